@@ -1,0 +1,57 @@
+# Everything CI does is a target here. `make demo` and `make test` need only Python
+# 3.11 or newer and make; they set up what they use.
+.PHONY: demo test setup lint types imports tests old-duckdb docs docs-pages bench clean
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+OLD    := $(VENV)/old-duckdb
+
+demo: $(READY)            ## make a table of patients, its policy, and audit it
+	$(BIN)/privet demo build/demo --replace
+
+test: lint types imports tests old-duckdb docs   ## every check there is
+	@echo "All checks passed."
+
+setup: $(READY)           ## the virtual environment with everything for development
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "privet needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable . --group dev
+	touch $@
+
+lint: $(READY)            ## style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)           ## types
+	$(BIN)/mypy
+
+imports: $(READY)         ## import direction
+	$(BIN)/lint-imports
+
+tests: $(READY)           ## tests, doctests, README's code
+	$(BIN)/pytest -q -n 2
+
+$(OLD)/.ready: $(READY)
+	$(BIN)/python -m pip install --quiet --target $(OLD) --no-deps --upgrade "duckdb>=1.5,<1.6"
+	touch $@
+
+old-duckdb: $(OLD)/.ready ## what touches the engine, on DuckDB 1.5
+	PYTHONPATH=$(OLD) $(BIN)/pytest -q -n 2 -m engines -p no:cacheprovider tests
+
+docs: $(READY)            ## the site; broken links and missing pages are errors
+	$(BIN)/mkdocs build --quiet --strict --site-dir build/site
+
+docs-pages: $(READY)      ## write the generated reference pages anew
+	$(BIN)/python docs/generate.py
+
+bench: $(READY)           ## speed and memory beside the floor
+	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/start.py
+
+clean:                    ## what make made
+	rm -rf build $(VENV)

@@ -1,0 +1,140 @@
+"""privet: publish the garden, keep the hedge.
+
+Tells the owner of a table about people how sure an adversary could be of one person,
+exactly and with a witness. Import everything from here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Audit": "finding",
+    "Basis": "finding",
+    "Bayesian": "adversary",
+    "Belief": "beliefs",
+    "Bins": "roles",
+    "Breach": "errors",
+    "Ceiling": "beliefs",
+    "ColumnNotFound": "errors",
+    "Counts": "counts",
+    "EmptyTable": "errors",
+    "EngineError": "errors",
+    "Finding": "finding",
+    "Groups": "releases.groups",
+    "Infeasible": "errors",
+    "InputError": "errors",
+    "Insider": "adversary",
+    "Linker": "adversary",
+    "Measure": "policy",
+    "MissingExtra": "errors",
+    "NoAudit": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "PrivacyWarning": "errors",
+    "PrivetError": "errors",
+    "Progress": "engines.base",
+    "Promise": "policy",
+    "Purpose": "policy",
+    "Ratio": "beliefs",
+    "Reconstructor": "adversary",
+    "RoleConflict": "errors",
+    "Roles": "roles",
+    "Shift": "beliefs",
+    "Stopped": "errors",
+    "Table": "table",
+    "TooLarge": "errors",
+    "Verdict": "finding",
+    "Witness": "finding",
+    "audit": "audits",
+    "belief": "audits",
+    "read": "table",
+}
+"""Where each public name lives; it is imported when first used."""
+
+__all__ = [
+    "Audit",
+    "Basis",
+    "Bayesian",
+    "Belief",
+    "Bins",
+    "Breach",
+    "Ceiling",
+    "ColumnNotFound",
+    "Counts",
+    "EmptyTable",
+    "EngineError",
+    "Finding",
+    "Groups",
+    "Infeasible",
+    "InputError",
+    "Insider",
+    "Linker",
+    "Measure",
+    "MissingExtra",
+    "NoAudit",
+    "Policy",
+    "PolicyError",
+    "PrivacyWarning",
+    "PrivetError",
+    "Progress",
+    "Promise",
+    "Purpose",
+    "Ratio",
+    "Reconstructor",
+    "RoleConflict",
+    "Roles",
+    "Shift",
+    "Stopped",
+    "Table",
+    "TooLarge",
+    "Verdict",
+    "Witness",
+    "__version__",
+    "audit",
+    "belief",
+    "read",
+]
+
+if TYPE_CHECKING:
+    from privet.adversary import Bayesian, Insider, Linker, Reconstructor
+    from privet.audits import audit, belief
+    from privet.beliefs import Belief, Ceiling, Ratio, Shift
+    from privet.counts import Counts
+    from privet.engines.base import Progress
+    from privet.errors import (
+        Breach,
+        ColumnNotFound,
+        EmptyTable,
+        EngineError,
+        Infeasible,
+        InputError,
+        MissingExtra,
+        NoAudit,
+        PolicyError,
+        PrivacyWarning,
+        PrivetError,
+        RoleConflict,
+        Stopped,
+        TooLarge,
+    )
+    from privet.finding import Audit, Basis, Finding, Verdict, Witness
+    from privet.policy import Measure, Policy, Promise, Purpose
+    from privet.releases.groups import Groups
+    from privet.roles import Bins, Roles
+    from privet.table import Table, read
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'privet' has no attribute {name!r}")
+    found: object = getattr(import_module(f"privet.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,232 @@
+"""Who might learn something: frozen values, each able to say what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privet import exact
+from privet.errors import InputError
+from privet.roles import names
+
+
+@dataclass(frozen=True)
+class Linker:
+    """Somebody who knows a few columns about a person and looks the rest up.
+
+    >>> Linker(knows=["job", "country"]).words()
+    "someone who knows a person's job and country"
+    """
+
+    kind: ClassVar[str] = "linker"
+    knows: tuple[str, ...] | None = None
+    """The columns known; None: every quasi-identifying column."""
+    knows_any: int | None = None
+    """Instead: any quasi-identifying columns, up to this many; the worst set counts."""
+
+    def __init__(
+        self, knows: str | Sequence[str] | None = None, *, knows_any: int | None = None
+    ) -> None:
+        if knows is not None and knows_any is not None:
+            raise InputError("A linker must have knows or knows_any, not both.")
+        known = None if knows is None else names(knows, "knows")
+        object.__setattr__(self, "knows", known)
+        object.__setattr__(self, "knows_any", _whole(knows_any, "knows_any", least=1))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        if self.knows_any is not None:
+            few = (
+                "any one column"
+                if self.knows_any == 1
+                else (f"any {self.knows_any} columns")
+            )
+            return f"someone who knows {few} about a person"
+        if self.knows is None:
+            return "someone who knows every quasi-identifying column of a person"
+        if not self.knows:
+            return "someone who knows nothing about a person but the table"
+        return f"someone who knows a person's {listed(self.knows)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The linker as a policy writes it."""
+        known = {"knows": _list(self.knows), "knows_any": self.knows_any}
+        return {"against": self.kind} | _given(known)
+
+
+@dataclass(frozen=True)
+class Insider:
+    """Somebody close: rules values out, knows other people, knows who shares a value.
+
+    A number stands for the worst case over all such knowledge.
+
+    >>> Insider(rules_out=1, knows_others=2, same_as=1).words()[:43]
+    'someone who can rule out one value, knows t'
+    """
+
+    kind: ClassVar[str] = "insider"
+    rules_out: int | tuple[str, ...] = 0
+    """l: values the victim does not have."""
+    knows_others: int | Mapping[str, str] = 0
+    """k: people whose value is known."""
+    same_as: int | tuple[str, ...] = 0
+    """m: people who share the victim's value."""
+    victim: str | None = None
+    """Whom the knowledge is about, where it is given itself and not as a number."""
+
+    def __post_init__(self) -> None:
+        for key in ("rules_out", "knows_others", "same_as"):
+            value = getattr(self, key)
+            if isinstance(value, Mapping):
+                continue
+            if isinstance(value, int):
+                _whole(value, key, least=0)
+            else:
+                object.__setattr__(self, key, names(value, key))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            f"someone who can rule out {_several(self.rules_out, 'value')}, "
+            f"knows the value of {_several(self.knows_others, 'other person')} and "
+            f"knows {_several(self.same_as, 'person')} with the victim's own value"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The insider as a policy writes it."""
+        known = {
+            "rules_out": _list(self.rules_out),
+            "knows_others": self.knows_others,
+            "same_as": _list(self.same_as),
+            "victim": self.victim,
+        }
+        return {"against": self.kind} | _given(known)
+
+
+MODELS = ("unrestricted", "restricted", "functional", "bag")
+
+
+@dataclass(frozen=True)
+class Reconstructor:
+    """Somebody who lists the tables that would give the published views."""
+
+    kind: ClassVar[str] = "reconstructor"
+    model: str = "unrestricted"
+    """Which tables count as possible: one of `MODELS`."""
+
+    def __init__(
+        self, model: str | None = None, *, one_row_per_id: bool | None = None
+    ) -> None:
+        if model is not None and one_row_per_id is not None:
+            raise InputError("A reconstructor must have model or one_row_per_id.")
+        chosen = model or ("restricted" if one_row_per_id else "unrestricted")
+        if chosen not in MODELS:
+            raise InputError(f"model must be one of {MODELS}; got {chosen!r}.")
+        object.__setattr__(self, "model", chosen)
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return f"someone who lists the tables behind the views ({self.model} model)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reconstructor as a policy writes it."""
+        return {"against": self.kind, "model": self.model}
+
+
+@dataclass(frozen=True)
+class Bayesian:
+    """Somebody with a prior who learns from a classifier or from a disguised row."""
+
+    kind: ClassVar[str] = "bayesian"
+    knows: Mapping[str, str] | tuple[str, ...] | int | None = None
+    """One victim's attributes, a list or number of attributes, or None for all."""
+    sees: Mapping[str, str] | None = None
+    """A disguised row."""
+    prior: str | Mapping[str, Fraction] = "uniform"
+    """Belief over the classes before the release."""
+    averaging: str = "rows"
+    """Over a random row ("rows") or over the possible tables ("worlds")."""
+
+    def __post_init__(self) -> None:
+        if self.averaging not in ("rows", "worlds"):
+            raise InputError(
+                f"averaging must be 'rows' or 'worlds'; got {self.averaging!r}."
+            )
+        if isinstance(self.knows, int):
+            _whole(self.knows, "knows", least=0)
+        elif self.knows is not None and not isinstance(self.knows, Mapping):
+            object.__setattr__(self, "knows", names(self.knows, "knows"))
+        self._read_prior()
+
+    def _read_prior(self) -> None:
+        if isinstance(self.prior, str):
+            if self.prior != "uniform":
+                raise InputError(
+                    "prior must be 'uniform' or a probability per class; "
+                    f"got {self.prior!r}."
+                )
+            return
+        prior = {c: exact.probability(p, "prior") for c, p in self.prior.items()}
+        if sum(prior.values()) != 1:
+            raise InputError(
+                f"prior must sum to 1 over the classes; got {sum(prior.values())}."
+            )
+        object.__setattr__(self, "prior", prior)
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return "someone who learns from the published numbers about a person"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The Bayesian as a policy writes it."""
+        prior: object = self.prior
+        if isinstance(self.prior, Mapping):
+            prior = {c: str(p) for c, p in self.prior.items()}
+        known = {"knows": _list(self.knows), "sees": self.sees, "prior": prior}
+        worlds = {"averaging": self.averaging} if self.averaging != "rows" else {}
+        return {"against": self.kind} | _given(known) | worlds
+
+
+Adversary = Linker | Insider | Reconstructor | Bayesian
+"""Everybody a promise may be made against."""
+
+KINDS: dict[str, type[Adversary]] = {
+    c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian)
+}
+"""The adversaries by the word a policy uses for them."""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words joined as in a sentence.
+
+    >>> listed(["job", "country", "age"])
+    'job, country and age'
+    """
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _whole(value: int | None, what: str, *, least: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(
+            f"{what} must be a whole number of at least {least}; got {value!r}."
+        )
+    return value
+
+
+def _several(amount: Any, noun: str) -> str:
+    number = amount if isinstance(amount, int) else len(amount)
+    many = {"person": "people", "other person": "other people"}.get(noun, noun + "s")
+    return f"one {noun}" if number == 1 else f"{number or 'no'} {many}"
+
+
+def _list(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _given(keys: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in keys.items() if v is not None}

@@ -1,0 +1,186 @@
+"""The verbs `audit` and `belief`: find the arithmetic for release and adversary."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
+from privet.audits import confidence, measures
+from privet.beliefs import Belief, Ceiling
+from privet.engines.base import Listener, Run
+from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
+from privet.finding import Audit, Finding, Verdict
+from privet.policy import Measure, Policy, Promise
+from privet.releases.groups import Groups
+from privet.table import Table
+
+Release = Table | Groups
+"""What can be audited: a table as if it were released, or what is released of it."""
+
+Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
+
+JUDGES: dict[tuple[type, type], Judge] = {
+    (Table, Linker): confidence.judge_table,
+    (Groups, Linker): confidence.judge_groups,
+}
+"""The arithmetic there is."""
+
+FITTING: dict[type, tuple[type, ...]] = {
+    Linker: (Table, Groups),
+    Insider: (Table, Groups),
+    Reconstructor: (),
+    Bayesian: (),
+}
+"""What each adversary looks at; promises against others do not apply to it."""
+
+
+def audit(
+    release: Release,
+    promises: Policy | Promise | Measure | Sequence[Promise | Measure],
+    *,
+    strict: bool = False,
+    max_seconds: float | None = None,
+    progress: Listener | None = None,
+) -> Audit:
+    """Judge every promise on a table or a release, exactly, each with a witness.
+
+    Parameters
+    ----------
+    release
+        A table, judged as if it were released as it is; or groups.
+    promises
+        A policy, or promises and measures.
+    strict
+        Whether a value that never occurs is an error instead of a warning.
+    max_seconds
+        Stop after this time; what is not decided by then is UNDECIDED.
+    progress
+        Takes `Progress` events.
+
+    Examples
+    --------
+    >>> from privet import Linker, Promise, Groups
+    >>> two = Groups.from_histograms([{"flu": 3, "aids": 1}, {"flu": 1, "aids": 1}])
+    >>> found = audit(two, Promise(against=Linker(), about={"value": "aids"},
+    ...                            limit=Ceiling("1/3")))
+    >>> found.safe, found.worst.belief
+    (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
+    """
+    stated = _stated(release, promises)
+    if isinstance(promises, Policy) and isinstance(release, Table):
+        release = release.with_roles(promises.bind(release.schema))
+    notes = Notes(strict)
+    run = Run.starting(progress, max_seconds)
+    findings = _judge(release, stated, run, notes)
+    title = promises.title if isinstance(promises, Policy) else ""
+    return Audit(tuple(findings), title, tuple(notes.said))
+
+
+def belief(
+    release: Release,
+    adversary: Adversary,
+    about: object = None,
+    *,
+    progress: Listener | None = None,
+) -> Belief:
+    """How sure one adversary can be at worst, without any promise.
+
+    >>> from privet import Groups, Linker
+    >>> belief(Groups.from_histograms([{"flu": 3, "aids": 1}]), Linker()).posterior
+    Fraction(3, 4)
+    """
+    found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
+    worst = found.findings[0].belief
+    assert worst is not None
+    return worst
+
+
+class Notes:
+    """What came up that a person should know, each once."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.said: list[str] = []
+
+    def __call__(self, words: str) -> None:
+        """Take a note; an error instead where that was asked for."""
+        if self.strict:
+            raise InputError(words)
+        if words not in self.said:
+            self.said.append(words)
+            warnings.warn(words, PrivacyWarning, stacklevel=2)
+
+
+def _stated(release: Any, promises: Any) -> list[Promise | Measure]:
+    if not isinstance(release, Release):
+        raise NoAudit(f"{type(release).__name__} cannot be audited. {_pairs()}")
+    stated: list[Any]
+    if isinstance(promises, Policy):
+        stated = [*promises.promises, *promises.measures]
+    elif isinstance(promises, Promise | Measure):
+        stated = [promises]
+    else:
+        stated = list(promises)
+    if not stated:
+        raise InputError("An audit must have promises; got none.")
+    for p in stated:
+        if not isinstance(p, Promise | Measure):
+            raise InputError(f"A promise must be a Promise; got {type(p).__name__}.")
+    return stated
+
+
+def _judge(
+    release: Release, stated: list[Promise | Measure], run: Run, notes: Notes
+) -> list[Finding]:
+    found: dict[int, Finding] = {}
+    for kind in dict.fromkeys(_kind(p) for p in stated):
+        at = [i for i, p in enumerate(stated) if _kind(p) is kind]
+        judged = _of_kind(release, kind, [stated[i] for i in at], run, notes)
+        found.update(zip(at, judged, strict=True))
+    if not any(f.basis or f.verdict is Verdict.UNDECIDED for f in found.values()):
+        kinds = sorted({_kind(p).__name__ for p in stated})
+        raise NoAudit(
+            f"No promise can be judged on {type(release).__name__}: there are only "
+            f"promises against {', '.join(kinds)}. {_pairs()}"
+        )
+    return [found[i] for i in range(len(stated))]
+
+
+def _kind(stated: Promise | Measure) -> type:
+    return Measure if isinstance(stated, Measure) else type(stated.against)
+
+
+def _of_kind(
+    release: Release, kind: type, stated: list[Any], run: Run, notes: Notes
+) -> list[Finding]:
+    judge = measures.judge if kind is Measure else JUDGES.get((type(release), kind))
+    if judge is None:
+        return [_not_judged(p, release) for p in stated]
+    try:
+        return judge(release, stated, run, notes)
+    except Stopped as stop:
+        return [Finding(p, Verdict.UNDECIDED, note=str(stop)) for p in stated]
+
+
+def _not_judged(promise: Promise, release: Release) -> Finding:
+    kind = type(promise.against)
+    if type(release) in FITTING[kind]:
+        return Finding(
+            promise,
+            Verdict.UNDECIDED,
+            note="This version of privet has no arithmetic yet for this adversary: "
+            f"{promise.against.words()}. The promise is neither kept nor broken.",
+        )
+    return Finding(
+        promise,
+        Verdict.NOT_APPLICABLE,
+        note=f"This adversary ({promise.against.kind}) does not look at "
+        f"{'a table' if isinstance(release, Table) else 'groups'}.",
+    )
+
+
+def _pairs() -> str:
+    pairs = [f"{r.__name__} with {a.__name__}" for r, a in JUDGES]
+    return f"There is arithmetic for {', '.join(pairs)}."

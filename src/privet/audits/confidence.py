@@ -1,0 +1,278 @@
+"""How sure somebody who knows some columns can be of a value in another one.
+
+The confidence of ``known values -> value`` is the share of the rows with the known
+values that also have the value; the worst over all groups is the posterior, the share
+of the value in the whole table the prior. Wang, Fung, Yu 2007, sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from privet.adversary import Linker
+from privet.audits.worst import Case, Worst
+from privet.beliefs import Belief, Ceiling
+from privet.counts import Domain, Grouped
+from privet.engines.base import Run, Tally
+from privet.errors import InputError, NoAudit, TooLarge, nearest
+from privet.finding import Basis, Finding, Verdict, Witness
+from privet.policy import Promise
+from privet.releases.groups import Groups
+from privet.table import Table, require_columns
+
+MOST_SETS = 5_000
+"""Sets of columns that one promise may have counted."""
+
+Warn = Callable[[str], None]
+"""Takes what a person should be warned of."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A promise in terms of counts: which groups, which values, which limit."""
+
+    promise: Promise
+    tallies: tuple[Tally, ...]
+    """The sets of columns to look at; the worst one counts."""
+    column: str
+    """What the belief is about."""
+    values: tuple[object, ...] | None
+    """The values that matter; None: every value."""
+    limit: Ceiling
+
+
+def judge_table(
+    table: Table, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a linker's promises on a table, from one count."""
+    questions = [ask(promise, table) for promise in promises]
+    columns = dict.fromkeys(
+        c for q in questions for t in q.tallies for c in (*t.by, t.about)
+    )
+    domains = table.domains(list(columns), run)
+    folds = [
+        dict.fromkeys(q.tallies, Worst(q.limit, _codes(q, domains[q.column], warn)))
+        for q in questions
+    ]
+    everybody = {q.column: Tally((), q.column) for q in questions}
+    tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
+    overall: dict[str, Grouped] = {}
+    for tally, batch in table.count(tallies, run):
+        if not tally.by:
+            overall[tally.about] = batch
+        for fold in folds:
+            if tally in fold:
+                fold[tally] = fold[tally].add(batch)
+    return [
+        _finding(q, fold, overall[q.column], table.counted)
+        for q, fold in zip(questions, folds, strict=True)
+    ]
+
+
+def judge_groups(
+    groups: Groups, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a linker who sees a person's group, and nothing else, in a release."""
+    found = []
+    for promise in promises:
+        limit = _ceiling(promise)
+        _, values = about(promise, groups.about)
+        tally = Tally(groups.quasi, groups.about)
+        _know_groups(promise, groups)
+        question = Question(promise, (tally,), groups.about, values, limit)
+        fold = Worst(limit, _codes(question, groups.grouped.about, warn))
+        folds = {tally: fold.add(groups.grouped)}
+        found.append(_finding(question, folds, groups.everybody, groups.counted))
+    return found
+
+
+def _know_groups(promise: Promise, groups: Groups) -> None:
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    knows_all = linker.knows is None and linker.knows_any is None
+    if not knows_all and set(linker.knows or ()) != set(groups.quasi):
+        raise NoAudit(
+            "Groups must be judged by a linker who knows all of their columns "
+            f"({', '.join(groups.quasi)}); audit the table itself for one who knows "
+            "fewer."
+        )
+
+
+# From a promise to a count ----------------------------------------------------------
+
+
+def ask(promise: Promise, table: Table) -> Question:
+    """What must be counted to judge a promise on a table."""
+    column, values = about(promise, None if promise.about else table.protected(), table)
+    require_columns([column], table.schema, "about")
+    if column in table.roles.identifier:
+        raise InputError(
+            f"about must not be an identifier; {column!r} is one. It is never released."
+        )
+    sets = [
+        tuple(sorted(s, key=table.schema.names.index))
+        for s in _sets(promise, column, table)
+    ]
+    tallies = tuple(Tally(s, column) for s in sets)
+    return Question(promise, tallies, column, values, _ceiling(promise))
+
+
+def _ceiling(promise: Promise) -> Ceiling:
+    if not isinstance(promise.limit, Ceiling):
+        raise InputError(
+            "A promise against a linker must be limited by at_most or below; "
+            f"got {promise.limit!r}."
+        )
+    return promise.limit
+
+
+def about(
+    promise: Promise, default: str | None, table: Table | None = None
+) -> tuple[str, tuple[object, ...] | None]:
+    """The column and the values a promise is about; None for every value."""
+    stated = promise.about
+    if isinstance(stated, str):
+        return stated, None
+    if isinstance(stated, dict):
+        if len(stated) != 1:
+            raise InputError(
+                "about must name one column for a linker; "
+                f"got {', '.join(map(repr, stated)) or 'none'}."
+            )
+        ((column, values),) = stated.items()
+        return column, None if values == "*" else _several(values)
+    column = default if default is not None else (table.protected() if table else "")
+    return column, None if stated is None else _several(stated)
+
+
+def _several(values: object) -> tuple[object, ...]:
+    return tuple(values) if isinstance(values, tuple | list) else (values,)
+
+
+def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ...]]:
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    quasi = tuple(c for c in table.roles.quasi if c != column)
+    if linker.knows is not None:
+        _check_known(linker.knows, column, table)
+        return [linker.knows]
+    if linker.knows_any is None:
+        return [_some(quasi)]
+    size = min(linker.knows_any, len(_some(quasi)))
+    # Knowing more never lowers the worst confidence of rows, so the largest sets
+    # decide. People with several rows can be in many groups, where it may: all sets.
+    sizes = range(size + 1) if table.roles.unit else [size]
+    number = sum(comb(len(quasi), k) for k in sizes)
+    if number > MOST_SETS:
+        raise TooLarge(
+            f"knows_any = {linker.knows_any} of {len(quasi)} columns asks for {number} "
+            f"sets of columns; at most {MOST_SETS} are counted. Lower it, or name the "
+            "columns with knows."
+        )
+    return [s for k in sizes for s in combinations(quasi, k)]
+
+
+def _some(quasi: tuple[str, ...]) -> tuple[str, ...]:
+    if not quasi:
+        raise InputError(
+            "A linker must know some columns: declare quasi columns, or give knows."
+        )
+    return quasi
+
+
+def _check_known(known: Sequence[str], column: str, table: Table) -> None:
+    require_columns(known, table.schema, "knows")
+    for c in known:
+        if c in table.roles.identifier:
+            raise InputError(
+                f"knows must not hold an identifier; {c!r} is one. None is released."
+            )
+        if c in (table.roles.weight, table.roles.unit):
+            raise InputError(f"knows must not hold the unit or weight column {c!r}.")
+    if column in known:
+        raise InputError(f"knows must not hold {column!r}, which the promise is about.")
+
+
+def _codes(question: Question, domain: Domain, warn: Warn) -> tuple[int, ...] | None:
+    if question.values is None:
+        return None
+    codes = []
+    for value in question.values:
+        code = domain.code(value)
+        if code is None:
+            warn(_never(value, domain))
+        else:
+            codes.append(code)
+    return tuple(codes)
+
+
+def _never(value: object, domain: Domain) -> str:
+    known = [v for v in domain.labels[:1000] if v is not None]
+    close = nearest(str(value), known)
+    hint = " Did you mean " + " or ".join(map(repr, close)) + "?" if close else ""
+    return f"Value {value!r} never occurs in column {domain.name!r}.{hint}"
+
+
+# From a count to a finding ----------------------------------------------------------
+
+
+def _finding(
+    question: Question, folds: dict[Tally, Worst], everybody: Grouped, counted: str
+) -> Finding:
+    tally, worst = _worst_set(folds)
+    if worst.case is None:  # no protected value occurs
+        belief = Belief(0, 0)
+        return _judged(question, worst, belief, None)
+    witness = _witness(tally, worst.case, everybody, counted)
+    return _judged(question, worst, witness.belief, witness)
+
+
+def _worst_set(folds: dict[Tally, Worst]) -> tuple[Tally, Worst]:
+    """The set of columns with the worst case; the first among equals."""
+    best: tuple[Tally, Worst] | None = None
+    for tally, worst in folds.items():
+        if best is None or _surer(worst.case, best[1].case):
+            best = tally, worst
+    assert best is not None
+    return best
+
+
+def _surer(case: Case | None, other: Case | None) -> bool:
+    if case is None or other is None:
+        return case is not None
+    return (case.belief, case.part) > (other.belief, other.part)
+
+
+def _witness(tally: Tally, case: Case, everybody: Grouped, counted: str) -> Witness:
+    same = np.flatnonzero(everybody.value == case.rank[-1])
+    return Witness(
+        knows=dict(zip(tally.by, case.known, strict=True)),
+        column=tally.about,
+        value=case.value,
+        part=case.part,
+        whole=case.whole,
+        prior_part=int(everybody.n[same[0]]),
+        prior_whole=int(everybody.total[0]),
+        counted=counted,
+    )
+
+
+def _judged(
+    question: Question, worst: Worst, belief: Belief, witness: Witness | None
+) -> Finding:
+    kept = question.limit.holds(belief)
+    return Finding(
+        promise=question.promise,
+        verdict=Verdict.SAFE if kept else Verdict.BREACH,
+        basis=Basis.EXACT,
+        belief=belief,
+        witness=witness,
+        groups=worst.groups,
+        groups_above=worst.groups_above,
+        people_above=worst.people_above,
+    )

@@ -1,0 +1,296 @@
+"""Counts: an integer contingency table whose cells are small integer codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InputError
+from privet.exact import fraction
+
+Codes = NDArray[np.integer[Any]]
+"""Codes of one column, one per row of the count; as narrow as the column allows."""
+
+
+class Domain:
+    """The values one column takes, each at its code, as the source wrote them.
+
+    >>> d = Domain("job", ["Clerk", None, "Cook"])
+    >>> d.code("Cook"), d.code("Judge"), d[1] is None
+    (2, None, True)
+    """
+
+    def __init__(
+        self, name: str, labels: Sequence[str | None], kind: str = "text"
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, code: int) -> str | None:
+        return self.labels[int(code)]
+
+    def __repr__(self) -> str:
+        return f"Domain({self.name!r}, {len(self)} values, {self.kind})"
+
+    @cached_property
+    def _codes(self) -> dict[str | None, int]:
+        return {label: code for code, label in enumerate(self.labels)}
+
+    def code(self, value: object) -> int | None:
+        """The code of a value, or None where it never occurs."""
+        if value is None:
+            return self._codes.get(None)
+        if (found := self._codes.get(str(value))) is not None:
+            return found
+        if self.kind in ("integer", "number"):
+            return self._codes.get(_same_number(value, self._codes))
+        return None
+
+
+def _same_number(value: object, known: Mapping[str | None, int]) -> str | None:
+    try:
+        wanted = fraction(value)  # type: ignore[arg-type]
+    except InputError:
+        return ""
+    for label in known:
+        try:
+            if label is not None and fraction(label) == wanted:
+                return label
+        except InputError:
+            continue
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """How often each combination of codes occurs; those that never do are absent."""
+
+    domains: tuple[Domain, ...]
+    """One per column, in the order of the columns."""
+    codes: tuple[Codes, ...]
+    """One array per column, all as long as `n`."""
+    n: NDArray[np.int64]
+    """Rows (or people, or summed weights) per combination; positive."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(d.name for d in self.domains)
+
+    @property
+    def total(self) -> int:
+        """The sum of all counts."""
+        return int(self.n.sum())
+
+    def __len__(self) -> int:
+        return len(self.n)
+
+    def __repr__(self) -> str:
+        return (
+            f"Counts({', '.join(self.columns)}: {len(self)} cells, {self.total} in all)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        same = self.columns == other.columns
+        return same and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[tuple[str | None, ...], int]:
+        """Every cell by its values; for small tables."""
+        return dict(zip(self._cells(), self.n.tolist(), strict=True))
+
+    def _cells(self) -> Iterator[tuple[str | None, ...]]:
+        columns = [
+            [d[c] for c in codes.tolist()]
+            for d, codes in zip(self.domains, self.codes, strict=True)
+        ]
+        return zip(*columns, strict=True) if columns else iter([()] * len(self))
+
+    @classmethod
+    def from_cells(
+        cls, columns: Sequence[str], cells: Mapping[tuple[str | None, ...], int]
+    ) -> Counts:
+        """Counts written out by hand.
+
+        >>> Counts.from_cells(["job"], {("Cook",): 4, ("Clerk",): 4})
+        Counts(job: 2 cells, 8 in all)
+        """
+        if any(n < 0 for n in cells.values()):
+            raise InputError("A count must not be negative.")
+        kept = {cell: n for cell, n in cells.items() if n}
+        domains = tuple(
+            Domain(name, _sorted({cell[j] for cell in kept}))
+            for j, name in enumerate(columns)
+        )
+        codes = tuple(
+            np.array([d.code(cell[j]) for cell in kept], dtype=np.int64)
+            for j, d in enumerate(domains)
+        )
+        return cls(domains, codes, np.array(list(kept.values()), dtype=np.int64))
+
+    def __add__(self, other: Counts) -> Counts:
+        """Counts of two parts of a table are the counts of the whole."""
+        if self.columns != other.columns:
+            raise InputError(
+                f"Counts must have the same columns to be added; got {self.columns} "
+                f"and {other.columns}."
+            )
+        merged = self.to_dict()
+        for cell, n in other.to_dict().items():
+            merged[cell] = merged.get(cell, 0) + n
+        return Counts.from_cells(self.columns, merged)
+
+    def over(self, columns: Sequence[str]) -> Counts:
+        """The marginal over some of the columns.
+
+        >>> two = Counts.from_cells(["a", "b"], {("x", "y"): 2, ("x", "z"): 3})
+        >>> two.over(["a"]).to_dict()
+        {('x',): 5}
+        """
+        at = [self.columns.index(c) for c in columns]
+        domains = tuple(self.domains[j] for j in at)
+        codes = tuple(self.codes[j] for j in at)
+        first, group = distinct(codes, [len(d) for d in domains], len(self))
+        n = np.zeros(len(first), dtype=np.int64)
+        np.add.at(n, group, self.n)
+        return Counts(domains, tuple(c[first] for c in codes), n)
+
+    def grouped(self, by: Sequence[str], about: str) -> Grouped:
+        """The same counts as groups over `by` with a histogram of `about` each."""
+        return Grouped.of(self.over([*by, about]), by, about)
+
+
+def _sorted(labels: set[str | None]) -> list[str | None]:
+    return sorted(labels, key=lambda v: (v is not None, v or ""))
+
+
+def packed(
+    codes: Sequence[Codes], sizes: Sequence[int], rows: int
+) -> NDArray[np.int64]:
+    """One integer per row that orders rows as their codes do, column by column.
+
+    Where the product of the sizes would pass 2**62, the columns packed so far are
+    replaced by their ranks (at most as many as there are rows).
+    """
+    key = np.zeros(rows, dtype=np.int64)
+    span = 1
+    for column, size in zip(codes, sizes, strict=True):
+        if span * size >= 2**62:
+            _, key = np.unique(key, return_inverse=True)
+            span = rows
+        key = key * size + column
+        span *= size
+    return key
+
+
+def distinct(
+    codes: Sequence[Codes], sizes: Sequence[int], rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first row of each distinct combination, and the combination of each row."""
+    key = packed(codes, sizes, rows)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return first, group.ravel()
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Groups of people who look alike, each with the histogram of one column.
+
+    Row r of the histogram belongs to group g when ``start[g] <= r < start[g + 1]``.
+    """
+
+    by: tuple[Domain, ...]
+    """The columns that make the groups."""
+    about: Domain
+    """The column whose values are counted in each group."""
+    keys: tuple[Codes, ...]
+    """One array per column of `by`, one code per group."""
+    total: NDArray[np.int64]
+    """People per group: the sum of its histogram, unless somebody has two values."""
+    start: NDArray[np.intp]
+    """Where each group's histogram begins; one entry more than there are groups."""
+    value: Codes
+    """The code of `about` in each row of the histogram."""
+    n: NDArray[np.int64]
+    """People of the group with that value."""
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """The group of each row of the histogram."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @classmethod
+    def of(
+        cls,
+        counts: Counts,
+        by: Sequence[str],
+        about: str,
+        totals: Counts | None = None,
+    ) -> Grouped:
+        """Group counts; `totals` where people, not rows, are counted."""
+        at = [counts.columns.index(c) for c in by]
+        s = counts.columns.index(about)
+        domains = tuple(counts.domains[j] for j in at)
+        sizes = [len(d) for d in domains]
+        codes = [counts.codes[j] for j in at]
+        width = len(counts.domains[s])
+        cell = packed([*codes, counts.codes[s]], [*sizes, width], len(counts))
+        order = np.argsort(cell)
+        key = cell[order] // max(width, 1)
+        starts = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: len(key)])
+        n = counts.n[order]
+        total = np.add.reduceat(n, starts) if len(starts) else n
+        keys = tuple(c[order][starts] for c in codes)
+        if totals is not None:
+            total = _lookup(totals, by, keys, sizes)
+        return cls(
+            domains,
+            counts.domains[s],
+            keys,
+            total,
+            np.r_[starts, len(key)].astype(np.intp),
+            counts.codes[s][order],
+            n,
+        )
+
+    def labels(self, g: int) -> tuple[str | None, ...]:
+        """The values that describe group g."""
+        return tuple(d[int(k[g])] for d, k in zip(self.by, self.keys, strict=True))
+
+    def histogram(self, g: int) -> dict[str | None, int]:
+        """How often each value occurs in group g."""
+        rows = slice(self.start[g], self.start[g + 1])
+        pairs = zip(self.value[rows].tolist(), self.n[rows].tolist(), strict=True)
+        return {self.about[v]: n for v, n in pairs}
+
+
+def _lookup(
+    totals: Counts, by: Sequence[str], keys: Sequence[Codes], sizes: Sequence[int]
+) -> NDArray[np.int64]:
+    """The count in `totals` of each group, matched by its codes."""
+    at = [totals.columns.index(c) for c in by]
+    rows = len(totals)
+    both = [
+        np.concatenate([totals.codes[j].astype(np.int64), k.astype(np.int64)])
+        for j, k in zip(at, keys, strict=True)
+    ]
+    length = rows + (len(keys[0]) if keys else 1)
+    _, group = distinct(both, sizes, length)
+    n = np.zeros(group.max(initial=0) + 1, dtype=np.int64)
+    n[group[:rows]] = totals.n
+    return n[group[rows:]]

@@ -1,0 +1,1 @@
+"""Tables to try privet on: the papers' own, and generators of realistic ones."""

@@ -1,0 +1,10 @@
+"""Guesses of what each column is for, and a first policy for a person to correct.
+
+Only names, kinds and numbers of different values are looked at, never a cell.
+"""
+
+from privet.draft.guesses import Guess, guess_roles
+from privet.draft.text import draft_policy
+from privet.engines.base import ColumnSummary
+
+__all__ = ["ColumnSummary", "Guess", "draft_policy", "guess_roles"]

@@ -1,0 +1,1 @@
+"""Engines count, recode, draw and write; nothing else touches rows."""

@@ -1,0 +1,157 @@
+"""What every engine offers: columns, domains and counts of one source of rows."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol
+
+from privet.counts import Domain, Grouped
+from privet.errors import InputError, Stopped
+from privet.roles import KINDS, Bins, Column
+
+ENOUGH_ROWS = 20
+"""In fewer rows, many different values mean nothing."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the engine is; sent to the callback a few times a second."""
+
+    doing: str
+    """What the statement does, such as "reading values" or "counting"."""
+    statement: int
+    """Which statement runs, from 1."""
+    of: int
+    """How many statements are foreseen."""
+    share: float | None
+    """How much of the statement is done, from 0 to 1; None if the engine can't say."""
+    rows: int | None
+    """Rows read by this statement so far, about; None while the total is unknown."""
+
+
+Listener = Callable[[Progress], None]
+"""What takes progress; exceptions it raises stop the work."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One piece of work: who listens, and when it must stop."""
+
+    listener: Listener | None = None
+    """Takes progress, if anybody does."""
+    deadline: float | None = None
+    """Point in `time.monotonic` after which the work stops."""
+
+    @classmethod
+    def starting(
+        cls, listener: Listener | None = None, max_seconds: float | None = None
+    ) -> Run:
+        """A run that starts now and may take so many seconds."""
+        end = None if max_seconds is None else monotonic() + max_seconds
+        return cls(listener, end)
+
+    def check(self) -> None:
+        """Raise `Stopped` once the time is over."""
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise Stopped("The time limit ran out before the count was complete.")
+
+    def tell(self, progress: Progress) -> None:
+        """Pass progress on."""
+        if self.listener is not None:
+            self.listener(progress)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One count: groups over `by`, each with the histogram of `about`."""
+
+    by: tuple[str, ...]
+    """Columns that make the groups; empty: everybody is one group."""
+    about: str
+    """The column counted in each group; not one of `by`."""
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What is counted: rows, distinct people, or the sum of a column of weights."""
+
+    unit: str | None = None
+    """Column that tells people apart."""
+    weight: str | None = None
+    """Column of multiplicities."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What may be known of a column without reading a cell."""
+
+    name: str
+    """As the source writes it."""
+    kind: str
+    """One of `privet.roles.KINDS`: the kind of all of its values."""
+    rows: int
+    """How many rows the table has."""
+    distinct: int
+    """How many different values there are, about; missing counts as a value."""
+    missing: int = 0
+    """How many rows have no value."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"kind must be one of {KINDS}; got {self.kind!r}.")
+        if not (0 <= self.distinct <= self.rows and 0 <= self.missing <= self.rows):
+            raise InputError(
+                f"distinct and missing must be from 0 to rows; "
+                f"got {self.distinct} and {self.missing} of {self.rows}."
+            )
+        if any(unicodedata.category(letter) == "Cs" for letter in self.name):
+            raise InputError(f"name must be text UTF-8 can hold; got {self.name!r}.")
+
+    @property
+    def telling(self) -> bool:
+        """Whether nearly every row has its own value."""
+        return self.rows >= ENOUGH_ROWS and self.distinct * 10 >= self.rows * 9
+
+    @property
+    def varied(self) -> bool:
+        """Whether there are more than half as many values as rows."""
+        return self.rows >= ENOUGH_ROWS and self.distinct * 2 > self.rows
+
+
+class Engine(Protocol):
+    """A source of rows that can be counted. One engine serves one source."""
+
+    name: str
+    """As the command line calls it."""
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the source, in its order."""
+
+    def rows(self, run: Run) -> int:
+        """How many rows there are."""
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values."""
+
+    def domains(
+        self, columns: Sequence[str], bins: Mapping[str, Bins], run: Run
+    ) -> dict[str, Domain]:
+        """The values of some columns, coded once and for all."""
+
+    def count(
+        self,
+        tallies: Sequence[Tally],
+        amount: Amount,
+        bins: Mapping[str, Bins],
+        run: Run,
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count; a tally may come in several parts, each with whole groups."""
+
+    def close(self) -> None:
+        """Let go of everything, temporary files included."""

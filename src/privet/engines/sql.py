@@ -1,0 +1,214 @@
+"""The few statements engines are asked to run, and how dialects differ.
+
+Columns of the source are called c0, c1, … here and their codes k0, k1, …, so that
+no name and no value of the user's table ever enters the text of a statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What engines spell differently."""
+
+    same: str
+    """NULL-safe equality of {a} and {b}."""
+    text: str
+    """The type of text."""
+    big: str
+    """The type of 64-bit integers."""
+    hash: str
+    """A hash of {columns} as a non-negative integer."""
+    grouping_sets: bool
+    """Whether one statement with grouping sets beats one statement per set."""
+
+
+DUCKDB = Dialect(
+    same="{a} IS NOT DISTINCT FROM {b}",
+    text="VARCHAR",
+    big="BIGINT",
+    hash="hash({columns})",
+    grouping_sets=True,
+)
+
+
+def quoted(name: str) -> str:
+    '''An identifier.
+
+    >>> quoted('a "b"')
+    '"a ""b\"""'
+    '''
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text, for paths and options only; cells never enter a statement."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def mask(inside: Sequence[int], among: Sequence[int]) -> int:
+    """The number GROUPING_ID gives rows of this grouping set.
+
+    >>> mask([0, 2], among=[0, 1, 2])
+    2
+    """
+    return sum(1 << i for i, c in enumerate(reversed(among)) if c not in inside)
+
+
+def values_of(columns: Sequence[int], source: str) -> str:
+    """The distinct values of each column, and the number of rows, in one scan."""
+    names = ", ".join(f"c{c}" for c in columns)
+    sets = ", ".join([*(f"(c{c})" for c in columns), "()"])
+    return (
+        f"SELECT {names}, GROUPING_ID({names}) AS g, count(*) AS n FROM {source} "
+        f"GROUP BY GROUPING SETS ({sets})"
+    )
+
+
+def coded(
+    dictionaries: Mapping[int, str], source: str, extra: str, dialect: Dialect
+) -> str:
+    """The rows of the source with small integers in place of values."""
+    codes = [f"d{c}.code AS k{c}" for c in dictionaries]
+    joins = [
+        f"JOIN {table} d{c} ON {dialect.same.format(a=f's.c{c}', b=f'd{c}.v')}"
+        for c, table in dictionaries.items()
+    ]
+    chosen = ", ".join([*codes, *([extra] if extra else [])]) or "1 AS nothing"
+    return f"SELECT {chosen} FROM {source} s {' '.join(joins)}"
+
+
+def count_sets(sets: Sequence[Sequence[int]], rows: str, amount: str) -> str:
+    """Counts of several sets of codes in one statement, marked by GROUPING_ID."""
+    used = sorted({c for s in sets for c in s})
+    names = ", ".join(f"k{c}" for c in used)
+    wanted = ", ".join("(" + ", ".join(f"k{c}" for c in s) + ")" for s in sets)
+    return (
+        f"SELECT {names}, GROUPING_ID({names}) AS g, {amount} AS n FROM ({rows}) "
+        f"GROUP BY GROUPING SETS ({wanted}) HAVING {amount} > 0"
+    )
+
+
+def count_set(codes: Sequence[int], rows: str, amount: str, part: str) -> str:
+    """Counts of one set of codes, perhaps of one hash partition only."""
+    names = ", ".join(f"k{c}" for c in codes)
+    chosen = f"{names}, " if names else ""
+    grouped = f"GROUP BY {names} " if names else ""
+    return (
+        f"SELECT {chosen}{amount} AS n FROM ({rows}) {part} {grouped}"
+        f"HAVING {amount} > 0"
+    )
+
+
+def in_part(by: Sequence[int], part: int, of: int, dialect: Dialect) -> str:
+    """Restrict to one of `of` hash partitions; groups over `by` stay whole."""
+    if of == 1 or not by:
+        return ""
+    key = dialect.hash.format(columns=", ".join(f"k{c}" for c in by))
+    return f"WHERE {key} % {of} = {part}"
+
+
+def amount(unit: bool, weight: bool, dialect: Dialect) -> str:
+    """What is counted: people (a missing unit is one person), weights, or rows."""
+    if unit:
+        return "(count(DISTINCT u) + CAST(count(*) > count(u) AS INTEGER))"
+    if weight:
+        return f"CAST(sum(w) AS {dialect.big})"
+    return "count(*)"
+
+
+# How text is recognised as something more, and what makes two texts the same value.
+# A number with a leading zero is a code such as a zip code, so it stays text.
+WHOLE = r"[+-]?(0|[1-9][0-9]*)"
+DECIMAL = r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?"
+DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+MOMENT = DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+
+
+TEXT_KINDS = {
+    "integer": (WHOLE, "HUGEINT"),
+    "number": (DECIMAL, "DOUBLE"),
+    "date": (DAY, "DATE"),
+    "datetime": (MOMENT, "TIMESTAMP"),
+}
+"""What all texts of a column must look like to be of a kind; the first one counts."""
+
+
+def fitting(value: str) -> list[str]:
+    """How many texts fit each of `TEXT_KINDS`."""
+    return [
+        f"count(*) FILTER (WHERE regexp_full_match({value}, '{pattern}') "
+        f"AND TRY_CAST({value} AS {cast}) IS NOT NULL)"
+        for pattern, cast in TEXT_KINDS.values()
+    ]
+
+
+def recognise(values: str) -> str:
+    """How many texts there are, and how many of them are of each kind."""
+    return f"SELECT count(v), {', '.join(fitting('v'))} FROM {values}"
+
+
+def recognised(texts: int, fits: Sequence[int]) -> str:
+    """The kind of a column with so many texts, of which so many fit each kind.
+
+    >>> recognised(3, [2, 3, 0, 0]), recognised(0, [0, 0, 0, 0])
+    ('number', 'text')
+    """
+    kinds = [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
+    return kinds[0] if kinds and texts else "text"
+
+
+def describe(column: int, source: str, textual: bool, precise: bool) -> str:
+    """Rows, present values, different values, and fitting kinds of one column."""
+    c = f"c{column}"
+    distinct = f"count(DISTINCT {c})" if precise else f"approx_count_distinct({c})"
+    kinds = [f"CAST({k} AS BIGINT)" for k in fitting(c)] if textual else []
+    return (
+        f"SELECT {', '.join(['count(*)', f'count({c})', distinct, *kinds])} "
+        f"FROM {source}"
+    )
+
+
+TEXT_KEYS = {
+    "integer": ("TRY_CAST(v AS HUGEINT)",),
+    # 1.50 and 1.5 are one value, 0.1 and 0.10000000000000000001 are two: the float
+    # only orders, the text without its trailing zeros tells apart.
+    "number": (
+        "TRY_CAST(v AS DOUBLE)",
+        r"regexp_replace(regexp_replace(regexp_replace(v, '^\+', ''), "
+        r"'(\.[0-9]*?)0+$', '\1'), '\.$', '')",
+    ),
+    "date": ("TRY_CAST(v AS DATE)",),
+    "datetime": ("TRY_CAST(v AS TIMESTAMP)",),
+    "text": ("v",),
+}
+"""What orders and tells apart the texts of a column of each kind."""
+
+
+def dictionary(values: str, key: Sequence[str]) -> str:
+    """The code of each value: values are numbered in their order, NULL first."""
+    order = ", ".join(f"{part} NULLS FIRST" for part in key)
+    return (
+        f"SELECT v, CAST(dense_rank() OVER (ORDER BY {order}) - 1 AS UINTEGER) "
+        f"AS code FROM {values}"
+    )
+
+
+def binned(values: str, value: str, edges: Sequence[str]) -> str:
+    """The code of each value's bin; a missing value has code 0."""
+    steps = " + ".join(f"CAST({value} >= {edge} AS INTEGER)" for edge in edges)
+    return (
+        f"SELECT v, CAST(CASE WHEN {value} IS NULL THEN 0 ELSE 1 + {steps} END "
+        f"AS UINTEGER) AS code FROM {values}"
+    )
+
+
+def labels(table: str, dialect: Dialect, only: str = "") -> str:
+    """One text per code, as the source wrote it, in the order of the codes."""
+    return (
+        f"SELECT code, min(CAST(v AS {dialect.text})) AS label FROM {table} {only} "
+        "GROUP BY code ORDER BY code"
+    )

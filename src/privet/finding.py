@@ -1,0 +1,193 @@
+"""What an audit found: a verdict, its basis, the belief, and a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from privet.beliefs import Belief
+from privet.errors import Breach
+from privet.policy import Measure, Promise
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class Verdict(StrEnum):
+    """What became of a promise."""
+
+    SAFE = "safe"
+    BREACH = "breach"
+    UNDECIDED = "undecided"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Basis(StrEnum):
+    """How a belief was found. Only an exact one, or a sampled one, may accuse."""
+
+    EXACT = "exact"
+    BOUND = "bound"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The case that decides: whom, knowing what, by which counts."""
+
+    knows: Mapping[str, str | None]
+    """What the adversary knows of the victim, column by column; None: missing."""
+    column: str
+    """What the belief is about."""
+    value: str | None
+    """The value believed."""
+    part: int
+    """People who fit and have the value …"""
+    whole: int
+    """… out of the people who fit."""
+    prior_part: int
+    """People with the value …"""
+    prior_whole: int
+    """… out of everybody."""
+    counted: str = "rows"
+    """What the counts count: rows or people."""
+
+    @property
+    def belief(self) -> Belief:
+        """The belief these counts amount to."""
+        return Belief(
+            Fraction(self.prior_part, self.prior_whole),
+            Fraction(self.part, self.whole),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "knows": dict(self.knows),
+            "about": {self.column: self.value},
+            "count": self.part,
+            "of": self.whole,
+            "prior_count": self.prior_part,
+            "prior_of": self.prior_whole,
+            "counted": self.counted,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one promise or one measure."""
+
+    promise: Promise | Measure
+    """What was promised."""
+    verdict: Verdict
+    """What became of it."""
+    basis: Basis | None = None
+    """How that is known; None where nothing was counted."""
+    belief: Belief | None = None
+    """The worst belief; None for measures, and where nothing was counted."""
+    witness: Witness | None = None
+    """The case that attains it."""
+    groups: int = 0
+    """Groups of people who look alike to the adversary of the worst case."""
+    groups_above: int = 0
+    """How many of them are beyond the limit."""
+    people_above: int = 0
+    """How many people these groups hold."""
+    value: Fraction | None = None
+    """What a measure measures."""
+    note: str = ""
+    """What else must be said."""
+
+    def explain(self) -> str:
+        """The finding in plain words."""
+        from privet.report import words
+
+        return words.explain(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines, probabilities as fractions in text."""
+        from privet.report import summary
+
+        return summary.finding(self)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found about every promise; sensitive, for it quotes the table."""
+
+    findings: tuple[Finding, ...]
+    """One per promise and measure, in the order of the policy."""
+    title: str = ""
+    """The policy's title."""
+    notes: tuple[str, ...] = ()
+    """Warnings that came up."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Breach over undecided over safe."""
+        found = {f.verdict for f in self.findings}
+        for verdict in (Verdict.BREACH, Verdict.UNDECIDED, Verdict.SAFE):
+            if verdict in found:
+                return verdict
+        return Verdict.NOT_APPLICABLE
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.verdict is Verdict.SAFE
+
+    @property
+    def worst(self) -> Finding:
+        """The finding to look at first: gravest verdict, then highest belief."""
+        return max(self.findings, key=_gravity)
+
+    def require_safe(self) -> Audit:
+        """The audit itself if it is safe; otherwise `Breach` is raised."""
+        if not self.safe:
+            bad = [f for f in self.findings if f.verdict in _BAD]
+            raise Breach(
+                f"Every promise must be kept; {len(bad)} of {len(self.findings)} "
+                f"{'is' if len(bad) == 1 else 'are'} not: "
+                + ", ".join(repr(f.promise.name) for f in bad)
+                + ".",
+                bad,
+            )
+        return self
+
+    def explain(self) -> str:
+        """The whole audit in plain words."""
+        from privet.report import words
+
+        return words.explain_audit(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines, probabilities as fractions in text."""
+        from privet.report import summary
+
+        return summary.audit(self)
+
+    def __repr__(self) -> str:
+        from privet.report import render
+
+        return render.as_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from privet.report import render
+
+        return render.as_html(self.to_dict())
+
+    def __rich__(self) -> RenderableType:
+        from privet.report import render
+
+        return render.as_rich(self.to_dict())
+
+
+_BAD = (Verdict.BREACH, Verdict.UNDECIDED)
+_ORDER = (Verdict.NOT_APPLICABLE, Verdict.SAFE, Verdict.UNDECIDED, Verdict.BREACH)
+
+
+def _gravity(finding: Finding) -> tuple[int, Fraction]:
+    posterior = finding.belief.posterior if finding.belief else Fraction(0)
+    return _ORDER.index(finding.verdict), posterior

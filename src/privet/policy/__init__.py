@@ -1,0 +1,6 @@
+"""Promises and the policy file that states them."""
+
+from privet.policy.document import Policy
+from privet.policy.promise import Measure, Promise, Purpose
+
+__all__ = ["Measure", "Policy", "Promise", "Purpose"]

@@ -1,0 +1,1 @@
+"""Releases are values: what is published, as far as an audit must know it."""

@@ -1,0 +1,1 @@
+"""Reports: one plain dictionary first, words beside it, renderers after."""

@@ -1,0 +1,213 @@
+"""A table about people: an engine's rows and what its columns are for; immutable."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from privet.counts import Domain, Grouped
+from privet.engines.base import Amount, Engine, Listener, Run, Tally
+from privet.engines.files import TextOptions, find_source
+from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
+from privet.roles import Bins, Edge, Roles, Schema, names
+
+if TYPE_CHECKING:
+    from privet.releases.groups import Groups
+
+Names = str | Sequence[str]
+"""One column name, or several."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Private rows and the roles of their columns."""
+
+    engine: Engine
+    """What counts the rows; nothing else touches them."""
+    schema: Schema
+    """The columns and what they are for."""
+    words: str = field(default="the table")
+    """How messages call it."""
+
+    @property
+    def roles(self) -> Roles:
+        """What the columns are for."""
+        return self.schema.roles
+
+    def with_roles(self, roles: Roles) -> Table:
+        """The same rows, other roles."""
+        return replace(self, schema=Schema(self.schema.columns, roles))
+
+    def __len__(self) -> int:
+        return self.engine.rows(Run())
+
+    def __repr__(self) -> str:
+        columns = [
+            f"{c.name} ({role})" if (role := self.schema.role(c.name)) else c.name
+            for c in self.schema.columns
+        ]
+        return f"Table({self.words}: {', '.join(columns)})"
+
+    def __enter__(self) -> Table:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the rows and of everything the engine spilled."""
+        self.engine.close()
+
+    def domains(
+        self, columns: Sequence[str], run: Run | None = None
+    ) -> dict[str, Domain]:
+        """The values some columns take."""
+        return self.engine.domains(columns, dict(self.roles.bins), run or Run())
+
+    def count(
+        self, tallies: Sequence[Tally], run: Run | None = None
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count groups; see `privet.engines.base.Engine.count`."""
+        amount = Amount(self.roles.unit, self.roles.weight)
+        yield from self.engine.count(
+            tallies, amount, dict(self.roles.bins), run or Run()
+        )
+
+    def groups(
+        self, about: str | None = None, *, progress: Listener | None = None
+    ) -> Groups:
+        """People who look alike in every quasi column, with one column's histogram."""
+        from privet.releases.groups import Groups
+
+        return Groups.from_table(self, about, run=Run(progress))
+
+    @property
+    def counted(self) -> str:
+        """What a count counts: rows or people."""
+        return "people" if self.roles.unit else "rows"
+
+    def protected(self) -> str:
+        """The one sensitive column; an error where there are none or several."""
+        sensitive = self.roles.sensitive
+        if len(sensitive) != 1:
+            have = (
+                f"there are {', '.join(map(repr, sensitive))}"
+                if sensitive
+                else ("no column is declared sensitive")
+            )
+            raise InputError(f"about must name a column or a value of it; {have}.")
+        return sensitive[0]
+
+
+def read(
+    source: Any,
+    *,
+    identifier: Names = (),
+    quasi: Names = (),
+    sensitive: Names = (),
+    target: str | None = None,
+    unit: str | None = None,
+    weight: str | None = None,
+    bins: Mapping[str, Sequence[Edge | str] | Bins] | None = None,
+    where: Mapping[str, object] | None = None,
+    table: str | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    null: Names = (),
+    header: Sequence[str] | None = None,
+    memory_limit: str | None = None,
+    spill: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+) -> Table:
+    """Open a table about people. Nothing is copied; rows are read when counted.
+
+    Parameters
+    ----------
+    source
+        A path, a pattern such as ``"2024-*.csv"``, a folder of Parquet files or a
+        list of paths (CSV, TSV, JSON lines, Parquet; text also as .gz or .zst); a
+        DuckDB database file with `table`; a pandas, polars or pyarrow table; a DuckDB
+        relation.
+    identifier, quasi, sensitive, target
+        What the columns are for.
+    unit
+        A column that tells people apart, where somebody may have several rows.
+    weight
+        A column that says how many rows each row stands for.
+    bins
+        Public cut points of numeric and date columns, such as ``{"age": [18, 65]}``.
+    where
+        Only these rows: a value or several per column, such as ``{"year": 2024}``.
+    table
+        The table of a database file.
+    delimiter, encoding, null, header
+        How text files are written, where the usual guess is wrong.
+    memory_limit, spill, threads
+        What DuckDB may use: ``"4GB"``, a folder for what does not fit, how many cores.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> people = pa.table({"job": ["Cook", "Cook"], "ill": ["yes", None]})
+    >>> read(people, quasi="job", sensitive="ill")
+    Table(the table: job (quasi), ill (sensitive))
+    """
+    from privet.engines.duckdb import DuckDB
+
+    roles = Roles(
+        identifier=names(identifier, "identifier"),
+        quasi=names(quasi, "quasi"),
+        sensitive=names(sensitive, "sensitive"),
+        target=target,
+        unit=unit,
+        weight=weight,
+        bins={
+            c: b if isinstance(b, Bins) else Bins(b) for c, b in (bins or {}).items()
+        },
+    )
+    text = TextOptions(delimiter, encoding, names(null, "null"), header)
+    found = find_source(source, table=table, text=text)
+    engine = DuckDB(
+        found,
+        where={c: wanted(v) for c, v in (where or {}).items()},
+        memory_limit=memory_limit,
+        spill=spill,
+        threads=threads,
+    )
+    try:
+        result = Table(engine, Schema(engine.columns(), roles), found.words)
+        _refuse_empty(engine, found.words, bool(where))
+    except BaseException:
+        engine.close()
+        raise
+    return result
+
+
+def wanted(value: object) -> list[object]:
+    """The values one column of `where` may have."""
+    several = isinstance(value, list | tuple | set | frozenset)
+    return list(value) if several else [value]  # type: ignore[call-overload]
+
+
+def _refuse_empty(engine: Any, words: str, filtered: bool) -> None:
+    if engine.is_empty():
+        rows = "rows that where lets through" if filtered else "rows"
+        raise EmptyTable(f"A table must have {rows}; {words} has none.")
+
+
+def require_columns(columns: Sequence[str], schema: Schema, what: str) -> None:
+    """Each column must exist, and name nobody."""
+    for column in columns:
+        if column not in schema.names:
+            raise ColumnNotFound(
+                f"Column {column!r} of {what} must exist in the table. "
+                f"{what_exists(column, schema.names)}"
+            )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
+from functools import partial
+from operator import index
 from typing import Any, ClassVar
 
+import numpy as np
+
 from privet import exact
-from privet.errors import InputError
+from privet.errors import InputError, what_exists
+from privet.fixed import Fixed
 from privet.roles import names
 
 
@@ -30,20 +37,17 @@ class Linker:
         self, knows: str | Sequence[str] | None = None, *, knows_any: int | None = None
     ) -> None:
         if knows is not None and knows_any is not None:
-            raise InputError("A linker must have knows or knows_any, not both.")
+            raise InputError("A linker must have knows or knows_any; got both.")
         known = None if knows is None else names(knows, "knows")
         object.__setattr__(self, "knows", known)
-        object.__setattr__(self, "knows_any", _whole(knows_any, "knows_any", least=1))
+        size = None if knows_any is None else _whole(knows_any, "knows_any", least=1)
+        object.__setattr__(self, "knows_any", size)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
         if self.knows_any is not None:
-            few = (
-                "any one column"
-                if self.knows_any == 1
-                else (f"any {self.knows_any} columns")
-            )
-            return f"someone who knows {few} about a person"
+            columns = _several(self.knows_any, "column")
+            return f"someone who knows any {columns} of a person"
         if self.knows is None:
             return "someone who knows every quasi-identifying column of a person"
         if not self.knows:
@@ -77,14 +81,17 @@ class Insider:
     """Whom the knowledge is about, where it is given itself and not as a number."""
 
     def __post_init__(self) -> None:
-        for key in ("rules_out", "knows_others", "same_as"):
-            value = getattr(self, key)
-            if isinstance(value, Mapping):
-                continue
-            if isinstance(value, int):
-                _whole(value, key, least=0)
-            else:
-                object.__setattr__(self, key, names(value, key))
+        self._read("rules_out", partial(names, what="rules_out", noun="value"))
+        self._read("knows_others", _row)
+        self._read("same_as", partial(names, what="same_as", noun="name"))
+        if self.victim is not None and not isinstance(self.victim, str):
+            raise InputError(f"victim must be a name; got {self.victim!r}.")
+
+    def _read(self, key: str, reader: Callable[[Any], Any]) -> None:
+        """A number stays one; anything else is the knowledge itself."""
+        value = getattr(self, key)
+        known = reader(value) if _is_several(value) else _whole(value, key, least=0)
+        object.__setattr__(self, key, known)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -106,6 +113,7 @@ class Insider:
 
 
 MODELS = ("unrestricted", "restricted", "functional", "bag")
+"""Which tables a reconstructor may take for possible."""
 
 
 @dataclass(frozen=True)
@@ -120,11 +128,16 @@ class Reconstructor:
         self, model: str | None = None, *, one_row_per_id: bool | None = None
     ) -> None:
         if model is not None and one_row_per_id is not None:
-            raise InputError("A reconstructor must have model or one_row_per_id.")
-        chosen = model or ("restricted" if one_row_per_id else "unrestricted")
-        if chosen not in MODELS:
-            raise InputError(f"model must be one of {MODELS}; got {chosen!r}.")
-        object.__setattr__(self, "model", chosen)
+            raise InputError(
+                "A reconstructor must have model or one_row_per_id; got both."
+            )
+        if one_row_per_id not in (None, True, False):
+            raise InputError(
+                f"one_row_per_id must be true or false; got {one_row_per_id!r}."
+            )
+        if model is None:
+            model = "restricted" if one_row_per_id else "unrestricted"
+        object.__setattr__(self, "model", _choice(model, MODELS, "model"))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -133,6 +146,10 @@ class Reconstructor:
     def to_dict(self) -> dict[str, Any]:
         """The reconstructor as a policy writes it."""
         return {"against": self.kind, "model": self.model}
+
+
+AVERAGING = ("rows", "worlds")
+"""What a Bayesian may average over."""
 
 
 @dataclass(frozen=True)
@@ -150,30 +167,18 @@ class Bayesian:
     """Over a random row ("rows") or over the possible tables ("worlds")."""
 
     def __post_init__(self) -> None:
-        if self.averaging not in ("rows", "worlds"):
-            raise InputError(
-                f"averaging must be 'rows' or 'worlds'; got {self.averaging!r}."
+        _choice(self.averaging, AVERAGING, "averaging")
+        known: Any = self.knows
+        if isinstance(known, Mapping):
+            known = _row(known)
+        elif known is not None:
+            several = _is_several(known)
+            known = (
+                names(known, "knows") if several else _whole(known, "knows", least=0)
             )
-        if isinstance(self.knows, int):
-            _whole(self.knows, "knows", least=0)
-        elif self.knows is not None and not isinstance(self.knows, Mapping):
-            object.__setattr__(self, "knows", names(self.knows, "knows"))
-        self._read_prior()
-
-    def _read_prior(self) -> None:
-        if isinstance(self.prior, str):
-            if self.prior != "uniform":
-                raise InputError(
-                    "prior must be 'uniform' or a probability per class; "
-                    f"got {self.prior!r}."
-                )
-            return
-        prior = {c: exact.probability(p, "prior") for c, p in self.prior.items()}
-        if sum(prior.values()) != 1:
-            raise InputError(
-                f"prior must sum to 1 over the classes; got {sum(prior.values())}."
-            )
-        object.__setattr__(self, "prior", prior)
+        object.__setattr__(self, "knows", known)
+        object.__setattr__(self, "sees", None if self.sees is None else _row(self.sees))
+        object.__setattr__(self, "prior", _prior(self.prior))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -208,14 +213,66 @@ def listed(words: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _whole(value: int | None, what: str, *, least: int) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+def cell(value: object) -> str:
+    """A cell as engines show it: its text.
+
+    >>> cell(True), cell(4), cell("x")
+    ('true', '4', 'x')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal | date | np.number):
+        return str(value)
+    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
+
+
+def _row(cells: object) -> Fixed[str, str]:
+    if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
+        raise InputError(
+            f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
+            f"got {cells!r}."
+        )
+    return Fixed({c: cell(v) for c, v in cells.items()})
+
+
+def _prior(prior: object) -> str | Fixed[str, Fraction]:
+    if prior == "uniform":
+        return "uniform"
+    if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
+        raise InputError(
+            f"prior must be 'uniform' or a probability per class; got {prior!r}."
+        )
+    shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
+    if (total := sum(shares.values())) != 1:
+        raise InputError(f"prior must sum to 1 over the classes; got {total}.")
+    return Fixed(shares)
+
+
+def _choice(value: str, known: Sequence[str], what: str) -> str:
+    if value not in known:
+        raise InputError(
+            f"{what} must be one of {', '.join(known)}; got {value!r}. "
+            f"{what_exists(str(value), known)}"
+        )
+    return value
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, str | Mapping | Sequence | set | frozenset)
+
+
+def _whole(value: Any, what: str, *, least: int) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if number < least:
         raise InputError(
             f"{what} must be a whole number of at least {least}; got {value!r}."
         )
-    return value
+    return number
 
 
 def _several(amount: Any, noun: str) -> str:

@@ -46,11 +46,13 @@ class Ceiling:
         self, at_most: Number | None = None, *, below: Number | None = None
     ) -> None:
         if (at_most is None) == (below is None):
-            raise InputError("Ceiling must have one of at_most and below.")
+            got = "none" if below is None else "both"
+            raise InputError(f"Ceiling must have one of at_most and below; got {got}.")
         word, value = ("below", below) if at_most is None else ("at_most", at_most)
-        level = exact.fraction(value if value is not None else "", word)
+        level = exact.fraction(value, word)  # type: ignore[arg-type]
         if not 0 < level <= 1:
-            raise InputError(f"{word} must be above 0 and at most 1; got {value!r}.")
+            got = exact.shown(value)
+            raise InputError(f"{word} must be above 0 and at most 1; got {got}.")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "strict", at_most is None)
 

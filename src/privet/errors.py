@@ -73,6 +73,9 @@ class PolicyError(PrivetError, ValueError):
         self.line, self.key, self.rule = first.line, first.key, first.rule
         super().__init__("\n".join(p.words(file) for p in self.problems))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems, self.file)
+
 
 class NoAudit(PrivetError, TypeError):
     """No arithmetic exists for this pair of release and adversary."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ Number = str | int | float | Decimal | Fraction
 MAX_COUNT = 2**53
 """Counts stay below this, so that dividing two of them as floats rounds correctly."""
 
+MOST_DIGITS = 4_000
+"""Digits before or behind the point; 1e-999999999 would fill the memory."""
+
 
 def fraction(value: Number, what: str = "number") -> Fraction:
     """Read a number as the fraction its written digits mean.
@@ -26,29 +28,42 @@ def fraction(value: Number, what: str = "number") -> Fraction:
     """
     try:
         return _read(value)
-    except (ValueError, TypeError, ZeroDivisionError, InvalidOperation) as error:
+    except (ValueError, TypeError, ArithmeticError):
         raise InputError(
-            f"{what} must be a number such as 0.5, '1/2' or '50 %'; got {value!r}."
-        ) from error
+            f"{what} must be a number such as 0.5, '1/2' or '50 %'; got {shown(value)}."
+        ) from None
 
 
 def _read(value: object) -> Fraction:
-    if isinstance(value, bool):
-        raise TypeError("a truth value is not a number")
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        if not isfinite(value):
-            raise ValueError("not finite")
-        return Fraction(repr(value))  # 0.1 is 1/10, not 3602879701896397/2**55
+    if isinstance(value, np.integer):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating):
+        value = Decimal(str(value))  # 0.1 is 1/10, not 3602879701896397/2**55
     if isinstance(value, str):
-        text = value.strip()
-        if text.endswith("%"):
-            return Fraction(text[:-1].strip()) / 100
-        return Fraction(text)
-    if isinstance(value, int | Decimal | Fraction):
+        return _read_text(value.strip())
+    if isinstance(value, Decimal):
+        if abs(value.adjusted()) > MOST_DIGITS:
+            raise ValueError("too long")
+        return Fraction(value)
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
         return Fraction(value)
     raise TypeError("not a number")
+
+
+def _read_text(text: str) -> Fraction:
+    if text.endswith("%"):
+        return _read_text(text[:-1].strip()) / 100
+    return Fraction(text) if "/" in text else _read(Decimal(text))
+
+
+def shown(value: object) -> str:
+    """Anything as an error quotes it: numbers by their digits.
+
+    >>> shown(Decimal("1.50")), shown("x"), shown(Fraction(5, 4))
+    ('1.50', "'x'", '5/4')
+    """
+    numeric = isinstance(value, Decimal | Fraction | np.number)
+    return str(value) if numeric else repr(value)
 
 
 def probability(value: Number, what: str = "probability") -> Fraction:
@@ -59,7 +74,7 @@ def probability(value: Number, what: str = "probability") -> Fraction:
     """
     p = fraction(value, what)
     if not 0 <= p <= 1:
-        raise InputError(f"{what} must lie between 0 and 1; got {value!r}.")
+        raise InputError(f"{what} must lie between 0 and 1; got {shown(value)}.")
     return p
 
 
@@ -68,19 +83,45 @@ def as_float(p: Fraction) -> float:
     return float(p)
 
 
-def percent(p: Fraction) -> str:
-    """A probability as people read it, never rounded onto 0 or 1.
+def percent(p: Fraction, *, unlike: Fraction | None = None) -> str:
+    """A probability as people read it, never rounded onto 0, onto 1 or onto `unlike`.
 
     >>> percent(Fraction(4, 5)), percent(Fraction(5, 24)), percent(Fraction(1, 10**6))
     ('80 %', '20.8 %', 'less than 0.1 %')
     >>> percent(Fraction(999_999, 10**6))
     'more than 99.9 %'
+    >>> percent(Fraction(1251, 2500), unlike=Fraction(1, 2))
+    '50.04 %'
     """
-    if 0 < p < Fraction(1, 2000):
-        return "less than 0.1 %"
-    if Fraction(1999, 2000) < p < 1:
-        return "more than 99.9 %"
-    return f"{as_float(p * 100):.1f}".removesuffix(".0") + " %"
+    text = _usual(p)
+    if unlike is None or p == unlike or text != _usual(unlike):
+        return text
+    for digits in range(2, 7):
+        if (text := _rounded(p, digits)) != _rounded(unlike, digits):
+            return text
+    return f"slightly {'more' if p > unlike else 'less'} than {written(unlike)}"
+
+
+def _usual(p: Fraction) -> str:
+    if 0 < p < 1 and round(p * 1000) in (0, 1000):
+        return "less than 0.1 %" if p < Fraction(1, 2) else "more than 99.9 %"
+    return _rounded(p, 1)
+
+
+def _rounded(p: Fraction, digits: int) -> str:
+    """In hundredths, rounded to so many digits behind the point."""
+    whole, rest = divmod(round(p * 100 * 10**digits), 10**digits)
+    return f"{whole}.{rest:0{digits}}".rstrip("0").removesuffix(".") + " %"
+
+
+def written(p: Fraction) -> str:
+    """A limit in full: in hundredths where a few digits say it, else as a fraction.
+
+    >>> written(Fraction(1, 2000)), written(Fraction(1, 3))
+    ('0.05 %', '1/3')
+    """
+    few = 10**6 % p.denominator == 0
+    return _rounded(p, 4) if few else str(p)
 
 
 def exceeds(
@@ -106,7 +147,8 @@ def _compare(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     num, den = limit.numerator, limit.denominator
-    largest = max(int(part.max(initial=0)) * den, int(whole.max(initial=0)) * num)
+    # At least 1 each, so that the factors themselves fit into 64 bits too.
+    largest = max(int(part.max(initial=1)) * den, int(whole.max(initial=1)) * num)
     if largest < 2**63:
         left, right = part * den, whole * num
     else:  # a limit such as 0.333333333333 against a billion rows
@@ -129,6 +171,7 @@ def highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.int
         np.stack([part[at], whole[at]]), axis=1, return_inverse=True
     )
     exact = [Fraction(int(a), int(b)) for a, b in pairs.T]
-    best = np.array([e == max(exact) for e in exact])
+    most = max(exact)
+    best = np.array([e == most for e in exact])
     found: NDArray[np.intp] = at[best[which.ravel()]]
     return found

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
 from privet.exact import Number, fraction
+from privet.fixed import Fixed
 
 KINDS = ("text", "integer", "number", "date", "datetime", "boolean", "other")
 """The kinds of values a column may hold, as far as privet tells them apart."""
@@ -40,11 +42,14 @@ class Bins:
     """Increasing; all numbers or all dates."""
 
     def __init__(self, edges: Sequence[Edge | str]) -> None:
-        if isinstance(edges, str) or not edges:
-            raise InputError(f"bins must be a list of edges; got {edges!r}.")
+        if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
+            raise InputError(
+                f"bins must be a list of edges such as [18, 65]; got {edges!r}."
+            )
         cuts = _edges(edges)
         if any(b <= a for a, b in pairwise(cuts)):  # type: ignore[operator]
-            raise InputError(f"bins must be increasing edges; got {list(edges)!r}.")
+            shown = ", ".join(_show(c) for c in cuts)
+            raise InputError(f"bins must be increasing edges; got {shown}.")
         object.__setattr__(self, "edges", cuts)
 
     @property
@@ -66,10 +71,14 @@ class Bins:
         return [_show(e) for e in self.edges]
 
 
+LARGEST_EDGE = 10**300
+"""Engines compare edges as floats, which end soon after."""
+
+
 def _edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
     if any(isinstance(e, date) or _is_iso_date(e) for e in edges):
         return tuple(_as_date(e) for e in edges)
-    return tuple(fraction(e, "a bin's edge") for e in edges)  # type: ignore[arg-type]
+    return tuple(_as_number(e) for e in edges)
 
 
 def _is_iso_date(edge: object) -> bool:
@@ -77,25 +86,29 @@ def _is_iso_date(edge: object) -> bool:
 
 
 def _as_date(edge: object) -> date:
+    if isinstance(edge, date) and not isinstance(edge, datetime):
+        return edge
     try:
-        return edge if isinstance(edge, date) else date.fromisoformat(str(edge))
+        return date.fromisoformat(str(edge))
     except ValueError:
         raise InputError(
-            f"a bin's edges must be all dates such as 1960-01-01, or all numbers; "
-            f"got {edge!r} among dates."
+            "bins must have edges that are all dates such as 1960-01-01, or all "
+            f"numbers; got {edge!r} among dates."
         ) from None
 
 
+def _as_number(edge: object) -> Fraction:
+    number = fraction(edge, "an edge of bins")  # type: ignore[arg-type]
+    if abs(number) > LARGEST_EDGE:
+        raise InputError(f"an edge of bins must be at most 1e300; got {edge!r}.")
+    return number
+
+
 def _show(edge: Fraction | date) -> str:
-    if isinstance(edge, Fraction):
-        shortest = float(edge)
-        exact = Fraction(repr(shortest)) == edge
-        return (
-            f"{shortest:g}"
-            if exact and shortest == float(f"{shortest:g}")
-            else str(edge)
-        )
-    return edge.isoformat()
+    if not isinstance(edge, Fraction):
+        return edge.isoformat()
+    shortest = repr(float(edge)).removesuffix(".0")
+    return shortest if Fraction(shortest) == edge else str(edge)
 
 
 @dataclass(frozen=True)
@@ -120,8 +133,9 @@ class Roles:
     def __post_init__(self) -> None:
         for role in ("identifier", "quasi", "sensitive"):
             object.__setattr__(self, role, names(getattr(self, role), role))
-        cuts = {c: b if isinstance(b, Bins) else Bins(b) for c, b in self.bins.items()}
-        object.__setattr__(self, "bins", cuts)
+        for role in ("target", "unit", "weight"):
+            _one_name(getattr(self, role), role)
+        object.__setattr__(self, "bins", _bins(self.bins))
         self._refuse_two_roles()
         if self.unit and self.weight:
             raise RoleConflict(
@@ -129,15 +143,15 @@ class Roles:
                 "counted, or multiplicities added, not both."
             )
 
-    def __hash__(self) -> int:
-        return hash((self.identifier, self.quasi, self.sensitive, self.target))
-
     def _refuse_two_roles(self) -> None:
-        for column, roles in self._claims().items():
-            if len(roles) > 1:
-                raise RoleConflict(
+        twice = {c: roles for c, roles in self._claims().items() if len(roles) > 1}
+        if twice:
+            raise RoleConflict(
+                "\n".join(
                     f"Column {column!r} must have one role; got {' and '.join(roles)}."
+                    for column, roles in twice.items()
                 )
+            )
 
     def _claims(self) -> dict[str, list[str]]:
         claims: dict[str, list[str]] = {}
@@ -161,23 +175,42 @@ class Roles:
         return tuple(dict.fromkeys(named))
 
 
-def names(value: str | Iterable[str] | None, what: str) -> tuple[str, ...]:
+def _one_name(value: object, what: str) -> None:
+    if value is not None and (not isinstance(value, str) or not value):
+        raise InputError(f"{what} must be one column name; got {value!r}.")
+
+
+def _bins(bins: object) -> Fixed[str, Bins]:
+    if not isinstance(bins, Mapping):
+        raise InputError(
+            f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
+        )
+    return Fixed({c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()})
+
+
+def names(
+    value: str | Iterable[str] | None, what: str, *, noun: str = "column name"
+) -> tuple[str, ...]:
     """One name or several, as a tuple without repetition.
 
     >>> names("job", "quasi"), names(["job", "country"], "quasi")
     (('job',), ('job', 'country'))
     """
     listed = () if value is None else (value,) if isinstance(value, str) else value
-    try:
-        result = tuple(listed)
-    except TypeError:
-        result = (value,)  # type: ignore[assignment]
+    if isinstance(listed, set | frozenset):
+        listed = sorted(listed, key=str)
+    result: tuple[Any, ...] = tuple(listed) if _is_list(listed) else (listed,)
     if not all(isinstance(n, str) for n in result):
-        raise InputError(f"{what} must be column names; got {value!r}.")
+        raise InputError(f"{what} must be {noun}s; got {value!r}.")
     if len(set(result)) < len(result):
         twice = next(n for n in result if result.count(n) > 1)
-        raise InputError(f"{what} must name each column once; got {twice!r} twice.")
+        raise InputError(f"{what} must hold each {noun} once; got {twice!r} twice.")
     return result
+
+
+def _is_list(value: object) -> bool:
+    """A dictionary could be iterated too, but it says more than its keys."""
+    return isinstance(value, Iterable) and not isinstance(value, Mapping)
 
 
 @dataclass(frozen=True)

@@ -62,21 +62,25 @@ class Worst:
     def add(self, batch: Grouped) -> Worst:
         """With some more whole groups."""
         rows = self._rows(batch)
-        part, whole = batch.n[rows], batch.total[batch.group[rows]]
+        group = batch.group if rows is None else batch.group[rows]
+        part = batch.n if rows is None else batch.n[rows]
+        whole = batch.total[group]
         compare = exact.reaches if self.limit.strict else exact.exceeds
-        above = np.unique(batch.group[rows][compare(part, whole, self.limit.level)])
+        above = np.zeros(len(batch), dtype=bool)
+        above[group[compare(part, whole, self.limit.level)]] = True
         here = replace(
             self,
             case=_worst_of(batch, rows, part, whole),
             groups=len(batch),
-            groups_above=len(above),
+            groups_above=int(above.sum()),
             people_above=int(batch.total[above].sum()),
         )
         return self | here
 
-    def _rows(self, batch: Grouped) -> NDArray[np.intp]:
+    def _rows(self, batch: Grouped) -> NDArray[np.intp] | None:
+        """The rows whose value matters; None: all of them."""
         if self.values is None:
-            return np.arange(len(batch.n))
+            return None
         return np.flatnonzero(np.isin(batch.value, self.values))
 
     def __or__(self, other: Worst) -> Worst:
@@ -97,20 +101,21 @@ class Worst:
 
 def _worst_of(
     batch: Grouped,
-    rows: NDArray[np.intp],
+    rows: NDArray[np.intp] | None,
     part: NDArray[np.int64],
     whole: NDArray[np.int64],
 ) -> Case | None:
-    if len(rows) == 0:
+    if len(part) == 0:
         return None
     ties = exact.highest(part, whole)
     # Groups are in the table's order, so the first of the largest settles the tie.
     best = ties[np.argmax(part[ties])]
-    row, group = int(rows[best]), int(batch.group[rows[best]])
+    row = int(best if rows is None else rows[best])
+    group = int(batch.group[row])
     return Case(
         int(part[best]),
         int(whole[best]),
         batch.labels(group),
         batch.about[int(batch.value[row])],
-        (*(int(k[group]) for k in batch.keys), int(batch.value[row])),
+        (*batch.keys[group], int(batch.value[row])),
     )

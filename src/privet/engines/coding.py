@@ -31,6 +31,8 @@ class Labels(Sequence[str | None]):
         self._session = session
         self._table = table
         self._size = size
+        if size <= LABELS_AT_ONCE // 10:  # few: they outlive the session
+            _ = self._all
 
     def __len__(self) -> int:
         return self._size

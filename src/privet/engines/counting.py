@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
+from math import prod
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from privet.counts import Counts, Grouped
+from privet.counts import MOST_KEYS, Counts, Domain, Grouped, Keys
 from privet.engines import sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import COLUMNS_AT_ONCE, Dictionary
@@ -16,8 +18,11 @@ from privet.engines.session import DoesNotFit, Session, too_little_memory
 from privet.errors import EngineError, InputError
 from privet.exact import MAX_COUNT
 
-Set = tuple[int, ...]
-"""Columns counted together, by their position in the source."""
+Order = tuple[int, ...]
+"""Columns counted together, by their position; the one counted in groups is last."""
+
+Tables = dict[Order, pa.Table]
+"""What the engine counted."""
 
 PARTS = (1, 8, 64, 512)
 """Into how many parts a count is cut when it does not fit, one after the other."""
@@ -50,10 +55,9 @@ class Counter:
     def count(self, tallies: Sequence[Tally]) -> Iterator[tuple[Tally, Grouped]]:
         """One statement for many tallies; what does not fit goes tally by tally."""
         self._check_weights()
-        starts = range(0, len(tallies), SETS_AT_ONCE)
-        for i, start in enumerate(starts):
-            few = tallies[start : start + SETS_AT_ONCE]
-            step = (2 + i, 1 + len(starts))
+        rounds = self._rounds(tallies)
+        for i, few in enumerate(rounds):
+            step = (2 + i, 1 + len(rounds))
             try:
                 tables = self._together(few, step)
             except DoesNotFit:
@@ -62,6 +66,19 @@ class Counter:
                 continue
             for tally in few:
                 yield tally, self._grouped(tally, tables)
+
+    def _rounds(self, tallies: Sequence[Tally]) -> list[list[Tally]]:
+        """Tallies for one statement each: no set of columns in two orders."""
+        rounds: list[tuple[list[Tally], dict[frozenset[int], Order]]] = []
+        for tally in tallies:
+            own = {frozenset(o): o for o in self._orders(tally)}
+            at = next((i for i, (_, o) in enumerate(rounds) if _agree(o, own)), None)
+            if at is None:
+                at = len(rounds)
+                rounds.append(([], {}))
+            rounds[at][0].append(tally)
+            rounds[at][1].update(own)
+        return [few for few, _ in rounds]
 
     def _check_weights(self) -> None:
         """Weights must be whole numbers whose sum can be counted exactly."""
@@ -92,20 +109,22 @@ class Counter:
 
     # Statements ---------------------------------------------------------------------
 
-    def _together(
-        self, tallies: Sequence[Tally], step: tuple[int, int]
-    ) -> dict[Set, Counts]:
-        sets = self._sets(tallies)
-        used = sorted({c for s in sets for c in s})
-        if len(used) > COLUMNS_AT_ONCE:
+    def _together(self, tallies: Sequence[Tally], step: tuple[int, int]) -> Tables:
+        orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
+        used = sorted({c for o in orders for c in o})
+        if len(used) > COLUMNS_AT_ONCE or not all(map(self._packs, orders)):
             raise DoesNotFit
-        statement = sql.count_sets(sets, self._rows(used), self._sum)
+        statement = sql.count_sets(
+            orders, self._sizes, self._rows(used), self._sum, sql.DUCKDB
+        )
         table = self._watched(statement, "counting", step)
         marks = table["g"].to_numpy()
-        return {
-            s: self._counts(s, table.filter(pa.array(marks == sql.mask(s, used))))
-            for s in sets
-        }
+        found: Tables = {}
+        for order in orders:
+            mark = sql.mask(order, used)
+            start, stop = np.searchsorted(marks, [mark, mark + 1])
+            found[order] = table.slice(start, stop - start)
+        return found
 
     def _in_parts(
         self, tally: Tally, step: tuple[int, int]
@@ -129,15 +148,17 @@ class Counter:
                 continue
             yield tally, self._grouped(tally, tables)
 
-    def _part(
-        self, tally: Tally, part: int, of: int, step: tuple[int, int]
-    ) -> dict[Set, Counts]:
-        only = sql.in_part(self._set(tally.by), part, of, sql.DUCKDB)
+    def _part(self, tally: Tally, part: int, of: int, step: tuple[int, int]) -> Tables:
+        only = sql.in_part(self._orders(tally)[0][:-1], part, of, sql.DUCKDB)
         doing = "counting" if of == 1 else f"counting part {part + 1} of {of}"
-        found = {}
-        for s in self._sets([tally]):
-            statement = sql.count_set(s, self._rows(s), self._sum, only)
-            found[s] = self._counts(s, self._watched(statement, doing, step))
+        found: Tables = {}
+        for order in self._orders(tally):
+            key = ""
+            if self._packs(order):
+                key = sql.packed(order, self._sizes, sql.DUCKDB)
+            rows = self._rows(order)
+            statement = sql.count_set(order, key, rows, self._sum, only)
+            found[order] = self._watched(statement, doing, step)
         return found
 
     def _watched(self, statement: str, doing: str, step: tuple[int, int]) -> pa.Table:
@@ -157,14 +178,19 @@ class Counter:
 
     # Pieces -------------------------------------------------------------------------
 
-    def _sets(self, tallies: Sequence[Tally]) -> list[Set]:
-        sets = [self._set((*t.by, t.about)) for t in tallies]
-        if self._amount.unit:  # people of a group are not the sum over its values
-            sets += [self._set(t.by) for t in tallies]
-        return list(dict.fromkeys(sets))
+    def _orders(self, tally: Tally) -> list[Order]:
+        """What a tally needs counted; the groups by themselves for people."""
+        by = tuple(sorted(self._position(c) for c in tally.by))
+        cells = (*by, self._position(tally.about))
+        # People of a group are not the sum over its values: somebody may have two.
+        return [cells, by] if self._amount.unit else [cells]
 
-    def _set(self, columns: Sequence[str]) -> Set:
-        return tuple(sorted(self._position(c) for c in columns))
+    @cached_property
+    def _sizes(self) -> dict[int, int]:
+        return {c: len(d.domain) for c, d in self._dictionaries.items()}
+
+    def _packs(self, order: Order) -> bool:
+        return prod(self._sizes[c] for c in order) < MOST_KEYS
 
     def _rows(self, columns: Sequence[int]) -> str:
         extra = ""
@@ -176,15 +202,41 @@ class Counter:
         tables = {c: self._dictionaries[c].table for c in columns}
         return sql.coded(tables, "people", extra, sql.DUCKDB)
 
-    def _counts(self, columns: Set, table: pa.Table) -> Counts:
-        domains = tuple(self._dictionaries[c].domain for c in columns)
-        codes = tuple(table[f"k{c}"].to_numpy() for c in columns)
-        return Counts(domains, codes, table["n"].to_numpy().astype(np.int64))
+    def _grouped(self, tally: Tally, tables: Tables) -> Grouped:
+        cells, *groups = self._orders(tally)
+        if self._packs(cells):
+            n = _numbers(tables[cells], "n")
+            total = _numbers(tables[groups[0]], "n") if groups else None
+            key = _numbers(tables[cells], "key")
+            return Grouped.from_sorted(self._domains(cells), key, n, total)
+        counts = [self._counts(order, tables[order]) for order in (cells, *groups)]
+        names = [d.name for d in self._domains(cells)]
+        return Grouped.of(counts[0], names[:-1], names[-1], *counts[1:])
 
-    def _grouped(self, tally: Tally, tables: dict[Set, Counts]) -> Grouped:
-        counts = tables[self._set((*tally.by, tally.about))]
-        totals = tables[self._set(tally.by)] if self._amount.unit else None
-        return Grouped.of(counts, tally.by, tally.about, totals)
+    def _domains(self, order: Order) -> tuple[Domain, ...]:
+        return tuple(self._dictionaries[c].domain for c in order)
+
+    def _counts(self, order: Order, table: pa.Table) -> Counts:
+        if self._packs(order) and order:  # the groups of cells that do not pack
+            codes = Keys(
+                tuple(self._sizes[c] for c in order), _numbers(table, "key")
+            ).columns()
+        else:
+            codes = tuple(table[f"k{c}"].to_numpy() for c in order)
+        return Counts(self._domains(order), codes, _numbers(table, "n"))
+
+
+def _agree(
+    orders: Mapping[frozenset[int], Order], own: Mapping[frozenset[int], Order]
+) -> bool:
+    """Whether more sets fit into a statement that has some already."""
+    same = all(orders.get(s, o) == o for s, o in own.items())
+    return same and len(orders) + len(own) <= SETS_AT_ONCE
+
+
+def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
+    found: NDArray[np.int64] = table[column].to_numpy().astype(np.int64, copy=False)
+    return found
 
 
 def check_complete(counted: int, rows: int | None) -> None:

@@ -81,26 +81,52 @@ def coded(
     return f"SELECT {chosen} FROM {source} s {' '.join(joins)}"
 
 
-def count_sets(sets: Sequence[Sequence[int]], rows: str, amount: str) -> str:
-    """Counts of several sets of codes in one statement, marked by GROUPING_ID."""
+def packed(columns: Sequence[int], sizes: Mapping[int, int], dialect: Dialect) -> str:
+    """Codes as one integer in mixed radix, the last column varying fastest."""
+    key = f"CAST(0 AS {dialect.big})"
+    for c in columns:
+        key = f"({key} * {max(sizes[c], 1)} + k{c})"
+    return key
+
+
+def count_sets(
+    sets: Sequence[Sequence[int]],
+    sizes: Mapping[int, int],
+    rows: str,
+    amount: str,
+    dialect: Dialect,
+) -> str:
+    """Counts of several sets of codes in one statement, as packed keys in order.
+
+    Rows are marked by GROUPING_ID; sorting here is parallel and may spill.
+    """
     used = sorted({c for s in sets for c in s})
     names = ", ".join(f"k{c}" for c in used)
     wanted = ", ".join("(" + ", ".join(f"k{c}" for c in s) + ")" for s in sets)
+    keys = " ".join(
+        f"WHEN {mask(s, used)} THEN {packed(s, sizes, dialect)}" for s in sets
+    )
     return (
+        f"SELECT g, CASE g {keys} END AS key, n FROM ("
         f"SELECT {names}, GROUPING_ID({names}) AS g, {amount} AS n FROM ({rows}) "
-        f"GROUP BY GROUPING SETS ({wanted}) HAVING {amount} > 0"
+        f"GROUP BY GROUPING SETS ({wanted}) HAVING {amount} > 0) ORDER BY g, key"
     )
 
 
-def count_set(codes: Sequence[int], rows: str, amount: str, part: str) -> str:
-    """Counts of one set of codes, perhaps of one hash partition only."""
-    names = ", ".join(f"k{c}" for c in codes)
-    chosen = f"{names}, " if names else ""
+def count_set(
+    columns: Sequence[int], key: str, rows: str, amount: str, part: str
+) -> str:
+    """Counts of one set of codes, perhaps of one hash partition only.
+
+    With a key, as packed keys in order; without one, as codes in any order.
+    """
+    names = ", ".join(f"k{c}" for c in columns)
     grouped = f"GROUP BY {names} " if names else ""
-    return (
-        f"SELECT {chosen}{amount} AS n FROM ({rows}) {part} {grouped}"
-        f"HAVING {amount} > 0"
+    counted = (
+        f"SELECT {names + ', ' if names else ''}{amount} AS n FROM ({rows}) {part} "
+        f"{grouped}HAVING {amount} > 0"
     )
+    return f"SELECT {key} AS key, n FROM ({counted}) ORDER BY key" if key else counted
 
 
 def in_part(by: Sequence[int], part: int, of: int, dialect: Dialect) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -101,7 +103,7 @@ class Groups:
                 overall = batch
             if tally.by == by:
                 parts.append(batch)
-        return cls(_joined(parts), overall, table.counted)
+        return cls(reduce(add, parts), overall, table.counted)
 
 
 def _in_order(counts: Counts, names: Sequence[str]) -> Counts:
@@ -112,21 +114,4 @@ def _in_order(counts: Counts, names: Sequence[str]) -> Counts:
     code = np.array([new.code(old[c]) for c in range(len(old))], dtype=np.int64)
     return Counts(
         (new, counts.domains[1]), (code[counts.codes[0]], counts.codes[1]), counts.n
-    )
-
-
-def _joined(parts: Sequence[Grouped]) -> Grouped:
-    """Disjoint groups of one table, put together."""
-    if len(parts) == 1:
-        return parts[0]
-    first = parts[0]
-    sizes = np.concatenate([np.diff(p.start) for p in parts])
-    return Grouped(
-        first.by,
-        first.about,
-        tuple(np.concatenate(k) for k in zip(*(p.keys for p in parts), strict=True)),
-        np.concatenate([p.total for p in parts]),
-        np.r_[0, np.cumsum(sizes)].astype(np.intp),
-        np.concatenate([p.value for p in parts]),
-        np.concatenate([p.n for p in parts]),
     )

@@ -1,0 +1,63 @@
+"""Time and peak memory of a piece of work, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run cost."""
+
+    seconds: float
+    """Wall clock."""
+    cpu: float
+    """CPU seconds of the process."""
+    peak: float
+    """Peak memory in MiB above what the process had before the work."""
+
+    def __str__(self) -> str:
+        return f"{self.seconds:6.2f} s  {self.cpu:6.2f} cpu-s  {self.peak:7.0f} MiB"
+
+
+def peak() -> float:
+    """The most memory this process has held so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def costs(work: Callable[[], object]) -> Cost:
+    """Run work once in this process."""
+    before, wall, cpu = peak(), time.perf_counter(), time.process_time()
+    work()
+    return Cost(time.perf_counter() - wall, time.process_time() - cpu, peak() - before)
+
+
+def apart(script: str, *arguments: str) -> Cost:
+    """Run a script of this folder in a new process; it prints its cost as JSON."""
+    done = subprocess.run(
+        [sys.executable, script, *arguments],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return Cost(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def best(runs: list[Cost]) -> Cost:
+    """The fastest of several runs; memory is that of the largest."""
+    fastest = min(runs, key=lambda r: r.seconds)
+    return Cost(fastest.seconds, fastest.cpu, max(r.peak for r in runs))
+
+
+def folder() -> Path:
+    """Where generated files are kept between runs."""
+    place = Path("build/benchmarks")
+    place.mkdir(parents=True, exist_ok=True)
+    return place

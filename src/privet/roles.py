@@ -136,43 +136,43 @@ class Roles:
         for role in ("target", "unit", "weight"):
             _one_name(getattr(self, role), role)
         object.__setattr__(self, "bins", _bins(self.bins))
-        self._refuse_two_roles()
-        if self.unit and self.weight:
-            raise RoleConflict(
-                "unit and weight must not be given together: distinct people are "
-                "counted, or multiplicities added, not both."
-            )
-
-    def _refuse_two_roles(self) -> None:
-        twice = {c: roles for c, roles in self._claims().items() if len(roles) > 1}
-        if twice:
-            raise RoleConflict(
-                "\n".join(
-                    f"Column {column!r} must have one role; got {' and '.join(roles)}."
-                    for column, roles in twice.items()
-                )
-            )
-
-    def _claims(self) -> dict[str, list[str]]:
-        claims: dict[str, list[str]] = {}
-        for role in ("identifier", "quasi", "sensitive"):
-            for column in getattr(self, role):
-                claims.setdefault(column, []).append(role)
-        if self.target in self.identifier:
-            claims[str(self.target)].append("target")
-        if self.weight:
-            claims.setdefault(self.weight, []).append("weight")
-            if self.target == self.weight:
-                claims[self.weight].append("target")
-        if self.unit and self.unit not in self.identifier:
-            claims.setdefault(self.unit, []).append("unit")
-        return claims
+        wrong = [rule for _, rule in conflicts(vars(self))]
+        if wrong:
+            raise RoleConflict("\n".join(wrong))
 
     def columns(self) -> tuple[str, ...]:
         """Every column that is named, each once."""
         single = [c for c in (self.target, self.unit, self.weight) if c]
         named = (*self.identifier, *self.quasi, *self.sensitive, *single, *self.bins)
         return tuple(dict.fromkeys(named))
+
+
+def conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each role that excludes an earlier one, and the rule it breaks.
+
+    >>> conflicts({"quasi": ("job",), "sensitive": ("job",)})
+    [('sensitive', "Column 'job' must have one role; got quasi and sensitive.")]
+    """
+    claims: dict[str, list[str]] = {}
+    for role in ("identifier", "quasi", "sensitive", "weight", "unit", "target"):
+        for column in names(roles.get(role), role):
+            claims.setdefault(column, []).append(role)
+    found = [
+        (said[-1], f"Column {column!r} must have one role; got {' and '.join(said)}.")
+        for column, said in claims.items()
+        if len(said) > 1 and tuple(said) not in TOGETHER
+    ]
+    if roles.get("unit") and roles.get("weight"):
+        rule = (
+            "unit and weight must not be given together: distinct people are counted, "
+            "or multiplicities added, not both."
+        )
+        found.append(("weight", rule))
+    return found
+
+
+TOGETHER = {("quasi", "target"), ("sensitive", "target"), ("identifier", "unit")}
+"""Roles one column may have at the same time."""
 
 
 def _one_name(value: object, what: str) -> None:

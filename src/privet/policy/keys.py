@@ -2,25 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from privet.adversary import KINDS
+from privet.adversary import AVERAGING, KINDS, MODELS
 from privet.policy.promise import MEASURES, UTILITIES
 
-TEXT: dict[str, Any] = {"type": "string"}
-TEXTS: dict[str, Any] = {"type": "array", "items": TEXT}
-NAMES: dict[str, Any] = {"oneOf": [TEXT, TEXTS]}
-WHOLE: dict[str, Any] = {"type": "integer", "minimum": 0}
-LEVEL: dict[str, Any] = {"type": ["number", "string"]}
-FLAG: dict[str, Any] = {"type": "boolean"}
-CELL: dict[str, Any] = {"type": ["string", "number", "boolean"]}
-CELLS: dict[str, Any] = {"oneOf": [CELL, {"type": "array", "items": CELL}]}
-TABLE: dict[str, Any] = {"type": "object", "additionalProperties": CELLS}
-EDGES: dict[str, Any] = {
+Form = Mapping[str, Any]
+"""What a value must look like, as JSON Schema."""
+
+TEXT: Form = {"title": "text", "type": "string"}
+TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
+NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
+NAMES: Form = {"anyOf": [TEXT, TEXTS]}
+WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
+COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
+LEVEL: Form = {
+    "title": 'a number such as 0.5 or "1/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+    "maximum": 1,
+}
+FACTOR: Form = {
+    "title": 'a number such as 2 or "3/2"',
+    "type": ["number", "string"],
+    "minimum": 1,
+}
+FLAG: Form = {"title": "true or false", "type": "boolean"}
+CELL: Form = {"title": "a value", "type": ["string", "number", "boolean"]}
+CELLS: Form = {
+    "title": "a list of values",
+    "type": "array",
+    "items": CELL,
+    "minItems": 1,
+}
+ROW: Form = {
+    "title": 'a table such as { job = "Cook" }',
+    "type": "object",
+    "additionalProperties": CELL,
+}
+VALUES: Form = {
+    "title": 'a table such as { bankruptcy = "Discharged" }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [CELL, CELLS]},
+    "minProperties": 1,
+}
+SHARES: Form = {
+    "title": "a table such as { G = 0.6, B = 0.4 }",
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
+}
+EDGES: Form = {
+    "title": "a list of numbers or dates",
     "type": "array",
     "items": {"type": ["number", "string"]},
     "minItems": 1,
@@ -31,8 +66,8 @@ EDGES: dict[str, Any] = {
 class Key:
     """One key of the policy file."""
 
-    schema: Mapping[str, Any]
-    """Its form, as JSON Schema."""
+    form: Form
+    """What its value must look like."""
     meaning: str
     """What it says, in a sentence."""
     only_for: tuple[str, ...] = ()
@@ -47,60 +82,65 @@ SECTIONS: dict[str, dict[str, Key]] = {
         "identifier": Key(NAMES, "Columns that name a person; never released."),
         "quasi": Key(NAMES, "Columns an outsider may know about a person."),
         "sensitive": Key(NAMES, "Columns nobody should learn about a person."),
-        "target": Key(TEXT, "The column the analyst wants to explain."),
-        "unit": Key(TEXT, "Tells people apart where somebody has several rows."),
-        "weight": Key(TEXT, "Says how many rows each row stands for."),
+        "target": Key(NAME, "The column the analyst wants to explain."),
+        "unit": Key(NAME, "Tells people apart where somebody has several rows."),
+        "weight": Key(NAME, "Says how many rows each row stands for."),
     },
     "promise": {
-        "name": Key(TEXT, "How reports call the promise."),
+        "name": Key(TEXT, "How reports call the promise; each has its own."),
         "against": Key(
             {"enum": list(KINDS)}, "Who must not learn it: the kind of adversary."
         ),
         "knows": Key(
-            {"oneOf": [TEXT, TEXTS, WHOLE, TABLE]},
+            {"anyOf": [TEXT, TEXTS, WHOLE, ROW]},
             "The columns known about the victim; left out: all quasi columns.",
             ("linker", "bayesian"),
         ),
         "knows_any": Key(
-            {"type": "integer", "minimum": 1},
+            COUNT,
             "Any quasi columns, up to this many; the worst set counts.",
             ("linker",),
         ),
         "rules_out": Key(
-            {"oneOf": [WHOLE, TEXTS]}, "l: values the victim lacks.", ("insider",)
+            {"anyOf": [WHOLE, TEXTS]}, "l: values the victim lacks.", ("insider",)
         ),
         "knows_others": Key(
-            {"oneOf": [WHOLE, TABLE]}, "k: people whose value is known.", ("insider",)
+            {"anyOf": [WHOLE, ROW]}, "k: people whose value is known.", ("insider",)
         ),
         "same_as": Key(
-            {"oneOf": [WHOLE, TEXTS]},
+            {"anyOf": [WHOLE, TEXTS]},
             "m: people with the victim's value.",
             ("insider",),
         ),
         "victim": Key(TEXT, "Whom the insider's knowledge is about.", ("insider",)),
-        "model": Key(TEXT, "Which tables count as possible.", ("reconstructor",)),
+        "model": Key(
+            {"enum": list(MODELS)},
+            "Which tables count as possible.",
+            ("reconstructor",),
+        ),
         "one_row_per_id": Key(FLAG, "Whether each id has one row.", ("reconstructor",)),
         "prior": Key(
-            {"oneOf": [TEXT, TABLE]}, "Belief over the classes before.", ("bayesian",)
+            {"anyOf": [{"enum": ["uniform"]}, SHARES]},
+            "Belief over the classes before the release.",
+            ("bayesian",),
         ),
-        "averaging": Key(TEXT, "Over rows or over worlds.", ("bayesian",)),
-        "sees": Key(TABLE, "A disguised row.", ("bayesian",)),
+        "averaging": Key(
+            {"enum": list(AVERAGING)}, "Over rows or over worlds.", ("bayesian",)
+        ),
+        "sees": Key(ROW, "A disguised row.", ("bayesian",)),
         "about": Key(
-            {"oneOf": [TEXT, TEXTS, TABLE]},
+            {"anyOf": [TEXT, CELLS, VALUES]},
             'A column (each of its values), { column = "value" }, or several values.',
         ),
         "at_most": Key(LEVEL, "The belief may be this much, not more."),
         "below": Key(LEVEL, "The belief must stay below this."),
         "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
         "to": Key(LEVEL, "… to this or more, nor back."),
-        "within": Key(LEVEL, "The belief may change by this factor, not more."),
+        "within": Key(FACTOR, "The belief may change by this factor, not more."),
     },
     "measure": {
-        "name": Key(TEXT, "How reports call the measure."),
-        **{
-            k: Key({"type": "integer", "minimum": 1}, f"At least this: {words}.")
-            for k, words in MEASURES.items()
-        },
+        "name": Key(TEXT, "How reports call the measure; each has its own."),
+        **{k: Key(COUNT, f"At least this: {words}.") for k, words in MEASURES.items()},
     },
     "purpose": {
         "utility": Key(
@@ -112,52 +152,98 @@ SECTIONS: dict[str, dict[str, Key]] = {
 
 FREE: dict[str, Key] = {
     "bins": Key(EDGES, "Public cut points of a numeric or date column."),
-    "where": Key(CELLS, "Only rows whose column has this value, or one of these."),
+    "where": Key(
+        {"anyOf": [CELL, CELLS]},
+        "Only rows whose column has this value, or one of these.",
+    ),
 }
 """Sections whose keys are columns."""
 
 LISTS = ("promise", "measure")
 """Sections written [[so]], once or several times."""
 
+MEANINGS = {
+    "columns": "What the columns are for.",
+    "promise": "What nobody may learn, and how sure they may become of it.",
+    "measure": "A familiar measure that the table must reach.",
+    "purpose": "What the release is for.",
+    "bins": FREE["bins"].meaning,
+    "where": FREE["where"].meaning,
+}
+"""What each section says."""
+
 LIMITS = ({"at_most"}, {"below"}, {"from", "to"}, {"within"})
+"""The keys of a limit; a promise has one of these sets."""
+
+
+# The JSON Schema --------------------------------------------------------------------
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the policy file."""
-    properties: dict[str, Any] = {
-        k: {**key.schema, "description": key.meaning} for k, key in SECTIONS[""].items()
-    }
-    for section, keys in SECTIONS.items():
-        if section:
-            form = {
-                "type": "object",
-                "additionalProperties": False,
-                "properties": {
-                    k: {**key.schema, "description": key.meaning}
-                    for k, key in keys.items()
-                },
-            }
-            if section == "promise":
-                form["required"] = ["against"]
-            listed = {"type": "array", "items": form}
-            properties[section] = listed if section in LISTS else form
-    for section, key in FREE.items():
-        properties[section] = {
-            "type": "object",
-            "additionalProperties": key.schema,
-            "description": key.meaning,
-        }
+    properties = _properties(SECTIONS[""])
+    for name, meaning in MEANINGS.items():
+        properties[name] = {**_section(name), "description": meaning}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "privet policy",
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
+        "anyOf": [
+            {"required": [name], "properties": {name: {"minItems": 1}}}
+            for name in LISTS
+        ],
     }
 
 
+def _section(name: str) -> dict[str, Any]:
+    if name in FREE:
+        return {"type": "object", "additionalProperties": FREE[name].form}
+    form = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": _properties(SECTIONS[name]),
+        **_EXTRA.get(name, {}),
+    }
+    return {"type": "array", "items": form} if name in LISTS else form
+
+
+def _properties(keys: Mapping[str, Key]) -> dict[str, Any]:
+    return {k: {**key.form, "description": key.meaning} for k, key in keys.items()}
+
+
+def _foreign(kind: str) -> dict[str, Any]:
+    """A promise against this adversary must not have another one's keys."""
+    keys = SECTIONS["promise"].items()
+    others = [k for k, key in keys if key.only_for and kind not in key.only_for]
+    return {
+        "if": {"properties": {"against": {"const": kind}}},
+        "then": {"properties": dict.fromkeys(others, False)},
+    }
+
+
+def _one_of(sets: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+    return [{"required": sorted(keys)} for keys in sets]
+
+
+_EXTRA: dict[str, dict[str, Any]] = {
+    "promise": {
+        "required": ["against"],
+        "allOf": [_foreign(kind) for kind in KINDS],
+        "oneOf": _one_of(LIMITS),
+        "dependentRequired": {"from": ["to"], "to": ["from"]},
+    },
+    "measure": {"oneOf": _one_of([k] for k in MEASURES)},
+}
+"""What must hold of a section as a whole."""
+
+
+# Forms ------------------------------------------------------------------------------
+
+
 _TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str, date),
+    "string": (str,),
     "integer": (int,),
     "number": (int, Decimal),
     "boolean": (bool,),
@@ -166,42 +252,48 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def fits(value: Any, form: Mapping[str, Any]) -> bool:
-    """Whether a value has the form; only what our own schema uses is understood."""
-    if "oneOf" in form:
-        return any(fits(value, f) for f in form["oneOf"])
+def fits(value: Any, form: Form) -> bool:
+    """Whether a value has the form.
+
+    Bounds of numbers are left to the values themselves, which say more about them.
+    """
+    if "anyOf" in form:
+        return any(fits(value, f) for f in form["anyOf"])
     if "enum" in form:
         return value in form["enum"]
-    kinds = form["type"] if isinstance(form["type"], list) else [form["type"]]
+    kinds = _kinds(form)
     if isinstance(value, bool) and "boolean" not in kinds:
         return False
     right = any(isinstance(value, _TYPES[k]) for k in kinds)
     return right and _fits_inside(value, form)
 
 
-def _fits_inside(value: Any, form: Mapping[str, Any]) -> bool:
+def _kinds(form: Form) -> list[str]:
+    return form["type"] if isinstance(form["type"], list) else [form["type"]]
+
+
+def _fits_inside(value: Any, form: Form) -> bool:
     if isinstance(value, list):
         enough = len(value) >= form.get("minItems", 0)
         return enough and all(fits(v, form["items"]) for v in value)
     if isinstance(value, dict):
-        return all(fits(v, form["additionalProperties"]) for v in value.values())
-    return not isinstance(value, int) or value >= form.get("minimum", value)
+        enough = len(value) >= form.get("minProperties", 0)
+        inner = form["additionalProperties"]
+        return enough and all(fits(v, inner) for v in value.values())
+    if isinstance(value, str):
+        return len(value) >= form.get("minLength", 0)
+    return not (form["type"] == "integer" and value < form["minimum"])
 
 
-def form_words(form: Mapping[str, Any]) -> str:
-    """A form in words."""
-    if "oneOf" in form:
-        return " or ".join(dict.fromkeys(form_words(f) for f in form["oneOf"]))
+def form_words(form: Form) -> str:
+    """A form in words.
+
+    >>> form_words(NAMES), form_words({"enum": ["rows", "worlds"]})
+    ('text or a list of texts', "'rows' or 'worlds'")
+    """
+    if "anyOf" in form:
+        return " or ".join(form_words(f) for f in form["anyOf"])
     if "enum" in form:
-        return "one of " + ", ".join(map(repr, form["enum"]))
-    words = {
-        "string": "text",
-        "integer": "a whole number",
-        "number": "a number",
-        "boolean": "true or false",
-        "array": "a list",
-        "object": "a table { column = value }",
-    }
-    kinds = form["type"] if isinstance(form["type"], list) else [form["type"]]
-    said = " or ".join(words[k] for k in kinds)
-    return f"{said} of at least {form['minimum']}" if "minimum" in form else said
+        return " or ".join(map(repr, form["enum"]))
+    words: str = form["title"]
+    return words

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from privet.adversary import Adversary
+from privet.adversary import Adversary, cell
 from privet.beliefs import Limit
 from privet.errors import InputError, what_exists
+from privet.fixed import Fixed
 
-About = None | str | tuple[str | None, ...] | dict[str, Any]
+Values = str | None | tuple[str | None, ...]
+"""One value of a column or several; None: missing."""
+
+About = None | str | tuple[str | None, ...] | Fixed[str, Values]
 """What a belief is about; see `Promise.about`."""
 
 
@@ -38,6 +40,9 @@ class Promise:
         about: object = None,
         name: str = "",
     ) -> None:
+        _require(against, Adversary, "against", "an adversary such as Linker()")
+        _require(limit, Limit, "limit", "a limit such as Ceiling('1/2')")
+        _require(name, str, "name", "text")
         object.__setattr__(self, "against", against)
         object.__setattr__(self, "limit", limit)
         object.__setattr__(self, "about", _about(about))
@@ -45,12 +50,7 @@ class Promise:
 
     def to_dict(self) -> dict[str, Any]:
         """The promise as a policy writes it."""
-        about = list(self.about) if isinstance(self.about, tuple) else self.about
-        if isinstance(about, dict):
-            about = {
-                c: list(v) if isinstance(v, tuple) else v for c, v in about.items()
-            }
-        stated = {} if about is None else {"about": about}
+        stated = {} if self.about is None else {"about": _plain(self.about)}
         return {
             "name": self.name,
             **self.against.to_dict(),
@@ -59,54 +59,67 @@ class Promise:
         }
 
 
+def _plain(about: Any) -> Any:
+    if isinstance(about, dict):
+        return {c: _plain(v) for c, v in about.items()}
+    return list(about) if isinstance(about, tuple) else about
+
+
+def _require(value: object, kind: Any, what: str, words: str) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"{what} must be {words}; got {value!r}.")
+
+
 def _about(about: object) -> About:
     if about is None or isinstance(about, str):
         return about
-    if isinstance(about, Mapping):
-        if not about:
-            raise InputError("about must name a column; got an empty table.")
-        return {_text(c) or "": _values(v) for c, v in about.items()}
-    if isinstance(about, Sequence | set):
-        return tuple(_text(v) for v in about)
+    if isinstance(about, Mapping) and about:
+        for column in about:
+            _require(column, str, "A column of about", "a name")
+        return Fixed({c: values(v, f"about {c!r}") for c, v in about.items()})
+    if isinstance(about, Sequence | set | frozenset) and about:
+        several = values(about, "about")
+        assert isinstance(several, tuple)
+        return several
     raise InputError(
         "about must be a column, values, or a column with its value such as "
         f"{{'bankruptcy': 'Discharged'}}; got {about!r}."
     )
 
 
-def _values(values: object) -> str | tuple[str | None, ...] | None:
-    if isinstance(values, list | tuple | set):
-        return tuple(_text(v) for v in values)
-    return _text(values)
-
-
-def _text(value: object) -> str | None:
-    """A cell as the engine shows it.
-
-    >>> _text(True), _text(4), _text("x")
-    ('true', '4', 'x')
-    """
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float | Decimal | date):
-        return str(value)
-    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
+def values(given: object, what: str) -> Values:
+    """One value or several as the texts engines show; None stays None."""
+    if isinstance(given, set | frozenset):
+        given = sorted(given, key=str)
+    if not isinstance(given, list | tuple):
+        return None if given is None else cell(given)
+    if not given:
+        raise InputError(f"{what} must have at least one value; got none.")
+    return tuple(None if v is None else cell(v) for v in given)
 
 
 def _name(promise: Promise) -> str:
+    """Who, knowing what, about what: different promises get different names."""
+    kind = promise.against.kind
+    known = [
+        f"{k} {_shown(v, ', ')}"
+        for k, v in promise.against.to_dict().items()
+        if k != "against" and v
+    ]
+    who = f"{kind} ({'; '.join(known)})" if known else kind
     about = promise.about
     if isinstance(about, dict):
         about = ", ".join(f"{c} = {_shown(v)}" for c, v in about.items())
     elif isinstance(about, tuple):
         about = _shown(about)
-    return f"{promise.against.kind} about {about or 'the sensitive column'}"
+    return f"{who} about {about or 'the sensitive column'}"
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, tuple):
-        return " or ".join(_shown(v) for v in value)
+def _shown(value: Any, between: str = " or ") -> str:
+    if isinstance(value, list | tuple):
+        return between.join(_shown(v) for v in value)
+    if isinstance(value, Mapping):
+        return between.join(f"{c} = {_shown(v)}" for c, v in value.items())
     return "any value" if value == "*" else "missing" if value is None else str(value)
 
 
@@ -132,12 +145,13 @@ class Measure:
     """How reports call it."""
 
     def __init__(self, name: str = "", **levels: int) -> None:
+        _require(name, str, "name", "text")
         if len(levels) != 1 or not set(levels) <= set(MEASURES):
             unknown = next((k for k in levels if k not in MEASURES), "")
+            hint = f" {what_exists(unknown, list(MEASURES))}" if unknown else ""
             raise InputError(
                 f"A measure must be one of {', '.join(MEASURES)}; "
-                f"got {', '.join(levels) or 'none'}. "
-                + (what_exists(unknown, list(MEASURES)) if unknown else "")
+                f"got {', '.join(levels) or 'none'}.{hint}"
             )
         ((kind, level),) = levels.items()
         if isinstance(level, bool) or not isinstance(level, int) or level < 1:
@@ -154,6 +168,7 @@ class Measure:
 
 
 UTILITIES = ("information", "distortion")
+"""What an analyst may want to keep as much of as possible."""
 
 
 @dataclass(frozen=True)

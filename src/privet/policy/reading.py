@@ -4,45 +4,73 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import date, time
 from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from privet.adversary import KINDS
-from privet.beliefs import limit_from
+from privet.adversary import KINDS, Adversary
+from privet.beliefs import Limit, limit_from
 from privet.errors import InputError, PolicyError, Problem, what_exists
-from privet.policy.document import Policy
+from privet.policy.document import Policy, located
 from privet.policy.keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
-from privet.policy.lines import line_of, lines_of
 from privet.policy.promise import Measure, Promise, Purpose
-from privet.roles import Bins, Roles
+from privet.policy.writing import toml
+from privet.roles import Bins, Roles, conflicts
+
+T = TypeVar("T")
 
 
 def parse(text: str, file: str = "") -> Policy:
     """Read a policy; every problem is reported at once, with its line."""
     try:
         content = tomllib.loads(text, parse_float=Decimal)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise PolicyError([_syntax(error, text)], file) from None
-    reader = Reader(content)
+    reader = Reader(_plain(content))
     policy = reader.policy()
-    if reader.problems:
-        lines = lines_of(text)
-        located = [
-            Problem(p.rule, p.key, line_of(p.key, lines)) for p in reader.problems
-        ]
-        raise PolicyError(sorted(located, key=lambda p: p.line or 0), file)
-    assert policy is not None
+    if policy is None:
+        raise PolicyError(located(reader.problems, text), file)
     return policy
 
 
-def _syntax(error: tomllib.TOMLDecodeError, text: str) -> Problem:
+def _plain(value: Any) -> Any:
+    """Dates and times as text, which is what every key that takes them takes too."""
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_plain(v) for v in value]
+    return str(value) if isinstance(value, date | time) else value
+
+
+# Syntax -----------------------------------------------------------------------------
+
+_PLAINER = {
+    "Cannot overwrite a value": "this key stands here for the second time",
+    "Cannot declare": "this section stands here for the second time",
+    "Invalid value": 'a value is not readable; text must stand in "quotes"',
+    "Invalid statement": "a line must be a [section] or key = value",
+    "Expected '='": "a line must be a [section] or key = value",
+    "Exceeds the limit": "a number has too many digits",
+    "maximum recursion": "brackets are nested too deeply",
+}
+"""What a steward can make more of, by how TOML's reader begins to say it."""
+
+
+def _syntax(error: Exception, text: str) -> Problem:
     message = str(error)
     at = re.search(r"\(at line (\d+), column \d+\)", message)
-    line = int(at[1]) if at else len(text.splitlines())
+    lines = text.split("\n")
+    number = int(at[1]) if at else len(text.rstrip().split("\n"))
     rule = re.sub(r" \(at .*\)$", "", message)
-    return Problem(f"A policy must be TOML: {rule[:1].lower()}{rule[1:]}.", "", line)
+    plainer = next((p for m, p in _PLAINER.items() if rule.startswith(m)), None)
+    said = plainer or rule[:1].lower() + rule[1:]
+    got = lines[number - 1].strip()[:60]
+    return Problem(f"A policy must be TOML; got {got!r}: {said}.", "", number)
+
+
+# Shape and content ------------------------------------------------------------------
 
 
 class Reader:
@@ -58,29 +86,31 @@ class Reader:
         roles = self._roles()
         promises = [self._promise(i, p) for i, p in self._listed("promise")]
         measures = [self._measure(i, m) for i, m in self._listed("measure")]
-        purpose = self._try("purpose", lambda: Purpose(**self._section("purpose")))
+        purpose = Purpose(**self._fitting("purpose", self.content.get("purpose")))
+        self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
             self._say("", "A policy must hold at least one [[promise]] or [[measure]].")
-        if self.problems or roles is None or purpose is None:
+        if self.problems:
             return None
         return Policy(
             promises=tuple(p for p in promises if p),
             roles=roles,
             measures=tuple(m for m in measures if m),
             purpose=purpose,
-            where={c: _tuple(v) for c, v in self.content.get("where", {}).items()},
+            where=self.content.get("where", {}),
             title=self.content.get("title", ""),
         )
 
     def _say(self, key: str, rule: str) -> None:
         self.problems.append(Problem(rule, key))
 
-    def _try(self, key: str, make: Callable[[], Any]) -> Any:
-        before = len(self.problems)
+    def _try(self, key: str, make: Callable[[], T], at: str = "") -> T | None:
+        """What can be made, or its problems under the name of the section."""
         try:
-            return make() if len(self.problems) == before else None
+            return make()
         except InputError as error:
-            self._say(key, str(error))
+            for rule in str(error).splitlines():
+                self._say(key, f"{at or key}: {rule}")
         return None
 
     # Shape --------------------------------------------------------------------------
@@ -99,7 +129,9 @@ class Reader:
             elif name in LISTS:
                 self._list_form(name, value)
             elif not isinstance(value, dict):
-                self._say(name, f"{name} must be a section, written [{name}].")
+                self._say(
+                    name, f"{name} must be written [{name}]; got {_shown(value)}."
+                )
             else:
                 self._keys(name, value, name)
 
@@ -111,37 +143,34 @@ class Reader:
             self._keys(name, section, f"{name}[{i}]")
 
     def _keys(self, section: str, values: dict[str, Any], at: str) -> None:
-        if section in FREE:
-            for key, value in values.items():
-                self._form(f"{at}.{key}", value, FREE[section])
-            return
-        known = SECTIONS[section]
-        for key, value in values.items():
-            if key not in known:
-                self._say(
-                    f"{at}.{key}",
-                    f"{key!r} is not a key of {section}. "
-                    f"{what_exists(key, list(known))}",
-                )
-            else:
-                self._form(f"{at}.{key}", value, known[key])
+        known = SECTIONS.get(section, {})
+        for name, value in values.items():
+            key = known.get(name) or FREE.get(section)
+            if key is not None:
+                self._form(f"{at}.{name}", value, key)
+                continue
+            hint = what_exists(name, list(known))
+            self._say(f"{at}.{name}", f"{name!r} is not a key of {section}. {hint}")
 
     def _form(self, at: str, value: Any, key: Key) -> None:
-        if not fits(value, key.schema):
-            self._say(at, f"{at} must be {form_words(key.schema)}; got {value!r}.")
+        if fits(value, key.form):
+            return
+        rule = f"{at} must be {form_words(key.form)}; got {_shown(value)}."
+        if "enum" in key.form and isinstance(value, str):
+            rule += f" {what_exists(value, key.form['enum'])}"
+        self._say(at, rule)
 
     # Content ------------------------------------------------------------------------
 
-    def _section(self, name: str) -> dict[str, Any]:
-        section = self.content.get(name, {})
-        known = SECTIONS.get(name, {})
-        if not isinstance(section, dict):
-            return {}
-        return {
-            k: v
-            for k, v in section.items()
-            if (k in known and fits(v, known[k].schema)) or name in FREE
-        }
+    def _fitting(self, section: str, values: Any) -> dict[str, Any]:
+        """The keys of a section that are known and have the right form."""
+        known = SECTIONS.get(section, {})
+        found = {}
+        for name, value in values.items() if isinstance(values, dict) else ():
+            key = known.get(name) or FREE.get(section)
+            if key is not None and fits(value, key.form):
+                found[name] = value
+        return found
 
     def _listed(self, name: str) -> list[tuple[int, dict[str, Any]]]:
         sections = self.content.get(name, [])
@@ -149,69 +178,97 @@ class Reader:
             return []
         return [(i, s) for i, s in enumerate(sections, 1) if isinstance(s, dict)]
 
-    def _roles(self) -> Roles | None:
-        columns = self._section("columns")
-        bins = {
-            c: made
-            for c, edges in self._section("bins").items()
-            if (made := self._try(f"bins.{c}", partial(Bins, edges))) is not None
+    def _roles(self) -> Roles:
+        columns = self._fitting("columns", self.content.get("columns"))
+        for name in list(columns):
+            if self._try(f"columns.{name}", partial(Roles, **{name: columns[name]})):
+                continue
+            del columns[name]
+        wrong = conflicts(columns)
+        for role, rule in wrong:
+            self._say(f"columns.{role}", f"columns: {rule}")
+        cuts = {
+            column: cut
+            for column, edges in self._fitting("bins", self.content.get("bins")).items()
+            if (cut := self._try(f"bins.{column}", partial(Bins, edges)))
         }
-        roles: Roles | None = self._try("columns", lambda: Roles(**columns, bins=bins))
-        return roles
+        return Roles(bins=cuts) if wrong else Roles(**columns, bins=cuts)
 
     def _measure(self, i: int, keys: dict[str, Any]) -> Measure | None:
-        if set(keys) - set(SECTIONS["measure"]):
+        given = self._fitting("measure", keys)
+        if given != keys:
             return None
-        made: Measure | None = self._try(f"measure[{i}]", lambda: Measure(**keys))
-        return made
+        return self._try(f"measure[{i}]", partial(Measure, **given))
 
     def _promise(self, i: int, keys: dict[str, Any]) -> Promise | None:
         at = f"promise[{i}]"
-        known = SECTIONS["promise"]
-        bad = [
-            k for k, v in keys.items() if k not in known or not fits(v, known[k].schema)
-        ]
-        kind = keys.get("against")
-        if kind is None:
-            self._say(at, f"{at} must say against whom: one of {', '.join(KINDS)}.")
-        if bad or kind is None:
+        given = self._fitting("promise", keys)
+        if "against" not in keys:
+            self._say(at, f"{at} must say against whom: {', '.join(KINDS)}.")
+        adversary = self._adversary(at, keys, given)
+        limit = self._limit(at, keys, given)
+        if given != keys or adversary is None or limit is None:
             return None
-        adversary = self._try(f"{at}.against", lambda: self._adversary(at, kind, keys))
-        limit = self._limit(at, keys)
-        if adversary is None or limit is None:
-            return None
-        promise: Promise | None = self._try(
-            f"{at}.about",
-            lambda: Promise(adversary, limit, keys.get("about"), keys.get("name", "")),
-        )
-        return promise
+        about, name = given.get("about"), given.get("name", "")
+        make = partial(Promise, adversary, limit, about, name)
+        return self._try(f"{at}.about", make, at)
 
-    def _adversary(self, at: str, kind: str, keys: dict[str, Any]) -> Any:
+    def _adversary(
+        self, at: str, keys: dict[str, Any], given: dict[str, Any]
+    ) -> Adversary | None:
+        kind = given.get("against")
+        if kind is None:
+            return None
         known = SECTIONS["promise"]
-        own = {k: v for k, v in keys.items() if known[k].only_for}
+        own = [k for k in keys if k in known and known[k].only_for]
         for key in own:
-            if kind not in known[key].only_for:
+            if kind not in (fitting := known[key].only_for):
                 self._say(
                     f"{at}.{key}",
-                    f"{at}.{key} must not be given: it says nothing of a {kind}, only "
-                    f"of a {' or '.join(known[key].only_for)}.",
+                    f"{at}.{key} must not be given against a {kind}; it goes with "
+                    f"{' and '.join(fitting)}.",
                 )
-        own = {k: v for k, v in own.items() if kind in known[k].only_for}
-        maker: Any = KINDS[kind]
-        return maker(**own)
+        mine = [k for k in own if kind in known[k].only_for]
+        if not set(mine) <= set(given):
+            return None
+        maker: Callable[..., Adversary] = KINDS[kind]
+        make = partial(maker, **{k: given[k] for k in mine})
+        return self._try(f"{at}.{mine[0]}" if mine else at, make, at)
 
-    def _limit(self, at: str, keys: dict[str, Any]) -> Any:
-        given = {k for s in LIMITS for k in s if k in keys}
-        if given not in LIMITS:
+    def _limit(
+        self, at: str, keys: dict[str, Any], given: dict[str, Any]
+    ) -> Limit | None:
+        stated = [k for k in keys if any(k in s for s in LIMITS)]
+        if set(stated) not in LIMITS:
+            got = " and ".join(stated) or "none"
             self._say(
-                at,
+                f"{at}.{stated[-1]}" if stated else at,
                 f"{at} must have one limit: at_most, below, from with to, or within; "
-                f"got {', '.join(sorted(given)) or 'none'}.",
+                f"got {got}.",
             )
             return None
-        key = sorted(given)[0]
-        return self._try(f"{at}.{key}", lambda: limit_from({k: keys[k] for k in given}))
+        if not set(stated) <= set(given):
+            return None
+        levels = {k: given[k] for k in stated}
+        return self._try(f"{at}.{stated[0]}", partial(limit_from, levels), at)
+
+    def _refuse_same_names(
+        self, sections: dict[str, Sequence[Promise | Measure | None]]
+    ) -> None:
+        """Reports, manifests and people call a promise by its name."""
+        seen: dict[str, str] = {}
+        for section, stated in sections.items():
+            for i, one in enumerate(stated, 1):
+                at = f"{section}[{i}]"
+                if one is not None and (first := seen.setdefault(one.name, at)) != at:
+                    self._say(
+                        f"{at}.name",
+                        f"{at}.name must be its own; got {one.name!r}, which is "
+                        f"{first}'s already.",
+                    )
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
-    return tuple(value) if isinstance(value, list) else (value,)
+def _shown(value: Any) -> str:
+    """A value as the file has it, not at any length."""
+    text = toml(value)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
+from privet.errors import InputError
 from privet.policy.document import Policy
+from privet.roles import Bins
 
 
 def write(policy: Policy) -> str:
@@ -22,7 +25,7 @@ def write(policy: Policy) -> str:
     }
     parts = [f"title = {toml(policy.title)}\n"] if policy.title else []
     parts.append(_section_text("[columns]", {k: v for k, v in columns.items() if v}))
-    bins = {c: b.to_list() for c, b in roles.bins.items()}
+    bins = {c: _edges(b) for c, b in roles.bins.items()}
     where = {c: list(v) for c, v in policy.where.items()}
     parts += [
         _section_text(f"[{n}]", v) for n, v in (("bins", bins), ("where", where)) if v
@@ -31,6 +34,12 @@ def write(policy: Policy) -> str:
     parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]
     parts.append(_section_text("[purpose]", {"utility": policy.purpose.utility}))
     return "\n".join(parts)
+
+
+def _edges(bins: Bins) -> list[str | Decimal]:
+    """Numbers as numbers where they have an end; 1/3 has none."""
+    plain = not bins.are_dates
+    return [Decimal(e) if plain and "/" not in e else e for e in bins.to_list()]
 
 
 def _section_text(head: str, values: Mapping[str, Any]) -> str:
@@ -58,6 +67,10 @@ def _escape(letter: str) -> str:
     if letter.isprintable():
         return letter
     code = ord(letter)
+    if 0xD800 <= code < 0xE000:
+        raise InputError(
+            f"Text of a policy must be text UTF-8 can hold; got {letter!r} in it."
+        )
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
@@ -67,6 +80,12 @@ def toml(value: Any) -> str:
     >>> toml(["a", 'say "b"']), toml({"x y": True})
     ('["a", "say \\"b\\""]', '{ "x y" = true }')
     """
+    if value is None:
+        raise InputError(
+            "A value in a policy file must be text, a number, a date or true or false; "
+            "got None (missing), which TOML cannot write. Keep such a promise in "
+            "Python."
+        )
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -1,0 +1,558 @@
+"""Writes the reference pages from the code itself; run by ``make docs-pages``.
+
+`pages` gives every page as text, so that a test can tell whether the files are
+current. What cannot be read off the code (an example per policy key, the meaning of
+each field of the JSON output) stands here, and a test fails where one is missing.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import click
+
+import privet as pv
+from privet.cli import EXIT, INTERRUPTED, cli
+from privet.demo.tables import bank_path
+from privet.policy.keys import FREE, LISTS, SECTIONS, Key, form_words, schema
+
+REFERENCE = Path(__file__).parent / "reference"
+MADE = (
+    "<!-- Made by docs/generate.py; run `make docs-pages` after a change. -->\n"
+    "<!-- fmt: off -->"  # examples stand as their docstrings have them
+)
+
+
+def pages() -> dict[str, str]:
+    """Every generated file of the reference, by its name."""
+    return {
+        "python.md": python_page(),
+        "command-line.md": command_page(),
+        "policy.md": policy_page(),
+        "policy.schema.json": json.dumps(schema(), indent=2) + "\n",
+        "exit-codes.md": exit_page(),
+        "json.md": json_page(),
+    }
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join([MADE, f"# {title}", *(p.strip("\n") for p in parts)]) + "\n"
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    def line(cells: tuple[str, ...]) -> str:
+        return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+
+    return "\n".join([line(head), line(("---",) * len(head)), *map(line, rows)])
+
+
+# Python -----------------------------------------------------------------------------
+
+SHELVES = {
+    "Verbs": ("read", "audit", "belief"),
+    "Tables and releases": ("Table", "Groups", "Roles", "Bins", "Counts"),
+    "Promises": ("Promise", "Measure", "Purpose", "Policy"),
+    "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
+    "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio"),
+    "Findings": ("Audit", "Finding", "Witness", "Verdict", "Basis", "Progress"),
+}
+"""The order in which a reader meets the names; what is not here comes after."""
+
+
+def python_page() -> str:
+    """Every public name with its signature and its documentation."""
+    parts = [
+        "Everything is imported from `privet`; the examples say `import privet as pv`. "
+        "Options are keyword-only where the signature has a `*`. Values are frozen: "
+        "make a new one instead of changing one.",
+        'A probability may be written as text (`"1/2"`, `"0.5"`, `"50 %"`), as a '
+        "`Fraction`, a `Decimal`, a whole number or a float. A float is read at its "
+        "printed digits, so `0.1` is exactly one tenth.",
+    ]
+    for shelf, names in _shelves().items():
+        parts.append(f"## {shelf}")
+        parts += [_name_section(name, getattr(pv, name)) for name in names]
+    return _page("Python reference", *parts)
+
+
+def _shelves() -> dict[str, list[str]]:
+    placed = {n for names in SHELVES.values() for n in names}
+    left = [n for n in pv.__all__ if n not in placed]
+    errors = [n for n in left if _is_error(getattr(pv, n))]
+    rest = [n for n in left if n not in errors]
+    shelves = {s: [n for n in names if n in pv.__all__] for s, names in SHELVES.items()}
+    return {**shelves, "Errors and warnings": errors, "More": rest}
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+def anchor(name: str) -> str:
+    """The id of a name's section; `Belief` and `belief` must differ."""
+    return f"privet.{name}"
+
+
+def _name_section(name: str, value: Any) -> str:
+    head = f"### `{name}` {{ #{anchor(name)} }}"
+    if isinstance(value, str):
+        return f"{head}\n\nThe version, as text: {value!r}."
+    parts = [head, f"```python\n{_signature(name, value)}\n```"]
+    parts.append(docstring(inspect.getdoc(value) or ""))
+    if isinstance(value, type):
+        parts += _class_parts(value)
+    return "\n\n".join(p for p in parts if p)
+
+
+def _signature(name: str, value: Any) -> str:
+    if _is_error(value):
+        bases = [b.__name__ for b in value.__bases__]
+        return f"class {name}({', '.join(bases)})"
+    if isinstance(value, type) and issubclass(value, Enum):
+        return f"class {name}"
+    shown = [_parameter(p) for p in _parameters(value)]
+    returns = inspect.signature(value).return_annotation
+    end = "" if isinstance(value, type) else f" -> {returns}"
+    line = f"{name}({', '.join(shown)}){end}"
+    if len(line) <= 78:
+        return line
+    return f"{name}(\n" + "".join(f"    {s},\n" for s in shown) + f"){end}"
+
+
+def _parameters(value: Any) -> list[inspect.Parameter | str]:
+    """The parameters, with a lone star before the keyword-only ones."""
+    found: list[inspect.Parameter | str] = []
+    for p in inspect.signature(value).parameters.values():
+        if p.kind is p.KEYWORD_ONLY and "*" not in found:
+            found.append("*")
+        if p.kind is p.VAR_POSITIONAL:
+            found.append("*")
+        found.append(p)
+    return [p for p in found if p == "*" or p.name != "self"]  # type: ignore[union-attr]
+
+
+def _parameter(p: inspect.Parameter | str) -> str:
+    if isinstance(p, str):
+        return p
+    stars = {p.VAR_KEYWORD: "**", p.VAR_POSITIONAL: "*"}.get(p.kind, "")
+    typed = "" if p.annotation is p.empty else f": {p.annotation}"
+    if p.default is p.empty:
+        return f"{stars}{p.name}{typed}"
+    default = "…" if repr(p.default).startswith("<") else repr(p.default)
+    return f"{stars}{p.name}{typed} = {default}"
+
+
+def _class_parts(value: type) -> Iterator[str]:
+    if issubclass(value, Enum):
+        yield "\n".join(f"- `{m.name}` is `{m.value!r}`" for m in value)
+        return
+    fields = list(_fields(value))
+    if fields:
+        yield "Fields:"
+        yield "\n".join(
+            f"- `{n}: {kind}`{': ' if doc else ''}{doc}" for n, kind, doc in fields
+        )
+    methods = list(_methods(value))
+    if methods:
+        yield "Methods and properties:"
+        yield "\n".join(f"- `{shown}`: {doc}" for shown, doc in methods)
+
+
+def _fields(value: type) -> Iterator[tuple[str, str, str]]:
+    """Name, type and documentation of each field, read off the source."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(value))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    for at, node in enumerate(body.body):
+        if not isinstance(node, ast.AnnAssign) or "ClassVar" in ast.unparse(
+            node.annotation
+        ):
+            continue
+        after = body.body[at + 1] if at + 1 < len(body.body) else None
+        doc = ""
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            doc = " ".join(str(after.value.value).split())
+        yield ast.unparse(node.target), ast.unparse(node.annotation), doc
+
+
+def _methods(value: type) -> Iterator[tuple[str, str]]:
+    for name, member in vars(value).items():
+        if name.startswith("_") or name in ("kind",):
+            continue
+        if isinstance(member, property):
+            yield name, _first(member.fget)
+        elif isinstance(member, classmethod):
+            made = f"{value.__name__}.{name}"
+            yield _call(made, member.__func__), _first(member.__func__)
+        elif inspect.isfunction(member):
+            yield _call(name, member), _first(member)
+
+
+def _call(name: str, function: Any) -> str:
+    shown = [
+        _parameter(p)
+        for p in _parameters(function)
+        if p == "*" or p.name not in ("self", "cls")  # type: ignore[union-attr]
+    ]
+    returns = inspect.signature(function).return_annotation
+    return f"{name}({', '.join(shown)}) -> {returns}"
+
+
+def _first(function: Any) -> str:
+    return " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+
+
+def docstring(text: str) -> str:
+    """A numpy-style docstring as Markdown."""
+    parts = []
+    for part in re.split(r"\n(?=\w+\n-{3,}\n)", text):
+        head, _, body = part.partition("\n")
+        if re.match(r"-{3,}\n", body):
+            body = body.partition("\n")[2]
+            parts.append(
+                _parameter_list(body) if head == "Parameters" else _prose(body)
+            )
+        else:
+            parts.append(_prose(part))
+    return "\n\n".join(parts)
+
+
+def _prose(text: str) -> str:
+    """Paragraphs, with each dialogue in a fence of its own."""
+    parts: list[str] = []
+    for part in re.split(r"\n\n+", text.strip("\n")):
+        if part.startswith(">>>"):
+            parts.append(f"```pycon\n{part}\n```")
+        elif part == "::":
+            continue
+        elif part.startswith("    "):
+            parts.append(f"```text\n{textwrap.dedent(part)}\n```")
+        elif "\n>>>" in part:
+            said, _, typed = part.partition("\n>>>")
+            parts += [said, f"```pycon\n>>>{typed}\n```"]
+        else:
+            parts.append(part)
+    return "\n\n".join(parts)
+
+
+def _parameter_list(body: str) -> str:
+    """Names on lines of their own, explained by the indented lines after them."""
+    lines = []
+    for entry in re.split(r"\n(?=\S)", body.strip("\n")):
+        names, _, said = entry.partition("\n")
+        shown = ", ".join(f"`{n.strip()}`" for n in names.split(","))
+        lines.append(f"- {shown}: {' '.join(said.split())}")
+    return "\n".join(lines)
+
+
+# Command line -----------------------------------------------------------------------
+
+
+_WIDE: dict[str, Any] = {"terminal_width": 88, "max_content_width": 88}
+"""The same pages in a wide terminal and in a narrow one."""
+
+
+def command_page() -> str:
+    """Every command with its options."""
+    context = click.Context(cli, info_name="privet", **_WIDE, **cli.context_settings)
+    parts = [f"```text\n{cli.get_help(context)}\n```"]
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts.append(_command(name, command, context))
+    return _page("Command line", *parts)
+
+
+def _command(name: str, command: click.Command, parent: click.Context) -> str:
+    context = click.Context(command, info_name=name, parent=parent, **_WIDE)
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    rows = [
+        (f"`{shown}`", help_ or "")
+        for p in command.get_params(context)
+        if (record := p.get_help_record(context))
+        for shown, help_ in [record]
+    ]
+    parts = [f"## `privet {name}`", f"```text\n{usage}\n```"]
+    parts.append(_click_help(command.help or ""))
+    return "\n\n".join([*parts, _table(("option", "meaning"), rows)])
+
+
+def _click_help(text: str) -> str:
+    """Help text as Markdown; what click keeps as it is goes into a fence."""
+    parts = []
+    for part in inspect.cleandoc(text).split("\n\n"):
+        literal, _, body = part.partition("\n")
+        if literal == "\b":
+            parts.append(f"```text\n{body}\n```")
+        else:
+            parts.append(part.replace("\n", " "))
+    return "\n\n".join(parts)
+
+
+# Policy -----------------------------------------------------------------------------
+
+EXAMPLES = {
+    "title": 'title = "Loan ratings, research file"',
+    "columns.identifier": '[columns]\nidentifier = ["name", "account"]',
+    "columns.quasi": '[columns]\nquasi = ["job", "country", "child"]',
+    "columns.sensitive": '[columns]\nsensitive = ["bankruptcy"]',
+    "columns.target": '[columns]\ntarget = "rating"',
+    "columns.unit": '[columns]\nidentifier = ["patient_id"]\nunit = "patient_id"',
+    "columns.weight": '[columns]\nweight = "count"',
+    "bins": '[bins]\nage = [18, 40, 65]\nadmitted = ["2023-01-01", "2023-07-01"]',
+    "where": '[where]\nyear = 2024\nregion = ["North", "South"]',
+    "promise.name": '[[promise]]\nname = "nobody learns a discharge"\n'
+    'against = "linker"\nabout = "bankruptcy"\nat_most = 0.5',
+    "promise.against": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
+    "at_most = 0.5",
+    "promise.knows": '[[promise]]\nagainst = "linker"\nknows = ["job", "country"]\n'
+    'about = "bankruptcy"\nat_most = 0.5',
+    "promise.knows_any": '[[promise]]\nagainst = "linker"\nknows_any = 3\n'
+    'about = "bankruptcy"\nat_most = 0.5',
+    "promise.rules_out": '[[promise]]\nagainst = "insider"\nrules_out = 1\n'
+    'about = "bankruptcy"\nbelow = 0.8',
+    "promise.knows_others": '[[promise]]\nagainst = "insider"\nknows_others = 2\n'
+    'about = "bankruptcy"\nbelow = 0.8',
+    "promise.same_as": '[[promise]]\nagainst = "insider"\nsame_as = 1\n'
+    'about = "bankruptcy"\nbelow = 0.8',
+    "promise.victim": '[[promise]]\nagainst = "insider"\nvictim = "Tom"\n'
+    'rules_out = ["Current"]\nabout = "bankruptcy"\nbelow = 0.8',
+    "promise.model": '[[promise]]\nagainst = "reconstructor"\nmodel = "restricted"\n'
+    'about = { name = "George", problem = "HIV" }\nat_most = 0.5',
+    "promise.one_row_per_id": '[[promise]]\nagainst = "reconstructor"\n'
+    'one_row_per_id = true\nabout = { name = "George", problem = "HIV" }\n'
+    "at_most = 0.5",
+    "promise.prior": '[[promise]]\nagainst = "bayesian"\nprior = { G = 0.6, B = 0.4 }\n'
+    'about = "rating"\nfrom = 0.51\nto = 0.8',
+    "promise.averaging": '[[promise]]\nagainst = "bayesian"\naveraging = "worlds"\n'
+    'about = "rating"\nfrom = 0.51\nto = 0.8',
+    "promise.sees": '[[promise]]\nagainst = "bayesian"\nsees = { smokes = "yes" }\n'
+    'about = "smokes"\nwithin = 3',
+    "promise.about": '[[promise]]\nagainst = "linker"\n'
+    'about = { bankruptcy = ["Discharged", "Current"] }\nat_most = 0.5',
+    "promise.at_most": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
+    'at_most = "1/3"',
+    "promise.below": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
+    "below = 0.8",
+    "promise.from": '[[promise]]\nagainst = "bayesian"\nabout = "rating"\n'
+    "from = 0.51\nto = 0.8",
+    "promise.to": '[[promise]]\nagainst = "bayesian"\nabout = "rating"\n'
+    "from = 0.51\nto = 0.8",
+    "promise.within": '[[promise]]\nagainst = "bayesian"\nabout = "rating"\nwithin = 2',
+    "measure.name": '[[measure]]\nname = "nobody stands alone"\nk_anonymity = 2',
+    "measure.k_anonymity": "[[measure]]\nk_anonymity = 5",
+    "purpose.utility": '[purpose]\nutility = "information"',
+}
+"""An example of every key, as it would stand in a file."""
+
+HEADS = {
+    "columns": "What each column is for. `identifier`, `quasi` and `sensitive` exclude "
+    "each other. A column without a role is published, and nobody is thought to know "
+    "it.",
+    "promise": "What must hold, written once per promise. A promise says against whom, "
+    "about what, and exactly one limit: `at_most`, or `below`, or `from` with `to`, or "
+    "`within`. A promise against a linker takes `at_most` or `below`. On a table, "
+    "promises against an insider are UNDECIDED for now, and promises against a "
+    "reconstructor or a Bayesian do not apply.",
+    "measure": "A familiar measure of the groups of all quasi columns.",
+    "purpose": "What the analyst wants. It is read and kept; an audit does not use it.",
+    "bins": "The audit judges the table as if these columns were published in bins. A "
+    "value belongs to the bin whose lower edge it reaches: with `[18, 65]` the bins "
+    "are below 18, 18 to below 65, and 65 and more. Choose edges that anybody could "
+    "have chosen without seeing the data.",
+    "where": "Only these rows are judged. On the command line, `--where` replaces the "
+    "values of the same column.",
+}
+
+
+def policy_page() -> str:
+    """Every key of a policy file."""
+    parts = [
+        "A policy is a TOML file. Every problem in it is reported at once, each with "
+        "its line. Numbers are read at their written digits: `0.1` is exactly one "
+        'tenth, and text such as `"1/3"` or `"5 %"` works too. The same rules as '
+        "JSON Schema: [policy.schema.json](policy.schema.json).",
+        *[_key_section(k, key, k) for k, key in SECTIONS[""].items()],
+    ]
+    for section, keys in SECTIONS.items():
+        if section:
+            head = f"[[{section}]]" if section in LISTS else f"[{section}]"
+            parts += [f"## `{head}` {{ #{section} }}", HEADS.get(section, "")]
+            parts += [_key_section(k, key, f"{section}.{k}") for k, key in keys.items()]
+    for section, key in FREE.items():
+        parts += [f"## `[{section}]` {{ #{section} }}", HEADS.get(section, "")]
+        parts.append(
+            f"{key.meaning} Each key is a column; its value is {form_words(key.form)}."
+        )
+        parts.append(f"```toml\n{EXAMPLES.get(section, '')}\n```")
+    return _page("Policy file", *(p for p in parts if p))
+
+
+def _key_section(name: str, key: Key, path: str) -> str:
+    level = "##" if "." not in path else "###"
+    who = f" Only for: {', '.join(key.only_for)}." if key.only_for else ""
+    return "\n\n".join(
+        [
+            f"{level} `{name}` {{ #{path} }}",
+            f"{key.meaning} Takes {form_words(key.form)}.{who}",
+            f"```toml\n{EXAMPLES.get(path, '')}\n```",
+        ]
+    )
+
+
+# Exit codes and JSON ----------------------------------------------------------------
+
+CODES = {
+    0: "Every promise that applies is kept.",
+    1: "At least one promise is broken.",
+    2: "Wrong use: an option, a file, a column or a policy is not what it must be. "
+    "Nothing was judged.",
+    3: "No promise is known to be broken, but at least one could not be decided.",
+    4: "No release can keep the promises. Kept for commands that publish; no command "
+    "of this version ends with it.",
+    INTERRUPTED: "Ctrl-C ended the command. Nothing was left behind.",
+}
+
+
+def exit_page() -> str:
+    """What the exit codes of the command line mean."""
+    words: dict[int, list[str]] = {}
+    for verdict, code in EXIT.items():
+        words.setdefault(code, []).append(verdict)
+    rows = [
+        (f"`{code}`", ", ".join(words.get(code, [])), said)
+        for code, said in CODES.items()
+    ]
+    return _page(
+        "Exit codes",
+        "`privet audit` answers a script with its exit code. A breach wins over an "
+        "undecided promise, and that over a kept one. A promise that does not apply to "
+        "a table counts for nothing: it never makes an audit safe.",
+        _table(("code", "verdict", "meaning"), rows),
+        "Only `0` means that the table may be released as far as the policy goes. "
+        "Treat every other code as no.",
+    )
+
+
+FIELDS = {
+    "verdict": "The gravest of the verdicts: `safe`, `breach`, `undecided` or "
+    "`not applicable`.",
+    "headline": "The verdict in a sentence.",
+    "title": "The policy's title, or an empty text.",
+    "findings": "One object per promise and measure; see below.",
+    "notes": "Warnings, such as a value that never occurs.",
+    "advice": "What to do next, step by step.",
+    "reach": "Which attackers the promises cover, and which they do not.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
+FINDING_FIELDS = {
+    "promise": "The name of the promise or measure.",
+    "against": "The adversary as a policy writes it; null for a measure.",
+    "about": "What the promise is about, as the policy writes it; null where it left "
+    "that out.",
+    "verdict": "`safe`, `breach`, `undecided` or `not applicable`.",
+    "basis": "How the belief is known: `exact`, `bound` or `sampled`; null where "
+    "nothing was counted. Every audit of this version is exact.",
+    "prior": "The worst case before: the share of the value in the whole table, as a "
+    "fraction in text; null without a belief.",
+    "posterior": "The worst case after, as a fraction in text; null without a belief.",
+    "limit": "The limit, as the policy writes it, numbers as fractions in text. For a "
+    "measure, its level.",
+    "measured": "What a measure measures, as text; null for a promise.",
+    "witness": "The case that attains the worst belief, or the smallest group; null "
+    "where there is none. See below.",
+    "groups": "How many groups look alike to the adversary of the worst case.",
+    "groups_above": "How many of them are beyond the limit.",
+    "people_above": "How many rows, or people, are in those.",
+    "promised": "The promise in words.",
+    "figures": "The numbers of the finding in a line.",
+    "words": "The finding in words.",
+    "beyond": "How much of the table is beyond the limit, in words.",
+    "note": "What else must be said, such as why nothing was judged.",
+}
+
+WITNESS_FIELDS = {
+    "knows": "What the adversary knows: column and value; null is a missing value.",
+    "about": "What is believed: column and value.",
+    "count": "How many fit and have the value …",
+    "of": "… out of how many fit. The posterior is `count` / `of`.",
+    "prior_count": "How many in the whole table have the value …",
+    "prior_of": "… out of how many there are. The prior is `prior_count` / `prior_of`.",
+    "counted": "What the counts count: `rows`, or `people` where the policy has a "
+    "`unit`.",
+}
+
+SAMPLE = """\
+title = "Loan ratings, research file"
+
+[columns]
+quasi     = ["job", "country", "child"]
+sensitive = ["bankruptcy"]
+weight    = "count"
+
+[[promise]]
+name    = "nobody learns a discharge"
+against = "linker"
+knows   = ["job", "country"]
+about   = { bankruptcy = "Discharged" }
+at_most = 0.5
+"""
+
+
+def sample() -> dict[str, Any]:
+    """The audit of the bank table that the page shows."""
+    with pv.read(str(bank_path())) as table:
+        return pv.audit(table, pv.Policy.from_toml(SAMPLE)).to_dict()
+
+
+def json_page() -> str:
+    """What ``--json`` prints, and ``to_dict`` returns."""
+    found = sample()
+
+    def rows(meanings: dict[str, str], keys: dict[str, Any]) -> str:
+        return _table(
+            ("field", "meaning"), [(f"`{k}`", meanings.get(k, "")) for k in keys]
+        )
+
+    shown = json.dumps(found, ensure_ascii=False, indent=2)
+    finding = found["findings"][0]
+    return _page(
+        "JSON output",
+        "`privet audit --json` prints one object. `Audit.to_dict()` returns the same "
+        'in Python. Probabilities are fractions in text, such as `"4/5"`, so that '
+        "nothing is rounded; `fractions.Fraction` reads them.",
+        "The output quotes the private table. Keep it where the table is kept.",
+        "## The object",
+        rows(FIELDS, found),
+        "## A finding",
+        rows(FINDING_FIELDS, finding),
+        "## A witness",
+        rows(WITNESS_FIELDS, finding["witness"]),
+        "## An example",
+        f"The bank table of the tutorial, with this policy:\n\n```toml\n{SAMPLE}```",
+        f"```json\n{shown}\n```",
+    )
+
+
+def main() -> int:
+    """Write every page that is not current."""
+    REFERENCE.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        path = REFERENCE / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"written: docs/reference/{name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

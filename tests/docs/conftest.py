@@ -1,0 +1,8 @@
+"""The tools of the documentation stand beside it, not in the package."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))

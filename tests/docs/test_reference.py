@@ -1,0 +1,158 @@
+"""The generated pages are current, and nothing public is missing from them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import click
+import examples
+import generate
+import jsonschema
+import pytest
+
+import privet as pv
+from privet.cli import EXIT, cli
+from privet.policy.keys import FREE, SECTIONS, schema
+
+KEYS = [
+    f"{section}.{key}" if section else key
+    for section, keys in SECTIONS.items()
+    for key in keys
+]
+A_MEASURE = "\n[[measure]]\nk_anonymity = 2\n"
+
+
+def complete(example: str) -> str:
+    """An example as a policy of its own: it must hold a promise or a measure."""
+    alone = "[[promise]]" in example or "k_anonymity" in example
+    return example + ("" if alone else A_MEASURE)
+
+
+def page(name: str) -> str:
+    return (generate.REFERENCE / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", generate.pages())
+def test_the_page_is_current(name: str) -> None:
+    assert generate.pages()[name] == page(name), "Run: make docs-pages"
+
+
+@pytest.mark.parametrize("name", pv.__all__)
+def test_every_public_name_has_a_section(name: str) -> None:
+    assert 1 == page("python.md").count(f"{{ #{generate.anchor(name)} }}")
+
+
+@pytest.mark.parametrize("name", pv.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    value = getattr(pv, name)
+    assert isinstance(value, str) or (value.__doc__ or "").strip()
+
+
+def test_no_name_is_left_without_a_shelf() -> None:
+    assert ["__version__"] == generate._shelves()["More"]
+
+
+@pytest.mark.parametrize("key", [*KEYS, *FREE])
+def test_every_policy_key_has_a_section(key: str) -> None:
+    assert f"{{ #{key} }}" in page("policy.md")
+
+
+@pytest.mark.parametrize("key", [*KEYS, *FREE])
+def test_every_policy_key_has_an_example_that_works(key: str) -> None:
+    text = generate.EXAMPLES[key]
+    assert key.rpartition(".")[2] in text
+    policy = pv.Policy.from_toml(complete(text))
+    assert policy.promises or policy.measures
+
+
+def test_there_is_no_example_of_a_key_that_is_gone() -> None:
+    assert set(generate.EXAMPLES) == {*KEYS, *FREE}
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    context = click.Context(cli)
+    names = cli.list_commands(context)
+    return [(n, cli.commands[n]) for n in names]
+
+
+@pytest.mark.parametrize(("name", "command"), commands())
+def test_every_option_has_its_line(name: str, command: click.Command) -> None:
+    text = page("command-line.md")
+    section = text.partition(f"## `privet {name}`")[2].partition("\n## ")[0]
+    options = [o for p in command.params for o in p.opts if o.startswith("-")]
+    assert section
+    assert [] == [o for o in options if not re.search(rf"`[^`]*{o}\b", section)]
+
+
+def test_every_exit_code_is_explained() -> None:
+    assert set(EXIT.values()) <= set(generate.CODES)
+
+
+def test_every_field_of_the_json_output_is_explained() -> None:
+    found = generate.sample()
+    finding = found["findings"][0]
+    assert set(found) == set(generate.FIELDS)
+    assert set(finding) == set(generate.FINDING_FIELDS)
+    assert set(finding["witness"]) == set(generate.WITNESS_FIELDS)
+
+
+# The schema -------------------------------------------------------------------------
+
+WRONG = {"docs/how-to/write-a-policy.md": {"wrong.toml"}}
+"""Policies that are shown because they are wrong."""
+
+
+def policies() -> list[tuple[str, str]]:
+    """Every policy that stands on a page, with the page."""
+    return [
+        (str(p.relative_to(examples.ROOT)), block["body"])
+        for p in examples.pages()
+        for block in examples.FENCE.finditer(p.read_text(encoding="utf-8"))
+        if (title := examples.TITLE.search(block["info"]))
+        and title[1].endswith(".toml")
+        and title[1] not in WRONG.get(str(p.relative_to(examples.ROOT)), ())
+    ]
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
+    assert schema() == json.loads(page("policy.schema.json"))
+
+
+@pytest.mark.parametrize(("where", "text"), policies())
+def test_the_schema_accepts_the_policies_shown(where: str, text: str) -> None:
+    jsonschema.validate(tomllib.loads(text), schema())
+    assert pv.Policy.from_toml(text, file=where)
+
+
+@pytest.mark.parametrize("key", [*KEYS, *FREE])
+def test_the_schema_accepts_the_examples(key: str) -> None:
+    jsonschema.validate(tomllib.loads(complete(generate.EXAMPLES[key])), schema())
+
+
+def test_the_schema_refuses_a_slip() -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"columns": {"sensitve": ["x"]}}, schema())
+
+
+# What writes the pages --------------------------------------------------------------
+
+
+def test_a_docstring_becomes_markdown() -> None:
+    text = "Sums up.\n\nParameters\n----------\na, b\n    Two\n    numbers.\n\n"
+    text += "Examples\n--------\n>>> 1\n1"
+    made = generate.docstring(text)
+    assert "Sums up.\n\n- `a`, `b`: Two numbers.\n\n```pycon\n>>> 1\n1\n```" == made
+
+
+def test_writing_twice_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(generate, "REFERENCE", tmp_path / "reference")
+    generate.main()
+    assert len(generate.pages()) == capsys.readouterr().out.count("written")
+    generate.main()
+    assert "" == capsys.readouterr().out

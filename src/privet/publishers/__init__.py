@@ -1,0 +1,1 @@
+"""Publishers change a release until every promise holds, at the least cost."""

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from privet import __version__
+from privet import __version__, terminal
 
 if TYPE_CHECKING:
+    from privet.draft import Guess
     from privet.engines.base import Listener
-    from privet.finding import Audit
+    from privet.policy import Policy
     from privet.table import Table
-
-EXIT = {"safe": 0, "not applicable": 0, "breach": 1, "undecided": 3}
-"""Exit codes by verdict; 2 is wrong use, 4 is infeasible."""
-
-INTERRUPTED = 130
-"""What a shell expects of a program that Ctrl-C ended."""
 
 
 class Commands(click.Group):
-    """Lists commands in the order a steward meets them."""
+    """Lists commands as a steward meets them, and explains what they raise."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order they were added."""
         return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever it raises becomes a message and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except KeyboardInterrupt:
+            terminal.fail("Stopped before it was done.", terminal.INTERRUPTED)
+        except Exception as error:
+            terminal.fail(*terminal.explained(error))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,121 +44,173 @@ def cli() -> None:
     """How sure could an attacker be of one person in your table?
 
     \b
-    privet demo                          see it work on a made-up hospital
-    privet init  patients.csv > p.toml   draft a policy for your table
-    privet audit patients.csv -p p.toml  a verdict per promise, the worst case in words
+    privet demo                             see it work on a made-up hospital
+    privet init  patients.csv -o p.toml     draft a policy for your table
+    privet audit patients.csv -p p.toml     a verdict per promise, with a witness
 
-    Exit codes: 0 safe, 1 breach, 2 wrong use, 3 undecided, 4 infeasible.
+    \b
+    Exit codes: 0 safe, 1 breach, 2 wrong use, 3 undecided, 4 infeasible,
+    70 a bug in privet, 130 stopped with Ctrl-C.
     """
 
 
-def common(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Options every command that reads a table takes."""
-    options = [
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-        click.option("--quiet", "-q", is_flag=True, help="Print the verdict only."),
-        click.option(
-            "--engine",
-            type=click.Choice(["duckdb"]),
-            default="duckdb",
-            show_default=True,
-            help="What counts the rows.",
-        ),
-        click.option(
-            "--max-seconds",
-            type=click.FloatRange(min=0, min_open=True),
-            help="Stop after this time; what is not decided by then is undecided.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+# Options ----------------------------------------------------------------------------
 
 
-def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How to read the table."""
-    options = [
-        click.option("--table", "table_name", help="Table of a DuckDB database file."),
-        click.option(
-            "--where",
-            multiple=True,
-            metavar="COLUMN=VALUE",
-            help="Only rows with this value; repeat it for several.",
-        ),
-        click.option("--delimiter", help="Between two values of a text file."),
-        click.option("--encoding", default="utf-8", show_default=True),
-        click.option(
-            "--null",
-            multiple=True,
-            metavar="TEXT",
-            help="Text that stands for a missing value, such as '?' or NA.",
-        ),
-        click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
-        click.option(
-            "--spill",
-            type=click.Path(file_okay=False, exists=True),
-            help="Folder for what does not fit into memory.",
-        ),
-        click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _several(*options: Callable[..., Any]) -> Callable[..., Any]:
+    def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return with_options
 
 
-@cli.command()
+def _a_time(_ctx: object, _param: object, seconds: float | None) -> float | None:
+    if seconds is not None and seconds != seconds:  # noqa: PLR0124 - not a number
+        raise click.BadParameter("must be a number of seconds.")
+    return seconds
+
+
+common = _several(
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
+    click.option(
+        "--engine",
+        type=click.Choice(["duckdb"]),
+        default="duckdb",
+        show_default=True,
+        help="What counts the rows.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=_a_time,
+        help="Stop after this time; what is not decided by then is undecided.",
+    ),
+)
+"""Options every command that reads a table takes."""
+
+table_options = _several(
+    click.option("--table", help="Table of a DuckDB database file."),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Only rows with this value, among those the policy means; repeat it for "
+        "several values or columns. COLUMN= is a missing value.",
+    ),
+    click.option("--delimiter", help="Between two values of a text file."),
+    click.option(
+        "--encoding",
+        default="utf-8",
+        show_default=True,
+        help="Of a text file: utf-8, latin-1 or utf-16.",
+    ),
+    click.option(
+        "--null",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that stands for a missing value, such as '?' or NA.",
+    ),
+    click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
+    click.option(
+        "--spill",
+        type=click.Path(file_okay=False, exists=True),
+        help="Folder for what does not fit into memory.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
+)
+"""How to read the table."""
+
+
+# Commands ---------------------------------------------------------------------------
+
+
+@cli.command(short_help="Make a table of patients and audit it.")
 @click.argument("folder", type=click.Path(file_okay=False), default="privet-demo")
 @click.option(
-    "--rows", type=click.IntRange(min=1000), default=50_000, show_default=True
+    "--rows",
+    type=click.IntRange(min=1000),
+    default=50_000,
+    show_default=True,
+    help="How many patients to make up.",
 )
-@click.option("--replace", is_flag=True, help="Write over an earlier demo.")
+@click.option("--replace", is_flag=True, help="Write over the files of a demo.")
 def demo(folder: str, rows: int, replace: bool) -> None:
-    """Make a table of patients, a policy, and audit the one with the other.
+    """Make a table of patients and a policy in FOLDER, and audit them.
 
     \b
-    Example:
+    Examples:
       privet demo
       privet audit privet-demo/patients.csv -p privet-demo/policy.toml --json
+
+    FOLDER is privet-demo if you name none. The patients never lived.
     """
     from privet.demo.story import tell
 
-    with helpful():
-        tell(Path(folder), rows=rows, replace=replace, show=_show)
+    tell(Path(folder), rows=rows, replace=replace, say=terminal.say, show=terminal.show)
 
 
-@cli.command()
-@click.argument("source", metavar="TABLE")
+@cli.command(short_help="Draft a policy for your table.")
+@click.argument("source", metavar="TABLE", type=click.Path())
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write it here.")
 @table_options
-def init(source: str, output: str | None, **options: Any) -> None:
+@common
+def init(
+    source: str,
+    output: str | None,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,  # there is one so far
+    max_seconds: float | None,
+    **reading: Any,
+) -> None:
     """Draft a commented policy for TABLE: guesses what each column is for.
 
     \b
-    Example:
+    Examples:
       privet init patients.csv -o policy.toml
+      privet init hospital.duckdb --table visits -o policy.toml
 
-    Nothing is decided: read every line of the draft before you use it.
+    Nothing is decided: read every line of the draft before you use it. What is
+    unsure is said on standard error too.
     """
+    from shlex import join
+
     from privet.draft import draft_policy, guess_roles
     from privet.engines.base import Run
 
-    with helpful(), opened(source, options, quiet=False) as (table, progress):
-        columns = table.engine.describe(Run(progress))
+    if output is not None:
+        terminal.refuse_existing(Path(output))
+    silent = quiet or as_json
+    with _opened(source, _where(where), reading, silent) as (table, listener):
+        columns = table.engine.describe(Run.starting(listener, max_seconds))
     guesses = guess_roles(columns)
     text = draft_policy(columns, guesses, title=f"Policy for {Path(source).name}")
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        with helpful():
-            _write_new(Path(output), text)
-    for guess in guesses:
-        if not guess.sure:
-            click.echo(f"unsure of {guess.name}: {guess.reason}", err=True)
+    if output is not None:
+        terminal.write_new(Path(output), text)
+    if as_json:
+        found = {"policy": text, "columns": [vars(g) for g in guesses]}
+        terminal.emit(terminal.as_one_object(found))
+    elif output is None:
+        terminal.emit(text.removesuffix("\n"))
+    if not silent:
+        _say_doubts(guesses)
+        call = join(["privet", "audit", source, "-p", output or "policy.toml"])
+        terminal.say(f"Read the draft, correct it, then: {call}")
 
 
-@cli.command()
-@click.argument("source", metavar="TABLE")
-@click.option("--policy", "-p", required=True, help="The policy file (TOML).")
+@cli.command(short_help="Judge a table by a policy.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@click.option(
+    "--policy",
+    "-p",
+    required=True,
+    type=click.Path(),
+    help="The policy file (TOML); privet init drafts one.",
+)
 @click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
 @table_options
 @common
@@ -161,11 +218,12 @@ def audit(
     source: str,
     policy: str,
     strict: bool,
+    where: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     engine: str,  # there is one so far
     max_seconds: float | None,
-    **options: Any,
+    **reading: Any,
 ) -> None:
     """Judge every promise of a policy on TABLE, as if it were released as it is.
 
@@ -175,145 +233,107 @@ def audit(
       privet audit 'visits-*.parquet' -p policy.toml --json | jq .verdict
       privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
 
+    TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
+    Parquet files, or a DuckDB database with --table. Nothing is written.
+
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
     3 one could not be decided.
     """
-    import warnings
-
     from privet.audits import audit as judge
     from privet.policy import Policy
 
-    with helpful():
-        stated = Policy.load(policy)
-        options["where"] = {**stated.where, **_where(options["where"])}
-        with opened(source, options, quiet=quiet or as_json) as (table, progress):
-            with warnings.catch_warnings(action="ignore"):  # they are in the notes
-                found = judge(
-                    table,
-                    stated,
-                    strict=strict,
-                    max_seconds=max_seconds,
-                    progress=progress,
-                )
-    _show(found, as_json=as_json, quiet=quiet)
-    sys.exit(EXIT[found.verdict])
+    stated = Policy.load(policy)
+    asked = _where(where)
+    if stated.where:  # say what is wrong with the policy before rows are chosen by it
+        with _opened(source, {}, reading, silent=True) as (table, _):
+            stated.bind(table.schema)
+    chosen = _narrowed(stated, asked)
+    silent = quiet or as_json
+    with (
+        terminal.warned() as said,
+        _opened(source, chosen, reading, silent) as (table, bar),
+    ):
+        found = judge(
+            table, stated, strict=strict, max_seconds=max_seconds, progress=bar
+        )
+    terminal.show(found, as_json=as_json, quiet=quiet)
+    for note in said:  # notes are part of a report; a verdict alone has none
+        if note not in found.notes or (quiet and not as_json):
+            terminal.say(f"note: {note}")
+    sys.exit(terminal.EXIT[found.verdict])
 
 
-@cli.command()
+@cli.command(short_help="Let your shell complete commands and options.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print what makes SHELL complete privet's commands and options.
 
     \b
-    Example:
+    Examples:
       eval "$(privet completion bash)"
+      privet completion fish > ~/.config/fish/completions/privet.fish
     """
     from click.shell_completion import get_completion_class
 
     maker = get_completion_class(shell)
     assert maker is not None
-    click.echo(maker(cli, {}, "privet", "_PRIVET_COMPLETE").source())
+    terminal.emit(maker(cli, {}, "privet", "_PRIVET_COMPLETE").source())
 
 
-# What commands share ----------------------------------------------------------------
+# Reading ----------------------------------------------------------------------------
 
-
-@contextmanager
-def helpful() -> Iterator[None]:
-    """Turn what privet raises into a message and an exit code."""
-    from privet.errors import Infeasible, PrivetError
-
-    try:
-        yield
-    except Infeasible as error:
-        _fail(str(error), 4)
-    except PrivetError as error:
-        _fail(str(error), 2)
-    except KeyboardInterrupt:
-        _fail("Stopped. Nothing was left behind.", INTERRUPTED)
-
-
-def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"privet: {message}", err=True)
-    sys.exit(code)
+Wanted = Mapping[str, tuple[str | None, ...]]
+"""The values of each column that rows must have."""
 
 
 @contextmanager
-def opened(
-    source: str, options: dict[str, Any], *, quiet: bool
+def _opened(
+    source: str, where: Wanted, reading: Mapping[str, Any], silent: bool
 ) -> Iterator[tuple[Table, Listener | None]]:
     """A table and, on a terminal, a progress bar for it."""
     from privet.table import read
 
-    where = options.pop("where")
-    table = read(
-        source,
-        table=options["table_name"],
-        where=where if isinstance(where, dict) else _where(where),
-        delimiter=options["delimiter"],
-        encoding=options["encoding"],
-        null=options["null"],
-        memory_limit=options["memory_limit"],
-        spill=options["spill"],
-        threads=options["threads"],
-    )
-    with table, bar(quiet) as listener:
-        yield table, listener
+    with read(source, where=where, **reading) as table:
+        with terminal.bar(silent) as listener:
+            yield table, listener
 
 
-def _where(tests: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    wanted: dict[str, tuple[str, ...]] = {}
+def _where(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
+    wanted: dict[str, tuple[str | None, ...]] = {}
     for test in tests:
         column, sign, value = test.partition("=")
         if not sign:
             raise click.UsageError(f"--where must be COLUMN=VALUE; got {test!r}.")
-        wanted[column] = (*wanted.get(column, ()), value)
+        values = (value,) if value else ("", None)
+        wanted[column] = (*wanted.get(column, ()), *values)
     return wanted
 
 
-@contextmanager
-def bar(quiet: bool) -> Iterator[Listener | None]:
-    """A progress bar on a terminal; nothing when output is piped."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from privet.report.progress import progress_bar
-
-    with progress_bar() as listener:
-        yield listener
-
-
-def _show(found: Audit, *, as_json: bool = False, quiet: bool = False) -> None:
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False, indent=2))
-    elif quiet:
-        click.echo(found.verdict.value)
-    elif sys.stdout.isatty():
-        from rich.console import Console
-
-        Console(highlight=False).print(found)
-    else:
-        from privet.report.render import as_text
-
-        click.echo(as_text(found.to_dict(), whole=True))
-
-
-def _write_new(path: Path, text: str) -> None:
+def _narrowed(policy: Policy, asked: Wanted) -> Wanted:
+    """The rows both the policy and the command line mean."""
     from privet.errors import InputError
 
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(
-            f"{str(path)!r} must not exist yet; nothing is written over. Choose "
-            "another name, or remove it first."
-        ) from None
-    except OSError as error:
-        raise InputError(f"{str(path)!r} must be writable: {error.strerror}.") from None
+    both = {**policy.where, **asked}
+    for column in policy.where.keys() & asked.keys():
+        both[column] = tuple(v for v in asked[column] if v in policy.where[column])
+        if not both[column]:
+            meant = ", ".join(map(repr, policy.where[column]))
+            raise InputError(
+                f"--where must choose among the rows the policy means; it means "
+                f"{column} to be {meant}."
+            )
+    return both
+
+
+def _say_doubts(guesses: Sequence[Guess]) -> None:
+    for guess in guesses:
+        if not guess.sure:
+            role = guess.role or "no role"
+            terminal.say(f"unsure of {guess.name!r}: {role}, because {guess.reason}")
 
 
 def main() -> None:
     """The command `privet`."""
+    terminal.hold_any_text()
     cli(prog_name="privet")

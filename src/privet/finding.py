@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privet.beliefs import Belief
-from privet.errors import Breach
+from privet.errors import Breach, InputError
+from privet.fixed import Fixed
 from privet.policy import Measure, Promise
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Witness:
     knows: Mapping[str, str | None]
     """What the adversary knows of the victim, column by column; None: missing."""
     column: str
-    """What the belief is about."""
+    """What the belief is about; empty for a measure."""
     value: str | None
     """The value believed."""
     part: int
@@ -54,6 +55,16 @@ class Witness:
     counted: str = "rows"
     """What the counts count: rows or people."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "knows", Fixed(self.knows))
+        shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
+        if not all(0 <= part <= whole for part, whole in shares):
+            raise InputError(
+                "A witness must count a part of a whole; got "
+                + " and ".join(f"{part} of {whole}" for part, whole in shares)
+                + "."
+            )
+
     @property
     def belief(self) -> Belief:
         """The belief these counts amount to."""
@@ -64,14 +75,15 @@ class Witness:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
+        people = {"count": self.part, "of": self.whole, "counted": self.counted}
+        if not self.column:  # a measure: people who look alike, and nothing about them
+            return {"knows": dict(self.knows), **people}
         return {
             "knows": dict(self.knows),
             "about": {self.column: self.value},
-            "count": self.part,
-            "of": self.whole,
+            **people,
             "prior_count": self.prior_part,
             "prior_of": self.prior_whole,
-            "counted": self.counted,
         }
 
 
@@ -100,6 +112,13 @@ class Finding:
     note: str = ""
     """What else must be said."""
 
+    def __post_init__(self) -> None:
+        if self.verdict is Verdict.BREACH and self.basis not in _ACCUSING:
+            raise InputError(
+                "A breach must rest on an exact or a sampled belief; "
+                f"got {self.basis and self.basis.value!r}."
+            )
+
     def explain(self) -> str:
         """The finding in plain words."""
         from privet.report import words
@@ -112,6 +131,21 @@ class Finding:
 
         return summary.finding(self)
 
+    def __repr__(self) -> str:
+        from privet.report import render
+
+        return render.finding_as_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from privet.report import render
+
+        return render.finding_as_html(self.to_dict())
+
+    def __rich__(self) -> RenderableType:
+        from privet.report import render
+
+        return render.finding_as_rich(self.to_dict())
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -123,6 +157,12 @@ class Audit:
     """The policy's title."""
     notes: tuple[str, ...] = ()
     """Warnings that came up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", tuple(self.findings))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        if not self.findings:
+            raise InputError("An audit must have findings; got none.")
 
     @property
     def verdict(self) -> Verdict:
@@ -145,22 +185,21 @@ class Audit:
 
     def require_safe(self) -> Audit:
         """The audit itself if it is safe; otherwise `Breach` is raised."""
-        if not self.safe:
-            bad = [f for f in self.findings if f.verdict in _BAD]
-            raise Breach(
-                f"Every promise must be kept; {len(bad)} of {len(self.findings)} "
-                f"{'is' if len(bad) == 1 else 'are'} not: "
-                + ", ".join(repr(f.promise.name) for f in bad)
-                + ".",
-                bad,
-            )
-        return self
+        if self.safe:
+            return self
+        bad = [f for f in self.findings if f.verdict is self.verdict]
+        names = ", ".join(repr(f.promise.name) for f in bad)
+        raise Breach(
+            f"Every promise must be kept; {len(bad)} of {len(self.findings)} "
+            f"{'is' if len(bad) == 1 else 'are'} {_BAD[self.verdict]}: {names}.",
+            bad,
+        )
 
     def explain(self) -> str:
         """The whole audit in plain words."""
-        from privet.report import words
+        from privet.report import render
 
-        return words.explain_audit(self)
+        return render.as_text(self.to_dict(), whole=True)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines, probabilities as fractions in text."""
@@ -184,7 +223,12 @@ class Audit:
         return render.as_rich(self.to_dict())
 
 
-_BAD = (Verdict.BREACH, Verdict.UNDECIDED)
+_BAD = {
+    Verdict.BREACH: "broken",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.NOT_APPLICABLE: "not applicable here",
+}
+_ACCUSING = (Basis.EXACT, Basis.SAMPLED)
 _ORDER = (Verdict.NOT_APPLICABLE, Verdict.SAFE, Verdict.UNDECIDED, Verdict.BREACH)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
+from shlex import join
 
-import click
 import pyarrow.csv as pa_csv
 
 from privet.audits import audit
@@ -17,36 +16,43 @@ from privet.policy import Policy
 from privet.table import read
 
 MARK = ".privet-demo"
-"""A file that says a folder was made here and may be replaced."""
+"""A file that says a folder was made here and its files may be replaced."""
 
 
 def tell(
-    folder: Path, *, rows: int, replace: bool, show: Callable[[Audit], None]
+    folder: Path,
+    *,
+    rows: int,
+    replace: bool,
+    say: Callable[[str], None],
+    show: Callable[[Audit], None],
 ) -> None:
     """Make the table and the policy in a folder, and show an audit of them."""
     _prepare(folder, replace)
     table, policy = folder / "patients.csv", folder / "policy.toml"
     pa_csv.write_csv(patients(rows), table)
     policy.write_text(POLICY, encoding="utf-8")
-    click.echo(f"Made {table}: {rows:,} patients who never lived.")
-    click.echo(f"Made {policy}: what the hospital promises its patients.\n")
-    click.echo(f"privet audit {table} -p {policy}\n")
+    say(f"Made {table}: {rows:,} patients who never lived.")
+    say(f"Made {policy}: what the hospital promises its patients.")
+    say(f"\n{join(['privet', 'audit', str(table), '-p', str(policy)])}\n")
     with read(table) as people:
         show(audit(people, Policy.load(policy)))
 
 
 def _prepare(folder: Path, replace: bool) -> None:
-    if folder.exists() and any(folder.iterdir()):
-        if not (replace and (folder / MARK).exists()):
-            raise InputError(
-                f"{str(folder)!r} must not exist yet, or hold an earlier demo that "
-                "--replace may write over."
-            )
-        shutil.rmtree(folder)
+    """A folder of our own; what else is in it stays as it is."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        ours = (folder / MARK).exists()
+        if any(folder.iterdir()) and not (replace and ours):
+            hint = "Give --replace to write over it." if ours else "Name another one."
+            what = "holds an earlier demo" if ours else "holds something else"
+            raise InputError(
+                f"Folder {str(folder)!r} must be new or empty; it {what}. {hint}"
+            )
         (folder / MARK).touch()
     except OSError as error:
         raise InputError(
-            f"{str(folder)!r} must be a folder that can be made: {error.strerror}."
+            f"Folder {str(folder)!r} must be one that can be made; "
+            f"got: {error.strerror}."
         ) from None

@@ -281,7 +281,7 @@ def _fits_inside(value: Any, form: Form) -> bool:
         inner = form["additionalProperties"]
         return enough and all(fits(v, inner) for v in value.values())
     if isinstance(value, str):
-        return len(value) >= form.get("minLength", 0)
+        return bool(value) or "minLength" not in form
     return not (form["type"] == "integer" and value < form["minimum"])
 
 

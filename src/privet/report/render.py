@@ -7,98 +7,156 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from privet.finding import Verdict
-from privet.report.summary import shown_percent
-from privet.report.words import SYMBOLS, numbered
+from privet.report.words import SYMBOLS, numbered, plain
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+Summary = dict[str, Any]
+"""What `privet.report.summary` makes."""
+
 COLOURS = {"safe": "green", "breach": "red", "undecided": "yellow"}
+"""Colour never stands alone: a symbol and the word go with it."""
+
+LISTS = (("Notes", "notes"), ("What to do", "advice"))
+"""Numbered lists of a report: their headings and where they are."""
 
 
-def _sign(verdict: str) -> str:
-    """Colour never stands alone: a symbol and the word go with it."""
+def _sign(found: Summary) -> str:
+    verdict = found["verdict"]
     return f"{SYMBOLS[Verdict(verdict)]} {verdict.upper()}"
 
 
-def _numbers(finding: dict[str, Any]) -> str:
-    """The figures of a finding in a line."""
-    if finding["measured"] is not None:
-        return f"measured {finding['measured']}; {finding['promised']}"
-    if finding["posterior"] is None:
-        return str(finding["promised"])
-    before, after = shown_percent(finding["prior"]), shown_percent(finding["posterior"])
-    (kind, level), *_ = finding["limit"].items()
-    bound = f"limit {kind.replace('_', ' ')} {shown_percent(level)}"
-    return f"{before} → {after}, {bound}; basis {finding['basis']}"
+def _head(summary: Summary) -> str:
+    return f"{SYMBOLS[Verdict(summary['verdict'])]} {summary['headline']}"
 
 
-def _lines(finding: dict[str, Any]) -> Iterator[str]:
-    yield _numbers(finding)
-    yield finding["words"]
-    if finding["beyond"]:
-        yield finding["beyond"]
-    if finding["note"] and finding["note"] != finding["words"]:
-        yield finding["note"]
+def _lines(finding: Summary) -> Iterator[str]:
+    """What is said of a finding, nothing twice."""
+    said = (finding[key] for key in ("figures", "words", "beyond", "note"))
+    yield from dict.fromkeys(line for line in said if line)
 
 
-def as_text(summary: dict[str, Any], *, whole: bool = False) -> str:
+# Plain text -------------------------------------------------------------------------
+
+
+def as_text(summary: Summary, *, whole: bool = False) -> str:
     """Plain text, verdict first; the whole with what it covers and who may see it."""
-    lines = [summary["headline"]]
+    lines = [_head(summary)]
+    if summary["title"]:
+        lines.append(plain(summary["title"]))
     for finding in summary["findings"]:
-        lines += ["", f"{_sign(finding['verdict'])}  {finding['promise']}"]
-        lines += [f"  {line}" for line in _lines(finding)]
-    for head, steps in (("What to do", summary["advice"]), ("Notes", summary["notes"])):
-        if steps:
-            lines += ["", f"{head}:", *(f"  {s}" for s in numbered(steps))]
+        lines += ["", finding_as_text(finding)]
+    for head, key in LISTS:
+        if summary[key]:
+            lines += ["", f"{head}:", *(f"  {s}" for s in numbered(summary[key]))]
     if whole:
         lines += ["", *summary["reach"], summary["sensitive"]]
     return "\n".join(lines)
 
 
-def as_rich(summary: dict[str, Any]) -> RenderableType:
+def finding_as_text(finding: Summary) -> str:
+    """One finding, its name first."""
+    head = f"{_sign(finding)}  {plain(finding['promise'])}"
+    return "\n".join([head, *(f"  {line}" for line in _lines(finding))])
+
+
+# A terminal -------------------------------------------------------------------------
+
+
+def as_rich(summary: Summary) -> RenderableType:
     """For a terminal."""
+    from rich.console import Group
+    from rich.text import Text
+
+    colour = COLOURS.get(summary["verdict"], "")
+    parts: list[RenderableType] = [Text(_head(summary), f"bold {colour}")]
+    if summary["title"]:
+        parts.append(Text(plain(summary["title"]), "dim"))
+    for finding in summary["findings"]:
+        parts += [Text(), finding_as_rich(finding)]
+    for head, key in LISTS:
+        if summary[key]:
+            parts += [Text(), Text(head, "bold"), _steps(summary[key])]
+    small = [*summary["reach"], summary["sensitive"]]
+    return Group(*parts, Text(), *(Text(line, "dim") for line in small))
+
+
+def finding_as_rich(finding: Summary) -> RenderableType:
+    """One finding for a terminal."""
     from rich.console import Group
     from rich.padding import Padding
     from rich.text import Text
 
-    def text(words: str, style: str = "") -> Text:
-        return Text(words, style=style)
-
-    parts: list[RenderableType] = [
-        text(summary["headline"], f"bold {COLOURS.get(summary['verdict'], '')}")
-    ]
-    for finding in summary["findings"]:
-        colour = COLOURS.get(finding["verdict"], "dim")
-        head = text(_sign(finding["verdict"]), f"bold {colour}")
-        parts += [text(""), head.append(f"  {finding['promise']}", "bold default")]
-        parts += [Padding(text(line), (0, 0, 0, 2)) for line in _lines(finding)]
-    for head_, steps in (("What to do", "advice"), ("Notes", "notes")):
-        if summary[steps]:
-            parts += [text(""), text(head_, "bold")]
-            parts += [Padding(text(s), (0, 0, 0, 2)) for s in numbered(summary[steps])]
-    small = [*summary["reach"], summary["sensitive"]]
-    parts += [text(""), *(text(s, "dim") for s in small)]
-    return Group(*parts)
+    colour = COLOURS.get(finding["verdict"], "dim")
+    head = Text.assemble(
+        (_sign(finding), f"bold {colour}"), (f"  {plain(finding['promise'])}", "bold")
+    )
+    return Group(head, *(Padding(Text(t), (0, 0, 0, 2)) for t in _lines(finding)))
 
 
-def as_html(summary: dict[str, Any]) -> str:
+def _steps(steps: list[str]) -> RenderableType:
+    """Numbers in a column of their own, so that long steps stay aligned."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(width=4, justify="right")
+    grid.add_column()
+    for number, step in enumerate(steps, 1):
+        grid.add_row(Text(f"{number}."), Text(step))
+    return grid
+
+
+# A notebook -------------------------------------------------------------------------
+
+
+def as_html(summary: Summary) -> str:
     """For a notebook; one piece, nothing loaded from anywhere."""
-    rows = "".join(
-        "<tr><td>{}</td><td>{}</td><td>{}</td></tr>".format(
-            escape(_sign(f["verdict"])),
-            escape(f["promise"]),
-            "<br>".join(escape(line) for line in _lines(f)),
-        )
-        for f in summary["findings"]
+    title = f"<p>{escape(plain(summary['title']))}</p>" if summary["title"] else ""
+    lists = "".join(
+        f"<p><strong>{head}</strong></p><ol>{_items(summary[key])}</ol>"
+        for head, key in LISTS
+        if summary[key]
     )
-    steps = "".join(f"<li>{escape(s)}</li>" for s in summary["advice"])
-    notes = "".join(f"<p>{escape(n)}</p>" for n in summary["notes"])
+    small = "".join(
+        f"<p><small>{escape(line)}</small></p>"
+        for line in (*summary["reach"], summary["sensitive"])
+    )
     return (
-        f"<p><strong>{escape(summary['headline'])}</strong></p>"
-        f"<table><thead><tr><th>Verdict</th><th>Promise</th><th>Worst case</th></tr>"
-        f"</thead><tbody>{rows}</tbody></table>"
-        + (f"<ol>{steps}</ol>" if steps else "")
-        + notes
-        + f"<p><small>{escape(summary['sensitive'])}</small></p>"
+        f"<div><p><strong>{escape(_head(summary))}</strong></p>{title}"
+        f"{_table(summary['findings'])}{lists}{small}</div>"
     )
+
+
+def finding_as_html(finding: Summary) -> str:
+    """One finding for a notebook."""
+    return f"<div>{_table([finding])}</div>"
+
+
+def _items(steps: list[str]) -> str:
+    return "".join(f"<li>{escape(step)}</li>" for step in steps)
+
+
+def _table(findings: list[Summary]) -> str:
+    rows = "".join(_row(f) for f in findings)
+    heads = "".join(
+        f'<th scope="col" style="text-align:left">{head}</th>'
+        for head in ("Verdict", "Promise", "Worst case")
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _row(finding: Summary) -> str:
+    colour = COLOURS.get(finding["verdict"], "")
+    edge = f"border-left:4px solid {colour};" if colour else ""
+    cells = (
+        (f"{edge}white-space:nowrap", escape(_sign(finding))),
+        ("", escape(plain(finding["promise"]))),
+        ("", "<br>".join(escape(line) for line in _lines(finding))),
+    )
+    inside = "".join(
+        f'<td style="text-align:left;vertical-align:top;{style}">{text}</td>'
+        for style, text in cells
+    )
+    return f"<tr>{inside}</tr>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from privet import exact
 from privet.finding import Audit, Finding
 from privet.policy import Measure
 from privet.report import words
@@ -12,12 +11,10 @@ from privet.report import words
 
 def finding(found: Finding) -> dict[str, Any]:
     """One finding; probabilities are fractions in text."""
-    stated = found.promise.to_dict()
-    belief, measure = found.belief, isinstance(found.promise, Measure)
+    belief = found.belief
     return {
         "promise": found.promise.name,
-        "against": None if measure else _adversary(found),
-        "about": stated.get("about"),
+        **_stated(found.promise.to_dict()),
         "verdict": found.verdict.value,
         "basis": found.basis.value if found.basis else None,
         "prior": str(belief.prior) if belief else None,
@@ -29,15 +26,21 @@ def finding(found: Finding) -> dict[str, Any]:
         "groups_above": found.groups_above,
         "people_above": found.people_above,
         "promised": words.promised(found.promise),
-        "words": found.explain(),
+        "figures": words.figures(found),
+        "words": words.explain(found),
         "beyond": words.beyond(found),
         "note": found.note,
     }
 
 
-def _adversary(found: Finding) -> dict[str, Any]:
-    assert not isinstance(found.promise, Measure)
-    return found.promise.against.to_dict()
+def _stated(promise: dict[str, Any]) -> dict[str, Any]:
+    """The adversary with what it knows, and what the promise is about."""
+    if "against" not in promise:
+        return {"against": None, "about": None}
+    apart = ("name", "against", "about", "at_most", "below", "from", "to", "within")
+    known = {k: v for k, v in promise.items() if k not in apart}
+    against = {"kind": promise["against"], **known}
+    return {"against": against, "about": promise.get("about")}
 
 
 def _limit(found: Finding) -> dict[str, Any]:
@@ -52,7 +55,7 @@ def audit(found: Audit) -> dict[str, Any]:
         "verdict": found.verdict.value,
         "headline": words.headline(found),
         "title": found.title,
-        "findings": [f.to_dict() for f in found.findings],
+        "findings": _told_apart([finding(f) for f in found.findings]),
         "notes": list(found.notes),
         "advice": words.advice(found),
         "reach": words.reach(found),
@@ -60,6 +63,12 @@ def audit(found: Audit) -> dict[str, Any]:
     }
 
 
-def shown_percent(text: str | None) -> str:
-    """A fraction in text as people read it; nothing for nothing."""
-    return "" if text is None else exact.percent(exact.fraction(text))
+def _told_apart(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A policy has no two promises of one name; a list of promises may."""
+    seen: dict[str, int] = {}
+    for found in findings:
+        name = found["promise"]
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            found["promise"] = f"{name} ({seen[name]})"
+    return findings

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from privet.adversary import Linker, listed
-from privet.beliefs import Ceiling, Limit, Ratio, Shift
-from privet.exact import percent
-from privet.finding import Audit, Finding, Verdict, Witness
+from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
+from privet.exact import percent, written
+from privet.finding import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
 
 SENSITIVE = (
@@ -17,9 +18,13 @@ SENSITIVE = (
 
 REACH = {
     "linker": (
-        "Covered: someone who sees the table as it is and knows the listed columns of "
-        "one person. Not covered: other columns, other releases of the same people, "
-        "and people who know how the table was made safe."
+        "Covered: someone who sees this table and knows the listed columns of one "
+        "person. Not covered: someone who knows more columns, who knows other people "
+        "in the table, or who has another release about the same people."
+    ),
+    "measure": (
+        "A measure counts how many look alike. It does not say what can be learnt "
+        "about them: people who look alike may share a secret."
     ),
 }
 """What a promise against each adversary covers, and what it does not."""
@@ -31,20 +36,52 @@ SYMBOLS = {
     Verdict.NOT_APPLICABLE: "–",
 }
 
-HEADLINES = {
-    Verdict.SAFE: "Safe: every promise is kept.",
-    Verdict.BREACH: "Breach: {bad} of {all} promises {are} broken.",
-    Verdict.UNDECIDED: "Undecided: {bad} of {all} promises could not be judged.",
-    Verdict.NOT_APPLICABLE: "Nothing here can be judged.",
+BASES = {
+    Basis.EXACT: "counted exactly",
+    Basis.BOUND: "a proved upper bound",
+    Basis.SAMPLED: "estimated from samples",
+}
+
+
+# The verdict ------------------------------------------------------------------------
+
+_DONE = {
+    Verdict.BREACH: "broken",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.SAFE: "kept",
 }
 
 
 def headline(audit: Audit) -> str:
-    """The verdict in a sentence."""
-    bad = sum(f.verdict is audit.verdict for f in audit.findings)
-    return HEADLINES[audit.verdict].format(
-        bad=bad, all=len(audit.findings), are="is" if bad == 1 else "are"
-    )
+    """The verdict in a sentence.
+
+    What does not apply, or is undecided beside something worse, is said too.
+    """
+    if audit.verdict is Verdict.NOT_APPLICABLE:
+        return "Nothing was judged: no promise applies here."
+    found = Counter(f.verdict for f in audit.findings)
+    worst, number = found[audit.verdict], len(audit.findings)
+    said = [f"{_of(worst, number)} {_DONE[audit.verdict]}"]
+    if audit.verdict is Verdict.BREACH and (some := found[Verdict.UNDECIDED]):
+        said.append(f"{some} {_are(some)} undecided")
+    if some := found[Verdict.NOT_APPLICABLE]:
+        said.append(f"{some} {'does' if some == 1 else 'do'} not apply here")
+    return f"{audit.verdict.value.capitalize()}: {'; '.join(said)}."
+
+
+def _of(some: int, number: int) -> str:
+    if some < number:
+        return f"{some} of {number} promises {_are(some)}"
+    if number == 1:
+        return "the promise is"
+    return f"{'both' if number == 2 else f'all {number}'} promises are"
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"
+
+
+# One finding ------------------------------------------------------------------------
 
 
 def explain(finding: Finding) -> str:
@@ -58,55 +95,102 @@ def explain(finding: Finding) -> str:
             "Nobody in the table has a value the promise is about, so there is nothing "
             "to be sure of: 0 %."
         )
-    return f"{_sure(finding.witness)} {_before(finding.witness)}"
+    return _sure(finding.witness, finding.promise.limit)
 
 
-def _sure(w: Witness) -> str:
+def _sure(w: Witness, bound: Limit) -> str:
     who = "Someone who knows " + (
         f"that a person's {_facts(w.knows)}" if w.knows else "nothing but the table"
     )
-    return (
-        f"{who} can be {percent(w.belief.posterior)} sure ({w.part} of {w.whole} "
-        f"{_unit(w, w.whole)}) that {w.column} is {value(w.value)}."
+    sure = (
+        f"{who} can be {_apart(w.belief, bound)} sure ({_share(w.part, w.whole)} "
+        f"{_unit(w.counted, w.whole)}) that {plain(w.column)} is {value(w.value)}."
     )
+    if not w.knows:
+        return sure
+    before = f"{percent(w.belief.prior)} ({_share(w.prior_part, w.prior_whole)})"
+    return f"{sure} Without that, {before}."
 
 
-def _before(w: Witness) -> str:
-    return (
-        f"Without that, {percent(w.belief.prior)} ({w.prior_part} of {w.prior_whole})."
-    )
+def _apart(belief: Belief, bound: Limit) -> str:
+    """The posterior; with more digits where it would look like the limit itself."""
+    level = bound.level if isinstance(bound, Ceiling) else None
+    return percent(belief.posterior, unlike=level)
 
 
-def _unit(w: Witness, number: int) -> str:
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}"
+
+
+def _unit(counted: str, number: int) -> str:
     one = {"rows": "row", "people": "person"}
-    return one[w.counted] if number == 1 else w.counted
+    return one.get(counted, counted) if number == 1 else counted
+
+
+def _counted(number: int, counted: str) -> str:
+    return f"{number:,} {_unit(counted, number)}"
 
 
 def _facts(knows: Mapping[str, str | None]) -> str:
-    return listed([f"{c} is {value(v)}" for c, v in knows.items()])
+    return listed([f"{plain(c)} is {value(v)}" for c, v in knows.items()])
 
 
 def value(cell: str | None) -> str:
-    """A cell in a sentence."""
+    r"""A cell in a sentence; quoted where it would mislead.
+
+    >>> value("Flu"), value(None), value("missing"), value(" x\n")
+    ('Flu', 'missing', "'missing'", "' x\\n'")
+    """
     if cell is None:
         return "missing"
-    return cell if cell.strip() else repr(cell)
+    odd = not cell.strip() or cell != cell.strip() or not cell.isprintable()
+    return repr(cell) if odd or cell == "missing" else cell
 
 
-def limit(bound: Limit | None) -> str:
+def plain(name: str) -> str:
+    """A name on one line; what a terminal would obey is escaped."""
+    return name if name.isprintable() else repr(name)[1:-1]
+
+
+def _measured(finding: Finding) -> str:
+    w = finding.witness
+    if w is None or finding.value is None:
+        return finding.note
+    facts = f" ({_facts(w.knows)})" if w.knows else ""
+    return (
+        f"The table is {finding.value}-anonymous: the smallest group of people who look "
+        f"alike in every quasi column has {_counted(w.whole, w.counted)}{facts}."
+    )
+
+
+def figures(finding: Finding) -> str:
+    """The limit beside what was found."""
+    stated, found = finding.promise, finding.belief
+    how = f", {BASES[finding.basis]}" if finding.basis else ""
+    if isinstance(stated, Measure):
+        got = "" if finding.value is None else f" Measured: {finding.value}{how}."
+        return f"Level: at least {stated.level}.{got}"
+    if found is None:
+        return f"Promised: {promised(stated)}."
+    worst = _apart(found, stated.limit)
+    if not isinstance(stated.limit, Ceiling):
+        worst = f"from {percent(found.prior)} to {worst}"
+    return f"Limit: {limit(stated.limit)}. Worst case: {worst}{how}."
+
+
+def limit(bound: Limit) -> str:
     """A limit in words."""
     match bound:
         case Ceiling(level=level, strict=strict):
-            return f"{'below' if strict else 'at most'} {percent(level)}"
+            return f"{'below' if strict else 'at most'} {written(level)}"
         case Shift(start=start, end=end):
-            return f"not from below {percent(start)} to {percent(end)} or back"
+            return f"not from below {written(start)} to {written(end)} or back"
         case Ratio(factor=factor):
             return f"within a factor of {factor}"
-    return ""
 
 
 def promised(stated: Promise | Measure) -> str:
-    """What was promised, as a sentence without its subject's name."""
+    """What was promised, as a clause."""
     if isinstance(stated, Measure):
         return f"{stated.kind.replace('_', '-')} of at least {stated.level}"
     return f"{_about(stated)}, against {stated.against.words()}: {limit(stated.limit)}"
@@ -115,10 +199,10 @@ def promised(stated: Promise | Measure) -> str:
 def _about(promise: Promise) -> str:
     about = promise.about
     if isinstance(about, dict):
-        return listed([f"{c} is {_values(v)}" for c, v in about.items()])
+        return listed([f"{plain(c)} is {_values(v)}" for c, v in about.items()])
     if isinstance(about, tuple):
         return f"the sensitive column is {_values(about)}"
-    return f"any value of {about}" if about else "any value of the sensitive column"
+    return f"any value of {plain(about) if about else 'the sensitive column'}"
 
 
 def _values(values: object) -> str:
@@ -129,75 +213,80 @@ def _values(values: object) -> str:
     )
 
 
-def _measured(finding: Finding) -> str:
-    w = finding.witness
-    if w is None or finding.value is None:
-        return finding.note
-    who = f"The people whose {_facts(w.knows)}" if w.knows else "All people"
-    return (
-        f"{who} are the fewest who look alike: {w.whole} {_unit(w, w.whole)}, so the "
-        f"table is {finding.value}-anonymous."
-    )
-
-
 def beyond(finding: Finding) -> str:
     """How much of the table is beyond the limit."""
-    if not finding.groups:
+    groups, above = finding.groups, finding.groups_above
+    if not groups:
         return ""
-    counted = finding.witness.counted if finding.witness else "rows"
     what = (
-        "below the level" if isinstance(finding.promise, Measure) else "above the limit"
+        "below the level"
+        if isinstance(finding.promise, Measure)
+        else "beyond the limit"
     )
-    if not finding.groups_above:
-        return f"None of the {finding.groups:,} groups is {what}."
-    return (
-        f"{finding.groups_above:,} of {finding.groups:,} groups "
-        f"({finding.people_above:,} {counted}) "
-        f"{'is' if finding.groups_above == 1 else 'are'} {what}."
-    )
+    if not above:
+        none = (
+            "The one group is not"
+            if groups == 1
+            else f"None of the {groups:,} groups is"
+        )
+        return f"{none} {what}."
+    counted = finding.witness.counted if finding.witness else "rows"
+    people = _counted(finding.people_above, counted)
+    if groups == 1:
+        return f"The one group ({people}) is {what}."
+    some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
+    return f"{some} groups ({people}) {_are(above)} {what}."
+
+
+# What to do, and how far it reaches -------------------------------------------------
 
 
 def advice(audit: Audit) -> list[str]:
     """What to do next."""
     steps = []
     broken = [f for f in audit.findings if f.verdict is Verdict.BREACH]
-    linkers = [f for f in broken if _is_linker(f)]
-    if linkers:
-        columns = sorted({c for f in linkers if f.witness for c in f.witness.knows})
-        steps.append(
-            "Do not release the table as it is. Make the columns "
-            f"{listed(columns)} coarser (bins, fewer values), or leave one of them out."
-            if columns
-            else "Do not release the sensitive column: its share alone is too high."
-        )
-    if any(isinstance(f.promise, Measure) for f in broken):
-        steps.append("Merge or drop rare combinations of the quasi columns.")
     if broken:
+        steps.append("Do not release the table as it is.")
+        steps += dict.fromkeys(step for f in broken for step in _repairs(f))
         steps.append("Audit again after every change.")
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
 
 
-def _is_linker(finding: Finding) -> bool:
-    stated = finding.promise
-    return isinstance(stated, Promise) and isinstance(stated.against, Linker)
+def _repairs(finding: Finding) -> Iterable[str]:
+    """What would help against one breach."""
+    stated, witness = finding.promise, finding.witness
+    if isinstance(stated, Measure):
+        yield "Make rare combinations of the quasi columns coarser, or drop them."
+        return
+    if not isinstance(stated.against, Linker) or finding.belief is None or not witness:
+        return
+    prior = finding.belief.prior
+    columns = [plain(c) for c in witness.knows]
+    if not stated.limit.holds(Belief(prior, prior)):
+        yield (
+            f"Leave out the column {plain(witness.column)}, or allow more than "
+            f"{percent(prior)}: that many have the value in the whole table, so no "
+            "coarser table keeps the promise."
+        )
+    elif len(columns) == 1:
+        yield f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."
+    elif columns:
+        yield (
+            f"Make the columns {listed(columns)} coarser (bins, fewer values), or "
+            "leave one of them out."
+        )
 
 
 def reach(audit: Audit) -> list[str]:
-    """Which attackers the promises cover, and which they do not."""
+    """Which attackers the judged promises cover, and which they do not."""
     kinds = dict.fromkeys(
-        f.promise.against.kind for f in audit.findings if isinstance(f.promise, Promise)
+        "measure" if isinstance(f.promise, Measure) else f.promise.against.kind
+        for f in audit.findings
+        if f.basis
     )
     return [REACH[k] for k in kinds if k in REACH]
-
-
-def explain_audit(audit: Audit) -> str:
-    """The whole audit in plain words."""
-    lines = [headline(audit)]
-    for f in audit.findings:
-        lines.append(f"{SYMBOLS[f.verdict]} {f.promise.name}: {explain(f)}")
-    return "\n".join([*lines, *numbered(advice(audit))])
 
 
 def numbered(steps: Sequence[str]) -> list[str]:

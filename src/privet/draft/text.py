@@ -116,7 +116,10 @@ def _promises(guesses: Sequence[Guess]) -> list[str]:
     knows = [guess.name for guess in guesses if guess.role == "quasi"]
     about = [guess.name for guess in guesses if guess.role == "sensitive"]
     if not knows or not about:
-        return _template(knows or ["a quasi column"], about or ["a sensitive column"])
+        promise = _template(
+            knows or ["a quasi column"], about or ["a sensitive column"]
+        )
+        return [*promise, "", MEASURE] if knows else promise
     head = [
         "# Choose what a curious person may know, and how sure they may become of",
         "# each value: 0.5 is right one time in two. All columns at once is much to",
@@ -131,6 +134,12 @@ def _template(knows: list[str], about: list[str]) -> list[str]:
         "# (quasi) and what nobody should learn (sensitive), and promise something.",
         *(f"#{line.lstrip()}" for line in _promise(knows, about[0]).splitlines()),
     ]
+
+
+MEASURE = """\
+# Until then: how many people look alike in every quasi column.
+[[measure]]
+k_anonymity = 5"""
 
 
 def _promise(knows: list[str], about: str) -> str:

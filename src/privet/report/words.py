@@ -158,8 +158,8 @@ def _measured(finding: Finding) -> str:
         return finding.note
     facts = f" ({_facts(w.knows)})" if w.knows else ""
     return (
-        f"The table is {finding.value}-anonymous: the smallest group of people who look "
-        f"alike in every quasi column has {_counted(w.whole, w.counted)}{facts}."
+        f"The table is {finding.value}-anonymous: the smallest group of people who "
+        f"look alike in every quasi column has {_counted(w.whole, w.counted)}{facts}."
     )
 
 

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from privet.counts import Domain, Grouped
-from privet.engines.base import Amount, Engine, Listener, Run, Tally
+from privet.engines.base import Amount, Engine, Listener, Recoding, Relabel, Run, Tally
 from privet.engines.files import TextOptions, find_source
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.roles import Bins, Edge, Roles, Schema, names
@@ -29,13 +29,24 @@ class Table:
     """What counts the rows; nothing else touches them."""
     schema: Schema
     """The columns and what they are for."""
-    words: str = field(default="the table")
+    words: str = "the table"
     """How messages call it."""
+    relabels: Mapping[str, Relabel] = field(default_factory=dict)
+    """What is shown in place of some columns' values."""
 
     @property
     def roles(self) -> Roles:
         """What the columns are for."""
         return self.schema.roles
+
+    @property
+    def recodings(self) -> dict[str, Recoding]:
+        """What columns are counted and written as, instead of their own values."""
+        return {**self.roles.bins, **self.relabels}
+
+    def relabelled(self, relabels: Mapping[str, Relabel]) -> Table:
+        """The same rows, with other texts in place of some values."""
+        return replace(self, relabels={**self.relabels, **relabels})
 
     def with_roles(self, roles: Roles) -> Table:
         """The same rows, other roles."""
@@ -70,16 +81,14 @@ class Table:
         self, columns: Sequence[str], run: Run | None = None
     ) -> dict[str, Domain]:
         """The values some columns take."""
-        return self.engine.domains(columns, dict(self.roles.bins), run or Run())
+        return self.engine.domains(columns, self.recodings, run or Run())
 
     def count(
         self, tallies: Sequence[Tally], run: Run | None = None
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count groups; see `privet.engines.base.Engine.count`."""
         amount = Amount(self.roles.unit, self.roles.weight)
-        yield from self.engine.count(
-            tallies, amount, dict(self.roles.bins), run or Run()
-        )
+        yield from self.engine.count(tallies, amount, self.recodings, run or Run())
 
     def groups(
         self, about: str | None = None, *, progress: Listener | None = None

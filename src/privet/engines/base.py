@@ -121,6 +121,36 @@ class ColumnSummary:
         return self.rows >= ENOUGH_ROWS and self.distinct * 2 > self.rows
 
 
+@dataclass(frozen=True)
+class Relabel:
+    """Other texts in place of a column's values, one per code of the original."""
+
+    texts: tuple[str | None, ...]
+    """What is shown for each code; codes with the same text become one value."""
+    base: Bins | None = None
+    """The bins that made the codes, if any did."""
+
+
+Recoding = Bins | Relabel
+"""What a column may be counted and written as, instead of its own values."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How rows are written out."""
+
+    path: str
+    """The file; it must not exist yet."""
+    format: str
+    """`csv` or `parquet`."""
+    columns: tuple[str, ...]
+    """Which columns, in this order."""
+    key: bytes
+    """A secret that shuffles the rows; used once and forgotten."""
+    weight: str | None = None
+    """A column of multiplicities: rows that look alike are written once, summed."""
+
+
 class Engine(Protocol):
     """A source of rows that can be counted. One engine serves one source."""
 
@@ -140,7 +170,7 @@ class Engine(Protocol):
         """Every column with its kind and numbers of values."""
 
     def domains(
-        self, columns: Sequence[str], bins: Mapping[str, Bins], run: Run
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Domain]:
         """The values of some columns, coded once and for all."""
 
@@ -148,10 +178,15 @@ class Engine(Protocol):
         self,
         tallies: Sequence[Tally],
         amount: Amount,
-        bins: Mapping[str, Bins],
+        recodings: Mapping[str, Recoding],
         run: Run,
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count; a tally may come in several parts, each with whole groups."""
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
 
     def close(self) -> None:
         """Let go of everything, temporary files included."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from privet.counts import Domain
 from privet.engines import sql
-from privet.engines.base import Run
+from privet.engines.base import Recoding, Relabel, Run
 from privet.engines.session import DoesNotFit, Session, too_little_memory
 from privet.errors import InputError, PrivacyWarning
 from privet.roles import Bins, Column
@@ -84,18 +84,18 @@ class Dictionaries:
         self._textual = textual
         self._pandas = pandas
         self._collected: set[int] = set()
-        self._made: dict[tuple[int, Bins | None], Dictionary] = {}
+        self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
 
     def of(
-        self, columns: Sequence[int], bins: Mapping[str, Bins], run: Run
+        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """The dictionaries of some columns; one scan gathers what is new."""
         try:
             fresh = [c for c in dict.fromkeys(columns) if c not in self._collected]
             for i in range(0, len(fresh), COLUMNS_AT_ONCE):
                 self._collect(fresh[i : i + COLUMNS_AT_ONCE], run)
-            cuts = {c: bins.get(self._columns[c].name) for c in columns}
-            return {c: self._dictionary(c, cut, run) for c, cut in cuts.items()}
+            wanted = {c: recodings.get(self._columns[c].name) for c in columns}
+            return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
         except DoesNotFit:
             raise too_little_memory() from None
 
@@ -129,15 +129,38 @@ class Dictionaries:
 
         self._session.watched(work, run, doing)
 
-    def _dictionary(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
-        if (c, cut) not in self._made:
-            table = f"dictionary_{c}_{len(self._made)}"
-            kind = self._kind(c)
-            self._make(self._codes(c, cut, kind), table, run, "coding values")
-            domain = self._domain(c, cut, kind, table)
-            self._narrow(table, len(domain))
-            self._made[c, cut] = Dictionary(table, domain)
-        return self._made[c, cut]
+    def _dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
+        if (c, how) not in self._made:
+            if isinstance(how, Relabel):
+                made = self._relabelled(c, how, run)
+            else:
+                made = self._plain(c, how, run)
+            self._narrow(made.table, len(made.domain))
+            self._made[c, how] = made
+        return self._made[c, how]
+
+    def _plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
+        table, kind = f"dictionary_{c}_{len(self._made)}", self._kind(c)
+        self._make(self._codes(c, cut, kind), table, run, "coding values")
+        return Dictionary(table, self._domain(c, cut, kind, table))
+
+    def _relabelled(self, c: int, how: Relabel, run: Run) -> Dictionary:
+        """The same values with other labels; those that look alike become one."""
+        base = self._dictionary(c, how.base, run)
+        if len(how.texts) != len(base.domain):
+            raise InputError(
+                f"Column {base.domain.name!r} must have {len(how.texts)} values to be "
+                f"relabelled; it has {len(base.domain)}."
+            )
+        texts = list(dict.fromkeys(how.texts))
+        code = {text: i for i, text in enumerate(texts)}
+        table = f"dictionary_{c}_{len(self._made)}"
+        new = pa.array([code[t] for t in how.texts], pa.uint32())
+        old = pa.array(range(len(how.texts)), pa.uint32())
+        self._session.con.register(f"{table}_new", pa.table({"old": old, "new": new}))
+        self._make(sql.recoded(base.table, f"{table}_new"), table, run, "coding values")
+        self._session.con.unregister(f"{table}_new")
+        return Dictionary(table, Domain(base.domain.name, texts))
 
     def _kind(self, c: int) -> str:
         """The kind of a column; for texts, what all of its values allow."""

@@ -10,13 +10,21 @@ import pyarrow as pa
 
 from privet.counts import Domain, Grouped
 from privet.engines import sql
-from privet.engines.base import Amount, ColumnSummary, Run, Tally
+from privet.engines.base import (
+    Amount,
+    ColumnSummary,
+    Recoding,
+    Run,
+    Tally,
+    Writing,
+)
 from privet.engines.coding import Dictionaries
 from privet.engines.counting import Counter, check_complete
 from privet.engines.files import DATABASE, Source, json_scan
 from privet.engines.session import Session
+from privet.engines.writing import Writer
 from privet.errors import ColumnNotFound, what_exists
-from privet.roles import Bins, Column
+from privet.roles import Column
 
 PRECISE_ROWS = 1_000_000
 """Up to this many rows different values are counted exactly for a description."""
@@ -96,25 +104,25 @@ class DuckDB:
         return ColumnSummary(column.name, kind, rows, values, rows - present)
 
     def domains(
-        self, columns: Sequence[str], bins: Mapping[str, Bins], run: Run
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         at = [self._position(c) for c in columns]
-        made = self._dictionaries.of(at, bins, run)
+        made = self._dictionaries.of(at, recodings, run)
         return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
 
     def count(
         self,
         tallies: Sequence[Tally],
         amount: Amount,
-        bins: Mapping[str, Bins],
+        recodings: Mapping[str, Recoding],
         run: Run,
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count; a tally may come in several parts, each with whole groups."""
         wanted = list(dict.fromkeys(tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
-        made = self._dictionaries.of(at, bins, run)
+        made = self._dictionaries.of(at, recodings, run)
         counter = Counter(self._session, self._position, made, amount, run)
         plain = amount == Amount()
         seen = dict.fromkeys(wanted, 0)
@@ -123,6 +131,18 @@ class DuckDB:
             yield tally, grouped
         for counted in seen.values():
             check_complete(counted, self._session.total if plain else None)
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
+        changed = [c for c in writing.columns if c in recodings]
+        at = [self._position(c) for c in changed]
+        made = self._dictionaries.of(at, recodings, run)
+        writer = Writer(
+            self._session, self._position, made, writing, textual=self._source.textual
+        )
+        return writer.write(run)
 
     # Opening ------------------------------------------------------------------------
 

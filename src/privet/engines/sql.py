@@ -232,9 +232,56 @@ def binned(values: str, value: str, edges: Sequence[str]) -> str:
     )
 
 
+def recoded(table: str, new: str) -> str:
+    """The values of a dictionary with other codes."""
+    return f"SELECT d.v, m.new AS code FROM {table} d JOIN {new} m ON d.code = m.old"
+
+
 def labels(table: str, dialect: Dialect, only: str = "") -> str:
     """One text per code, as the source wrote it, in the order of the codes."""
     return (
         f"SELECT code, min(CAST(v AS {dialect.text})) AS label FROM {table} {only} "
         "GROUP BY code ORDER BY code"
     )
+
+
+def shuffled(rows: str, key: str) -> str:
+    """Rows in an order that nobody without the key can undo or repeat."""
+    return (
+        f"SELECT * FROM ({rows}) ORDER BY "
+        f"sha256(concat({literal(key)}, CAST(row_number() OVER () AS VARCHAR)))"
+    )
+
+
+FORMULA = "=+-@\t\r'"
+"""What a cell must not begin with, lest a spreadsheet computes it."""
+
+
+def guarded(cell: str) -> str:
+    """A text that begins like a formula gets a quote in front; numbers do not."""
+    text = f"CAST({cell} AS VARCHAR)"
+    starts = " OR ".join(f"starts_with({text}, chr({ord(c)}))" for c in FORMULA)
+    number = (
+        f"regexp_full_match({text}, '{DECIMAL}') "
+        f"AND TRY_CAST({text} AS DOUBLE) IS NOT NULL"
+    )
+    return (
+        f"CASE WHEN ({starts}) AND NOT ({number}) "
+        f"THEN concat(chr(39), {text}) ELSE {text} END"
+    )
+
+
+def unguarded(cell: str) -> str:
+    """What `guarded` did, undone."""
+    return (
+        f"CASE WHEN starts_with({cell}, chr(39)) THEN substr({cell}, 2) ELSE {cell} END"
+    )
+
+
+def copy(select: str, path: str, format_: str) -> str:
+    """Write what is selected to a new file."""
+    options = {
+        "parquet": "FORMAT parquet, COMPRESSION zstd",
+        "csv": "FORMAT csv, HEADER true",
+    }
+    return f"COPY ({select}) TO {literal(path)} ({options[format_]})"

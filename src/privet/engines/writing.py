@@ -1,0 +1,123 @@
+"""Writing rows out: recoded, shuffled, and safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import pyarrow as pa
+
+from privet.engines import sql
+from privet.engines.base import Run, Writing
+from privet.engines.coding import Dictionary
+from privet.engines.session import DoesNotFit, Session, too_little_memory
+
+CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
+"""What texts of a kind are written as where the format has types."""
+
+
+class Writer:
+    """Writes the people of one source."""
+
+    def __init__(
+        self,
+        session: Session,
+        position: Callable[[str], int],
+        dictionaries: Mapping[int, Dictionary],
+        writing: Writing,
+        *,
+        textual: bool,
+    ) -> None:
+        self._session = session
+        self._position = position
+        self._dictionaries = dictionaries
+        self._writing = writing
+        self._textual = textual
+
+    def write(self, run: Run) -> int:
+        """Write the file; how many rows it has."""
+        for c, made in self._dictionaries.items():
+            labels = pa.table(
+                {
+                    "code": pa.array(range(len(made.domain)), pa.uint32()),
+                    "label": pa.array(list(made.domain.labels), pa.string()),
+                }
+            )
+            self._session.con.register(f"labels_{c}", labels)
+        try:
+            work = partial(self._session.fetch, self._statement(run))
+            table = self._session.watched(work, run, "writing", (1, 1))
+        except DoesNotFit:
+            raise too_little_memory() from None
+        finally:
+            for c in self._dictionaries:
+                self._session.con.unregister(f"labels_{c}")
+        return int(table[0][0].as_py())
+
+    def _statement(self, run: Run) -> str:
+        cells = [self._cell(c, run) for c in self._writing.columns]
+        shuffled = sql.shuffled(self._rows(cells), self._writing.key.hex())
+        names = ", ".join(
+            f"{self._spelled(f'o{i}', name)} AS {sql.quoted(name)}"
+            for i, name in enumerate(self._writing.columns)
+        )
+        select = f"SELECT {names} FROM ({shuffled})"
+        return sql.copy(select, self._writing.path, self._writing.format)
+
+    def _rows(self, cells: list[str]) -> str:
+        """The rows to write; those that look alike once, where they are counted."""
+        joins = " ".join(
+            f"JOIN {d.table} d{c} ON "
+            + sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
+            + f" JOIN labels_{c} l{c} ON d{c}.code = l{c}.code"
+            for c, d in self._dictionaries.items()
+        )
+        named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
+        rows = f"SELECT {named} FROM people s {joins}"
+        if self._writing.weight is None:
+            return rows
+        return _summed(
+            rows, len(cells), self._writing.columns.index(self._writing.weight)
+        )
+
+    def _cell(self, name: str, run: Run) -> str:
+        c = self._position(name)
+        if c in self._dictionaries:
+            return f"l{c}.label"
+        if name == self._writing.weight:
+            return f"CAST(s.c{c} AS BIGINT)"
+        if self._textual and self._writing.format == "parquet":
+            return self._typed(c, run)
+        return f"s.c{c}"
+
+    def _typed(self, c: int, run: Run) -> str:
+        """A column of texts as what all of its texts are."""
+        statement = sql.describe(c, "people", textual=True, precise=False)
+        work = partial(self._session.fetch, statement)
+        table = self._session.watched(work, run, "reading columns", (1, 1))
+        _, present, _, *fits = (col[0].as_py() for col in table.columns)
+        kind = sql.recognised(present, fits)
+        if kind == "integer" and self._fits_64_bits(c):
+            return f"CAST(s.c{c} AS BIGINT)"
+        return f"CAST(s.c{c} AS {CASTS[kind]})" if kind in CASTS else f"s.c{c}"
+
+    def _fits_64_bits(self, c: int) -> bool:
+        fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM people"
+        return bool(self._session.one(fits))
+
+    def _spelled(self, cell: str, name: str) -> str:
+        """A cell that a spreadsheet does not take for a formula."""
+        if self._writing.format != "csv" or name == self._writing.weight:
+            return cell
+        return sql.guarded(cell)
+
+
+def _summed(rows: str, columns: int, weight: int) -> str:
+    """Rows that look alike, once each, with the sum of their weights."""
+    others = ", ".join(f"o{i}" for i in range(columns) if i != weight)
+    chosen = ", ".join(
+        f"CAST(sum(o{i}) AS BIGINT) AS o{i}" if i == weight else f"o{i}"
+        for i in range(columns)
+    )
+    by = f"GROUP BY {others}" if others else ""
+    return f"SELECT {chosen} FROM ({rows}) {by} HAVING sum(o{weight}) > 0"

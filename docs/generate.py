@@ -15,15 +15,17 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
 import privet as pv
-from privet.cli import EXIT, INTERRUPTED, cli
+from privet.cli import cli
 from privet.demo.tables import bank_path
 from privet.policy.keys import FREE, LISTS, SECTIONS, Key, form_words, schema
+from privet.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
 
 REFERENCE = Path(__file__).parent / "reference"
 MADE = (
@@ -81,7 +83,31 @@ def python_page() -> str:
     for shelf, names in _shelves().items():
         parts.append(f"## {shelf}")
         parts += [_name_section(name, getattr(pv, name)) for name in names]
-    return _page("Python reference", *parts)
+    return _page("Python reference", *parts, *_alias_part("\n".join(parts)))
+
+
+def _alias_part(text: str) -> list[str]:
+    """What the short names in signatures stand for, as far as they occur."""
+    used = {n: words for n, words in _aliases() if re.search(rf"\b{n}\b", text)}
+    if not used:
+        return []
+    lines = [f"- `{n}` is `{kind}`: {said}" for n, (kind, said) in used.items()]
+    return ["## Short names in signatures", "\n".join(lines)]
+
+
+def _aliases() -> Iterator[tuple[str, tuple[str, str]]]:
+    """Documented names for types, read off the modules that public names live in."""
+    homes = {getattr(pv, n).__module__ for n in pv.__all__ if n != "__version__"}
+    for home in sorted({*homes, "privet.exact"}):
+        body = ast.parse(inspect.getsource(sys.modules[home])).body
+        for node, after in pairwise(body):
+            if not isinstance(node, ast.Assign) or not isinstance(after, ast.Expr):
+                continue
+            (target,) = node.targets
+            name, kind = ast.unparse(target), ast.unparse(node.value)
+            plain = re.fullmatch(r"[\w\s|,.\[\]]+", kind)
+            if re.match("[A-Z][a-z]", name) and plain:
+                yield name, (kind, " ".join(ast.literal_eval(after.value).split()))
 
 
 def _shelves() -> dict[str, list[str]]:
@@ -99,7 +125,7 @@ def _is_error(value: object) -> bool:
 
 def anchor(name: str) -> str:
     """The id of a name's section; `Belief` and `belief` must differ."""
-    return f"privet.{name}"
+    return f"privet.{name.strip('_')}"
 
 
 def _name_section(name: str, value: Any) -> str:
@@ -368,8 +394,9 @@ HEADS = {
     "value belongs to the bin whose lower edge it reaches: with `[18, 65]` the bins "
     "are below 18, 18 to below 65, and 65 and more. Choose edges that anybody could "
     "have chosen without seeing the data.",
-    "where": "Only these rows are judged. On the command line, `--where` replaces the "
-    "values of the same column.",
+    "where": "Only these rows are judged. `privet audit` applies it when it opens the "
+    "table, and `--where` narrows it further. In Python, hand it on yourself: "
+    "`pv.read(path, where=policy.where)`.",
 }
 
 
@@ -411,14 +438,16 @@ def _key_section(name: str, key: Key, path: str) -> str:
 # Exit codes and JSON ----------------------------------------------------------------
 
 CODES = {
-    0: "Every promise that applies is kept.",
-    1: "At least one promise is broken.",
-    2: "Wrong use: an option, a file, a column or a policy is not what it must be. "
-    "Nothing was judged.",
-    3: "No promise is known to be broken, but at least one could not be decided.",
-    4: "No release can keep the promises. Kept for commands that publish; no command "
-    "of this version ends with it.",
-    INTERRUPTED: "Ctrl-C ended the command. Nothing was left behind.",
+    EXIT["safe"]: "Every promise that applies is kept.",
+    EXIT["breach"]: "At least one promise is broken.",
+    WRONG: "Wrong use: an option, a file, a column or a policy is not what it must be, "
+    "or no promise applies. Nothing was judged.",
+    EXIT["undecided"]: "No promise is known to be broken, but at least one could not "
+    "be decided.",
+    INFEASIBLE: "No release can keep the promises. Kept for commands that publish; no "
+    "command of this version ends with it.",
+    BUG: "A mistake in privet itself. Nothing was judged.",
+    INTERRUPTED: "Ctrl-C ended the command.",
 }
 
 

@@ -86,8 +86,8 @@ WORDS = (
     "adversary, audit, basis, belief, bins, breach, ceiling, counts, custody, finding, "
     "group, identifier, insider, k-anonymity, limit, linker, manifest, measure, "
     "policy, posterior, prior, promise, publisher, purpose, quasi-identifier, ratio, "
-    "reconstructor, release, role, safe, sensitive, shift, table, target, undecided, unit, "
-    "verdict, weight, witness"
+    "reconstructor, release, role, safe, sensitive, shift, table, target, undecided, "
+    "unit, verdict, weight, witness"
 )
 
 

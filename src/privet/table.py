@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.counts import Domain, Grouped
 from privet.engines.base import Amount, Engine, Listener, Recoding, Relabel, Run, Tally
-from privet.engines.files import TextOptions, find_source
+from privet.engines.files import Source, TextOptions, find_source
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.roles import Bins, Edge, Roles, Schema, names
 
@@ -33,6 +33,8 @@ class Table:
     """How messages call it."""
     relabels: Mapping[str, Relabel] = field(default_factory=dict)
     """What is shown in place of some columns' values."""
+    origin: tuple[str, ...] = ()
+    """The files the rows come from, if they come from files."""
 
     @property
     def roles(self) -> Roles:
@@ -169,8 +171,6 @@ def read(
     >>> read(people, quasi="job", sensitive="ill")
     Table(the table: job (quasi), ill (sensitive))
     """
-    from privet.engines.duckdb import DuckDB
-
     roles = Roles(
         identifier=names(identifier, "identifier"),
         quasi=names(quasi, "quasi"),
@@ -183,21 +183,28 @@ def read(
         },
     )
     text = TextOptions(delimiter, encoding, names(null, "null"), header)
-    found = find_source(source, table=table, text=text)
-    engine = DuckDB(
-        found,
+    return open_table(
+        find_source(source, table=table, text=text),
+        roles,
         where={c: wanted(v) for c, v in (where or {}).items()},
         memory_limit=memory_limit,
         spill=spill,
         threads=threads,
     )
+
+
+def open_table(source: Source, roles: Roles, **options: Any) -> Table:
+    """Open a source that was found; see `read` for the options."""
+    from privet.engines.duckdb import DuckDB
+
+    engine = DuckDB(source, **options)
     try:
-        result = Table(engine, Schema(engine.columns(), roles), found.words)
-        _refuse_empty(engine, found.words, bool(where))
+        schema = Schema(engine.columns(), roles)
+        _refuse_empty(engine, source.words, bool(options.get("where")))
     except BaseException:
         engine.close()
         raise
-    return result
+    return Table(engine, schema, source.words, origin=source.paths)
 
 
 def wanted(value: object) -> list[object]:

@@ -163,8 +163,9 @@ class DuckDB:
             scan = "frame"
         described = self._describe(scan)
         names = names or tuple(c for c, _ in described)
+        spelled = sql.unguarded if source.guarded else str
         chosen = ", ".join(
-            f"{sql.quoted(c)} AS c{i}" for i, (c, _) in enumerate(described)
+            f"{spelled(sql.quoted(c))} AS c{i}" for i, (c, _) in enumerate(described)
         )
         session.ask(f"CREATE TEMP VIEW everybody AS SELECT {chosen} FROM {scan}")
         only = self._filter(where, names)

@@ -8,7 +8,7 @@ import glob
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,8 @@ class TextOptions:
     """Texts that stand for a missing value, besides nothing at all."""
     header: Sequence[str] | None = None
     """Column names of a file without a header line."""
+    guarded: bool = False
+    """Whether `privet` wrote the file with texts guarded against spreadsheets."""
 
     def __post_init__(self) -> None:
         try:
@@ -85,6 +87,10 @@ class Source:
     """Files of JSON lines, whose columns the engine finds out; see `json_scan`."""
     words: str = "the table"
     """How messages call the source."""
+    paths: tuple[str, ...] = ()
+    """The files the rows come from."""
+    guarded: bool = False
+    """Whether texts were guarded against spreadsheets, which is undone."""
 
 
 def find_source(
@@ -169,7 +175,14 @@ def _from_files(paths: list[Path], called: str, text: TextOptions) -> Source:
             raise EmptyTable(f"File {str(path)!r} must have rows; it is empty.")
     words = repr(called)
     files = "[" + ", ".join(literal(str(p)) for p in paths) + "]"
-    match formats.pop():
+    found = _from_format(formats.pop(), paths, files, words, text)
+    return replace(found, paths=tuple(map(str, paths)))
+
+
+def _from_format(
+    form: str, paths: list[Path], files: str, words: str, text: TextOptions
+) -> Source:
+    match form:
         case "parquet":
             return _from_parquet(paths, files, words)
         case "csv":
@@ -211,7 +224,7 @@ def _from_csv(paths: list[Path], files: str, words: str, text: TextOptions) -> S
         f"encoding = {literal(text.encoding)}, nullstr = [{nulls}], "
         f"columns = {{{columns}}})"
     )
-    return Source(tuple(names), scan, textual=True, words=words)
+    return Source(tuple(names), scan, textual=True, words=words, guarded=text.guarded)
 
 
 def json_scan(files: str, names: Sequence[str] | None = None) -> str:
@@ -272,6 +285,7 @@ def _from_database(paths: list[Path], table: str | None) -> Source:
         None,
         scan,
         attach=str(paths[0]),
+        paths=(str(paths[0]),),
         words=f"table {table!r} of {paths[0].name!r}",
     )
 

@@ -303,7 +303,7 @@ def _command(name: str, command: click.Command, parent: click.Context) -> str:
     rows = [
         (f"`{shown}`", help_ or "")
         for p in command.get_params(context)
-        if (record := p.get_help_record(context))
+        if isinstance(p, click.Option) and (record := p.get_help_record(context))
         for shown, help_ in [record]
     ]
     parts = [f"## `privet {name}`", f"```text\n{usage}\n```"]

@@ -40,18 +40,24 @@ _HOMES = {
     "Promise": "policy",
     "Purpose": "policy",
     "Ratio": "beliefs",
+    "Recipe": "releases.recipe",
     "Reconstructor": "adversary",
+    "Release": "publishers",
     "RoleConflict": "errors",
     "Roles": "roles",
     "Shift": "beliefs",
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
+    "TopDownDisclosure": "publishers",
     "Verdict": "finding",
     "Witness": "finding",
     "audit": "audits",
     "belief": "audits",
+    "load": "publishers",
+    "publish": "publishers",
     "read": "table",
+    "verify": "publishers",
 }
 """Where each public name lives; it is imported when first used."""
 
@@ -84,19 +90,25 @@ __all__ = [
     "Promise",
     "Purpose",
     "Ratio",
+    "Recipe",
     "Reconstructor",
+    "Release",
     "RoleConflict",
     "Roles",
     "Shift",
     "Stopped",
     "Table",
     "TooLarge",
+    "TopDownDisclosure",
     "Verdict",
     "Witness",
     "__version__",
     "audit",
     "belief",
+    "load",
+    "publish",
     "read",
+    "verify",
 ]
 
 if TYPE_CHECKING:
@@ -123,7 +135,15 @@ if TYPE_CHECKING:
     )
     from privet.finding import Audit, Basis, Finding, Verdict, Witness
     from privet.policy import Measure, Policy, Promise, Purpose
+    from privet.publishers import (
+        Release,
+        TopDownDisclosure,
+        load,
+        publish,
+        verify,
+    )
     from privet.releases.groups import Groups
+    from privet.releases.recipe import Recipe
     from privet.roles import Bins, Roles
     from privet.table import Table, read
 

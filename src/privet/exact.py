@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,28 +133,29 @@ def exceeds(
     >>> exceeds(np.array([4, 3]), np.array([5, 6]), Fraction(1, 2))
     array([ True, False])
     """
-    return _compare(part, whole, limit)[0]
+    left, right = _sides(part, whole, limit)
+    return np.asarray(left > right, dtype=bool)
 
 
 def reaches(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
 ) -> NDArray[np.bool_]:
     """Where part / whole is at the limit or above it, decided in integers."""
-    above, equal = _compare(part, whole, limit)
-    return above | equal
+    left, right = _sides(part, whole, limit)
+    return np.asarray(left >= right, dtype=bool)
 
 
-def _compare(
+def _sides(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both sides of part / whole against the limit, multiplied out."""
     num, den = limit.numerator, limit.denominator
     # At least 1 each, so that the factors themselves fit into 64 bits too.
     largest = max(int(part.max(initial=1)) * den, int(whole.max(initial=1)) * num)
     if largest < 2**63:
-        left, right = part * den, whole * num
-    else:  # a limit such as 0.333333333333 against a billion rows
-        left, right = part.astype(object) * den, whole.astype(object) * num
-    return np.asarray(left > right, dtype=bool), np.asarray(left == right, dtype=bool)
+        return part * den, whole * num
+    # A limit such as 0.333333333333 against a billion rows.
+    return part.astype(object) * den, whole.astype(object) * num
 
 
 def highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -167,11 +169,10 @@ def highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.int
     """
     share = part / whole
     at = np.flatnonzero(share == share.max())
-    pairs, which = np.unique(
-        np.stack([part[at], whole[at]]), axis=1, return_inverse=True
-    )
-    exact = [Fraction(int(a), int(b)) for a, b in pairs.T]
-    most = max(exact)
-    best = np.array([e == most for e in exact])
-    found: NDArray[np.intp] = at[best[which.ravel()]]
+    part, whole = part[at], whole[at]
+    best = Fraction(int(part[0]), int(whole[0]))
+    while (above := exceeds(part, whole, best)).any():
+        first = int(np.argmax(above))
+        best = Fraction(int(part[first]), int(whole[first]))
+    found: NDArray[np.intp] = at[reaches(part, whole, best)]
     return found

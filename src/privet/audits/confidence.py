@@ -2,7 +2,7 @@
 
 The confidence of ``known values -> value`` is the share of the rows with the known
 values that also have the value; the worst over all groups is the posterior, the share
-of the value in the whole table the prior. Wang, Fung, Yu 2007, sections 2 and 3.
+of the value in the whole table the prior. Wang, Fung, Yu 2007, sections 3 and 3.1.
 """
 
 from __future__ import annotations

@@ -222,6 +222,7 @@ def _from_csv(paths: list[Path], files: str, words: str, text: TextOptions) -> S
         f"read_csv({files}, auto_detect = false, header = {text.header is None}, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', "
         f"encoding = {literal(text.encoding)}, nullstr = [{nulls}], "
+        f"allow_quoted_nulls = {not text.guarded}, "
         f"columns = {{{columns}}})"
     )
     return Source(tuple(names), scan, textual=True, words=words, guarded=text.guarded)

@@ -1,1 +1,145 @@
-"""Publishers change a release until every promise holds, at the least cost."""
+"""The verb `publish`: change a table until every promise holds, at the least cost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from privet.adversary import Linker
+from privet.engines.base import Listener, Run
+from privet.errors import Infeasible, InputError, NoAudit
+from privet.finding import Verdict
+from privet.policy import Measure, Policy, Promise
+from privet.publishers.reading import load, verify
+from privet.publishers.refine import Refined, Watcher
+from privet.publishers.release import Release, judged
+from privet.publishers.topdown import TopDownDisclosure
+from privet.releases.recipe import Recipe
+from privet.table import Table
+
+__all__ = ["Release", "TopDownDisclosure", "load", "publish", "verify"]
+
+
+def publish(
+    table: Table,
+    promises: Policy | Promise | Sequence[Promise | Measure],
+    *,
+    method: TopDownDisclosure | None = None,
+    recipe: Recipe | None = None,
+    max_seconds: float | None = None,
+    progress: Listener | None = None,
+    watcher: Watcher | None = None,
+) -> Release:
+    """Make a release of a table that keeps every promise; or raise `Infeasible`.
+
+    Parameters
+    ----------
+    table
+        The private table.
+    promises
+        A policy, or promises and measures.
+    method
+        How to make it safe; `TopDownDisclosure()` by default.
+    recipe
+        An earlier release's recipe to apply again instead; refused if it breaks a
+        promise now.
+    max_seconds
+        Stop improving the release after this time; what is reached is safe.
+    progress, watcher
+        Take events of the engine and of the moves; a watcher that returns False stops.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> from privet.demo.tables import bank_path
+    >>> loans = pv.read(str(bank_path()), quasi=["job", "country", "child"],
+    ...                 sensitive="bankruptcy", target="rating", weight="count")
+    >>> promise = pv.Promise(against=pv.Linker(knows=["job", "country"]),
+    ...                      about={"bankruptcy": "Discharged"},
+    ...                      limit=pv.Ceiling("3/4"))
+    >>> publish(loans, [promise]).hidden
+    {'country': ['Canada', 'UK']}
+    """
+    policy = _policy(table, promises)
+    chosen = method or TopDownDisclosure()
+    table = table.with_roles(policy.bind(table.schema))
+    run = Run(progress)
+    _refuse_unjudged(policy)
+    with warnings.catch_warnings():
+        before = judged(table, policy, run=run)
+    if recipe is None:
+        linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
+        found, refined = chosen.disclose(
+            table, linkers, run=run, max_seconds=max_seconds, watcher=watcher
+        )
+    else:
+        found, refined = recipe, Refined((), "recipe")
+    domains = table.domains(list(found.columns), run)
+    shown = table.relabelled(found.relabels(domains, table.roles.bins))
+    with warnings.catch_warnings(action="ignore"):  # said once, above
+        after = judged(shown, policy, run=run)
+    release = Release(
+        table=shown,
+        policy=policy,
+        audit=after,
+        method=chosen.kind if recipe is None else "recipe",
+        recipe=found,
+        steps=refined.steps,
+        before=before,
+        ended=refined.ended,
+    )
+    _refuse_unsafe(release)
+    return release
+
+
+def _policy(
+    table: Table, promises: Policy | Promise | Sequence[Promise | Measure]
+) -> Policy:
+    if isinstance(promises, Policy):
+        return promises
+    stated = [promises] if isinstance(promises, Promise) else list(promises)
+    return Policy(
+        promises=tuple(p for p in stated if isinstance(p, Promise)),
+        measures=tuple(p for p in stated if isinstance(p, Measure)),
+        roles=table.roles,
+    )
+
+
+def _refuse_unjudged(policy: Policy) -> None:
+    """Nothing is published while a promise that applies cannot be judged."""
+    kinds = {p.against.kind for p in policy.promises}
+    if "linker" not in kinds:
+        raise NoAudit(
+            "A table must have promises against a linker to be published by top-down "
+            f"disclosure; got {', '.join(sorted(kinds)) or 'none'}."
+        )
+    if "insider" in kinds:
+        raise InputError(
+            "A promise against an insider must be judged before anything is published; "
+            "this version cannot. Take it out of the policy, or wait with the release."
+        )
+
+
+def _refuse_unsafe(release: Release) -> None:
+    """What breaks a promise is not a release."""
+    broken = [f for f in release.audit.findings if f.verdict is not Verdict.SAFE]
+    broken = [f for f in broken if f.verdict is not Verdict.NOT_APPLICABLE]
+    if not broken:
+        return
+    finding = broken[0]
+    reached = finding.belief.posterior if finding.belief else finding.value
+    why = (
+        "The recipe does not keep"
+        if release.method == "recipe"
+        else f"{release.method.capitalize()} does not reach"
+    )
+    raise Infeasible(
+        f"{why} {finding.promise.name!r} on this table: it comes to {reached}.",
+        promise=finding.promise,
+        best=reached,
+        advice=(
+            "Publish anew without the recipe."
+            if release.method == "recipe"
+            else "Bin the quasi columns, or leave some of them out.",
+        ),
+    )

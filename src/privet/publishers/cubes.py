@@ -45,6 +45,7 @@ class Outlook:
 
     @classmethod
     def empty(cls, values: int, rules: int) -> Outlook:
+        """Nothing seen yet."""
         return cls(np.zeros((rules, values)), np.zeros(values, dtype=bool))
 
 
@@ -254,7 +255,8 @@ def _over(part: Ints, whole: Ints, limit: Ceiling) -> Flags:
 
 def _sums(key: Ints, n: Ints, size: int) -> Ints:
     """Sums by key; exact, since counts stay below 2**53."""
-    return np.bincount(key, weights=n, minlength=size).astype(np.int64)
+    sums: Ints = np.bincount(key, weights=n, minlength=size).astype(np.int64)
+    return sums
 
 
 def _columns(key: Ints, n: Ints, size: int) -> Ints:
@@ -266,7 +268,7 @@ def _running(group: Ints, n: Ints) -> Ints:
     sums = np.cumsum(n)
     first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
     before = np.repeat(sums[first] - n[first], np.diff(np.r_[first, len(group)]))
-    return sums - before
+    return np.asarray(sums - before)
 
 
 def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:

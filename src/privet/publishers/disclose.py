@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.counts import Domain
+from privet.errors import InputError
 from privet.publishers.cubes import Cube, Flags, Floats, Ints, Outlook, View
 
-Gain = Callable[[Ints, Ints], Floats]
-"""What showing each hidden value of an attribute is worth, from counts of values by
-class (one row per value) and which of the values are in question."""
+UserGain = Callable[[Ints], Floats]
+"""What showing each hidden value is worth, from the counts of the hidden values of
+one column: one row per value, one column per class."""
 
 TIE = 1e-12
 """Scores and losses this close are equal."""
@@ -127,7 +128,8 @@ class Disclosing:
 
     def worst(self) -> Fraction:
         """The highest confidence of any rule."""
-        return max(c for cube in self.cubes for c in cube.confidences)
+        confidences = [c for cube in self.cubes for c in cube.confidences]
+        return max(confidences, default=Fraction(0))
 
     # Choosing -----------------------------------------------------------------------
 
@@ -235,7 +237,7 @@ class Disclosing:
             ahead = self._outlooks[q, a].confidence
             rise += np.maximum(ahead - now, 0).sum(axis=0)
             rules += cube.rules
-        return rise / rules
+        return np.asarray(rise / rules)
 
     # Moving -------------------------------------------------------------------------
 
@@ -278,35 +280,54 @@ class Utility:
     """Information about the target, or the number of cells shown."""
     of_everybody: int = 0
     """The number of rows, where gains are weighted by the share of the pool."""
+    yours: UserGain | None = None
+    """Somebody's own measure."""
 
     def beneficial(self, classes: Ints) -> bool:
         """Whether the pool has anything to tell: more than one class."""
-        if self.kind == "distortion":
+        if self.kind != "information":
             return True
         return int((classes.sum(axis=0) > 0).sum()) > 1
 
     def of_values(self, classes: Ints) -> Floats:
         """The gain of taking each value out of the pool."""
+        if self.yours is not None:
+            return self._by_user(classes)
         if self.kind == "distortion":
-            return classes.sum(axis=1).astype(np.float64)
+            return np.asarray(classes.sum(axis=1), dtype=np.float64)
         return self._gain(classes, classes.sum(axis=0))
+
+    def _by_user(self, classes: Ints) -> Floats:
+        assert self.yours is not None
+        gain = np.asarray(self.yours(classes), dtype=np.float64)
+        if gain.shape != (len(classes),) or not np.isfinite(gain).all():
+            raise InputError(
+                "utility must give one finite number per hidden value; "
+                f"got an array of shape {gain.shape}."
+            )
+        return gain
 
     def of_cuts(self, classes: Ints) -> Floats:
         """The gain of cutting after each value but the last."""
         below = np.cumsum(classes, axis=0)[:-1]
+        if self.yours is not None:
+            pool = classes.sum(axis=0)
+            halves = [self._by_user(np.stack([b, pool - b]))[0] for b in below]
+            return np.array(halves)
         if self.kind == "distortion":
-            return below.sum(axis=1).astype(np.float64)
+            return np.asarray(below.sum(axis=1), dtype=np.float64)
         return self._gain(below, classes.sum(axis=0))
 
     def _gain(self, inside: Ints, pool: Ints) -> Floats:
         """E(pool) - |inside| / |pool| E(inside) - |rest| / |pool| E(rest)."""
         whole = pool.sum()
-        gain = (
+        taken = inside.sum(axis=1)
+        gain: Floats = (
             _entropy(pool[None, :])
-            - inside.sum(axis=1) / whole * _entropy(inside)
-            - (whole - inside.sum(axis=1)) / whole * _entropy(pool - inside)
+            - taken / whole * _entropy(inside)
+            - (whole - taken) / whole * _entropy(pool - inside)
         )
-        return gain * (whole / self.of_everybody) if self.of_everybody else gain
+        return gain * float(whole / self.of_everybody) if self.of_everybody else gain
 
 
 def _entropy(classes: Ints) -> Floats:

@@ -15,6 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 Move = TypeVar("Move")
 Step = TypeVar("Step")
+Step_co = TypeVar("Step_co", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,13 @@ Watcher = Callable[[Refining], bool | None]
 """Takes progress; returning False stops the loop with what is reached."""
 
 
-class State(Protocol[Move, Step]):
+class State(Protocol[Move, Step_co]):
     """A safe release that knows its best next move."""
 
     def best(self) -> Move | None:
         """The best move that keeps every promise; None if there is none."""
 
-    def apply(self, move: Move) -> Step:
+    def apply(self, move: Move) -> Step_co:
         """Make a move."""
 
     def worst(self) -> Fraction:

@@ -1,0 +1,46 @@
+"""The short public note that travels with a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from privet.exact import fraction, percent
+
+
+def note(manifest: Mapping[str, Any]) -> str:
+    """What the recipients should know, from the public manifest alone."""
+    lines = [manifest["title"] or "A released table", ""]
+    lines += ["This is a public note; it tells nothing that is not in the release."]
+    lines += ["", "What was changed"]
+    changed = [_changed(c, about) for c, about in manifest["columns"].items()]
+    lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
+    lines += ["- Rows are in a random order; columns that name people were left out."]
+    if "escaped" in manifest:
+        lines += [f"- {manifest['escaped']}"]
+    lines += ["", "What is promised"]
+    lines += [f"- {_promised(p)}" for p in manifest["promises"] if "worst" in p]
+    lines += ["", "What is not promised"]
+    lines += [f"- {line[0].upper()}{line[1:]}." for line in manifest["not_promised"]]
+    lines += ["", "Recount it yourself: privet verify <this folder>", ""]
+    return "\n".join(lines)
+
+
+def _changed(column: str, about: Mapping[str, Any]) -> str:
+    if about.get("shown_as") == "intervals":
+        return f"{column} is shown in intervals."
+    if "shown_as" in about:
+        return (
+            f"{column}: {about['hidden_values']} values are hidden and shown as "
+            f"{about['shown_as']}, which stands for any of them."
+        )
+    if "bins" in about:
+        return f"{column} is shown in ranges that were fixed beforehand."
+    return ""
+
+
+def _promised(promise: Mapping[str, Any]) -> str:
+    limit = "at_most" if "at_most" in promise else "below"
+    bound = f"{limit.replace('_', ' ')} {percent(fraction(promise[limit]))}"
+    worst = percent(fraction(promise["worst"]))
+    return f"{promise['name']}: {bound}; the worst case in this table is {worst}."

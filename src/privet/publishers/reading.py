@@ -1,0 +1,198 @@
+"""Opening a release: `load`, and `verify` as a recipient would."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.adversary import KINDS
+from privet.audits import audit
+from privet.beliefs import limit_from
+from privet.engines.base import Listener
+from privet.engines.files import TextOptions, find_source
+from privet.errors import InputError, PrivetError
+from privet.finding import Audit
+from privet.policy import Measure, Policy, Promise
+from privet.publishers.release import Release
+from privet.releases.manifest import check_form
+from privet.roles import Roles
+from privet.table import Table, open_table
+
+MANIFEST = "release.json"
+
+
+def open_files(path: Path, roles: Roles, *, guarded: bool, **options: Any) -> Table:
+    """The released file as a table, with the roles that are left."""
+    source = find_source(path, text=TextOptions(guarded=guarded))
+    released = Roles(
+        quasi=roles.quasi,
+        sensitive=roles.sensitive,
+        target=roles.target,
+        weight=roles.weight,
+    )
+    return open_table(source, released, **options)
+
+
+def is_release(path: str | PathLike[str]) -> bool:
+    """Whether a folder holds a release."""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def load(folder: str | PathLike[str], **options: Any) -> Release:
+    """Open a release from its public files.
+
+    Digests are checked; the promises are recounted by `verify`.
+    """
+    content = read_manifest(Path(folder))
+    for problem in _changed_files(Path(folder), content):
+        raise InputError(problem)
+    return _load(Path(folder), content, **options)
+
+
+def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
+    roles, policy = _roles(content), _policy(content)
+    path = folder / content["files"][0]["path"]
+    table = open_files(path, roles, guarded="escaped" in content, **options)
+    return Release(
+        table=table,
+        policy=policy,
+        audit=audit(table, [*policy.promises, *policy.measures]),
+        method=content.get("method", ""),
+        manifest=content,
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The public document of a release."""
+    if not is_release(folder):
+        raise InputError(
+            f"{str(folder)!r} must be the folder of a release; it has no {MANIFEST}."
+        )
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (ValueError, OSError):
+        raise InputError(f"{MANIFEST} must be readable JSON; it is not.") from None
+    return check_form(content)
+
+
+def _changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for file in content["files"]:
+        path = folder / Path(file["path"]).name
+        if not path.is_file():
+            problems.append(f"File {file['path']!r} of the release must exist.")
+        elif digest(path) != file["sha256"]:
+            problems.append(
+                f"File {file['path']!r} must be as it was released; its digest differs."
+            )
+    return problems
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _roles(content: Mapping[str, Any]) -> Roles:
+    def having(role: str) -> tuple[str, ...]:
+        columns = content["columns"].items()
+        return tuple(c for c, about in columns if about.get("role") == role)
+
+    return Roles(
+        quasi=having("quasi"),
+        sensitive=having("sensitive"),
+        target=next(iter(having("target")), None),
+        weight=content.get("weight"),
+    )
+
+
+def _policy(content: Mapping[str, Any]) -> Policy:
+    return Policy(
+        promises=tuple(_promise(p) for p in content["promises"]),
+        measures=tuple(_measure(m) for m in content.get("measures", ())),
+        roles=_roles(content),
+        title=content.get("title", ""),
+    )
+
+
+_LIMITS = ("at_most", "below", "from", "to", "within")
+_JUDGED = ("verdict", "basis", "worst", "measured")
+
+
+def _promise(stated: Mapping[str, Any]) -> Promise:
+    keys = {k: v for k, v in stated.items() if k not in (*_LIMITS, *_JUDGED)}
+    name, kind = keys.pop("name", ""), keys.pop("against")
+    about = keys.pop("about", None)
+    maker: Any = KINDS[kind]
+    limit = limit_from({k: stated[k] for k in _LIMITS if k in stated})
+    return Promise(maker(**keys), limit, about, name)
+
+
+def _measure(stated: Mapping[str, Any]) -> Measure:
+    return Measure(**{k: v for k, v in stated.items() if k not in _JUDGED})
+
+
+# Verifying --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a recipient finds: what does not fit the manifest, and the recount."""
+
+    problems: tuple[str, ...]
+    """What differs; empty if everything is as the manifest says."""
+    audit: Audit | None
+    """The promises, recounted from the files; None where they cannot be read."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the release is what its manifest says, and safe."""
+        return not self.problems and self.audit is not None and self.audit.safe
+
+
+def verify(
+    folder: str | PathLike[str], *, progress: Listener | None = None, **options: Any
+) -> Verification:
+    """Recount a release against its manifest, from the files alone."""
+    place = Path(folder)
+    content = read_manifest(place)
+    problems = _changed_files(place, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        release = _load(place, content, **options)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    with release.table:
+        problems += _differences(release, content)
+    return Verification(tuple(problems), release.audit)
+
+
+def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
+    problems = []
+    rows = len(release.table)
+    if rows != content["files"][0]["rows"]:
+        problems.append(
+            f"The table must have {content['files'][0]['rows']} rows; it has {rows}."
+        )
+    columns = release.table.schema.names
+    if set(columns) != set(content["columns"]):
+        problems.append("The table must have the columns the manifest names.")
+    stated = [*content["promises"], *content.get("measures", ())]
+    for claim, found in zip(stated, release.audit.findings, strict=True):
+        worst = str(found.belief.posterior) if found.belief else None
+        measured = str(found.value) if found.value is not None else None
+        same = (claim["verdict"], claim.get("worst"), claim.get("measured"))
+        if same != (found.verdict.value, worst, measured):
+            problems.append(
+                f"Promise {found.promise.name!r} must recount to what the manifest "
+                f"says: {claim['verdict']} at {claim.get('worst')}; it is "
+                f"{found.verdict.value} at {worst}."
+            )
+    return problems

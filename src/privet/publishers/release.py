@@ -1,0 +1,122 @@
+"""A release: what may be published of a table, before and after it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from privet.audits import audit
+from privet.engines.base import Listener, Run
+from privet.finding import Audit
+from privet.policy import Measure, Policy, Promise
+from privet.publishers.disclose import Step
+from privet.releases.recipe import Cut, Hide, Recipe
+from privet.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A table that keeps every promise, and how it was made."""
+
+    table: Table
+    """What is released: the private rows as they will be shown, or the public file."""
+    policy: Policy
+    """What was promised."""
+    audit: Audit
+    """What an adversary could learn from it."""
+    method: str
+    """How it was made."""
+    recipe: Recipe | None = None
+    """What is hidden; None once loaded from public files."""
+    steps: tuple[Step, ...] = ()
+    """The moves that led to it."""
+    before: Audit | None = None
+    """What an adversary could have learnt from the table itself."""
+    ended: str = "finished"
+    """Why the last move was the last."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """The public document; empty until it is written."""
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.audit.safe
+
+    @property
+    def hidden(self) -> dict[str, list[str | None]] | None:
+        """The hidden values by column; None once loaded from public files."""
+        if self.recipe is None:
+            return None
+        return {
+            c: list(how.hidden)
+            for c, how in self.recipe.columns.items()
+            if isinstance(how, Hide)
+        }
+
+    @property
+    def intervals(self) -> dict[str, list[str | None]] | None:
+        """The values ordered columns were cut after; None once loaded."""
+        if self.recipe is None:
+            return None
+        return {
+            c: list(how.after)
+            for c, how in self.recipe.columns.items()
+            if isinstance(how, Cut)
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are published: all but identifiers."""
+        roles = self.table.roles
+        dropped = {*roles.identifier, roles.unit}
+        return tuple(c for c in self.table.schema.names if c not in dropped)
+
+    def hidden_cells(self) -> dict[str, int]:
+        """How many cells of each column are hidden."""
+        from privet.publishers.commit import hidden_cells
+
+        return hidden_cells(self, Run())
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        custody: str | PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word users know
+        replace: bool = False,
+        progress: Listener | None = None,
+    ) -> Release:
+        """Write the release to a new folder, whole or not at all.
+
+        What was written is read back and audited before it counts as a release.
+        """
+        from privet.publishers.commit import write
+
+        return write(
+            self,
+            folder,
+            custody=custody,
+            format=format,
+            replace=replace,
+            run=Run(progress),
+        )
+
+    def __repr__(self) -> str:
+        hidden = self.hidden
+        shown = "" if hidden is None else f", hidden {hidden}"
+        cuts = self.intervals
+        cut = f", cut {cuts}" if cuts else ""
+        return f"Release({self.method}, {self.audit.verdict.value}{shown}{cut})"
+
+
+def judged(
+    table: Table,
+    policy: Policy,
+    *,
+    run: Run,
+    strict: bool = False,
+) -> Audit:
+    """Audit a table whose roles are settled already."""
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+    return audit(table, stated, strict=strict, progress=run.listener)

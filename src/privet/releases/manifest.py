@@ -1,0 +1,142 @@
+"""The two documents of a release: the public manifest and the private custody record.
+
+The manifest holds nothing that is not in the release or in the public policy; not even
+which values are hidden, only how many. The custody record never travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privet.errors import InputError
+from privet.finding import Audit, Finding
+from privet.policy import Measure, Promise
+from privet.releases.recipe import Cut, Hide, Recipe
+from privet.roles import Schema
+
+VERSION = 1
+"""The form of the manifest."""
+
+NOT_PROMISED = (
+    "protection against somebody who knows other columns than the promise names",
+    "protection against a second release of the same people",
+    "protection of people who have several rows",
+    "protection against somebody who draws conclusions from how values were chosen to "
+    "be hidden",
+)
+"""What no promise of this kind covers; said in every manifest."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file of a release."""
+
+    path: str
+    """Its name within the release."""
+    rows: int
+    """How many rows it has."""
+    sha256: str
+    """The digest of its bytes."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the manifest."""
+        return {"path": self.path, "rows": self.rows, "sha256": self.sha256}
+
+
+def columns_of(
+    schema: Schema,
+    released: Sequence[str],
+    kinds: Mapping[str, str],
+    recipe: Recipe,
+    hidden: Mapping[str, int],
+) -> dict[str, Any]:
+    """What the manifest says of each column."""
+    found: dict[str, Any] = {}
+    for name in released:
+        about: dict[str, Any] = {"role": schema.role(name) or None, "type": kinds[name]}
+        if name in schema.roles.bins:
+            about["bins"] = schema.roles.bins[name].to_list()
+        match recipe.columns.get(name):
+            case Hide():
+                about |= {"hidden_values": hidden[name], "shown_as": recipe.marker}
+            case Cut(after=after) if after:
+                about |= {"shown_as": "intervals"}
+            case Cut():
+                about |= {"hidden_values": hidden[name], "shown_as": recipe.marker}
+        found[name] = {k: v for k, v in about.items() if v is not None}
+    return found
+
+
+def public_finding(finding: Finding) -> dict[str, Any]:
+    """A promise with its verdict, without the witness."""
+    stated = finding.promise.to_dict()
+    against = stated.pop("against", None)
+    if against is not None:
+        stated = {"name": stated.pop("name"), "against": against, **stated}
+    judged: dict[str, Any] = {"verdict": finding.verdict.value}
+    if finding.basis is not None:
+        judged["basis"] = finding.basis.value
+    if finding.belief is not None:
+        judged["worst"] = str(finding.belief.posterior)
+    if finding.value is not None:
+        judged["measured"] = str(finding.value)
+    return stated | judged
+
+
+def manifest(
+    *,
+    version: str,
+    title: str,
+    method: str,
+    files: Sequence[Written],
+    columns: Mapping[str, Any],
+    weight: str | None,
+    escaped: bool,
+    audit: Audit,
+) -> dict[str, Any]:
+    """The public document."""
+    promises = [f for f in audit.findings if isinstance(f.promise, Promise)]
+    measures = [f for f in audit.findings if isinstance(f.promise, Measure)]
+    content: dict[str, Any] = {
+        "privet": version,
+        "manifest": VERSION,
+        "kind": "groups",
+        "title": title,
+        "files": [f.to_dict() for f in files],
+        "columns": dict(columns),
+        "method": method,
+        "promises": [public_finding(f) for f in promises],
+        "not_promised": list(NOT_PROMISED),
+    }
+    if measures:
+        content["measures"] = [public_finding(f) for f in measures]
+    if weight:
+        content["weight"] = weight
+    if escaped:
+        content["escaped"] = (
+            "Text that begins with = + - @ ' or a tab has a ' in front; take one off."
+        )
+    return content
+
+
+def check_form(content: Any) -> dict[str, Any]:
+    """Refuse what is not a manifest this version understands."""
+    if not isinstance(content, dict) or "manifest" not in content:
+        raise InputError(
+            "release.json must be a manifest that privet wrote; it is not."
+        )
+    if content["manifest"] != VERSION:
+        raise InputError(
+            f"The manifest must be of form {VERSION}; got {content['manifest']!r}. "
+            "Another version of privet wrote it."
+        )
+    missing = [k for k in ("kind", "files", "columns", "promises") if k not in content]
+    if missing or content["kind"] != "groups":
+        raise InputError(
+            f"release.json must describe a table; it lacks {', '.join(missing)}."
+            if missing
+            else f"The release must be a table; it is of kind {content['kind']!r}."
+        )
+    return content

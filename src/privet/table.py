@@ -33,8 +33,10 @@ class Table:
     """How messages call it."""
     relabels: Mapping[str, Relabel] = field(default_factory=dict)
     """What is shown in place of some columns' values."""
-    origin: tuple[str, ...] = ()
-    """The files the rows come from, if they come from files."""
+    source: Source = field(default_factory=lambda: Source(None), repr=False)
+    """Where the rows come from."""
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the source was opened."""
 
     @property
     def roles(self) -> Roles:
@@ -45,6 +47,18 @@ class Table:
     def recodings(self) -> dict[str, Recoding]:
         """What columns are counted and written as, instead of their own values."""
         return {**self.roles.bins, **self.relabels}
+
+    def meant_by(self, where: Mapping[str, Sequence[object]]) -> Table:
+        """The rows with these values only; the table itself if it has no others."""
+        mine: dict[str, list[object]] = dict(self.options.get("where", {}))
+        both = {**mine, **{c: list(v) for c, v in where.items()}}
+        for column in mine.keys() & where.keys():
+            wanted_texts = [_text(v) for v in where[column]]
+            both[column] = [v for v in mine[column] if _text(v) in wanted_texts]
+        if both == mine:
+            return self
+        options = {**self.options, "where": both}
+        return open_table(self.source, self.roles, **options)
 
     def relabelled(self, relabels: Mapping[str, Relabel]) -> Table:
         """The same rows, with other texts in place of some values."""
@@ -204,7 +218,11 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
     except BaseException:
         engine.close()
         raise
-    return Table(engine, schema, source.words, origin=source.paths)
+    return Table(engine, schema, source.words, source=source, options=options)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def wanted(value: object) -> list[object]:

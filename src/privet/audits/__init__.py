@@ -70,12 +70,18 @@ def audit(
     """
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):
-        release = release.with_roles(promises.bind(release.schema))
+        release = bound(release, promises)
     notes = Notes(strict)
     run = Run.starting(progress, max_seconds)
     findings = _judge(release, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))
+
+
+def bound(table: Table, policy: Policy) -> Table:
+    """The rows a policy means, with the roles it gives their columns."""
+    roles = policy.bind(table.schema)
+    return table.meant_by(policy.where).with_roles(roles)
 
 
 def belief(

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 
 from privet.adversary import Linker
+from privet.audits import bound
 from privet.engines.base import Listener, Run
 from privet.errors import Infeasible, InputError, NoAudit
 from privet.finding import Verdict
@@ -62,7 +63,7 @@ def publish(
     """
     policy = _policy(table, promises)
     chosen = method or TopDownDisclosure()
-    table = table.with_roles(policy.bind(table.schema))
+    table = bound(table, policy)
     run = Run(progress)
     _refuse_unjudged(policy)
     with warnings.catch_warnings():

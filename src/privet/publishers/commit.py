@@ -283,7 +283,7 @@ def custody_record(
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.origin],
+        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
         "rows": table.engine.rows(Run()),
         "engine": {table.engine.name: duckdb.__version__},
         "method": release.method,

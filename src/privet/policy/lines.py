@@ -72,5 +72,7 @@ def _is_table(value: object) -> bool:
 def line_of(key: str, lines: Mapping[str, int]) -> int | None:
     """The line of a key, or of the closest thing around it that has one."""
     while key and key not in lines:
+        if (first := lines.get(f"{key}[1]")) is not None:
+            return first
         key = key.rpartition(".")[0]
     return lines.get(key)

@@ -1,0 +1,126 @@
+"""Policies at random: any names, every adversary, every limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from privet import (
+    Bayesian,
+    Bins,
+    Ceiling,
+    Insider,
+    Linker,
+    Measure,
+    Policy,
+    Promise,
+    Purpose,
+    Ratio,
+    Reconstructor,
+    Roles,
+    Shift,
+)
+from privet.adversary import AVERAGING, MODELS
+from privet.policy.promise import UTILITIES
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+odd = st.sampled_from(["a.b", 'say "x"', "#", "[x]", "Größe", "名前", "a\nb", "", " "])
+names = texts | odd
+words = names.filter(bool)
+cells = names | st.integers() | st.booleans() | st.dates()
+rows = st.dictionaries(names, cells, max_size=3)
+several = st.lists(names, max_size=4, unique=True)
+small = st.integers(0, 5)
+inside = st.fractions(0, 1).filter(lambda p: 0 < p < 1)
+
+
+def _shares(weights: dict[str, int]) -> dict[str, str]:
+    total = sum(weights.values())
+    return {c: f"{n}/{total}" for c, n in weights.items()}
+
+
+priors = st.just("uniform") | st.dictionaries(
+    names, st.integers(1, 9), min_size=1, max_size=3
+).map(_shares)
+
+limits = st.one_of(
+    inside.map(Ceiling),
+    inside.map(lambda p: Ceiling(below=p)),
+    st.fractions(1, 50).map(Ratio),
+    st.tuples(inside, inside)
+    .filter(lambda p: p[0] != p[1])
+    .map(lambda p: Shift(*sorted(p))),
+)
+
+adversaries = st.one_of(
+    st.builds(Linker, st.none() | several),
+    st.integers(1, 9).map(lambda n: Linker(knows_any=n)),
+    st.builds(
+        Insider, small | several, small | rows, small | several, st.none() | names
+    ),
+    st.builds(Reconstructor, st.sampled_from(MODELS)),
+    st.builds(
+        Bayesian,
+        st.none() | several | small | rows,
+        st.none() | rows,
+        priors,
+        st.sampled_from(AVERAGING),
+    ),
+)
+
+abouts = st.one_of(
+    st.none(),
+    names,
+    st.lists(cells, min_size=1, max_size=3),
+    st.dictionaries(
+        names, cells | st.lists(cells, min_size=1, max_size=3), min_size=1, max_size=2
+    ),
+)
+
+promises = st.builds(Promise, adversaries, limits, abouts, names)
+measures = st.builds(
+    lambda name, k: Measure(name, k_anonymity=k), names, st.integers(1, 99)
+)
+cuts = st.one_of(
+    st.lists(st.fractions(), min_size=1, max_size=4, unique=True),
+    st.lists(st.floats(-1e9, 1e9).map(lambda x: x + 0.0), min_size=1, unique=True),
+    st.lists(st.dates(), min_size=1, max_size=4, unique=True),
+).map(lambda edges: Bins(sorted(edges)))
+
+
+@st.composite
+def roles(draw: st.DrawFn) -> Roles:
+    """Roles over different columns, some of them at random also the target."""
+    columns = draw(st.lists(words, unique=True, max_size=9))
+    dealt: dict[str, list[str]] = {"identifier": [], "quasi": [], "sensitive": []}
+    for column in columns:
+        dealt[draw(st.sampled_from(list(dealt)))].append(column)
+    target = draw(
+        st.none() | st.sampled_from([*dealt["quasi"], *dealt["sensitive"], "?"])
+    )
+    counted: dict[str, Any] = draw(
+        st.sampled_from([{}, {"unit": "unit of"}, {"weight": "weight of"}])
+    )
+    bins = draw(st.dictionaries(names, cuts, max_size=2))
+    return Roles(**dealt, target=target, bins=bins, **counted)
+
+
+@st.composite
+def policies(draw: st.DrawFn) -> Policy:
+    """Whole policies."""
+    stated = draw(
+        st.lists(
+            promises | measures, min_size=1, max_size=4, unique_by=lambda p: p.name
+        )
+    )
+    return Policy(
+        promises=[p for p in stated if isinstance(p, Promise)],
+        measures=[m for m in stated if isinstance(m, Measure)],
+        roles=draw(roles()),
+        purpose=draw(st.sampled_from(UTILITIES).map(Purpose)),
+        where=draw(
+            st.dictionaries(names, cells | st.lists(cells, min_size=1), max_size=2)
+        ),
+        title=draw(names),
+    )

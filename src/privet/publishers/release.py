@@ -34,6 +34,8 @@ class Release:
     """The moves that led to it."""
     before: Audit | None = None
     """What an adversary could have learnt from the table itself."""
+    together: Audit | None = None
+    """What somebody could learn who also has the earlier releases."""
     ended: str = "finished"
     """Why the last move was the last."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
@@ -41,8 +43,8 @@ class Release:
 
     @property
     def safe(self) -> bool:
-        """Whether every promise that applies is kept."""
-        return self.audit.safe
+        """Whether every promise that applies is kept, earlier releases included."""
+        return self.audit.safe and (self.together is None or self.together.safe)
 
     @property
     def hidden(self) -> dict[str, list[str | None]] | None:

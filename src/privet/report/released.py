@@ -1,0 +1,117 @@
+"""A release in one plain dictionary, and in words: before, after, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from privet.exact import fraction, percent
+from privet.publishers.release import Release
+from privet.releases.recipe import Cut, Hide
+from privet.report import words
+from privet.report.summary import finding
+
+ENDED = {
+    "finished": "Every value that may be shown is shown.",
+    "time": "Stopped at the time limit: more values might have been shown.",
+    "callback": "Stopped on request: more values might have been shown.",
+    "interrupt": "Stopped by Ctrl-C: more values might have been shown.",
+    "recipe": "Made by an earlier release's recipe.",
+}
+
+
+def summary(release: Release) -> dict[str, Any]:
+    """What was promised, reached, and given up."""
+    return {
+        "verdict": "safe" if release.safe else "undecided",
+        "title": release.policy.title,
+        "method": release.method,
+        "ended": release.ended,
+        "moves": len(release.steps),
+        "columns": dict(_columns(release)),
+        "promises": list(_promises(release)),
+        "together": None
+        if release.together is None
+        else [finding(f) for f in release.together.findings],
+        "sensitive": words.SENSITIVE,
+    }
+
+
+def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is not shown as it was; nothing is said of the other columns."""
+    recipe = release.recipe
+    if recipe is None:
+        return
+    plain = replace(release.table, relabels={})
+    domains = plain.domains(list(recipe.columns))
+    cells, rows = release.hidden_cells(), _rows(release)
+    for name, how in recipe.columns.items():
+        values = len(domains[name])
+        if isinstance(how, Cut) and how.after:
+            yield name, {"intervals": len(how.after) + 1, "values": values}
+            continue
+        hidden = len(how.hidden) if isinstance(how, Hide) else values
+        yield (
+            name,
+            {
+                "hidden_values": hidden,
+                "values": values,
+                "hidden_cells": cells[name],
+                "cells": rows,
+            },
+        )
+
+
+def _rows(release: Release) -> int:
+    witnesses = [f.witness for f in release.audit.findings if f.witness]
+    wholes = [w.prior_whole for w in witnesses if w.prior_whole is not None]
+    return max(wholes, default=len(release.table))
+
+
+def _promises(release: Release) -> Iterator[dict[str, Any]]:
+    before = release.before.findings if release.before else release.audit.findings
+    for was, now in zip(before, release.audit.findings, strict=True):
+        told, then = finding(now), finding(was)
+        yield {
+            "promise": told["promise"],
+            "verdict": told["verdict"],
+            "limit": told["limit"],
+            "before": then["posterior"] or then["measured"],
+            "after": told["posterior"] or told["measured"],
+            "words": told["words"],
+            "note": told["note"],
+        }
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """Plain text, verdict first."""
+    kept = sum(p["verdict"] == "safe" for p in told["promises"])
+    lines = [f"✓ Safe: every promise is kept ({kept})."]
+    if told["verdict"] != "safe":
+        lines = ["? Undecided: together with an earlier release nothing is certain."]
+    for p in told["promises"]:
+        lines += ["", f"{words.plain(p['promise'])}"]
+        if p["before"] is not None:
+            lines.append(f"  Worst case: {_share(p['before'])} → {_share(p['after'])}.")
+        lines.append(f"  {p['note'] or p['words']}")
+    lines += ["", "What is hidden:"]
+    changed = [f"  {_column(c, a)}" for c, a in told["columns"].items()]
+    lines += changed or ["  Nothing: the table was safe as it is."]
+    for f in told["together"] or ():
+        lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
+        lines += [f"  {f['note'] or f['words']}"]
+    lines += ["", f"{ENDED[told['ended']]} ({told['moves']} moves)"]
+    return "\n".join(lines)
+
+
+def _share(value: str) -> str:
+    number = fraction(value)
+    return percent(number) if number <= 1 else str(number)
+
+
+def _column(name: str, about: Mapping[str, Any]) -> str:
+    if "intervals" in about:
+        return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
+    cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
+    return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"

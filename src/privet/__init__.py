@@ -46,6 +46,7 @@ _HOMES = {
     "RoleConflict": "errors",
     "Roles": "roles",
     "Shift": "beliefs",
+    "Signoff": "policy",
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
@@ -96,6 +97,7 @@ __all__ = [
     "RoleConflict",
     "Roles",
     "Shift",
+    "Signoff",
     "Stopped",
     "Table",
     "TooLarge",
@@ -134,7 +136,7 @@ if TYPE_CHECKING:
         TooLarge,
     )
     from privet.finding import Audit, Basis, Finding, Verdict, Witness
-    from privet.policy import Measure, Policy, Promise, Purpose
+    from privet.policy import Measure, Policy, Promise, Purpose, Signoff
     from privet.publishers import (
         Release,
         TopDownDisclosure,

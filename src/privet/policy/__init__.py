@@ -1,6 +1,6 @@
 """Promises and the policy file that states them."""
 
 from privet.policy.document import Policy
-from privet.policy.promise import Measure, Promise, Purpose
+from privet.policy.promise import Measure, Promise, Purpose, Signoff
 
-__all__ = ["Measure", "Policy", "Promise", "Purpose"]
+__all__ = ["Measure", "Policy", "Promise", "Purpose", "Signoff"]

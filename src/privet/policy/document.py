@@ -10,8 +10,8 @@ from typing import Any
 from privet.errors import InputError, PolicyError, Problem, what_exists
 from privet.fixed import Fixed
 from privet.policy.binding import misfits
-from privet.policy.promise import Measure, Promise, Purpose, values
-from privet.roles import Roles, Schema
+from privet.policy.promise import Measure, Promise, Purpose, Signoff, values
+from privet.roles import Roles, Schema, names
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Policy:
     """Which rows are meant, as texts; empty: all of them."""
     title: str = ""
     """What the release is called."""
+    earlier: tuple[str, ...] = ()
+    """Custody folders of earlier releases that somebody may have too."""
+    signoff: Signoff | None = None
+    """Who answers for the release."""
     origin: Origin | None = field(default=None, compare=False, repr=False)
     """Where it was read."""
 
@@ -47,13 +51,14 @@ class Policy:
         object.__setattr__(self, "promises", _all(self.promises, Promise))
         object.__setattr__(self, "measures", _all(self.measures, Measure))
         object.__setattr__(self, "where", _where(self.where))
+        object.__setattr__(self, "earlier", names(self.earlier, "earlier"))
         for what, kind in (("roles", Roles), ("purpose", Purpose), ("title", str)):
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {kind.__name__}; got {value!r}.")
-        names = [p.name for p in self.promises] + [m.name for m in self.measures]
-        if not names:
+        called = [p.name for p in self.promises] + [m.name for m in self.measures]
+        if not called:
             raise InputError("A policy must hold a promise or a measure; got none.")
-        if twice := sorted({n for n in names if names.count(n) > 1}):
+        if twice := sorted({n for n in called if called.count(n) > 1}):
             raise InputError(
                 "Each promise must have its own name; got "
                 + ", ".join(f"{n!r} twice" for n in twice)
@@ -77,6 +82,11 @@ class Policy:
         from privet.policy.writing import write
 
         return write(self)
+
+    def custodies(self) -> list[Path]:
+        """The custody folders of earlier releases; relative to the policy file."""
+        base = Path(self.origin.file).parent if self.origin else Path()
+        return [base / Path(c).expanduser() for c in self.earlier]
 
     def bind(self, schema: Schema) -> Roles:
         """The roles of this policy for a table with these columns.

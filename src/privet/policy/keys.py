@@ -147,6 +147,18 @@ SECTIONS: dict[str, dict[str, Key]] = {
             {"enum": list(UTILITIES)}, "What the analyst keeps as much of as possible."
         ),
     },
+    "earlier": {
+        "custody": Key(
+            TEXT,
+            "The custody folder of an earlier release of the same people, beside the "
+            "policy file.",
+        ),
+    },
+    "signoff": {
+        "name": Key(TEXT, "Who answers for the release."),
+        "date": Key(TEXT, "When they agreed, such as 2026-03-31."),
+        "purpose": Key(TEXT, "What the release is given out for."),
+    },
 }
 """Every key of a policy; sections with free keys are in `FREE`."""
 
@@ -159,14 +171,19 @@ FREE: dict[str, Key] = {
 }
 """Sections whose keys are columns."""
 
-LISTS = ("promise", "measure")
+LISTS = ("promise", "measure", "earlier")
 """Sections written [[so]], once or several times."""
+
+STATED = ("promise", "measure")
+"""Of these a policy must hold at least one."""
 
 MEANINGS = {
     "columns": "What the columns are for.",
     "promise": "What nobody may learn, and how sure they may become of it.",
     "measure": "A familiar measure that the table must reach.",
     "purpose": "What the release is for.",
+    "earlier": "An earlier release that somebody may have besides the new one.",
+    "signoff": "Who answers for the release; kept in custody.",
     "bins": FREE["bins"].meaning,
     "where": FREE["where"].meaning,
 }
@@ -192,7 +209,7 @@ def schema() -> dict[str, Any]:
         "properties": properties,
         "anyOf": [
             {"required": [name], "properties": {name: {"minItems": 1}}}
-            for name in LISTS
+            for name in STATED
         ],
     }
 
@@ -235,6 +252,8 @@ _EXTRA: dict[str, dict[str, Any]] = {
         "dependentRequired": {"from": ["to"], "to": ["from"]},
     },
     "measure": {"oneOf": _one_of([k] for k in MEASURES)},
+    "earlier": {"required": ["custody"]},
+    "signoff": {"required": ["name", "date", "purpose"]},
 }
 """What must hold of a section as a whole."""
 

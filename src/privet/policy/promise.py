@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -183,3 +184,31 @@ class Purpose:
             raise InputError(
                 f"utility must be one of {', '.join(UTILITIES)}; got {self.utility!r}."
             )
+
+
+@dataclass(frozen=True)
+class Signoff:
+    """Who answers for a release, since when, and what it is given out for."""
+
+    name: str
+    """Who."""
+    date: str
+    """When, as year-month-day."""
+    purpose: str
+    """What for."""
+
+    def __post_init__(self) -> None:
+        for key in ("name", "date", "purpose"):
+            value = getattr(self, key)
+            if not isinstance(value, str) or not value.strip():
+                raise InputError(f"{key} must be text; got {value!r}.")
+        try:
+            date.fromisoformat(self.date)
+        except ValueError:
+            raise InputError(
+                f"date must be a date such as 2026-03-31; got {self.date!r}."
+            ) from None
+
+    def to_dict(self) -> dict[str, str]:
+        """The sign-off as a policy writes it."""
+        return {"name": self.name, "date": self.date, "purpose": self.purpose}

@@ -15,7 +15,7 @@ from privet.beliefs import Limit, limit_from
 from privet.errors import InputError, PolicyError, Problem, what_exists
 from privet.policy.document import Policy, located
 from privet.policy.keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
-from privet.policy.promise import Measure, Promise, Purpose
+from privet.policy.promise import Measure, Promise, Purpose, Signoff
 from privet.policy.writing import toml
 from privet.roles import Bins, Roles, conflicts
 
@@ -87,6 +87,8 @@ class Reader:
         promises = [self._promise(i, p) for i, p in self._listed("promise")]
         measures = [self._measure(i, m) for i, m in self._listed("measure")]
         purpose = Purpose(**self._fitting("purpose", self.content.get("purpose")))
+        earlier = [self._earlier(i, e) for i, e in self._listed("earlier")]
+        signoff = self._signoff()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
             self._say("", "A policy must hold at least one [[promise]] or [[measure]].")
@@ -97,6 +99,8 @@ class Reader:
             roles=roles,
             measures=tuple(m for m in measures if m),
             purpose=purpose,
+            earlier=tuple(e for e in earlier if e),
+            signoff=signoff,
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
         )
@@ -199,6 +203,23 @@ class Reader:
         if given != keys:
             return None
         return self._try(f"measure[{i}]", partial(Measure, **given))
+
+    def _earlier(self, i: int, keys: dict[str, Any]) -> str | None:
+        found: str | None = self._fitting("earlier", keys).get("custody")
+        if "custody" not in keys:
+            self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
+        return found
+
+    def _signoff(self) -> Signoff | None:
+        stated = self.content.get("signoff")
+        given = self._fitting("signoff", stated)
+        if not isinstance(stated, dict) or given != stated:
+            return None
+        missing = [k for k in SECTIONS["signoff"] if k not in given]
+        if missing:
+            self._say("signoff", f"signoff must have {', '.join(missing)} too.")
+            return None
+        return self._try("signoff", partial(Signoff, **given))
 
     def _promise(self, i: int, keys: dict[str, Any]) -> Promise | None:
         at = f"promise[{i}]"

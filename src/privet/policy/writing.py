@@ -33,6 +33,9 @@ def write(policy: Policy) -> str:
     parts += [_section_text("[[promise]]", p.to_dict()) for p in policy.promises]
     parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]
     parts.append(_section_text("[purpose]", {"utility": policy.purpose.utility}))
+    parts += [_section_text("[[earlier]]", {"custody": c}) for c in policy.earlier]
+    if policy.signoff is not None:
+        parts.append(_section_text("[signoff]", policy.signoff.to_dict()))
     return "\n".join(parts)
 
 

@@ -11,6 +11,7 @@ from privet.engines.base import Listener, Run
 from privet.errors import Infeasible, InputError, NoAudit
 from privet.finding import Verdict
 from privet.policy import Measure, Policy, Promise
+from privet.publishers.earlier import judge_together
 from privet.publishers.reading import load, verify
 from privet.publishers.refine import Refined, Watcher
 from privet.publishers.release import Release, judged
@@ -62,8 +63,8 @@ def publish(
     {'country': ['Canada', 'UK']}
     """
     policy = _policy(table, promises)
-    chosen = method or TopDownDisclosure()
     table = bound(table, policy)
+    chosen = method or _method(policy, table)
     run = Run(progress)
     _refuse_unjudged(policy)
     with warnings.catch_warnings():
@@ -79,6 +80,11 @@ def publish(
     shown = table.relabelled(found.relabels(domains, table.roles.bins))
     with warnings.catch_warnings(action="ignore"):  # said once, above
         after = judged(shown, policy, run=run)
+    together = None
+    if policy.earlier:
+        together = judge_together(
+            table, found, policy.promises, policy.custodies(), run
+        )
     release = Release(
         table=shown,
         policy=policy,
@@ -87,6 +93,7 @@ def publish(
         recipe=found,
         steps=refined.steps,
         before=before,
+        together=together,
         ended=refined.ended,
     )
     _refuse_unsafe(release)
@@ -103,6 +110,16 @@ def _policy(
         promises=tuple(p for p in stated if isinstance(p, Promise)),
         measures=tuple(p for p in stated if isinstance(p, Measure)),
         roles=table.roles,
+    )
+
+
+def _method(policy: Policy, table: Table) -> TopDownDisclosure:
+    """Top-down disclosure for the policy's purpose; without a target, cells count."""
+    about_target = policy.purpose.utility == "information"
+    return TopDownDisclosure(
+        utility=None
+        if about_target and not table.roles.target
+        else policy.purpose.utility
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from privet.engines.base import Run, Tally, Writing
 from privet.errors import EngineError, InputError
 from privet.finding import Audit
+from privet.publishers.earlier import same_source
 from privet.publishers.note import note
 from privet.publishers.reading import MANIFEST, digest, open_files
 from privet.publishers.release import Release, judged
@@ -285,7 +286,9 @@ def custody_record(
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
         "rows": table.engine.rows(Run()),
+        "rows_from": same_source(replace(table, relabels={})),
         "engine": {table.engine.name: duckdb.__version__},
+        "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
         "method": release.method,
         "ended": release.ended,
         "recipe": None if release.recipe is None else release.recipe.to_dict(),

@@ -107,6 +107,7 @@ class Recipe:
         return {
             c: Relabel(tuple(self._texts(how, domains[c])), bins.get(c))
             for c, how in self.columns.items()
+            if c in domains
         }
 
     def _texts(self, how: Hide | Cut, domain: Domain) -> list[str | None]:

@@ -91,7 +91,7 @@ def explain(finding: Finding) -> str:
     if finding.belief is None:
         return finding.note
     if finding.witness is None:
-        return (
+        return finding.note or (
             "Nobody in the table has a value the promise is about, so there is nothing "
             "to be sure of: 0 %."
         )

@@ -1,0 +1,71 @@
+"""`privet demo`: a folder of its own, made again on request, nothing else touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Privet
+
+pytestmark = pytest.mark.engines
+FEW = ("--rows", "1000")
+
+
+def test_a_demo_shows_a_breach_and_succeeds(privet: Privet) -> None:
+    result = privet("demo", *FEW)
+    assert 0 == result.exit_code
+    assert result.stdout.startswith("✗ Breach: 2 of 3 promises are broken.\n")
+    assert "zip is 04417 and occupation is Fire fighter" in result.stdout
+    made = {p.name for p in Path("privet-demo").iterdir()}
+    assert {"patients.csv", "policy.toml", ".privet-demo"} == made
+
+
+def test_messages_go_to_standard_error_and_can_be_repeated(privet: Privet) -> None:
+    result = privet("demo", "my demo", *FEW)
+    assert [
+        "Made my demo/patients.csv: 1,000 patients who never lived.",
+        "Made my demo/policy.toml: what the hospital promises its patients.",
+        "privet audit 'my demo/patients.csv' -p 'my demo/policy.toml'",
+    ] == [line for line in result.stderr.splitlines() if line]
+    again = privet("audit", "my demo/patients.csv", "-p", "my demo/policy.toml")
+    assert result.stdout == again.stdout
+
+
+def test_a_demo_is_not_written_over_unless_asked(privet: Privet) -> None:
+    privet("demo", "d", *FEW)
+    Path("d/notes.txt").write_text("mine", encoding="utf-8")
+    Path("d/policy.toml").write_text("changed", encoding="utf-8")
+    result = privet("demo", "d", *FEW)
+    assert 2 == result.exit_code
+    assert "it holds an earlier demo. Give --replace" in result.stderr
+    assert "changed" == Path("d/policy.toml").read_text(encoding="utf-8")
+    assert 0 == privet("demo", "d", "--replace", *FEW).exit_code
+    assert "mine" == Path("d/notes.txt").read_text(encoding="utf-8")
+    assert "changed" != Path("d/policy.toml").read_text(encoding="utf-8")
+
+
+def test_a_folder_of_others_is_left_alone(privet: Privet) -> None:
+    Path("d").mkdir()
+    Path("d/precious").touch()
+    result = privet("demo", "d", "--replace", *FEW)
+    assert 2 == result.exit_code
+    assert "it holds something else. Name another one." in result.stderr
+    assert [Path("d/precious")] == list(Path("d").iterdir())
+
+
+def test_an_empty_folder_will_do(privet: Privet) -> None:
+    Path("d").mkdir()
+    assert 0 == privet("demo", "d", *FEW).exit_code
+
+
+def test_a_file_is_no_folder(privet: Privet) -> None:
+    result = privet("demo", "loans.csv")
+    assert 2 == result.exit_code
+    assert "is a file" in result.stderr
+
+
+def test_a_folder_that_cannot_be_made(privet: Privet) -> None:
+    result = privet("demo", "loans.csv/d", *FEW)
+    assert 2 == result.exit_code
+    assert "must be one that can be made; got: Not a directory." in result.stderr

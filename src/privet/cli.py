@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from privet import __version__, terminal
+from privet.options import common, narrowed, opened, table_options, where_of
+from privet.releasing import publish, verify
 
 if TYPE_CHECKING:
     from privet.draft import Guess
-    from privet.engines.base import Listener
     from privet.policy import Policy
-    from privet.table import Table
 
 
 class Commands(click.Group):
@@ -47,81 +46,14 @@ def cli() -> None:
     privet demo                             see it work on a made-up hospital
     privet init  patients.csv -o p.toml     draft a policy for your table
     privet audit patients.csv -p p.toml     a verdict per promise, with a witness
+    privet publish patients.csv -p p.toml -o out --custody vault
+                                            a release that keeps every promise
+    privet verify out                       recount a release from its files
 
     \b
     Exit codes: 0 safe, 1 breach, 2 wrong use, 3 undecided, 4 infeasible,
     70 a bug in privet, 130 stopped with Ctrl-C.
     """
-
-
-# Options ----------------------------------------------------------------------------
-
-
-def _several(*options: Callable[..., Any]) -> Callable[..., Any]:
-    def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return with_options
-
-
-def _a_time(_ctx: object, _param: object, seconds: float | None) -> float | None:
-    if seconds is not None and seconds != seconds:  # noqa: PLR0124 - not a number
-        raise click.BadParameter("must be a number of seconds.")
-    return seconds
-
-
-common = _several(
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
-    click.option(
-        "--engine",
-        type=click.Choice(["duckdb"]),
-        default="duckdb",
-        show_default=True,
-        help="What counts the rows.",
-    ),
-    click.option(
-        "--max-seconds",
-        type=click.FloatRange(min=0, min_open=True),
-        callback=_a_time,
-        help="Stop after this time; what is not decided by then is undecided.",
-    ),
-)
-"""Options every command that reads a table takes."""
-
-table_options = _several(
-    click.option("--table", help="Table of a DuckDB database file."),
-    click.option(
-        "--where",
-        multiple=True,
-        metavar="COLUMN=VALUE",
-        help="Only rows with this value, among those the policy means; repeat it for "
-        "several values or columns. COLUMN= is a missing value.",
-    ),
-    click.option("--delimiter", help="Between two values of a text file."),
-    click.option(
-        "--encoding",
-        default="utf-8",
-        show_default=True,
-        help="Of a text file: utf-8, latin-1 or utf-16.",
-    ),
-    click.option(
-        "--null",
-        multiple=True,
-        metavar="TEXT",
-        help="Text that stands for a missing value, such as '?' or NA.",
-    ),
-    click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
-    click.option(
-        "--spill",
-        type=click.Path(file_okay=False, exists=True),
-        help="Folder for what does not fit into memory.",
-    ),
-    click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
-)
-"""How to read the table."""
 
 
 # Commands ---------------------------------------------------------------------------
@@ -185,7 +117,7 @@ def init(
     if output is not None:
         terminal.refuse_existing(Path(output))
     silent = quiet or as_json
-    with _opened(source, _where(where), reading, silent) as (table, listener):
+    with opened(source, where_of(where), reading, silent) as (table, listener):
         columns = table.engine.describe(Run.starting(listener, max_seconds))
     guesses = guess_roles(columns)
     text = draft_policy(columns, guesses, title=f"Policy for {Path(source).name}")
@@ -234,7 +166,8 @@ def audit(
       privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
 
     TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
-    Parquet files, or a DuckDB database with --table. Nothing is written.
+    Parquet files, a DuckDB database with --table, or the folder of a release.
+    Nothing is written.
 
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
@@ -242,17 +175,20 @@ def audit(
     """
     from privet.audits import audit as judge
     from privet.policy import Policy
+    from privet.publishers.reading import is_release
 
     stated = Policy.load(policy)
-    asked = _where(where)
+    asked = where_of(where)
+    if is_release(source):
+        _audit_release(source, stated, reading, as_json=as_json, quiet=quiet)
     if stated.where:  # say what is wrong with the policy before rows are chosen by it
-        with _opened(source, {}, reading, silent=True) as (table, _):
+        with opened(source, {}, reading, silent=True) as (table, _):
             stated.bind(table.schema)
-    chosen = _narrowed(stated, asked)
+    chosen = narrowed(stated, asked)
     silent = quiet or as_json
     with (
         terminal.warned() as said,
-        _opened(source, chosen, reading, silent) as (table, bar),
+        opened(source, chosen, reading, silent) as (table, bar),
     ):
         found = judge(
             table, stated, strict=strict, max_seconds=max_seconds, progress=bar
@@ -262,6 +198,29 @@ def audit(
         if note not in found.notes or (quiet and not as_json):
             terminal.say(f"note: {note}")
     sys.exit(terminal.EXIT[found.verdict])
+
+
+def _audit_release(
+    source: str,
+    policy: Policy,
+    reading: Mapping[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> NoReturn:
+    """Judge a release by a policy, which may be another one than it was made for."""
+    from privet.audits import audit as judge
+    from privet.publishers import load
+
+    release = load(source, memory_limit=reading["memory_limit"])
+    with release.table, terminal.warned():
+        found = judge(release, policy)
+    terminal.show(found, as_json=as_json, quiet=quiet)
+    sys.exit(terminal.EXIT[found.verdict])
+
+
+cli.add_command(publish)
+cli.add_command(verify)
 
 
 @cli.command(short_help="Let your shell complete commands and options.")
@@ -279,51 +238,6 @@ def completion(shell: str) -> None:
     maker = get_completion_class(shell)
     assert maker is not None
     terminal.emit(maker(cli, {}, "privet", "_PRIVET_COMPLETE").source())
-
-
-# Reading ----------------------------------------------------------------------------
-
-Wanted = Mapping[str, tuple[str | None, ...]]
-"""The values of each column that rows must have."""
-
-
-@contextmanager
-def _opened(
-    source: str, where: Wanted, reading: Mapping[str, Any], silent: bool
-) -> Iterator[tuple[Table, Listener | None]]:
-    """A table and, on a terminal, a progress bar for it."""
-    from privet.table import read
-
-    with read(source, where=where, **reading) as table:
-        with terminal.bar(silent) as listener:
-            yield table, listener
-
-
-def _where(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
-    wanted: dict[str, tuple[str | None, ...]] = {}
-    for test in tests:
-        column, sign, value = test.partition("=")
-        if not sign:
-            raise click.UsageError(f"--where must be COLUMN=VALUE; got {test!r}.")
-        values = (value,) if value else ("", None)
-        wanted[column] = (*wanted.get(column, ()), *values)
-    return wanted
-
-
-def _narrowed(policy: Policy, asked: Wanted) -> Wanted:
-    """The rows both the policy and the command line mean."""
-    from privet.errors import InputError
-
-    both = {**policy.where, **asked}
-    for column in policy.where.keys() & asked.keys():
-        both[column] = tuple(v for v in asked[column] if v in policy.where[column])
-        if not both[column]:
-            meant = ", ".join(map(repr, policy.where[column]))
-            raise InputError(
-                f"--where must choose among the rows the policy means; it means "
-                f"{column} to be {meant}."
-            )
-    return both
 
 
 def _say_doubts(guesses: Sequence[Guess]) -> None:

@@ -115,6 +115,18 @@ def bar(silent: bool) -> Iterator[Listener | None]:
         yield listener
 
 
+@contextmanager
+def moves(silent: bool) -> Iterator[Any]:
+    """Tells on a terminal how far a search is; nothing when messages are piped."""
+    if silent or not _is_terminal(sys.stderr):
+        yield None
+        return
+    from privet.report.progress import moves_bar
+
+    with moves_bar() as watcher:
+        yield watcher
+
+
 def _is_terminal(stream: Any) -> bool:
     return stream is not None and bool(stream.isatty())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
 from privet.audits import confidence, measures
@@ -14,6 +15,7 @@ from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
 from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.releases.groups import Groups
+from privet.roles import Roles
 from privet.table import Table
 
 Release = Table | Groups
@@ -36,8 +38,17 @@ FITTING: dict[type, tuple[type, ...]] = {
 """What each adversary looks at; promises against others do not apply to it."""
 
 
+@runtime_checkable
+class Released(Protocol):
+    """A release: a table as others see it, with the roles that are left."""
+
+    @property
+    def table(self) -> Table:
+        """What is released."""
+
+
 def audit(
-    release: Release,
+    release: Release | Released,
     promises: Policy | Promise | Measure | Sequence[Promise | Measure],
     *,
     strict: bool = False,
@@ -68,6 +79,8 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
+    if isinstance(release, Released):
+        release, promises = release.table, _as_released(promises)
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):
         release = bound(release, promises)
@@ -76,6 +89,13 @@ def audit(
     findings = _judge(release, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))
+
+
+def _as_released(promises: Any) -> Any:
+    """A policy for what is left of its table: the release knows its own roles."""
+    if not isinstance(promises, Policy):
+        return promises
+    return replace(promises, roles=Roles(), where={}, origin=None)
 
 
 def bound(table: Table, policy: Policy) -> Table:

@@ -15,7 +15,7 @@ from privet.publishers.earlier import judge_together
 from privet.publishers.reading import load, verify
 from privet.publishers.refine import Refined, Watcher
 from privet.publishers.release import Release, judged
-from privet.publishers.topdown import TopDownDisclosure
+from privet.publishers.topdown import TopDownDisclosure, method_for
 from privet.releases.recipe import Recipe
 from privet.table import Table
 
@@ -64,7 +64,7 @@ def publish(
     """
     policy = _policy(table, promises)
     table = bound(table, policy)
-    chosen = method or _method(policy, table)
+    chosen = method or method_for(policy, table)
     run = Run(progress)
     _refuse_unjudged(policy)
     with warnings.catch_warnings():
@@ -110,16 +110,6 @@ def _policy(
         promises=tuple(p for p in stated if isinstance(p, Promise)),
         measures=tuple(p for p in stated if isinstance(p, Measure)),
         roles=table.roles,
-    )
-
-
-def _method(policy: Policy, table: Table) -> TopDownDisclosure:
-    """Top-down disclosure for the policy's purpose; without a target, cells count."""
-    about_target = policy.purpose.utility == "information"
-    return TopDownDisclosure(
-        utility=None
-        if about_target and not table.roles.target
-        else policy.purpose.utility
     )
 
 

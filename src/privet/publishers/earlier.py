@@ -29,7 +29,10 @@ OTHER_ROWS = (
     "The earlier release was made from other rows, or with other bins; what both give "
     "away together cannot be told."
 )
-WITHIN = "Even somebody who could match the rows of both releases would stay within the limit."
+WITHIN = (
+    "Even somebody who could match the rows of both releases would stay within the "
+    "limit."
+)
 NOT_BOUNDED = (
     "Somebody who could match the rows of both releases might go beyond the limit. "
     "Whether anybody can is not known."

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from privet.beliefs import Belief
 from privet.counts import Domain
 from privet.engines.base import Run
 from privet.errors import Infeasible, InputError
 from privet.exact import percent
-from privet.policy import Promise
+from privet.policy import Policy, Promise
 from privet.publishers.disclose import (
     Attribute,
     Disclosing,
@@ -140,6 +140,15 @@ class TopDownDisclosure:
             return domain.kind in kinds and column not in table.roles.bins
 
         return is_ordered
+
+
+def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosure:
+    """Top-down disclosure for a policy's purpose; without a target, cells count."""
+    target = policy.roles.target or table.roles.target
+    utility: str | None = policy.purpose.utility
+    if utility == "information" and not target:
+        utility = None
+    return TopDownDisclosure(utility=utility, **options)
 
 
 def recipe_of(attributes: Sequence[Attribute], marker: str) -> Recipe:

@@ -10,6 +10,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from privet.engines.base import Listener
 from privet.engines.base import Progress as Event
+from privet.exact import percent
+from privet.publishers.refine import Refining, Watcher
 
 
 @contextmanager
@@ -35,3 +37,20 @@ def progress_bar() -> Iterator[Listener]:
             )
 
         yield listen
+
+
+@contextmanager
+def moves_bar() -> Iterator[Watcher]:
+    """The moves of a search and the worst belief now; goes away in the end."""
+    columns = (TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("")
+
+        def watch(event: Refining) -> None:
+            bar.update(
+                task,
+                description=f"{event.moves:,} moves, {event.doing}; worst case "
+                f"{percent(event.worst)}",
+            )
+
+        yield watch

@@ -1,0 +1,127 @@
+"""Options that commands share, and how they open a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privet import terminal
+
+if TYPE_CHECKING:
+    from privet.engines.base import Listener
+    from privet.policy import Policy
+    from privet.table import Table
+
+
+def _several(*options: Callable[..., Any]) -> Callable[..., Any]:
+    def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return with_options
+
+
+def _a_time(_ctx: object, _param: object, seconds: float | None) -> float | None:
+    if seconds is not None and seconds != seconds:  # noqa: PLR0124 - not a number
+        raise click.BadParameter("must be a number of seconds.")
+    return seconds
+
+
+common = _several(
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+    click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
+    click.option(
+        "--engine",
+        type=click.Choice(["duckdb"]),
+        default="duckdb",
+        show_default=True,
+        help="What counts the rows.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=_a_time,
+        help="Stop after this time; what is not decided by then is undecided.",
+    ),
+)
+"""Options every command that reads a table takes."""
+
+table_options = _several(
+    click.option("--table", help="Table of a DuckDB database file."),
+    click.option(
+        "--where",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="Only rows with this value, among those the policy means; repeat it for "
+        "several values or columns. COLUMN= is a missing value.",
+    ),
+    click.option("--delimiter", help="Between two values of a text file."),
+    click.option(
+        "--encoding",
+        default="utf-8",
+        show_default=True,
+        help="Of a text file: utf-8, latin-1 or utf-16.",
+    ),
+    click.option(
+        "--null",
+        multiple=True,
+        metavar="TEXT",
+        help="Text that stands for a missing value, such as '?' or NA.",
+    ),
+    click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
+    click.option(
+        "--spill",
+        type=click.Path(file_okay=False, exists=True),
+        help="Folder for what does not fit into memory.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
+)
+"""How to read the table."""
+
+
+Wanted = Mapping[str, tuple[str | None, ...]]
+"""The values of each column that rows must have."""
+
+
+@contextmanager
+def opened(
+    source: str, where: Wanted, reading: Mapping[str, Any], silent: bool
+) -> Iterator[tuple[Table, Listener | None]]:
+    """A table and, on a terminal, a progress bar for it."""
+    from privet.table import read
+
+    with read(source, where=where, **reading) as table:
+        with terminal.bar(silent) as listener:
+            yield table, listener
+
+
+def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
+    """The rows that --where asks for."""
+    wanted: dict[str, tuple[str | None, ...]] = {}
+    for test in tests:
+        column, sign, value = test.partition("=")
+        if not sign:
+            raise click.UsageError(f"--where must be COLUMN=VALUE; got {test!r}.")
+        values = (value,) if value else ("", None)
+        wanted[column] = (*wanted.get(column, ()), *values)
+    return wanted
+
+
+def narrowed(policy: Policy, asked: Wanted) -> Wanted:
+    """The rows both the policy and the command line mean."""
+    from privet.errors import InputError
+
+    both = {**policy.where, **asked}
+    for column in policy.where.keys() & asked.keys():
+        both[column] = tuple(v for v in asked[column] if v in policy.where[column])
+        if not both[column]:
+            meant = ", ".join(map(repr, policy.where[column]))
+            raise InputError(
+                f"--where must choose among the rows the policy means; it means "
+                f"{column} to be {meant}."
+            )
+    return both

@@ -1,0 +1,211 @@
+"""The commands that make and check releases: publish and verify."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privet import terminal
+from privet.options import common, narrowed, opened, table_options, where_of
+
+if TYPE_CHECKING:
+    from privet.policy import Policy
+    from privet.publishers import Release
+    from privet.table import Table
+
+
+@click.command(short_help="Make a release that keeps every promise.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@click.option(
+    "--policy",
+    "-p",
+    required=True,
+    type=click.Path(),
+    help="The policy file (TOML); privet init drafts one.",
+)
+@click.option("--output", "-o", type=click.Path(), help="The folder of the release.")
+@click.option(
+    "--custody",
+    type=click.Path(file_okay=False),
+    help="The folder for the private record; it never travels.",
+)
+@click.option(
+    "--method",
+    type=click.Choice(["disclose"]),
+    default="disclose",
+    show_default=True,
+    help="How the table is made safe: disclose hides single values.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "csv"]),
+    help="How the table is written; parquet unless -o ends in .csv.",
+)
+@click.option(
+    "--marker", default="⊥", show_default=True, help="Shown for hidden values."
+)
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Never hide its values.")
+@click.option(
+    "--recipe",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Apply an earlier release's recipe.json again instead of searching.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Show what would be hidden; write nothing."
+)
+@click.option("--replace", is_flag=True, help="Write over an earlier release.")
+@table_options
+@common
+def publish(
+    source: str,
+    policy: str,
+    output: str | None,
+    custody: str | None,
+    method: str,  # there is one so far
+    form: str | None,
+    marker: str,
+    keep: tuple[str, ...],
+    recipe: str | None,
+    dry_run: bool,
+    replace: bool,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,  # there is one so far
+    max_seconds: float | None,
+    **reading: Any,
+) -> None:
+    """Publish TABLE with as few values hidden as the policy's promises allow.
+
+    \b
+    Examples:
+      privet publish loans.csv -p policy.toml -o out --custody vault
+      privet publish loans.csv -p policy.toml --dry-run
+      privet publish may.csv -p policy.toml -o may --custody vault-may \\
+          --recipe vault/recipe.json
+
+    The release is read back and recounted before it appears. Ctrl-C and
+    --max-seconds stop the search with what is safe so far. Nothing is written if
+    a promise cannot be kept.
+
+    \b
+    Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
+    """
+    from privet.policy import Policy
+    from privet.report.released import as_text, summary
+
+    if not dry_run and (output is None or custody is None):
+        raise click.UsageError("Give -o and --custody, or --dry-run.")
+    stated = Policy.load(policy)
+    silent = quiet or as_json
+    chosen = narrowed(stated, where_of(where))
+    options = {"marker": marker, "keep": keep}
+    with (
+        terminal.warned() as said,
+        opened(source, chosen, reading, silent) as (table, listener),
+        terminal.moves(silent) as watcher,
+    ):
+        release = _made(table, stated, recipe, options, max_seconds, listener, watcher)
+        told = summary(release)
+        if not dry_run and release.safe:
+            assert output is not None
+            assert custody is not None
+            release.write(
+                output, custody=custody, format=form, replace=replace, progress=listener
+            )
+            told |= {"folder": output, "custody": custody}
+    _tell(told, as_text(told), as_json=as_json, quiet=quiet)
+    for note in said:
+        terminal.say(f"note: {note}")
+    if not stated.signoff and not silent:
+        terminal.say(
+            "note: The policy has no [signoff]; custody records nobody's name."
+        )
+    sys.exit(terminal.EXIT[told["verdict"]])
+
+
+def _made(
+    table: Table,
+    policy: Policy,
+    recipe: str | None,
+    options: dict[str, Any],
+    max_seconds: float | None,
+    listener: Any,
+    watcher: Any,
+) -> Release:
+    from privet.publishers import TopDownDisclosure
+    from privet.publishers import publish as make
+    from privet.publishers.topdown import method_for
+    from privet.releases.recipe import Recipe
+
+    method: TopDownDisclosure = method_for(policy, table, **options)
+    return make(
+        table,
+        policy,
+        method=method,
+        recipe=None if recipe is None else Recipe.load(Path(recipe)),
+        max_seconds=max_seconds,
+        progress=listener,
+        watcher=watcher,
+    )
+
+
+def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        terminal.emit(terminal.as_one_object(told))
+    elif quiet:
+        terminal.emit(told["verdict"])
+    else:
+        terminal.emit(text)
+        if "folder" in told:
+            terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
+        terminal.emit(f"\n{told['sensitive']}")
+
+
+@click.command(short_help="Recount a release from its files alone.")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
+@click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
+def verify(folder: str, as_json: bool, quiet: bool, memory_limit: str | None) -> None:
+    """Check the release in FOLDER as a recipient would: digests and promises.
+
+    \b
+    Example:
+      privet verify out
+
+    Every promise of the manifest is counted again from the released file.
+
+    \b
+    Exit codes: 0 as the manifest says, 1 not, 2 wrong use.
+    """
+    from privet.publishers import verify as check
+
+    found = check(folder, memory_limit=memory_limit)
+    told: dict[str, Any] = {
+        "verdict": "verified" if found.good else "refused",
+        "problems": list(found.problems),
+        "audit": found.audit.to_dict() if found.audit else None,
+    }
+    if as_json:
+        terminal.emit(terminal.as_one_object(told))
+    elif quiet:
+        terminal.emit(told["verdict"])
+    else:
+        _show_verification(found.good, told)
+    sys.exit(0 if found.good else terminal.EXIT["breach"])
+
+
+def _show_verification(good: bool, told: dict[str, Any]) -> None:
+    head = "✓ Verified: the release is what its manifest says, and safe."
+    if not good:
+        head = "✗ Refused: the release is not what its manifest says, or not safe."
+    terminal.emit(head)
+    for problem in told["problems"]:
+        terminal.emit(f"  {problem}")
+    for finding in told["audit"]["findings"] if told["audit"] else ():
+        terminal.emit(f"  {finding['promise']}: {finding['figures']}")

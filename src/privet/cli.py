@@ -59,7 +59,7 @@ def cli() -> None:
 # Commands ---------------------------------------------------------------------------
 
 
-@cli.command(short_help="Make a table of patients and audit it.")
+@cli.command(short_help="Make a table of patients, audit and publish it.")
 @click.argument("folder", type=click.Path(file_okay=False), default="privet-demo")
 @click.option(
     "--rows",
@@ -70,7 +70,7 @@ def cli() -> None:
 )
 @click.option("--replace", is_flag=True, help="Write over the files of a demo.")
 def demo(folder: str, rows: int, replace: bool) -> None:
-    """Make a table of patients and a policy in FOLDER, and audit them.
+    """Make a table of patients and a policy in FOLDER, audit and publish them.
 
     \b
     Examples:
@@ -81,7 +81,14 @@ def demo(folder: str, rows: int, replace: bool) -> None:
     """
     from privet.demo.story import tell
 
-    tell(Path(folder), rows=rows, replace=replace, say=terminal.say, show=terminal.show)
+    tell(
+        Path(folder),
+        rows=rows,
+        replace=replace,
+        say=terminal.say,
+        show=terminal.show,
+        emit=terminal.emit,
+    )
 
 
 @cli.command(short_help="Draft a policy for your table.")

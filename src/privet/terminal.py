@@ -159,7 +159,10 @@ def explained(error: Exception) -> tuple[str, int]:
     """A message that quotes nobody's data, and an exit code."""
     from privet.errors import Breach, Infeasible, PrivetError, Stopped
 
-    codes = {Breach: EXIT["breach"], Infeasible: INFEASIBLE, Stopped: EXIT["undecided"]}
+    codes = {Breach: EXIT["breach"], Stopped: EXIT["undecided"]}
+    if isinstance(error, Infeasible):
+        steps = [f"{i}. {step}" for i, step in enumerate(error.advice, 1)]
+        return "\n".join([str(error), *steps]), INFEASIBLE
     if isinstance(error, PrivetError):
         return str(error), codes.get(type(error), WRONG)
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""The demonstration: a hospital's table, its policy, and what an audit finds."""
+"""The demonstration: a hospital's table, its policy, an audit, and a safe release."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from privet.demo.patients import POLICY, patients
 from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import Policy
+from privet.publishers import publish, verify
+from privet.report.released import as_text, summary
 from privet.table import read
 
 MARK = ".privet-demo"
@@ -26,17 +28,28 @@ def tell(
     replace: bool,
     say: Callable[[str], None],
     show: Callable[[Audit], None],
+    emit: Callable[[str], None],
 ) -> None:
-    """Make the table and the policy in a folder, and show an audit of them."""
+    """Make the table and the policy in a folder, audit them, and make a release."""
     _prepare(folder, replace)
     table, policy = folder / "patients.csv", folder / "policy.toml"
     pa_csv.write_csv(patients(rows), table)
     policy.write_text(POLICY, encoding="utf-8")
     say(f"Made {table}: {rows:,} patients who never lived.")
     say(f"Made {policy}: what the hospital promises its patients.")
-    say(f"\n{join(['privet', 'audit', str(table), '-p', str(policy)])}\n")
+    call = [str(table), "-p", str(policy)]
+    say(f"\n{join(['privet', 'audit', *call])}\n")
+    stated = Policy.load(policy)
     with read(table) as people:
-        show(audit(people, Policy.load(policy)))
+        show(audit(people, stated))
+        out, vault = folder / "release", folder / "custody"
+        places = ["-o", str(out), "--custody", str(vault)]
+        say(f"\n{join(['privet', 'publish', *call, *places])}\n")
+        release = publish(people, stated)
+        release.write(out, custody=vault, replace=replace)
+        emit(as_text(summary(release)))
+    say(f"\n{join(['privet', 'verify', str(out)])}\n")
+    emit("Verified." if verify(out).good else "Refused.")
 
 
 def _prepare(folder: Path, replace: bool) -> None:

@@ -1,0 +1,1 @@
+"""What the analyst does with a release, and what is left to do it with."""

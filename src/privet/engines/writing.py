@@ -99,11 +99,30 @@ class Writer:
         kind = sql.recognised(present, fits)
         if kind == "integer" and self._fits_64_bits(c):
             return f"CAST(s.c{c} AS BIGINT)"
+        if kind == "number" and not self._fits_float(c):
+            return f"s.c{c}"
         return f"CAST(s.c{c} AS {CASTS[kind]})" if kind in CASTS else f"s.c{c}"
 
     def _fits_64_bits(self, c: int) -> bool:
         fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM people"
         return bool(self._session.one(fits))
+
+    def _fits_float(self, c: int) -> bool:
+        """Whether floats keep every digit, and different numbers different.
+
+        Fifteen digits are kept. 1e2 and 100 are two texts and one float, as are 0 and
+        -0, so such columns stay text.
+        """
+        _, text = sql.TEXT_KEYS["number"]
+        digits = "length(ltrim(regexp_replace(v, '[^0-9]', '', 'g'), '0'))"
+        return bool(
+            self._session.one(
+                f"SELECT max({digits}) <= 15 "
+                "AND count(*) FILTER (WHERE v ILIKE '%e%') = 0 "
+                f"AND count(DISTINCT {text}) = count(DISTINCT CAST(v AS DOUBLE)) "
+                f"FROM (SELECT c{c} AS v FROM people WHERE c{c} IS NOT NULL)"
+            )
+        )
 
     def _spelled(self, cell: str, name: str) -> str:
         """A cell that a spreadsheet does not take for a formula."""

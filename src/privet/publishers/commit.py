@@ -5,11 +5,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -22,14 +21,15 @@ from privet.engines.base import Run, Tally, Writing
 from privet.errors import EngineError, InputError
 from privet.finding import Audit
 from privet.publishers.earlier import same_source
+from privet.publishers.folders import Busy, beside, move, private_files, save, sync
 from privet.publishers.note import note
-from privet.publishers.reading import MANIFEST, digest, open_files
+from privet.publishers.reading import MANIFEST, digest, open_files, read_manifest
 from privet.publishers.release import Release, judged
 from privet.releases.manifest import Written, columns_of, manifest
-from privet.releases.recipe import Cut, Hide
+from privet.releases.recipe import RECIPE, Hide, Recipe
 
 FORMATS = ("parquet", "csv")
-CUSTODY, RECIPE, NOTE = "custody.json", "recipe.json", "README.txt"
+CUSTODY, NOTE = "custody.json", "README.txt"
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,18 @@ def write(
     """Write a release; it appears whole or not at all."""
     place = _place(folder, custody, format)
     _refuse(release, place, replace)
-    with _explained(place), _beside(place.folder) as partial:
+    with _explained(place), beside(place.folder) as partial:
         written = _table(release, place, partial, run)
-        found = _recount(release, place, partial, run)
-        content = _manifest(release, place, written, found, run)
-        _save(partial / MANIFEST, _json(content))
-        _save(partial / NOTE, note(content))
-        _sync(partial)
+        found, kinds = _recount(release, place, partial, written, run)
+        content = _manifest(release, place, written, found, kinds, run)
+        save(partial / MANIFEST, _json(content))
+        save(partial / NOTE, note(content))
+        sync(partial)
         with _kept(release, place, content, found, replace):
-            _move(partial, place.folder, replace)
+            _refuse_foreign(place.folder, replace)
+            move(partial, place.folder, replace=replace)
+        with suppress(OSError):  # it is there; only its name may not be on disk yet
+            sync(place.folder.parent)
     return _published(release, content)
 
 
@@ -80,7 +83,8 @@ def _published(release: Release, content: dict[str, Any]) -> Release:
 def _place(
     folder: str | PathLike[str], custody: str | PathLike[str], format_: str | None
 ) -> Place:
-    path, kept = Path(folder).expanduser(), Path(custody).expanduser()
+    path = Path(folder).expanduser().resolve()
+    kept = Path(custody).expanduser().resolve()
     ending = path.suffix.lower().removeprefix(".")
     file = path.name if ending in FORMATS else ""
     chosen = format_ or (ending if file else "parquet")
@@ -94,11 +98,11 @@ def _place(
 
 
 def _refuse(release: Release, place: Place, replace_: bool) -> None:
-    folder, kept = place.folder.resolve(), place.custody.resolve()
+    folder, kept = place.folder, place.custody
     if kept == folder or folder in kept.parents:
         raise InputError(
             "The custody folder must not be inside the release; it never travels. Got "
-            f"{str(place.custody)!r} for a release in {str(place.folder)!r}."
+            f"{str(kept)!r} for a release in {str(folder)!r}."
         )
     if release.recipe is None:
         raise InputError(
@@ -106,20 +110,42 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
         )
     if not release.safe:
         raise InputError("A release must keep every promise to be written.")
-    full = place.folder.exists() and (
-        not place.folder.is_dir() or any(place.folder.iterdir())
-    )
-    if full and not (replace_ and (place.folder / MANIFEST).is_file()):
+    if release.table.roles.unit:
         raise InputError(
-            f"{str(place.folder)!r} must not exist yet, or hold a release that replace "
+            "A table must have one row per person to be released; unit "
+            f"{release.table.roles.unit!r} says it may have several."
+        )
+    if not folder.parent.is_dir():
+        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
+    if kept.exists() and not kept.is_dir():
+        raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
+    _refuse_foreign(folder, replace_)
+    for name in (CUSTODY, RECIPE):
+        if (kept / name).exists() and not replace_:
+            raise InputError(
+                f"{str(kept / name)!r} must not exist yet: it belongs to "
+                "another release. Choose another custody folder, or allow to replace."
+            )
+
+
+def _refuse_foreign(folder: Path, replace_: bool) -> None:
+    """Only an empty place is filled, and only a release is ever replaced."""
+    if not folder.exists():
+        return
+    found = {p.name for p in folder.iterdir()} if folder.is_dir() else {""}
+    if not found:
+        return
+    if not (replace_ and MANIFEST in found):
+        raise InputError(
+            f"{str(folder)!r} must not exist yet, or hold a release that replace "
             "allows to write over."
         )
-    for name in (CUSTODY, RECIPE):
-        if (place.custody / name).exists() and not replace_:
-            raise InputError(
-                f"{str(place.custody / name)!r} must not exist yet: it belongs to "
-                "another release. Choose another custody folder, or allow to replace it."
-            )
+    own = {MANIFEST, NOTE, *(f["path"] for f in read_manifest(folder)["files"])}
+    if foreign := sorted(found - own):
+        raise InputError(
+            f"{str(folder)!r} must hold nothing but a release to be replaced; "
+            f"{foreign[0]!r} is none of its files. Move it elsewhere first."
+        )
 
 
 @contextmanager
@@ -127,10 +153,17 @@ def _explained(place: Place) -> Iterator[None]:
     """What the system refuses, in words; nothing is left behind."""
     try:
         yield
+    except Busy:
+        raise InputError(
+            f"The custody folder {str(place.custody)!r} must not be in use; another "
+            "release is being written. Wait for it, or choose another folder."
+        ) from None
     except OSError as error:
         reasons = {
             errno.ENOSPC: "the disk is full",
+            errno.EDQUOT: "the disk quota is used up",
             errno.EFBIG: "the file would be larger than allowed",
+            errno.EIO: "the disk did not take it; it may be full",
             errno.EROFS: "the folder is read-only",
             errno.EACCES: "there is no permission",
             errno.EPERM: "there is no permission",
@@ -142,18 +175,6 @@ def _explained(place: Place) -> Iterator[None]:
             f"The release {str(place.folder)!r} could not be written: {why}. Nothing "
             "was left behind."
         ) from None
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """A new folder beside the release, which is gone in the end unless it was moved."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    partial = folder.parent / f".{folder.name}.partial-{secrets.token_hex(6)}"
-    partial.mkdir(mode=0o700)
-    try:
-        yield partial
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 # What -------------------------------------------------------------------------------
@@ -170,26 +191,44 @@ def _table(release: Release, place: Place, partial: Path, run: Run) -> Written:
     )
     try:
         rows = release.table.engine.write(writing, release.table.recodings, run)
-    except EngineError:
+    except EngineError as error:
+        if "(IO error)" not in str(error):
+            raise
         free = shutil.disk_usage(partial).free
         raise OSError(errno.ENOSPC if free < 2**24 else errno.EIO, "") from None
-    _sync(path)
+    sync(path)
     return Written(place.file, rows, digest(path))
 
 
-def _recount(release: Release, place: Place, partial: Path, run: Run) -> Audit:
+def _recount(
+    release: Release, place: Place, partial: Path, written: Written, run: Run
+) -> tuple[Audit, dict[str, str]]:
     """Read what was written, as a stranger would, and judge it again."""
-    roles = release.table.roles
-    table = open_files(partial / place.file, roles, guarded=place.format == "csv")
-    with table:
-        found = judged(table, release.policy, run=run)
+    roles, path = release.table.roles, partial / place.file
+    try:
+        with open_files(path, roles, guarded=place.format == "csv") as table:
+            found = judged(table, release.policy, run=run)
+            names, rows = table.schema.names, table.engine.rows(run)
+            kinds = {c.name: c.kind for c in table.schema.columns}
+    except InputError:
+        raise _miscounted() from None
     expected = [(f.verdict, f.belief, f.value) for f in release.audit.findings]
-    if expected != [(f.verdict, f.belief, f.value) for f in found.findings]:
-        raise EngineError(
-            "What was written does not recount to what was promised; nothing is "
-            "released. Please report this as a bug."
-        )
-    return found
+    same = expected == [(f.verdict, f.belief, f.value) for f in found.findings]
+    whole = (names, rows, digest(path)) == (
+        release.columns(),
+        written.rows,
+        written.sha256,
+    )
+    if not (same and whole):
+        raise _miscounted()
+    return found, kinds
+
+
+def _miscounted() -> EngineError:
+    return EngineError(
+        "What was written does not recount to what was promised; nothing is "
+        "released. Please report this as a bug."
+    )
 
 
 def hidden_cells(release: Release, run: Run) -> dict[str, int]:
@@ -197,34 +236,53 @@ def hidden_cells(release: Release, run: Run) -> dict[str, int]:
     recipe = release.recipe
     if recipe is None:
         return {}
-    columns = [
-        c
-        for c, how in recipe.columns.items()
-        if isinstance(how, Hide) or (isinstance(how, Cut) and not how.after)
-    ]
     found = {}
-    for tally, counts in release.table.count([Tally((), c) for c in columns], run):
+    for tally, counts in release.table.count(_marked(recipe), run):
         code = counts.about.code(recipe.marker)
-        at = np.flatnonzero(counts.value == code)
-        found[tally.about] = int(counts.n[at].sum())
+        shown = counts.value == (-1 if code is None else code)
+        found[tally.about] = int(counts.n[shown].sum())
     return found
 
 
+def hidden_values(release: Release, run: Run) -> dict[str, int]:
+    """How many values of each column are shown as the marker."""
+    recipe = release.recipe
+    if recipe is None:
+        return {}
+    plain, found = replace(release.table, relabels={}), {}
+    for tally, counts in plain.count(_marked(recipe), run):
+        how = recipe.columns[tally.about]
+        texts = how.texts(counts.about, recipe.marker)
+        values = np.unique(counts.value).tolist()
+        found[tally.about] = sum(texts[code] == recipe.marker for code in values)
+    return found
+
+
+def _marked(recipe: Recipe) -> list[Tally]:
+    """What to count of the columns that show the marker."""
+    columns = recipe.columns.items()
+    return [
+        Tally((), c) for c, how in columns if isinstance(how, Hide) or not how.after
+    ]
+
+
 def _manifest(
-    release: Release, place: Place, written: Written, found: Audit, run: Run
+    release: Release,
+    place: Place,
+    written: Written,
+    found: Audit,
+    kinds: dict[str, str],
+    run: Run,
 ) -> dict[str, Any]:
     from privet import __version__
 
     table, recipe = release.table, release.recipe
     assert recipe is not None
-    plain = replace(table, relabels={})
-    domains = plain.domains(list(recipe.columns), run)
-    hidden = {
-        c: len(how.hidden) if isinstance(how, Hide) else len(domains[c])
-        for c, how in recipe.columns.items()
-    }
-    kinds = {c.name: c.kind for c in table.schema.columns}
-    kinds |= {c: d.kind for c, d in domains.items()}
+    domains = replace(table, relabels={}).domains(list(recipe.columns), run)
+    if place.format == "csv":  # which has no types of its own
+        kinds = {c.name: c.kind for c in table.schema.columns}
+    kinds = kinds | {c: d.kind for c, d in domains.items()}
+    hidden = hidden_values(release, run)
     return manifest(
         version=__version__,
         title=release.policy.title,
@@ -246,31 +304,16 @@ def _kept(
     replace_: bool,
 ) -> Iterator[None]:
     """The private record, written before the release appears; gone if it does not."""
-    place.custody.mkdir(parents=True, exist_ok=True, mode=0o700)
     assert release.recipe is not None
     record = custody_record(release, content, found)
-    documents = {RECIPE: release.recipe.to_dict(), CUSTODY: record}
-    saved: list[Path] = []
-    old = {
-        n: (place.custody / n).read_bytes()
-        for n in documents
-        if replace_ and (place.custody / n).exists()
-    }
-    try:
-        for name, document in documents.items():
-            partial = place.custody / f".{name}.{secrets.token_hex(6)}"
-            saved.append(partial)
-            _save(partial, _json(document), private=True)
-            partial.rename(place.custody / name)
-            saved[-1] = place.custody / name
-        _sync(place.custody)
+    texts = {RECIPE: _json(release.recipe.to_dict()), CUSTODY: _json(record)}
+
+    def appeared() -> bool:
+        path = place.folder / MANIFEST
+        return path.is_file() and path.read_text(encoding="utf-8") == _json(content)
+
+    with private_files(place.custody, texts, replace=replace_, stay=appeared):
         yield
-    except BaseException:
-        for path in saved:
-            path.unlink(missing_ok=True)
-        for name, content_ in old.items():
-            (place.custody / name).write_bytes(content_)
-        raise
 
 
 def custody_record(
@@ -319,44 +362,3 @@ def _step(step: Any) -> dict[str, Any]:
 
 def _json(content: object) -> str:
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
-
-
-def _save(path: Path, text: str, *, private: bool = False) -> None:
-    mode = 0o600 if private else 0o666
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(path: Path) -> None:
-    """Make sure a file or the names in a folder are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _move(partial: Path, folder: Path, replace_: bool) -> None:
-    partial.chmod(0o777 & ~_umask())
-    old = None
-    if replace_ and folder.exists():
-        old = folder.parent / f".{folder.name}.old-{secrets.token_hex(6)}"
-        folder.rename(old)
-    try:
-        partial.rename(folder)
-    except OSError:
-        if old is not None:
-            old.rename(folder)
-        raise
-    _sync(folder.parent)
-    if old is not None:
-        shutil.rmtree(old, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -97,11 +97,11 @@ def _remove_leftover(path: Path) -> None:
 # Moving -----------------------------------------------------------------------------
 
 
-def move(partial: Path, folder: Path) -> None:
-    """Give a finished folder its name; what has the name already changes places."""
+def move(partial: Path, folder: Path, *, replace: bool) -> None:
+    """Give a finished folder its name; what it replaces gets the other name."""
     partial.chmod(0o777 & ~_umask())
-    if not folder.exists():
-        partial.rename(folder)
+    if not (replace and folder.exists()):
+        partial.rename(folder)  # fails if somebody was faster
     elif not _swapped(partial, folder):
         _moved_over(partial, folder)
 
@@ -158,29 +158,40 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def private_files(folder: Path, texts: Mapping[str, str]) -> Iterator[None]:
-    """Files that stay if all goes well; else everything is as it was before."""
+def private_files(
+    folder: Path, texts: Mapping[str, str], *, replace: bool, stay: Callable[[], bool]
+) -> Iterator[None]:
+    """Files that stay if all goes well; else everything is as it was before.
+
+    `stay` tells, after something went wrong, whether that was too late to matter.
+    """
     created = _made(folder)
     with ExitStack() as stack:
         try:
             stack.enter_context(locked(folder))
-            with _replaced(folder, texts):
+            if not replace and any((folder / name).exists() for name in texts):
+                raise FileExistsError(errno.EEXIST, "")
+            with _replaced(folder, texts, stay):
                 yield
         except BaseException:
             for path in created:
-                with suppress(OSError):
+                with suppress(OSError):  # not empty
                     path.rmdir()
             raise
 
 
 @contextmanager
-def _replaced(folder: Path, texts: Mapping[str, str]) -> Iterator[None]:
+def _replaced(
+    folder: Path, texts: Mapping[str, str], stay: Callable[[], bool]
+) -> Iterator[None]:
     token = secrets.token_hex(6)
     fresh = {name: folder / f".{name}.new-{token}" for name in texts}
     old = {name: folder / f".{name}.old-{token}" for name in texts}
+    saved = False
     try:
         for name, text in texts.items():
             save(fresh[name], text, private=True)
+        saved = True
         for name in texts:
             with suppress(FileNotFoundError):
                 (folder / name).rename(old[name])
@@ -188,19 +199,25 @@ def _replaced(folder: Path, texts: Mapping[str, str]) -> Iterator[None]:
         sync(folder)
         yield
     except BaseException:
-        for name in texts:
-            _put_back(folder / name, fresh[name], old[name])
+        if not stay():
+            for name in texts:
+                _put_back(folder / name, fresh[name], old[name], saved)
+            raise
+        _forget(old)
         raise
+    _forget(old)
+
+
+def _forget(old: Mapping[str, Path]) -> None:
     for path in old.values():
         path.unlink(missing_ok=True)
 
 
-def _put_back(path: Path, fresh: Path, old: Path) -> None:
+def _put_back(path: Path, fresh: Path, old: Path, saved: bool) -> None:
     """Undo one replacement, however far it came."""
-    if fresh.exists():  # not in its place yet
-        fresh.unlink()
-    elif old.exists() or path.exists():
+    if saved and not fresh.exists():  # it has its place already
         path.unlink(missing_ok=True)
+    fresh.unlink(missing_ok=True)
     if old.exists():
         old.rename(path)
 
@@ -210,8 +227,3 @@ def _made(folder: Path) -> list[Path]:
     missing = [p for p in (folder, *folder.parents) if not p.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return missing
-
-
-def is_taken(error: OSError) -> bool:
-    """Whether a name was taken by somebody who was faster."""
-    return error.errno in (errno.EEXIST, errno.ENOTEMPTY)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,8 @@ from privet.adversary import KINDS
 from privet.audits import audit
 from privet.beliefs import limit_from
 from privet.engines.base import Listener
-from privet.engines.files import TextOptions, find_source
+from privet.engines.files import Source, TextOptions, find_source
+from privet.engines.sql import literal
 from privet.errors import InputError, PrivetError
 from privet.finding import Audit
 from privet.policy import Measure, Policy, Promise
@@ -28,14 +31,25 @@ MANIFEST = "release.json"
 
 def open_files(path: Path, roles: Roles, *, guarded: bool, **options: Any) -> Table:
     """The released file as a table, with the roles that are left."""
-    source = find_source(path, text=TextOptions(guarded=guarded))
     released = Roles(
         quasi=roles.quasi,
         sensitive=roles.sensitive,
         target=roles.target,
         weight=roles.weight,
     )
-    return open_table(source, released, **options)
+    return open_table(_exactly(path, guarded), released, **options)
+
+
+def _exactly(path: Path, guarded: bool) -> Source:
+    """The one file of a release; the folder's name is neither pattern nor data."""
+    source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
+    plain, file = literal(str(path)), literal(glob.escape(str(path)))
+    if path.suffix.lower() == ".parquet":
+        scan = f"read_parquet({file}, hive_partitioning = false)"
+    else:
+        scan = source.scan.replace(plain, file, 1)
+        scan = scan.removesuffix(")") + ", hive_partitioning = false)"
+    return replace(source, scan=scan)
 
 
 def is_release(path: str | PathLike[str]) -> bool:
@@ -46,22 +60,33 @@ def is_release(path: str | PathLike[str]) -> bool:
 def load(folder: str | PathLike[str], **options: Any) -> Release:
     """Open a release from its public files.
 
-    Digests are checked; the promises are recounted by `verify`.
+    Everything must be as the manifest says: digests, rows, columns, and the promises,
+    which are recounted. `verify` tells all of it at once instead of raising.
     """
-    content = read_manifest(Path(folder))
-    for problem in _changed_files(Path(folder), content):
+    place = Path(folder).expanduser()
+    content = read_manifest(place)
+    for problem in _changed_files(place, content):
         raise InputError(problem)
-    return _load(Path(folder), content, **options)
+    release = _load(place, content, **options)
+    if problems := _differences(release, content):
+        release.table.close()
+        raise InputError("\n".join(problems))
+    return release
 
 
 def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
     roles, policy = _roles(content), _policy(content)
     path = folder / content["files"][0]["path"]
     table = open_files(path, roles, guarded="escaped" in content, **options)
+    try:
+        found = audit(table, [*policy.promises, *policy.measures])
+    except BaseException:
+        table.close()
+        raise
     return Release(
         table=table,
         policy=policy,
-        audit=audit(table, [*policy.promises, *policy.measures]),
+        audit=found,
         method=content.get("method", ""),
         manifest=content,
     )
@@ -75,7 +100,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         )
     try:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (ValueError, OSError):
+    except (ValueError, OSError, RecursionError):
         raise InputError(f"{MANIFEST} must be readable JSON; it is not.") from None
     return check_form(content)
 
@@ -83,7 +108,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def _changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
     problems = []
     for file in content["files"]:
-        path = folder / Path(file["path"]).name
+        path = folder / file["path"]
         if not path.is_file():
             problems.append(f"File {file['path']!r} of the release must exist.")
         elif digest(path) != file["sha256"]:
@@ -104,10 +129,11 @@ def _roles(content: Mapping[str, Any]) -> Roles:
         columns = content["columns"].items()
         return tuple(c for c, about in columns if about.get("role") == role)
 
+    targets = [c for c, about in content["columns"].items() if about.get("target")]
     return Roles(
         quasi=having("quasi"),
         sensitive=having("sensitive"),
-        target=next(iter(having("target")), None),
+        target=next(iter([*having("target"), *targets]), None),
         weight=content.get("weight"),
     )
 
@@ -127,15 +153,36 @@ _JUDGED = ("verdict", "basis", "worst", "measured")
 
 def _promise(stated: Mapping[str, Any]) -> Promise:
     keys = {k: v for k, v in stated.items() if k not in (*_LIMITS, *_JUDGED)}
-    name, kind = keys.pop("name", ""), keys.pop("against")
-    about = keys.pop("about", None)
-    maker: Any = KINDS[kind]
-    limit = limit_from({k: stated[k] for k in _LIMITS if k in stated})
-    return Promise(maker(**keys), limit, about, name)
+    name, about = keys.pop("name", ""), keys.pop("about", None)
+    with _stated("promise"):
+        kind, known = _against(keys.pop("against"), keys)
+        maker: Any = KINDS[kind]
+        limit = limit_from({k: stated[k] for k in _LIMITS if k in stated})
+        return Promise(maker(**known), limit, about, name)
+
+
+def _against(against: Any, keys: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind of adversary and what it knows, under one key or beside it."""
+    if isinstance(against, str):
+        return against, keys
+    ((kind, known),) = against.items()
+    return kind, {**keys, **(known if isinstance(known, dict) else {"knows": known})}
 
 
 def _measure(stated: Mapping[str, Any]) -> Measure:
-    return Measure(**{k: v for k, v in stated.items() if k not in _JUDGED})
+    with _stated("measure"):
+        return Measure(**{k: v for k, v in stated.items() if k not in _JUDGED})
+
+
+@contextmanager
+def _stated(what: str) -> Iterator[None]:
+    """What the manifest says must make sense."""
+    try:
+        yield
+    except (PrivetError, KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(
+            f"Each {what} of {MANIFEST} must be one that privet wrote; one is not."
+        ) from None
 
 
 # Verifying --------------------------------------------------------------------------
@@ -160,7 +207,7 @@ def verify(
     folder: str | PathLike[str], *, progress: Listener | None = None, **options: Any
 ) -> Verification:
     """Recount a release against its manifest, from the files alone."""
-    place = Path(folder)
+    place = Path(folder).expanduser()
     content = read_manifest(place)
     problems = _changed_files(place, content)
     if any("must exist" in p for p in problems):
@@ -188,11 +235,11 @@ def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
     for claim, found in zip(stated, release.audit.findings, strict=True):
         worst = str(found.belief.posterior) if found.belief else None
         measured = str(found.value) if found.value is not None else None
-        same = (claim["verdict"], claim.get("worst"), claim.get("measured"))
+        same = (claim.get("verdict"), claim.get("worst"), claim.get("measured"))
         if same != (found.verdict.value, worst, measured):
             problems.append(
                 f"Promise {found.promise.name!r} must recount to what the manifest "
-                f"says: {claim['verdict']} at {claim.get('worst')}; it is "
+                f"says: {claim.get('verdict')} at {claim.get('worst')}; it is "
                 f"{found.verdict.value} at {worst}."
             )
     return problems

@@ -6,7 +6,7 @@ which values are hidden, only how many. The custody record never travels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,8 @@ def columns_of(
     found: dict[str, Any] = {}
     for name in released:
         about: dict[str, Any] = {"role": schema.role(name) or None, "type": kinds[name]}
+        if name == schema.roles.target and about["role"] != "target":
+            about["target"] = True
         if name in schema.roles.bins:
             about["bins"] = schema.roles.bins[name].to_list()
         match recipe.columns.get(name):
@@ -69,12 +71,25 @@ def columns_of(
     return found
 
 
+def against(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Who must not learn it, under one key.
+
+    >>> against({"against": "linker", "knows": ["job", "country"]})
+    {'linker': ['job', 'country']}
+    >>> against({"against": "linker", "knows_any": 2})
+    {'linker': {'knows_any': 2}}
+    """
+    known = {k: v for k, v in stated.items() if k != "against"}
+    return {stated["against"]: known["knows"] if set(known) == {"knows"} else known}
+
+
 def public_finding(finding: Finding) -> dict[str, Any]:
     """A promise with its verdict, without the witness."""
     stated = finding.promise.to_dict()
-    against = stated.pop("against", None)
-    if against is not None:
-        stated = {"name": stated.pop("name"), "against": against, **stated}
+    if isinstance(finding.promise, Promise):
+        known = finding.promise.against.to_dict()
+        rest = {k: v for k, v in stated.items() if k not in known and k != "name"}
+        stated = {"name": stated["name"], "against": against(known), **rest}
     judged: dict[str, Any] = {"verdict": finding.verdict.value}
     if finding.basis is not None:
         judged["basis"] = finding.basis.value
@@ -116,9 +131,13 @@ def manifest(
         content["weight"] = weight
     if escaped:
         content["escaped"] = (
-            "Text that begins with = + - @ ' or a tab has a ' in front; take one off."
+            "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
+            "take one off."
         )
     return content
+
+
+# Reading ----------------------------------------------------------------------------
 
 
 def check_form(content: Any) -> dict[str, Any]:
@@ -139,4 +158,47 @@ def check_form(content: Any) -> dict[str, Any]:
             if missing
             else f"The release must be a table; it is of kind {content['kind']!r}."
         )
+    wrong = [key for key, fits in _FORM.items() if key in content and not fits(content)]
+    if wrong:
+        raise InputError(
+            f"{wrong[0]} of release.json must be as privet writes it; it is not."
+        )
     return content
+
+
+def _is_list(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(v, dict) for v in values)
+
+
+def _is_file(stated: Mapping[str, Any]) -> bool:
+    rows, sha256 = stated.get("rows"), stated.get("sha256")
+    counted = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 0
+    return _is_name(stated.get("path")) and counted and isinstance(sha256, str)
+
+
+def _is_name(path: Any) -> bool:
+    """Whether a path is a plain file name that leads nowhere else."""
+    if not isinstance(path, str) or not path or path.startswith("."):
+        return False
+    return not any(letter in path for letter in "/\\:\0")
+
+
+def _are_columns(columns: Any) -> bool:
+    return isinstance(columns, dict) and all(
+        isinstance(about, dict) for about in columns.values()
+    )
+
+
+_FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "files": lambda c: (
+        _is_list(c["files"]) and len(c["files"]) == 1 and all(map(_is_file, c["files"]))
+    ),
+    "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),
+    "promises": lambda c: _is_list(c["promises"]),
+    "measures": lambda c: _is_list(c["measures"]),
+    "not_promised": lambda c: isinstance(c["not_promised"], list),
+    "method": lambda c: isinstance(c["method"], str),
+    "title": lambda c: isinstance(c["title"], str),
+    "weight": lambda c: c["weight"] in c["columns"],
+}
+"""What must hold of each part of a manifest."""

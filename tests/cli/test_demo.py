@@ -12,13 +12,14 @@ pytestmark = pytest.mark.engines
 FEW = ("--rows", "1000")
 
 
-def test_a_demo_shows_a_breach_and_succeeds(privet: Privet) -> None:
+def test_a_demo_shows_a_breach_and_a_release(privet: Privet) -> None:
     result = privet("demo", *FEW)
     assert 0 == result.exit_code
     assert result.stdout.startswith("✗ Breach: 2 of 3 promises are broken.\n")
     assert "zip is 04417 and occupation is Fire fighter" in result.stdout
+    assert result.stdout.endswith("Verified.\n")
     made = {p.name for p in Path("privet-demo").iterdir()}
-    assert {"patients.csv", "policy.toml", ".privet-demo"} == made
+    assert {"patients.csv", "policy.toml", "release", "custody", ".privet-demo"} == made
 
 
 def test_messages_go_to_standard_error_and_can_be_repeated(privet: Privet) -> None:
@@ -27,9 +28,13 @@ def test_messages_go_to_standard_error_and_can_be_repeated(privet: Privet) -> No
         "Made my demo/patients.csv: 1,000 patients who never lived.",
         "Made my demo/policy.toml: what the hospital promises its patients.",
         "privet audit 'my demo/patients.csv' -p 'my demo/policy.toml'",
+        "privet publish 'my demo/patients.csv' -p 'my demo/policy.toml' "
+        "-o 'my demo/release' --custody 'my demo/custody'",
+        "privet verify 'my demo/release'",
     ] == [line for line in result.stderr.splitlines() if line]
     again = privet("audit", "my demo/patients.csv", "-p", "my demo/policy.toml")
-    assert result.stdout == again.stdout
+    assert result.stdout.startswith(again.stdout)
+    assert 0 == privet("verify", "my demo/release").exit_code
 
 
 def test_a_demo_is_not_written_over_unless_asked(privet: Privet) -> None:

@@ -20,6 +20,7 @@ from privet import (
     Reconstructor,
     Roles,
     Shift,
+    Signoff,
 )
 from privet.adversary import AVERAGING, MODELS
 from privet.policy.promise import UTILITIES
@@ -106,6 +107,14 @@ def roles(draw: st.DrawFn) -> Roles:
     return Roles(**dealt, target=target, bins=bins, **counted)
 
 
+signoffs = st.builds(
+    lambda name, day, purpose: Signoff(name, day.isoformat(), purpose),
+    words.filter(str.strip),
+    st.dates(),
+    words.filter(str.strip),
+)
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Whole policies."""
@@ -123,4 +132,6 @@ def policies(draw: st.DrawFn) -> Policy:
             st.dictionaries(names, cells | st.lists(cells, min_size=1), max_size=2)
         ),
         title=draw(names),
+        earlier=draw(st.lists(words, max_size=2, unique=True)),
+        signoff=draw(st.none() | signoffs),
     )

@@ -20,6 +20,7 @@ from privet import (
     Reconstructor,
     Roles,
     Shift,
+    Signoff,
 )
 
 
@@ -113,6 +114,16 @@ def test_a_measure_is_enough() -> None:
     assert () == Policy.from_toml("[[measure]]\nk_anonymity = 2").promises
 
 
+def test_earlier_releases_and_who_signs() -> None:
+    text = PROMISE + (
+        "[[earlier]]\ncustody = 'vault/may'\n[[earlier]]\ncustody = 'vault/june'\n"
+        "[signoff]\nname = 'A. Steward'\ndate = 2026-03-31\npurpose = 'research'\n"
+    )
+    policy = Policy.from_toml(text)
+    assert ("vault/may", "vault/june") == policy.earlier
+    assert Signoff("A. Steward", "2026-03-31", "research") == policy.signoff
+
+
 # What is wrong ----------------------------------------------------------------------
 
 
@@ -144,6 +155,11 @@ def test_a_measure_is_enough() -> None:
         ("[bins]\nage = [5, 2020-01-01]", "p.toml:2: bins.age: bins must have edges t"),
         ("[where]\nyear = []", "p.toml:2: where.year must be a value or a list of val"),
         ("[where]\nyear = {a = 1}", "p.toml:2: where.year must be a value or a list "),
+        ("[[earlier]]", "p.toml:1: earlier[1] must have custody: a folder."),
+        ("[[earlier]]\ncustody = ''", "p.toml:2: earlier[1].custody must be the path "),
+        ("[earlier]", "p.toml:1: earlier must be written [[earlier]], once per earlie"),
+        ("[signoff]\nname = 'A'", "p.toml:1: signoff must have date, purpose too."),
+        ("[signoff]\nnam = 'A'", "p.toml:2: 'nam' is not a key of signoff. Did you m"),
         ("[[measure]]", "p.toml:1: measure[1]: A measure must be one of k_anonymity; "),
         ("[[measure]]\nk_anonimity = 5", "p.toml:2: 'k_anonimity' is not a key of mea"),
         ("[[measure]]\nk_anonymity = 0", "p.toml:2: measure[1].k_anonymity must be a "),
@@ -228,6 +244,20 @@ def test_each_promise_has_its_own_name() -> None:
         "p.toml:20: measure[1].name must be its own; got 'a', which is promise[1]'s "
         "already.",
     ] == problems(text)
+
+
+def test_an_earlier_release_is_named_once() -> None:
+    twice = "[[earlier]]\ncustody = 'vault'\n" * 2
+    (one,) = problems(PROMISE + twice)
+    assert one.startswith("p.toml:5: earlier: earlier must hold each folder once; got")
+
+
+def test_a_signature_has_a_day() -> None:
+    text = "[signoff]\nname = 'A'\ndate = 'today'\npurpose = 'research'\n"
+    (one,) = problems(text + PROMISE)
+    assert (
+        "p.toml:1: signoff: date must be a date such as 2026-03-31; got 'today'." == one
+    )
 
 
 def test_everything_is_said_at_once_in_the_order_of_the_file() -> None:

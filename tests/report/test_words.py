@@ -214,6 +214,7 @@ def test_headlines(findings: list[Finding], expected: str) -> None:
 # Advice and reach -------------------------------------------------------------------
 
 STOP, AGAIN = "Do not release the table as it is.", "Audit again after every change."
+HIDE = "Or let privet publish hide as few values as will do."
 
 
 def test_nothing_to_do_where_all_is_safe() -> None:
@@ -225,13 +226,13 @@ def test_advice_names_the_columns_once() -> None:
         "Make the columns job and country coarser (bins, fewer values), or leave one "
         "of them out."
     )
-    assert [STOP, columns, AGAIN] == words.advice(audit(BREACH, BREACH))
+    assert [STOP, columns, AGAIN, HIDE] == words.advice(audit(BREACH, BREACH))
 
 
 def test_advice_about_one_column() -> None:
     one = judged(Witness({"zip": "1"}, "ill", "Flu", 4, 5, 1, 4))
     only = "Make the column zip coarser (bins, fewer values) or drop it."
-    assert [STOP, only, AGAIN] == words.advice(audit(one))
+    assert [STOP, only, AGAIN, HIDE] == words.advice(audit(one))
 
 
 def test_advice_where_no_coarser_table_can_help() -> None:
@@ -239,6 +240,7 @@ def test_advice_where_no_coarser_table_can_help() -> None:
     assert words.advice(audit(common))[1].startswith(
         "Leave out the column ill, or allow more than 75 %: that many have the value"
     )
+    assert HIDE not in words.advice(audit(common))
 
 
 def test_advice_about_measures_and_the_undecided() -> None:

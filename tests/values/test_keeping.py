@@ -40,6 +40,7 @@ def values() -> list[Any]:
         pv.Promise(pv.Linker(), pv.Ceiling("1/2"), {"ill": ["Flu", None]}),
         pv.Measure(k_anonymity=3),
         pv.Purpose("distortion"),
+        pv.Signoff("A. Steward", "2026-03-31", "research"),
         pv.Policy(PROMISE, pv.Roles(quasi="age"), where={"year": 2024}, title="x"),
         pv.Witness({"job": "Cook"}, "ill", "Flu", 4, 5, 5, 24),
         pv.Finding(PROMISE, pv.Verdict.UNDECIDED, note="no time"),

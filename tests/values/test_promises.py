@@ -156,6 +156,9 @@ def test_a_policy_takes_one_promise_or_several() -> None:
         {"promises": promise(), "where": {"year": []}},
         {"promises": promise(), "where": {1: "x"}},
         {"promises": promise(), "purpose": "information"},
+        {"promises": promise(), "signoff": "me"},
+        {"promises": promise(), "earlier": ["vault", "vault"]},
+        {"promises": promise(), "earlier": [""]},
     ],
 )
 def test_policies_that_are_none(keys: dict[str, Any]) -> None:

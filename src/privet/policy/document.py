@@ -51,10 +51,10 @@ class Policy:
         object.__setattr__(self, "promises", _all(self.promises, Promise))
         object.__setattr__(self, "measures", _all(self.measures, Measure))
         object.__setattr__(self, "where", _where(self.where))
-        object.__setattr__(self, "earlier", names(self.earlier, "earlier"))
-        for what, kind in (("roles", Roles), ("purpose", Purpose), ("title", str)):
+        object.__setattr__(self, "earlier", earlier_of(self.earlier))
+        for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):
-                raise InputError(f"{what} must be {kind.__name__}; got {value!r}.")
+                raise InputError(f"{what} must be {words}; got {value!r}.")
         called = [p.name for p in self.promises] + [m.name for m in self.measures]
         if not called:
             raise InputError("A policy must hold a promise or a measure; got none.")
@@ -101,6 +101,22 @@ class Policy:
         if self.origin is None:
             raise PolicyError(problems)
         raise PolicyError(located(problems, self.origin.text), self.origin.file)
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "roles": (Roles, "Roles"),
+    "purpose": (Purpose, "a Purpose"),
+    "title": (str, "text"),
+    "signoff": (Signoff | None, "a Signoff"),
+}
+
+
+def earlier_of(folders: Any) -> tuple[str, ...]:
+    """Custody folders, each once."""
+    found = names(folders, "earlier", noun="folder")
+    if "" in found:
+        raise InputError("earlier must be folders; got ''.")
+    return found
 
 
 def located(problems: Sequence[Problem], text: str) -> list[Problem]:

@@ -16,6 +16,7 @@ Form = Mapping[str, Any]
 TEXT: Form = {"title": "text", "type": "string"}
 TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
 NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
+FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
 NAMES: Form = {"anyOf": [TEXT, TEXTS]}
 WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
 COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
@@ -149,7 +150,7 @@ SECTIONS: dict[str, dict[str, Key]] = {
     },
     "earlier": {
         "custody": Key(
-            TEXT,
+            FOLDER,
             "The custody folder of an earlier release of the same people, beside the "
             "policy file.",
         ),

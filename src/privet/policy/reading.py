@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from privet.adversary import KINDS, Adversary
 from privet.beliefs import Limit, limit_from
 from privet.errors import InputError, PolicyError, Problem, what_exists
-from privet.policy.document import Policy, located
+from privet.policy.document import Policy, earlier_of, located
 from privet.policy.keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
 from privet.policy.promise import Measure, Promise, Purpose, Signoff
 from privet.policy.writing import toml
@@ -87,7 +87,7 @@ class Reader:
         promises = [self._promise(i, p) for i, p in self._listed("promise")]
         measures = [self._measure(i, m) for i, m in self._listed("measure")]
         purpose = Purpose(**self._fitting("purpose", self.content.get("purpose")))
-        earlier = [self._earlier(i, e) for i, e in self._listed("earlier")]
+        earlier = self._earlier()
         signoff = self._signoff()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
@@ -99,7 +99,7 @@ class Reader:
             roles=roles,
             measures=tuple(m for m in measures if m),
             purpose=purpose,
-            earlier=tuple(e for e in earlier if e),
+            earlier=earlier,
             signoff=signoff,
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
@@ -204,11 +204,13 @@ class Reader:
             return None
         return self._try(f"measure[{i}]", partial(Measure, **given))
 
-    def _earlier(self, i: int, keys: dict[str, Any]) -> str | None:
-        found: str | None = self._fitting("earlier", keys).get("custody")
-        if "custody" not in keys:
-            self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
-        return found
+    def _earlier(self) -> tuple[str, ...]:
+        folders: list[str] = []
+        for i, keys in self._listed("earlier"):
+            folders += self._fitting("earlier", keys).values()
+            if "custody" not in keys:
+                self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
+        return self._try("earlier", partial(earlier_of, folders)) or ()
 
     def _signoff(self) -> Signoff | None:
         stated = self.content.get("signoff")

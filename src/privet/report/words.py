@@ -249,9 +249,20 @@ def advice(audit: Audit) -> list[str]:
         steps.append("Do not release the table as it is.")
         steps += dict.fromkeys(step for f in broken for step in _repairs(f))
         steps.append("Audit again after every change.")
+        if any(_can_be_hidden(f) for f in broken):
+            steps.append("Or let privet publish hide as few values as will do.")
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
+
+
+def _can_be_hidden(finding: Finding) -> bool:
+    """Whether a linker could be kept in the dark by hiding what is known."""
+    stated = finding.promise
+    if isinstance(stated, Measure) or not isinstance(stated.against, Linker):
+        return False
+    prior = finding.belief.prior if finding.belief else 0
+    return stated.limit.holds(Belief(prior, prior))
 
 
 def _repairs(finding: Finding) -> Iterable[str]:
@@ -260,15 +271,14 @@ def _repairs(finding: Finding) -> Iterable[str]:
     if isinstance(stated, Measure):
         yield "Make rare combinations of the quasi columns coarser, or drop them."
         return
-    if not isinstance(stated.against, Linker) or finding.belief is None or not witness:
+    if not isinstance(stated.against, Linker) or not witness:
         return
-    prior = finding.belief.prior
     columns = [plain(c) for c in witness.knows]
-    if not stated.limit.holds(Belief(prior, prior)):
+    if not _can_be_hidden(finding):
         yield (
             f"Leave out the column {plain(witness.column)}, or allow more than "
-            f"{percent(prior)}: that many have the value in the whole table, so no "
-            "coarser table keeps the promise."
+            f"{percent(witness.belief.prior)}: that many have the value in the whole "
+            "table, so no coarser table keeps the promise."
         )
     elif len(columns) == 1:
         yield f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."

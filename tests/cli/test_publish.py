@@ -1,0 +1,239 @@
+"""Making a release and checking it, as a steward and a recipient would."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cli.conftest import BROKEN, COLUMNS, Privet, Process
+
+SIGNED = """
+[signoff]
+name = "Ada"
+date = 2026-03-31
+purpose = "research on loans"
+"""
+
+
+@pytest.fixture
+def policy(folder: Path) -> str:
+    """A policy that hiding two countries keeps."""
+    text = COLUMNS + 'target = "rating"\n' + BROKEN.replace("0.5", "0.75") + SIGNED
+    (folder / "policy.toml").write_text(text, encoding="utf-8")
+    return "policy.toml"
+
+
+def released(privet: Privet, *more: str, out: str = "out", kept: str = "vault") -> None:
+    result = privet(
+        "publish", "loans.csv", "-p", "policy.toml", "-o", out, "--custody", kept, *more
+    )
+    assert 0 == result.exit_code, result.output
+
+
+def test_a_release_is_made_and_verified(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    result = privet(
+        "publish", "loans.csv", "-p", policy, "-o", "out", "--custody", "vault"
+    )
+    assert (0, "✓ Safe: every promise is kept (1).") == (
+        result.exit_code,
+        result.stdout.splitlines()[0],
+    )
+    assert "country: 2 of 4 values (10 of 24 cells)" in result.stdout
+    assert "80 % → 66.7 %" in result.stdout
+    assert {"release.json", "table.parquet", "README.txt"} == {
+        p.name for p in (folder / "out").iterdir()
+    }
+    assert {"custody.json", "recipe.json"} == {
+        p.name for p in (folder / "vault").iterdir()
+    }
+    assert [] == [p.name for p in folder.iterdir() if p.name.startswith(".")]
+    checked = privet("verify", "out")
+    assert 0 == checked.exit_code
+    assert checked.stdout.startswith("✓ Verified")
+    again = privet("audit", "out", "-p", policy)
+    assert (0, True) == (again.exit_code, again.stdout.startswith("✓ Safe"))
+
+
+def test_the_sign_off_is_kept_in_custody_only(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    record = json.loads((folder / "vault/custody.json").read_text("utf-8"))
+    assert "Ada" == record["signoff"]["name"]
+    assert not any(b"Ada" in path.read_bytes() for path in (folder / "out").iterdir())
+
+
+def test_without_a_sign_off_one_is_asked_for(privet: Privet, folder: Path) -> None:
+    result = privet("publish", "loans.csv", "-p", "kept.toml", "--dry-run")
+    assert 0 == result.exit_code
+    assert "no [signoff]" in result.stderr
+
+
+def test_a_dry_run_writes_nothing(privet: Privet, policy: str, folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    result = privet("publish", "loans.csv", "-p", policy, "--dry-run", "--json")
+    told = json.loads(result.stdout)
+    assert ("safe", "4/5", "2/3") == (
+        told["verdict"],
+        told["promises"][0]["before"],
+        told["promises"][0]["after"],
+    )
+    assert 10 == told["columns"]["country"]["hidden_cells"]
+    assert before == sorted(folder.iterdir())
+
+
+def test_places_must_be_given(privet: Privet, policy: str) -> None:
+    result = privet("publish", "loans.csv", "-p", policy, "-o", "out")
+    assert 2 == result.exit_code
+    assert "--custody" in result.stderr
+
+
+def test_infeasible_says_the_floor_and_writes_nothing(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    text = Path(policy).read_text("utf-8").replace("0.75", "0.2")
+    Path("strict.toml").write_text(text, encoding="utf-8")
+    result = privet(
+        "publish", "loans.csv", "-p", "strict.toml", "-o", "out", "--custody", "vault"
+    )
+    assert 4 == result.exit_code
+    assert "5/24" in result.stderr
+    assert "1. Raise the limit to at least 5/24." in result.stderr
+    assert not (folder / "out").exists()
+    assert not (folder / "vault").exists()
+
+
+def test_nothing_is_written_over_unless_asked(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    first = (folder / "out/release.json").read_bytes()
+    words = ("publish", "loans.csv", "-p", policy, "-o", "out", "--custody", "vault")
+    assert 2 == privet(*words).exit_code
+    assert first == (folder / "out/release.json").read_bytes()
+    assert 0 == privet(*words, "--replace", "--format", "csv").exit_code
+    assert (folder / "out/table.csv").exists()
+    assert not (folder / "out/table.parquet").exists()
+    assert 0 == privet("verify", "out").exit_code
+
+
+def test_the_file_s_name_may_choose_the_format(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet, out="out/loans.csv")
+    assert "⊥" in (folder / "out/loans.csv").read_text("utf-8")
+    assert 0 == privet("verify", "out").exit_code
+
+
+def test_a_recipe_is_applied_to_a_later_delivery(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    later = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Never,G,3\n"
+    (folder / "later.csv").write_text(later, encoding="utf-8")
+    words = ("-p", policy, "-o", "may", "--custody", "vault-may")
+    recipe = ("--recipe", "vault/recipe.json")
+    assert 0 == privet("publish", "later.csv", *words, *recipe).exit_code
+    table = pq.read_table(folder / "may/table.parquet")
+    assert 27 == sum(table["count"].to_pylist())
+    assert {"US", "France", "⊥"} == set(table["country"].to_pylist())
+
+
+def test_a_recipe_that_breaks_a_promise_now_is_refused(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    worse = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Discharged,G,90\n"
+    (folder / "later.csv").write_text(worse, encoding="utf-8")
+    result = privet(
+        *("publish", "later.csv", "-p", policy, "-o", "may", "--custody", "v2"),
+        *("--recipe", "vault/recipe.json"),
+    )
+    assert 4 == result.exit_code
+    assert not (folder / "may").exists()
+
+
+def test_an_earlier_release_is_judged_together(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    text = Path(policy).read_text("utf-8") + '\n[[earlier]]\ncustody = "vault"\n'
+    Path("second.toml").write_text(text, encoding="utf-8")
+    words = ("-p", "second.toml", "-o", "out2", "--custody", "vault2", "--json")
+    result = privet("publish", "loans.csv", *words)
+    told = json.loads(result.stdout)
+    assert (0, "safe") == (result.exit_code, told["verdict"])
+    assert ["bound"] == [f["basis"] for f in told["together"]]
+
+
+def test_an_earlier_release_of_other_rows_leaves_it_undecided(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    more = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Never,G,1\n"
+    (folder / "more.csv").write_text(more, encoding="utf-8")
+    text = Path(policy).read_text("utf-8") + '\n[[earlier]]\ncustody = "vault"\n'
+    Path("second.toml").write_text(text, encoding="utf-8")
+    result = privet(
+        *("publish", "more.csv", "-p", "second.toml"),
+        *("-o", "out2", "--custody", "vault2"),
+    )
+    assert 3 == result.exit_code
+    assert "Undecided" in result.stdout
+    assert not (folder / "out2").exists()
+
+
+def test_a_changed_release_is_refused(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet, "--format", "csv")
+    table = folder / "out/table.csv"
+    table.write_text(table.read_text("utf-8").replace("France", "Spain"), "utf-8")
+    result = privet("verify", "out")
+    assert 1 == result.exit_code
+    assert "digest differs" in result.stdout
+    assert json.loads(privet("verify", "out", "--json").stdout)["problems"]
+
+
+def test_a_manifest_that_claims_too_much_is_refused(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    path = folder / "out/release.json"
+    content = json.loads(path.read_text("utf-8"))
+    content["promises"][0]["worst"] = "1/2"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    result = privet("verify", "out", "-q")
+    assert (1, "refused") == (result.exit_code, result.stdout.strip())
+
+
+def test_no_release_no_verification(privet: Privet, folder: Path) -> None:
+    (folder / "empty").mkdir()
+    result = privet("verify", "empty")
+    assert 2 == result.exit_code
+    assert "release.json" in result.stderr
+
+
+def test_promises_against_insiders_stop_a_release(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    text = Path(policy).read_text("utf-8") + (
+        '\n[[promise]]\nname = "insiders"\nagainst = "insider"\nbelow = 0.9\n'
+    )
+    Path("policy.toml").write_text(text, encoding="utf-8")
+    result = privet("publish", "loans.csv", "-p", policy, "--dry-run")
+    assert 2 == result.exit_code
+    assert "insider" in result.stderr
+
+
+def test_in_a_shell_of_its_own(process: Process, policy: str, folder: Path) -> None:
+    done = process(
+        "PRIVET publish loans.csv -p policy.toml -o out --custody vault -q "
+        "&& PRIVET verify out -q"
+    )
+    assert (0, "safe\nverified\n", "") == (done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,89 @@
+"""The loop may be stopped at any time, with a safe release in hand."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pyarrow as pa
+import pytest
+
+import privet as pv
+from privet.publishers.refine import Refining, refine
+
+
+class Counting:
+    """A state whose moves are numbers; it is whole after each of them."""
+
+    def __init__(self, moves: int, interrupt_at: int | None = None) -> None:
+        self.left = moves
+        self.done: list[int] = []
+        self.interrupt_at = interrupt_at
+
+    def best(self) -> int | None:
+        if self.interrupt_at == len(self.done):
+            raise KeyboardInterrupt
+        return self.left or None
+
+    def apply(self, move: int) -> int:
+        self.left -= 1
+        self.done.append(move)
+        return move
+
+    def worst(self) -> Fraction:
+        return Fraction(len(self.done), 10)
+
+
+def test_every_move_is_made_in_order() -> None:
+    refined = refine(Counting(3))
+    assert ((3, 2, 1), "finished") == (refined.steps, refined.ended)
+
+
+def test_a_watcher_sees_every_move_and_may_stop() -> None:
+    seen: list[Refining] = []
+
+    def watch(event: Refining) -> bool:
+        seen.append(event)
+        return event.moves < 2
+
+    refined = refine(Counting(5), watcher=watch)
+    assert ((5, 4), "callback") == (refined.steps, refined.ended)
+    assert [(1, Fraction(1, 10)), (2, Fraction(2, 10))] == [
+        (e.moves, e.worst) for e in seen
+    ]
+
+
+def test_time_runs_out() -> None:
+    refined = refine(Counting(5), max_seconds=0)
+    assert ((), "time") == (refined.steps, refined.ended)
+
+
+def test_an_interrupt_keeps_what_was_reached() -> None:
+    refined = refine(Counting(5, interrupt_at=2))
+    assert ((5, 4), "interrupt") == (refined.steps, refined.ended)
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("seed", range(8))
+def test_stopped_anywhere_the_release_is_safe(seed: int) -> None:
+    dice = random.Random(seed)
+    rows = 40
+    table = pa.table(
+        {
+            "a": [dice.choice("pqrst") for _ in range(rows)],
+            "b": [dice.randint(0, 9) for _ in range(rows)],
+            "s": [dice.choice(["ill", "well", "well"]) for _ in range(rows)],
+            "k": [dice.choice("yn") for _ in range(rows)],
+        }
+    )
+    promise = pv.Promise(pv.Linker(["a", "b"]), pv.Ceiling("0.7"), {"s": "ill"})
+    with pv.read(table, quasi=["a", "b"], sensitive="s", target="k") as people:
+        whole = pv.publish(people, promise)
+        shares = [Fraction(0)]
+        for stop in range(len(whole.steps) + 1):
+            release = pv.publish(
+                people, promise, watcher=lambda e, stop=stop: e.moves < stop
+            )
+            assert release.safe
+            shares.append(release.audit.worst.belief.posterior)
+    assert sorted(shares) == shares  # showing more never lowers the worst belief

@@ -1,0 +1,134 @@
+"""Imports go one way, `import privet` is light, and the core needs the core only."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+HEAVY = {
+    "duckdb",
+    "numba",
+    "numpy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pyspark",
+    "rich",
+    "sklearn",
+    "starlette",
+}
+
+
+def python(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def test_imports_go_one_way() -> None:
+    result = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == result.returncode, result.stdout
+
+
+LIGHT = """
+import json, sys
+{work}
+print(json.dumps(sorted({{name.split(".")[0] for name in sys.modules}})))
+"""
+
+HELP = """
+from privet.cli import cli
+for words in (["--help"], ["--version"], *([c, "--help"] for c in cli.commands)):
+    try:
+        cli(words)
+    except SystemExit as leaving:
+        assert not leaving.code
+"""
+
+
+@pytest.mark.parametrize(
+    "work",
+    ["import privet", "import privet; dir(privet)", HELP],
+    ids=["", "dir", "help"],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(work: str) -> None:
+    result = python(LIGHT.format(work=work))
+    assert "" == result.stderr
+    loaded = set(json.loads(result.stdout.splitlines()[-1]))
+    assert set() == HEAVY & loaded
+
+
+def test_values_do_not_wake_the_engine() -> None:
+    work = "import privet as pv; pv.Promise(pv.Linker(['a']), pv.Ceiling('1/2'), 'b')"
+    loaded = json.loads(python(LIGHT.format(work=work)).stdout)
+    assert set() == {"duckdb", "pyarrow", "rich"} & set(loaded)
+
+
+ONLY_THE_CORE = """
+import sys
+
+CORE = {"duckdb", "_duckdb", "numpy", "pyarrow", "click", "rich"}
+OF_THE_CORE = {"markdown_it", "mdurl", "pygments"}  # what rich itself needs
+ALLOWED = CORE | OF_THE_CORE | {"privet", *sys.stdlib_module_names}
+
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] not in ALLOWED:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+for name in list(sys.modules):
+    if name.split(".")[0] not in ALLOWED | {"__main__"}:
+        del sys.modules[name]
+sys.meta_path.insert(0, Refuse())
+
+import pyarrow as pa
+import privet as pv
+
+for name in pv.__all__:
+    getattr(pv, name)
+
+from privet.cli import cli
+
+rows = pa.table({"job": ["Cook", "Cook", "Judge"], "ill": ["Flu", "Cold", "Flu"]})
+with pv.read(rows, quasi="job", sensitive="ill") as table:
+    found = pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling("1/2")))
+print(found.verdict.value, found.worst.belief.posterior)
+cli(["audit", sys.argv[1], "-p", sys.argv[2], "--quiet"])
+"""
+
+
+def test_an_audit_needs_the_core_only(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("job,ill\nCook,Flu\nCook,Cold\n", encoding="utf-8")
+    (tmp_path / "p.toml").write_text(
+        '[[promise]]\nagainst = "linker"\nknows = "job"\nabout = "ill"\nat_most = 1\n',
+        encoding="utf-8",
+    )
+    result = python(ONLY_THE_CORE, str(tmp_path / "t.csv"), str(tmp_path / "p.toml"))
+    assert "" == result.stderr
+    assert ["breach 1", "safe"] == result.stdout.splitlines()
+
+
+def test_dependencies_are_the_core() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = {d.split(">")[0] for d in project["project"]["dependencies"]}
+    assert {"duckdb", "numpy", "pyarrow", "click", "rich"} == needed

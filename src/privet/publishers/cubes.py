@@ -18,19 +18,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privet import exact
 from privet.beliefs import Ceiling
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
-
-DENSE = 6
-"""A table of all group-value pairs is used while it has this many cells per row."""
+from privet.publishers import kernels
+from privet.publishers.kernels import Cells, Groups, Limits, Rows
+from privet.publishers.loops import Codes, Flags, Floats, Ints
 
 
 @dataclass
@@ -49,28 +45,6 @@ class Outlook:
         return cls(np.zeros((rules, values)), np.zeros(values, dtype=bool))
 
 
-@dataclass(frozen=True)
-class View:
-    """Some rows of a cube, with their groups numbered from 0."""
-
-    rows: Ints
-    groups: Ints
-    """The groups that occur."""
-    local: Ints
-    """The number of each row's group among them."""
-
-
-@dataclass(frozen=True)
-class Cells:
-    """People of groups by value: where they are, how many, how many are protected."""
-
-    group: Ints
-    value: Ints
-    total: Ints
-    protected: Ints
-    """One column per rule."""
-
-
 class Cube:
     """The groups of one quasi-identifier while values are disclosed."""
 
@@ -85,182 +59,150 @@ class Cube:
     ) -> None:
         self.attributes = tuple(attributes)
         self.limits = [tuple(of_rule) for of_rule in limits]
-        self._codes = [np.asarray(c, dtype=np.int64) for c in codes]
-        self._total = total
-        self._protected = protected
-        _, group = np.unique(fixed, return_inverse=True)
-        self._group = group.astype(np.int64).ravel()
-        groups = int(self._group.max(initial=-1)) + 1
-        self._sums = _sums(self._group, total, groups)
-        self._protected_sums = _columns(self._group, protected, groups)
-        self.confidences = [
-            self._highest(np.arange(groups), r) for r in range(self.rules)
-        ]
-        self._live = np.arange(len(total))
-        self._still_harmful(np.arange(groups))
+        self._rows, self._groups = _grouped(codes, fixed, total, protected)
+        self._limits = kernels.limits_of(self.limits, int(total.sum()))
+        self._kernels = kernels.chosen(len(total), self._limits)
+        self._worst = [(0, 1)] * self.rules
+        self._groups = self._judged(self._groups)
 
     @property
     def rules(self) -> int:
         """How many rules the cube is judged by."""
         return len(self.limits)
 
+    @property
+    def confidences(self) -> list[Fraction]:
+        """The highest confidence of each rule now."""
+        return [Fraction(part, whole) for part, whole in self._worst]
+
     def holds(self) -> bool:
         """Whether every rule holds now."""
         return not any(
-            _over(self._protected_sums[:, r], self._sums, limit).any()
-            for r, limits in enumerate(self.limits)
+            limit.level <= now if limit.strict else limit.level < now
+            for now, limits in zip(self.confidences, self.limits, strict=True)
             for limit in limits
         )
 
     def worst_group(self, rule: int) -> tuple[int, int]:
         """The counts of the group that attains a rule's confidence."""
-        part, whole = self._protected_sums[:, rule], self._sums
-        at = exact.highest(part[whole > 0], whole[whole > 0])[0]
-        return int(part[whole > 0][at]), int(whole[whole > 0][at])
+        return self._worst[rule]
 
-    def _highest(self, groups: Ints, rule: int) -> Fraction:
-        whole = self._sums[groups]
-        part = self._protected_sums[groups, rule]
-        part, whole = part[whole > 0], whole[whole > 0]
-        if len(whole) == 0:
-            return Fraction(0)
-        at = exact.highest(part, whole)[0]
-        return Fraction(int(part[at]), int(whole[at]))
+    def _judged(self, groups: Groups) -> Groups:
+        """Take the confidences of new groups to heart; those that may do harm yet."""
+        for r, (part, whole) in enumerate(self._worst):
+            found = _highest(groups.counts[:, r + 1], groups.counts[:, 0])
+            if Fraction(*found) > Fraction(part, whole):
+                self._worst[r] = found
+        return groups.take(groups.counts[:, 1:].any(axis=1))
 
     # Looking ahead ------------------------------------------------------------------
 
-    def view(self, rows: Ints | None = None) -> View:
-        """Some rows, or all that may still do harm."""
-        here = self._live if rows is None else rows
-        group = self._group[here]
-        occurs = np.zeros(len(self._sums), dtype=bool)
-        occurs[group] = True
-        number = np.cumsum(occurs) - 1
-        return View(here, np.flatnonzero(occurs), number[group])
+    def view(self) -> Groups:
+        """All groups that may still do harm."""
+        return self._groups
 
-    def outlook(
-        self, attribute: int, values: int, hidden: Flags | None, view: View
-    ) -> Outlook:
-        """What disclosing each value would do, as far as some rows tell.
+    def outlooks(
+        self, groups: Groups, wanted: Sequence[Flags], ordered: Sequence[bool]
+    ) -> list[Outlook]:
+        """What disclosing each wanted value would do, as far as some groups tell.
 
-        `hidden` says which values are hidden now; None: the attribute is ordered, and
-        the question is what cutting after each value would do.
+        Wanted values and outlooks are given per attribute of the cube. Of an ordered
+        attribute, what cutting after each value would do.
         """
-        codes = self._codes[self.attributes.index(attribute)][view.rows]
-        rows, local = view.rows, view.local
-        if hidden is not None and not hidden.all():
-            inside = np.flatnonzero(hidden[codes])
-            rows, local, codes = rows[inside], local[inside], codes[inside]
-        found = Outlook.empty(values, self.rules)
-        if len(rows) == 0:
-            return found
-        cells = self._cells(rows, local * values + codes, view.groups, values)
-        if hidden is not None:
-            self._values_ahead(cells, found)
-        else:
-            self._cuts_ahead(cells, found)
-        return found
-
-    def _cells(self, rows: Ints, key: Ints, groups: Ints, values: int) -> Cells:
-        """Sums by group and value, in their order."""
-        size = len(groups) * values
-        if size > DENSE * len(rows):
-            names, key = np.unique(key, return_inverse=True)
-            key = key.ravel()
-        else:
-            names = np.arange(size)
-        total = _sums(key, self._total[rows], len(names))
-        there = np.flatnonzero(total)
-        protected = _columns(key, self._protected[rows], len(names))[there]
-        cell = names[there]
-        return Cells(groups[cell // values], cell % values, total[there], protected)
-
-    def _values_ahead(self, cells: Cells, found: Outlook) -> None:
-        """Each value taken out of each group: it, and what remains."""
-        rest = self._sums[cells.group] - cells.total
-        remain = rest > 0
-        for r, limits in enumerate(self.limits):
-            part = cells.protected[:, r]
-            other = self._protected_sums[cells.group, r] - part
-            ahead = part / cells.total
-            ahead[remain] = np.maximum(ahead[remain], other[remain] / rest[remain])
-            np.maximum.at(found.confidence[r], cells.value, ahead)
-            for limit in limits:
-                bad = _over(part, cells.total, limit)
-                bad[remain] |= _over(other[remain], rest[remain], limit)
-                found.broken[cells.value[bad]] = True
-
-    def _cuts_ahead(self, cells: Cells, found: Outlook) -> None:
-        """Each group cut after each of its values but the last.
-
-        A cut between two values that occur in the group cuts it as one right after the
-        lower of them would, so what is found there holds for a range of cuts.
-        """
-        inner = np.flatnonzero(cells.group[1:] == cells.group[:-1])
-        if len(inner) == 0:
-            return
-        first, last = cells.value[inner], cells.value[inner + 1] - 1
-        left = _running(cells.group, cells.total)[inner]
-        right = self._sums[cells.group[inner]] - left
-        for r, limits in enumerate(self.limits):
-            part = _running(cells.group, cells.protected[:, r])[inner]
-            other = self._protected_sums[cells.group[inner], r] - part
-            ahead = np.maximum(part / left, other / right)
-            _raise_ranges(found.confidence[r], first, last, ahead)
-            for limit in limits:
-                bad = _over(part, left, limit) | _over(other, right, limit)
-                found.broken |= _covered(first[bad], last[bad], len(found.broken))
+        offset = np.cumsum([0, *map(len, wanted)])
+        found = Outlook.empty(int(offset[-1]), self.rules)
+        own = [
+            Outlook(found.confidence[:, i:j], found.broken[i:j])
+            for i, j in pairwise(offset.tolist())
+        ]
+        if len(groups.start) == 0:
+            return own
+        asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
+        if asked:
+            every = kernels.Asked(np.array(asked), offset, np.concatenate(wanted))
+            self._kernels.look(
+                self._rows,
+                groups,
+                every,
+                self._limits,
+                found.confidence,
+                found.broken,
+            )
+        if any(ordered):
+            seen = kernels.Seen.of(self._rows, groups)
+            for a in np.flatnonzero(ordered).tolist():
+                cells = kernels.cells(seen, a, wanted[a])
+                _cuts_ahead(cells, groups, self._limits, own[a])
+        return own
 
     # Moving -------------------------------------------------------------------------
 
-    def split(self, attribute: int, low: int, high: int) -> Ints:
+    def split(self, attribute: int, low: int, high: int) -> Groups:
         """Part the rows with codes from low to high from the rest of their groups.
 
-        The live rows of the groups that were split are returned.
+        What became of the groups that were split is returned, unless it is harmless.
         """
-        codes = self._codes[self.attributes.index(attribute)][self._live]
-        moved = self._live[(codes >= low) & (codes <= high)]
-        old, local = np.unique(self._group[moved], return_inverse=True)
-        local = local.ravel()
-        total = _sums(local, self._total[moved], len(old))
-        protected = _columns(local, self._protected[moved], len(old))
-        new = len(self._sums) + np.arange(len(old))
-        self._group[moved] = new[local]
-        self._sums[old] -= total
-        self._protected_sums[old] -= protected
-        self._sums = np.concatenate([self._sums, total])
-        self._protected_sums = np.concatenate([self._protected_sums, protected])
-        touched = np.concatenate([old, new])
-        for r in range(self.rules):
-            here = self._highest(touched, r)
-            self.confidences[r] = max(self.confidences[r], here)
-        return self._still_harmful(touched)
-
-    def _still_harmful(self, touched: Ints) -> Ints:
-        """Drop groups that became harmless; the live rows of the others touched."""
-        dead = touched[~self._protected_sums[touched].any(axis=1)]
-        state = np.zeros(len(self._sums), dtype=np.int8)
-        state[touched] = 1
-        state[dead] = 2
-        now = state[self._group[self._live]]
-        if len(dead):
-            self._live, now = self._live[now < 2], now[now < 2]
-        return self._live[now == 1]
+        at, groups = self.attributes.index(attribute), self._groups
+        moved = self._kernels.split(at, low, high, self._rows, groups)
+        touched = moved.rows > 0
+        before, taken = groups.take(touched), moved.counts[touched]
+        middle = before.stop - moved.rows[touched]
+        old = Groups(before.start, middle, before.counts - taken)
+        parts = self._judged(old.joined(Groups(middle, before.stop, taken)))
+        self._groups = groups.take(~touched).joined(parts)
+        return parts
 
 
-def _over(part: Ints, whole: Ints, limit: Ceiling) -> Flags:
-    compare = exact.reaches if limit.strict else exact.exceeds
-    return compare(part, whole, limit.level)
+def _grouped(
+    codes: Sequence[Ints], fixed: Ints, total: Ints, protected: Ints
+) -> tuple[Rows, Groups]:
+    """Rows in the order of their groups; what is fixed makes the first groups."""
+    counts = np.column_stack([total, protected]).astype(np.int64)
+    order = np.argsort(fixed, kind="stable")
+    sorted_ = fixed[order]
+    start = np.flatnonzero(np.diff(sorted_, prepend=sorted_[:1] - 1))
+    stop = np.append(start[1:], len(total))[: len(start)]
+    sums = np.add.reduceat(counts[order], start) if len(start) else counts
+    rows = Rows(_side_by_side(codes, len(total)), counts, order)
+    return rows, Groups(start, stop, sums)
 
 
-def _sums(key: Ints, n: Ints, size: int) -> Ints:
-    """Sums by key; exact, since counts stay below 2**53."""
-    sums: Ints = np.bincount(key, weights=n, minlength=size).astype(np.int64)
-    return sums
+def _side_by_side(codes: Sequence[Ints], rows: int) -> Codes:
+    """Codes as one table, a row each."""
+    table = np.empty((rows, len(codes)), dtype=np.int32)
+    for a, column in enumerate(codes):
+        table[:, a] = column
+    return table
 
 
-def _columns(key: Ints, n: Ints, size: int) -> Ints:
-    return np.stack([_sums(key, n[:, r], size) for r in range(n.shape[1])], axis=1)
+def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
+    if len(whole) == 0:
+        return 0, 1
+    at = exact.highest(part, whole)[0]
+    return int(part[at]), int(whole[at])
+
+
+def _cuts_ahead(cells: Cells, groups: Groups, limits: Limits, found: Outlook) -> None:
+    """Each group cut after each of its values but the last.
+
+    A cut between two values that occur in the group cuts it as one right after the
+    lower of them would, so what is found there holds for a range of cuts.
+    """
+    inner = np.flatnonzero(cells.group[1:] == cells.group[:-1])
+    if len(inner) == 0:
+        return
+    first, last = cells.value[inner], cells.value[inner + 1] - 1
+    left = _running(cells.group, cells.total)[inner]
+    right = groups.counts[cells.group[inner], 0] - left
+    for r, having in enumerate(cells.having):
+        part = _running(cells.group, having)[inner]
+        other = groups.counts[cells.group[inner], r + 1] - part
+        one, two = part / left, other / right
+        _raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
+        for i in np.flatnonzero(limits.rule == r).tolist():
+            bad = kernels.beyond(one, part, left, limits, i)
+            bad |= kernels.beyond(two, other, right, limits, i)
+            found.broken |= _covered(first[bad], last[bad], len(found.broken))
 
 
 def _running(group: Ints, n: Ints) -> Ints:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from privet.counts import Domain
 from privet.errors import InputError
-from privet.publishers.cubes import Cube, Flags, Floats, Ints, Outlook, View
+from privet.publishers.cubes import Cube, Outlook
+from privet.publishers.kernels import Groups
+from privet.publishers.loops import Flags, Floats, Ints
 
 UserGain = Callable[[Ints], Floats]
 """What showing each hidden value is worth, from the counts of the hidden values of
@@ -118,13 +120,23 @@ class Disclosing:
         self.utility = utility
         self.maximal = maximal
         self.split = split
-        self._outlooks: dict[tuple[int, int], Outlook] = {}
+        self._outlooks = {
+            (q, a): Outlook.empty(len(self.attributes[a]), cube.rules)
+            for q, cube in enumerate(cubes)
+            for a in cube.attributes
+        }
         for q, cube in enumerate(cubes):
             self._look(q, cube, cube.view())
 
-    def _hidden(self, a: int) -> Flags | None:
+    def _open(self, a: int) -> Flags:
+        """Which values may be shown yet; what breaks a promise will always do so."""
         attribute = self.attributes[a]
-        return None if attribute.ordered else attribute.hidden
+        if attribute.ordered:
+            return np.ones(len(attribute), dtype=bool)
+        pool = attribute.classes[attribute.hidden]
+        if not self.maximal and not self.utility.beneficial(pool):
+            return np.zeros(len(attribute), dtype=bool)
+        return np.asarray(self._valid(a) & attribute.hidden)
 
     def worst(self) -> Fraction:
         """The highest confidence of any rule."""
@@ -251,8 +263,7 @@ class Disclosing:
         else:
             attribute.hidden[move.code] = False
         for q, cube in self._touching(move.attribute):
-            rows = cube.split(move.attribute, low, high)
-            self._look(q, cube, cube.view(rows))
+            self._look(q, cube, cube.split(move.attribute, low, high))
         return Step(
             attribute.domain.name,
             attribute.domain[move.code],
@@ -263,11 +274,13 @@ class Disclosing:
             tuple(c for cube in self.cubes for c in cube.confidences),
         )
 
-    def _look(self, q: int, cube: Cube, view: View) -> None:
-        """Look ahead from some rows; what was seen before stays true."""
-        for a in cube.attributes:
-            fresh = cube.outlook(a, len(self.attributes[a]), self._hidden(a), view)
-            known = self._outlooks.setdefault((q, a), fresh)
+    def _look(self, q: int, cube: Cube, groups: Groups) -> None:
+        """Look ahead from some groups; what was seen before stays true."""
+        wanted = [self._open(a) for a in cube.attributes]
+        ordered = [self.attributes[a].ordered for a in cube.attributes]
+        found = cube.outlooks(groups, wanted, ordered)
+        for a, fresh in zip(cube.attributes, found, strict=True):
+            known = self._outlooks[q, a]
             np.maximum(known.confidence, fresh.confidence, out=known.confidence)
             known.broken |= fresh.broken
 

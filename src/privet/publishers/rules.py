@@ -14,8 +14,9 @@ from privet.beliefs import Ceiling
 from privet.counts import Domain, Grouped, packed
 from privet.engines.base import Run, Tally
 from privet.policy import Promise
-from privet.publishers.cubes import Cube, Ints
+from privet.publishers.cubes import Cube
 from privet.publishers.disclose import Attribute
+from privet.publishers.loops import Ints
 from privet.table import Table
 
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from privet.counts import Domain
 from privet.engines import sql
 from privet.engines.base import Recoding, Relabel, Run
-from privet.engines.session import DoesNotFit, Session, too_little_memory
+from privet.engines.failures import DoesNotFit
+from privet.engines.session import Session, too_little_memory
 from privet.errors import InputError, PrivacyWarning
 from privet.roles import Bins, Column
 
@@ -157,9 +158,9 @@ class Dictionaries:
         table = f"dictionary_{c}_{len(self._made)}"
         new = pa.array([code[t] for t in how.texts], pa.uint32())
         old = pa.array(range(len(how.texts)), pa.uint32())
-        self._session.con.register(f"{table}_new", pa.table({"old": old, "new": new}))
+        self._session.register(f"{table}_new", pa.table({"old": old, "new": new}))
         self._make(sql.recoded(base.table, f"{table}_new"), table, run, "coding values")
-        self._session.con.unregister(f"{table}_new")
+        self._session.unregister(f"{table}_new")
         return Dictionary(table, Domain(base.domain.name, texts))
 
     def _kind(self, c: int) -> str:

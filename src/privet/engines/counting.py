@@ -14,7 +14,8 @@ from privet.counts import MOST_KEYS, Counts, Domain, Grouped, Keys
 from privet.engines import sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import COLUMNS_AT_ONCE, Dictionary
-from privet.engines.session import DoesNotFit, Session, too_little_memory
+from privet.engines.failures import DoesNotFit
+from privet.engines.session import Session, too_little_memory
 from privet.errors import EngineError, InputError
 from privet.exact import MAX_COUNT
 
@@ -162,19 +163,9 @@ class Counter:
         return found
 
     def _watched(self, statement: str, doing: str, step: tuple[int, int]) -> pa.Table:
-        return self._session.watched(
-            partial(self._read, statement), self._run, doing, step
-        )
-
-    def _read(self, statement: str) -> pa.Table:
         """The result of a count, unless it is too large to hold."""
-        reader = self._session.con.sql(statement).to_arrow_reader(1_000_000)
-        batches: list[pa.RecordBatch] = []
-        for batch in reader:
-            batches.append(batch)
-            if sum(len(b) for b in batches) > CELLS_AT_ONCE:
-                raise DoesNotFit
-        return pa.Table.from_batches(batches, reader.schema)
+        work = partial(self._session.fetch, statement, most=CELLS_AT_ONCE)
+        return self._session.watched(work, self._run, doing, step)
 
     # Pieces -------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ class DuckDB:
             names = tuple(c for c, _ in self._describe(json_scan(source.json)))
             scan = json_scan(source.json, names)
         if source.frame is not None:
-            session.con.register("frame", source.frame)
+            session.register("frame", source.frame)
             scan = "frame"
         described = self._describe(scan)
         names = names or tuple(c for c, _ in described)
@@ -191,7 +191,7 @@ class DuckDB:
                 )
             texts = [None if v is None else str(v) for v in values]
             wanted = pa.table({"v": pa.array(texts, pa.string())})
-            self._session.con.register(f"wanted_{i}", wanted)
+            self._session.register(f"wanted_{i}", wanted)
             cell = f"CAST(e.c{list(names).index(name)} AS VARCHAR)"
             same = sql.DUCKDB.same.format(a=cell, b="w.v")
             tests.append(f"EXISTS (SELECT 1 FROM wanted_{i} w WHERE {same})")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as NotYet
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from privet.engines import sql
 from privet.engines.base import Progress, Run
+from privet.engines.failures import DoesNotFit, explained
 from privet.errors import EngineError, InputError
 
 T = TypeVar("T")
@@ -25,9 +25,25 @@ T = TypeVar("T")
 POLL = 0.05
 """Seconds between two looks at a running statement."""
 
+ROWS_AT_ONCE = 1_000_000
+"""Rows of a result that are fetched together."""
 
-class DoesNotFit(Exception):
-    """The memory limit was reached although the engine may spill to disk."""
+SETTINGS: dict[str, object] = {
+    "enable_progress_bar": True,
+    "enable_progress_bar_print": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "preserve_insertion_order": False,
+    "TimeZone": "UTC",
+    # Joins are written with the people first and small dictionaries after them. Where
+    # DuckDB does not know how many rows a stream has it would hold all people in
+    # memory instead: 1.5 GB and three times as slow for 4 million rows.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+    # Python objects were looked at when the frame was handed over; see frames.py.
+    "pandas_analyze_sample": 0,
+}
+"""How our database differs from others."""
 
 
 class Session:
@@ -43,6 +59,7 @@ class Session:
         *,
         memory_limit: str | None = None,
         spill: str | PathLike[str] | None = None,
+        spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
         self.words = words
@@ -53,8 +70,14 @@ class Session:
         self.con = duckdb.connect()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="privet-duckdb")
         self._close = weakref.finalize(self, _close, self.con, folder, self._worker)
+        wanted = {
+            "temp_directory": folder,
+            "memory_limit": memory_limit,
+            "max_temp_directory_size": spill_limit,
+            "threads": threads,
+        }
         try:
-            self._configure(folder, memory_limit, threads)
+            self._configure({**SETTINGS, **wanted})
         except BaseException:
             self.close()
             raise
@@ -63,21 +86,7 @@ class Session:
         """Close the database and remove what it spilled; once or more often."""
         self._close()
 
-    def _configure(
-        self, folder: str, memory_limit: str | None, threads: int | None
-    ) -> None:
-        settings: dict[str, object] = {
-            "enable_progress_bar": True,
-            "enable_progress_bar_print": False,
-            "temp_directory": folder,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-            "preserve_insertion_order": False,
-            "TimeZone": "UTC",
-            "memory_limit": memory_limit,
-            "threads": threads,
-        }
+    def _configure(self, settings: dict[str, object]) -> None:
         for key, value in settings.items():
             if value is None:
                 continue
@@ -85,33 +94,58 @@ class Session:
             try:
                 self.con.execute(f"SET {key} = {text}")
             except duckdb.Error:
+                name = OPTIONS.get(key, key)
                 raise InputError(
-                    f"{key} must be a value DuckDB takes, such as memory_limit='4GB' "
-                    f"or threads=2; got {value!r}."
+                    f"{name} must be a value DuckDB takes, such as "
+                    f"memory_limit='4GB', spill_limit='50GB' or threads=2; "
+                    f"got {value!r}."
                 ) from None
 
-    def fetch(self, statement: str) -> pa.Table:
-        """Run a statement in this thread; what it selects, or an empty table."""
+    def register(self, name: str, frame: object) -> None:
+        """Let statements see a frame under a name."""
+        self._guarded(lambda: self.con.register(name, frame))
+
+    def unregister(self, name: str) -> None:
+        """Take a frame away again."""
+        self._guarded(lambda: self.con.unregister(name))
+
+    def fetch(self, statement: str, most: int | None = None) -> pa.Table:
+        """Run a statement in this thread; what it selects, or an empty table.
+
+        A result of more than `most` rows does not fit.
+        """
         relation = self.con.sql(statement)
-        return pa.table({}) if relation is None else relation.to_arrow_table()
+        if relation is None:
+            return pa.table({})
+        reader = relation.to_arrow_reader(ROWS_AT_ONCE)
+        batches: list[pa.RecordBatch] = []
+        rows = 0
+        try:
+            for batch in reader:
+                batches.append(batch)
+                rows += len(batch)
+                if most is not None and rows > most:
+                    raise DoesNotFit
+        finally:
+            reader.close()  # an open reader would block the connection
+        return pa.Table.from_batches(batches, reader.schema)
 
     def ask(self, statement: str) -> pa.Table:
-        """Run a small statement at once."""
-        return self._guarded(lambda: self.fetch(statement))
+        """Run a small statement."""
+        return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
 
     def one(self, statement: str) -> Any:
         """The one value a small statement selects."""
         return self.ask(statement)[0][0].as_py()
 
     def _guarded(self, work: Callable[[], T]) -> T:
+        """Run work; an error of the engine is replaced by one without cells."""
+        failure: BaseException
         try:
             return work()
-        except duckdb.OutOfMemoryException:
-            raise DoesNotFit from None
-        except duckdb.InterruptException:
-            raise KeyboardInterrupt from None
-        except duckdb.Error as error:
-            raise _explained(error, self.words) from None
+        except (duckdb.Error, pa.ArrowException, OSError) as error:
+            failure = explained(error, self.words)
+        raise failure  # outside of the handler: the engine's own error is forgotten
 
     def watched(
         self,
@@ -122,21 +156,39 @@ class Session:
     ) -> T:
         """Run work in the worker; report progress; stop it on Ctrl-C or time-out."""
         run.check()
+        if not self._close.alive:
+            raise InputError(
+                f"A table must be open to be counted; {self.words} was closed."
+            )
+        run.tell(Progress(doing, *step, 0.0, None))
         future: Future[T] = self._worker.submit(self._guarded, work)
         try:
-            while True:
-                try:
-                    return future.result(POLL)
-                except NotYet:
-                    if future.done():
-                        raise
-                    run.check()
-                    run.tell(self._progress(doing, step))
+            return self._awaited(future, run, doing, step)
         except BaseException:
-            if not future.done():
-                self.con.interrupt()
-                future.exception()  # wait until the statement has really stopped
+            if not future.cancel():
+                self._interrupt(future)
             raise
+
+    def _awaited(
+        self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
+    ) -> T:
+        while True:
+            try:
+                return future.result(POLL)
+            except NotYet:
+                if future.done():
+                    raise
+            run.check()
+            run.tell(self._progress(doing, step))
+
+    def _interrupt(self, future: Future[T]) -> None:
+        """Stop the statement and wait until it has really stopped.
+
+        Asked for repeatedly, since between two statements nobody listens.
+        """
+        while not future.done():
+            self.con.interrupt()
+            wait([future], POLL)
 
     def _progress(self, doing: str, step: tuple[int, int]) -> Progress:
         percent = self.con.query_progress()
@@ -146,42 +198,15 @@ class Session:
         return Progress(doing, *step, share, rows)
 
 
+OPTIONS = {"max_temp_directory_size": "spill_limit"}
+"""What we call DuckDB's settings, where that differs."""
+
+
 def too_little_memory() -> EngineError:
     """What to say when even the smallest part of a count does not fit."""
     return EngineError(
         "The memory limit is too low for this table: the count does not fit, not even "
         "in parts. Raise memory_limit, or give the spill folder more room."
-    )
-
-
-def _explained(error: duckdb.Error, words: str) -> Exception:
-    """What went wrong, without the engine's own words, which may quote a cell."""
-    text = str(error)
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    place = f"line {line[1]}" if line else "a line"
-    if found := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
-        return InputError(
-            f"Each line of {words} must have {found[1]} values, as the header has; "
-            f"{place} has {found[2]}."
-        )
-    if "unicode" in text.lower() or "utf-8" in text.lower():
-        return InputError(
-            f"Text of {words} must be UTF-8; {place} is not. Give its encoding, "
-            "such as encoding='latin-1'."
-        )
-    if "unterminated quote" in text:
-        return InputError(
-            f"Quotes in {words} must be closed; the one of {place} is not."
-        )
-    if "CSV" in text:
-        return InputError(
-            f"The file {words} must be regular CSV; it cannot be read at {place}. "
-            "Look for mixed line ends and stray quotes."
-        )
-    kind = type(error).__name__.removesuffix("Exception")
-    return EngineError(
-        f"DuckDB could not read {words} ({kind} error). Its own message is withheld, "
-        "since it may quote people's data."
     )
 
 

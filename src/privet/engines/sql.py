@@ -36,11 +36,11 @@ DUCKDB = Dialect(
 
 
 def quoted(name: str) -> str:
-    '''An identifier.
+    """An identifier.
 
     >>> quoted('a "b"')
     '"a ""b\"""'
-    '''
+    """
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 from privet.engines import sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
-from privet.engines.session import DoesNotFit, Session, too_little_memory
+from privet.engines.failures import DoesNotFit
+from privet.engines.session import Session, too_little_memory
 
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""
@@ -43,7 +44,7 @@ class Writer:
                     "label": pa.array(list(made.domain.labels), pa.string()),
                 }
             )
-            self._session.con.register(f"labels_{c}", labels)
+            self._session.register(f"labels_{c}", labels)
         try:
             work = partial(self._session.fetch, self._statement(run))
             table = self._session.watched(work, run, "writing", (1, 1))
@@ -51,7 +52,7 @@ class Writer:
             raise too_little_memory() from None
         finally:
             for c in self._dictionaries:
-                self._session.con.unregister(f"labels_{c}")
+                self._session.unregister(f"labels_{c}")
         return int(table[0][0].as_py())
 
     def _statement(self, run: Run) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 from privet.engines.base import Run, Tally, Writing
 from privet.errors import EngineError, InputError
 from privet.finding import Audit
+from privet.policy import Policy
 from privet.publishers.earlier import same_source
 from privet.publishers.folders import Busy, beside, move, private_files, save, sync
 from privet.publishers.note import note
@@ -336,13 +337,21 @@ def custody_record(
         "ended": release.ended,
         "recipe": None if release.recipe is None else release.recipe.to_dict(),
         "steps": [_step(s) for s in release.steps],
-        "policy": release.policy.origin.text
-        if release.policy.origin
-        else (release.policy.to_toml()),
+        "policy": _policy_text(release.policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
         "manifest_sha256": hashlib.sha256(_json(content).encode()).hexdigest(),
     }
+
+
+def _policy_text(policy: Policy) -> Any:
+    """The policy as it was written, or as a file would have it."""
+    if policy.origin:
+        return policy.origin.text
+    try:
+        return policy.to_toml()
+    except InputError:  # a promise about missing values, which TOML cannot write
+        return [p.to_dict() for p in (*policy.promises, *policy.measures)]
 
 
 def _step(step: Any) -> dict[str, Any]:

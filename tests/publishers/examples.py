@@ -1,0 +1,44 @@
+"""Small tables that the tests of releases share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import privet as pv
+from privet.demo.tables import bank_path
+
+DISCHARGED = {"bankruptcy": "Discharged"}
+
+
+def bank(**roles: Any) -> pv.Table:
+    """The bank customers of the paper's Table 1."""
+    stated = {
+        "quasi": ["job", "country", "child"],
+        "sensitive": "bankruptcy",
+        "target": "rating",
+        "weight": "count",
+    }
+    return pv.read(str(bank_path()), **(stated | roles))
+
+
+def discharged(limit: str, *knows: str) -> pv.Promise:
+    linker = pv.Linker(knows or ["job", "country"])
+    return pv.Promise(linker, pv.Ceiling(limit), DISCHARGED)
+
+
+def bank_release(limit: str = "3/4") -> pv.Release:
+    return pv.publish(bank(), [discharged(limit)])
+
+
+def written(place: Path, form: str = "parquet") -> Path:
+    """A release of the bank customers in a folder; its custody is beside it."""
+    bank_release().write(place / "out", custody=place / "vault", format=form)
+    return place / "out"
+
+
+def jobs(values: list[str | None], ill: list[str | None], **more: Any) -> pv.Table:
+    table = pa.table({"job": values, "ill": ill})
+    return pv.read(table, quasi="job", sensitive="ill", **more)

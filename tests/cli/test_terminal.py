@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pexpect
+import pyarrow.parquet
 import pytest
 
 from cli.conftest import Process
 from privet import __version__
-from privet.demo.patients import POLICY, patients
+from privet.demo.patients import patients
 
 PRIVET = str(Path(sys.executable).parent / "privet")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -91,13 +92,14 @@ def test_no_bar_and_no_colour_in_a_pipe(process: Process) -> None:
 
 
 def test_ctrl_c_while_counting_brings_the_cursor_back(folder: Path) -> None:
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(patients(50_000), folder / "patients.parquet")
-    policy = POLICY.replace("knows_any = 2", "knows_any = 6").replace("[bins]", "[x]")
-    columns = re.sub(r"\[x\].*?(?=\[\[promise)", "", policy, flags=re.DOTALL)
-    wide = columns.replace('"admitted"]', '"admitted", "ward", "nights", "cost"]')
-    (folder / "wide.toml").write_text(wide, encoding="utf-8")
+    table = patients(50_000)
+    pyarrow.parquet.write_table(table, folder / "patients.parquet")
+    others = [c for c in table.column_names if c not in ("name", "diagnosis")]
+    (folder / "wide.toml").write_text(  # hundreds of counts
+        f"[columns]\nquasi = {others}\n[[promise]]\nagainst = 'linker'\n"
+        "knows_any = 5\nabout = 'diagnosis'\nat_most = 0.5\n",
+        encoding="utf-8",
+    )
     words = ["audit", "patients.parquet", "-p", "wide.toml"]
     terminal = spawn(folder, words, 80)
     terminal.expect("counting")

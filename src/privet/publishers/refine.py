@@ -75,7 +75,7 @@ def refine(
             if watcher is not None and watcher(event) is False:
                 return Refined(tuple(steps), "callback")
     except KeyboardInterrupt:
-        # Between two moves the state is whole; a move itself is not interrupted
-        # half-way, since `apply` finishes what it began before it returns.
+        # A move cut short was judged before it began: the release is safe with it and
+        # without it. What is returned is audited once more in any case.
         return Refined(tuple(steps), "interrupt")
     return Refined(tuple(steps), "finished")

@@ -171,14 +171,14 @@ class Seen:
     @classmethod
     def of(cls, rows: Rows, groups: Groups) -> Seen:
         """Gather the rows of some groups."""
-        at = rows.order[ranges(groups.start, groups.stop)]
+        at = rows.order.take(ranges(groups.start, groups.stop))
         local = np.repeat(np.arange(len(groups.start)), groups.stop - groups.start)
-        counts = rows.counts[at]
+        counts = rows.counts.take(at, axis=0)  # several times faster than [at]
         some = [(np.flatnonzero(n), n) for n in counts.T[1:]]
         return cls(
             groups,
             local,
-            rows.codes[at],
+            rows.codes.take(at, axis=0),
             counts[:, 0].astype(np.float64),
             tuple((i, n[i].astype(np.float64)) for i, n in some),
         )
@@ -200,12 +200,12 @@ class Cells:
 
 def cells(seen: Seen, attribute: int, wanted: Flags) -> Cells:
     """Sums by group and wanted value of an attribute, in their order."""
-    values, code = len(wanted), seen.codes[:, attribute]
+    values, code = len(wanted), np.ascontiguousarray(seen.codes[:, attribute])
     key, total = seen.local * values + code, seen.total
     kept = key
     if not wanted.all():
-        inside = np.flatnonzero(wanted[code])
-        kept, total = key[inside], total[inside]
+        inside = np.flatnonzero(wanted.take(code))
+        kept, total = key.take(inside), total.take(inside)
     there, sums = _counted(kept, total, len(seen.groups.start) * values)
     having = []
     for some, n in seen.having:
@@ -289,7 +289,8 @@ def split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Mo
 
     Rows change places in `rows.order`; apart from that they keep their order.
     """
-    code = rows.codes[rows.order[ranges(groups.start, groups.stop)], attribute]
+    row = rows.order.take(ranges(groups.start, groups.stop))
+    code = rows.codes[:, attribute].take(row)
     inside = (code >= low) & (code <= high)
     size = groups.stop - groups.start
     ends = np.cumsum(size)
@@ -310,9 +311,9 @@ def _part(inside: Flags, groups: Groups, moved: Ints, rows: Rows) -> Ints:
     before: Ints = np.cumsum(inside) - inside
     behind = before - np.repeat(before[first], size)
     middle = np.repeat(groups.stop - moved, size)
-    row = rows.order[at]
+    row = rows.order.take(at)
     rows.order[np.where(inside, middle + behind, at - behind)] = row
-    taken = rows.counts[row[inside]]
+    taken = rows.counts.take(row[inside], axis=0)
     sums: Ints = np.add.reduceat(taken, np.cumsum(moved) - moved)
     return sums
 

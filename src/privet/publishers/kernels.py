@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -336,7 +337,7 @@ def compiled() -> Kernels | None:
     if os.environ.get(SWITCH) == "0":
         return None
     try:
-        import numba
+        numba = import_module("numba")
     except ImportError:
         return None
     looking, splitting = _jit(numba, loops.look), _jit(numba, loops.split)

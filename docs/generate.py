@@ -12,6 +12,7 @@ import inspect
 import json
 import re
 import sys
+import tempfile
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
@@ -25,6 +26,10 @@ import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path
 from privet.policy.keys import FREE, LISTS, SECTIONS, Key, form_words, schema
+from privet.publishers.disclose import Step
+from privet.publishers.reading import Verification
+from privet.publishers.refine import Refining
+from privet.report.released import summary
 from privet.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -43,6 +48,7 @@ def pages() -> dict[str, str]:
         "policy.schema.json": json.dumps(schema(), indent=2) + "\n",
         "exit-codes.md": exit_page(),
         "json.md": json_page(),
+        "release.md": release_page(),
     }
 
 
@@ -60,14 +66,18 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 # Python -----------------------------------------------------------------------------
 
 SHELVES = {
-    "Verbs": ("read", "audit", "belief"),
-    "Tables and releases": ("Table", "Groups", "Roles", "Bins", "Counts"),
-    "Promises": ("Promise", "Measure", "Purpose", "Policy"),
+    "Verbs": ("read", "audit", "belief", "publish", "load", "verify"),
+    "Tables and groups": ("Table", "Groups", "Roles", "Bins", "Counts"),
+    "Promises": ("Promise", "Measure", "Purpose", "Signoff", "Policy"),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio"),
+    "Publishing": ("TopDownDisclosure", "Release", "Recipe"),
     "Findings": ("Audit", "Finding", "Witness", "Verdict", "Basis", "Progress"),
 }
 """The order in which a reader meets the names; what is not here comes after."""
+
+MET = (Step, Refining, Verification)
+"""Values that a reader meets but never makes; they have no public name."""
 
 
 def python_page() -> str:
@@ -83,12 +93,17 @@ def python_page() -> str:
     for shelf, names in _shelves().items():
         parts.append(f"## {shelf}")
         parts += [_name_section(name, getattr(pv, name)) for name in names]
+    parts += ["## Values you are handed", "They are never made by hand."]
+    parts += [_met(value) for value in MET]
     return _page("Python reference", *parts, *_alias_part("\n".join(parts)))
 
 
 def _alias_part(text: str) -> list[str]:
     """What the short names in signatures stand for, as far as they occur."""
-    used = {n: words for n, words in _aliases() if re.search(rf"\b{n}\b", text)}
+    used: dict[str, tuple[str, str]] = {}
+    for n, words in _aliases():
+        if re.search(rf"\b{n}\b", text):
+            used.setdefault(n, words)
     if not used:
         return []
     lines = [f"- `{n}` is `{kind}`: {said}" for n, (kind, said) in used.items()]
@@ -98,6 +113,7 @@ def _alias_part(text: str) -> list[str]:
 def _aliases() -> Iterator[tuple[str, tuple[str, str]]]:
     """Documented names for types, read off the modules that public names live in."""
     homes = {getattr(pv, n).__module__ for n in pv.__all__ if n != "__version__"}
+    homes |= {value.__module__ for value in MET}
     for home in sorted({*homes, "privet.exact"}):
         body = ast.parse(inspect.getsource(sys.modules[home])).body
         for node, after in pairwise(body):
@@ -137,6 +153,12 @@ def _name_section(name: str, value: Any) -> str:
     if isinstance(value, type):
         parts += _class_parts(value)
     return "\n\n".join(p for p in parts if p)
+
+
+def _met(value: type) -> str:
+    head = f"### `{value.__name__}` {{ #{anchor(value.__name__)} }}"
+    said = docstring(inspect.getdoc(value) or "")
+    return "\n\n".join([head, said, *_class_parts(value)])
 
 
 def _signature(name: str, value: Any) -> str:
@@ -182,7 +204,7 @@ def _class_parts(value: type) -> Iterator[str]:
         yield "\n".join(f"- `{m.name}` is `{m.value!r}`" for m in value)
         return
     fields = list(_fields(value))
-    if fields:
+    if any(doc for _, _, doc in fields):  # else they are the parameters above
         yield "Fields:"
         yield "\n".join(
             f"- `{n}: {kind}`{': ' if doc else ''}{doc}" for n, kind, doc in fields
@@ -376,6 +398,13 @@ EXAMPLES = {
     "measure.name": '[[measure]]\nname = "nobody stands alone"\nk_anonymity = 2',
     "measure.k_anonymity": "[[measure]]\nk_anonymity = 5",
     "purpose.utility": '[purpose]\nutility = "information"',
+    "earlier.custody": '[[earlier]]\ncustody = "vault/2025"',
+    "signoff.name": '[signoff]\nname = "Ada Byron, data steward"\n'
+    'date = "2026-03-31"\npurpose = "Research on ratings"',
+    "signoff.date": '[signoff]\nname = "Ada Byron, data steward"\n'
+    'date = "2026-03-31"\npurpose = "Research on ratings"',
+    "signoff.purpose": '[signoff]\nname = "Ada Byron, data steward"\n'
+    'date = "2026-03-31"\npurpose = "Research on ratings"',
 }
 """An example of every key, as it would stand in a file."""
 
@@ -389,7 +418,17 @@ HEADS = {
     "promises against an insider are UNDECIDED for now, and promises against a "
     "reconstructor or a Bayesian do not apply.",
     "measure": "A familiar measure of the groups of all quasi columns.",
-    "purpose": "What the analyst wants. It is read and kept; an audit does not use it.",
+    "purpose": "What the analyst wants. `privet publish` shows values in the order of "
+    "what they are worth to this purpose; an audit does not use it. `information` is "
+    "about the target. Without a target, or with `distortion`, what "
+    "counts is the number of cells that are shown.",
+    "earlier": "An earlier release of the same rows, named by its custody folder and "
+    "written once per release. `privet publish` then also asks what somebody could "
+    "learn who has both; an audit does not use it. A path is taken from the folder of "
+    "the policy file. See [how to publish a table]"
+    "(../how-to/publish-a-table.md#when-something-is-out-already).",
+    "signoff": "Who answers for the release. All three keys belong together. They go "
+    "into the custody record and not into the release; an audit does not use them.",
     "bins": "The audit judges the table as if these columns were published in bins. A "
     "value belongs to the bin whose lower edge it reaches: with `[18, 65]` the bins "
     "are below 18, 18 to below 65, and 65 and more. Choose edges that anybody could "
@@ -444,10 +483,10 @@ CODES = {
     "or no promise applies. Nothing was judged.",
     EXIT["undecided"]: "No promise is known to be broken, but at least one could not "
     "be decided.",
-    INFEASIBLE: "No release can keep the promises. Kept for commands that publish; no "
-    "command of this version ends with it.",
-    BUG: "A mistake in privet itself. Nothing was judged.",
-    INTERRUPTED: "Ctrl-C ended the command.",
+    INFEASIBLE: "No release keeps the promises: even with everything hidden one is "
+    "broken, or a recipe breaks one, or a measure is not reached. Nothing was written.",
+    BUG: "A mistake in privet itself. Nothing was judged or written.",
+    INTERRUPTED: "Ctrl-C ended the command before it had an answer.",
 }
 
 
@@ -468,6 +507,15 @@ def exit_page() -> str:
         _table(("code", "verdict", "meaning"), rows),
         "Only `0` means that the table may be released as far as the policy goes. "
         "Treat every other code as no.",
+        "## Of `privet publish`",
+        "`0`: the release is written, or with `--dry-run` could be. `3`: the release "
+        "alone keeps every promise, but with an earlier one nothing is certain; "
+        "nothing is written. `4`: nothing that privet can make keeps every promise; "
+        "nothing is written. Ctrl-C while values are being shown ends the search, not "
+        "the command: what is reached is safe, and is written with `0`.",
+        "## Of `privet verify`",
+        "`0`: the release is what its manifest says, and recounts to it. `1`: it is "
+        "not, or breaks a promise. `2`: the folder holds no release that can be read.",
     )
 
 
@@ -507,6 +555,32 @@ FINDING_FIELDS = {
     "words": "The finding in words.",
     "beyond": "How much of the table is beyond the limit, in words.",
     "note": "What else must be said, such as why nothing was judged.",
+}
+
+PUBLISH_FIELDS = {
+    "verdict": "`safe`, or `undecided` where an earlier release leaves doubt.",
+    "title": "The policy's title, or an empty text.",
+    "method": "How it was made: `top-down disclosure`, or `recipe`.",
+    "ended": "Why the search ended: `finished`, `time`, `interrupt`, `callback`, or "
+    "`recipe` where there was none.",
+    "moves": "How many values were shown or cuts were made.",
+    "columns": "By column, what is not shown as it is: `hidden_values` of `values`, in "
+    "`hidden_cells` of `cells`; or `intervals` instead of `values`.",
+    "promises": "One object per promise and measure: `promise` (its name), `verdict`, "
+    "`limit`, `before` and `after` (the worst case in the table and in the release), "
+    "`words`, `note`.",
+    "together": "Findings against somebody who also has the earlier releases of the "
+    "policy, in the form of an audit's findings; null where it names none.",
+    "folder": "Where the release is; absent with `--dry-run`.",
+    "custody": "Where the private record is; absent with `--dry-run`.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
+VERIFY_FIELDS = {
+    "verdict": "`verified` or `refused`.",
+    "problems": "What differs from the manifest, in sentences; empty if nothing does.",
+    "audit": "The recount, in the form of an audit; null where the files could not be "
+    "read.",
 }
 
 WITNESS_FIELDS = {
@@ -569,6 +643,167 @@ def json_page() -> str:
         "## An example",
         f"The bank table of the tutorial, with this policy:\n\n```toml\n{SAMPLE}```",
         f"```json\n{shown}\n```",
+        "## `privet publish --json`",
+        rows(PUBLISH_FIELDS, PUBLISH_FIELDS),
+        "## `privet verify --json`",
+        rows(VERIFY_FIELDS, VERIFY_FIELDS),
+    )
+
+
+# The files of a release -------------------------------------------------------------
+
+MANIFEST_FIELDS = {
+    "privet": "The version that wrote the release.",
+    "manifest": "The form of this document: 1.",
+    "kind": "What is released: `groups`, a table whose rows fall into groups.",
+    "title": "The policy's title, or an empty text.",
+    "files": "The data files; there is one.",
+    "files.path": "Its name within the folder.",
+    "files.rows": "How many rows it has.",
+    "files.sha256": "The SHA-256 of its bytes.",
+    "columns": "What is said of each column, by its name.",
+    "columns.role": "Its role; absent where it has none.",
+    "columns.target": "True of a column with another role that is the target as well.",
+    "columns.type": "`text`, `integer`, `number`, `date` or `datetime`: what the "
+    "values were before any were hidden.",
+    "columns.bins": "The edges of its bins, where the policy has some.",
+    "columns.hidden_values": "How many values are hidden. Not which.",
+    "columns.shown_as": "The marker that stands for hidden values, or `intervals`.",
+    "method": "How the table was made safe.",
+    "promises": "Each promise as the policy states it, and what it came to.",
+    "promises.name": "The promise's name.",
+    "promises.against": 'The adversary and what it knows: `{"linker": ["job"]}`, or '
+    '`{"linker": {"knows_any": 2}}`; `{"linker": {}}` knows all quasi columns.',
+    "promises.about": "What it is about; absent where the policy left that out.",
+    "promises.at_most": "The limit, as a fraction in text; or `below`.",
+    "promises.verdict": "`safe`, or `not applicable` to a table.",
+    "promises.basis": "`exact`: it was counted.",
+    "promises.worst": "The worst case in the released file, as a fraction in text.",
+    "measures": "The same for measures, with `measured`; absent where there are none.",
+    "not_promised": "What no promise of this kind covers, in sentences.",
+    "weight": "The column that says how many people a row stands for; absent where "
+    "there is none.",
+    "escaped": "In a CSV release: how text that a spreadsheet might run is written, "
+    "and how to undo it.",
+}
+
+CUSTODY_FIELDS = {
+    "custody": "The form of this document: 1.",
+    "sensitive": "A reminder that the file quotes the private table.",
+    "made": "When, in UTC.",
+    "source": "The files that were read, each with its path and SHA-256; empty for a "
+    "frame in memory.",
+    "rows": "How many rows were read.",
+    "rows_from": "What tells these rows from others: digests of the files, table, "
+    "`where` and `bins`. A later release is compared with it.",
+    "engine": "What counted, and its version.",
+    "signoff": "The policy's `[signoff]`; null where it has none.",
+    "method": "How it was made.",
+    "ended": "Why the search ended.",
+    "recipe": "What is hidden; the same as in `recipe.json`.",
+    "steps": "Every move in order: column, value, whether it is a cut, gain, loss, "
+    "score, and the confidence of each rule afterwards.",
+    "policy": "The text of the policy.",
+    "before": "The audit of the private table, with witnesses.",
+    "after": "The audit of the file that was written, with witnesses.",
+    "manifest_sha256": "The SHA-256 of `release.json`, so that the two can be matched.",
+}
+
+RECIPE_FIELDS = {
+    "recipe": "The form of this document: 1.",
+    "marker": "What is shown for a hidden value.",
+    "columns": "What is done to each column that is not shown as it is.",
+    "columns.hide": "The hidden values; null is a missing one.",
+    "columns.show": "The values that were seen and are shown. All others are hidden.",
+    "columns.cut_after": "The last value of each interval but the last one. An empty "
+    "list: the whole column is hidden.",
+    "columns.kind": "The kind of values that were cut.",
+}
+
+PUBLISHED = """\
+title = "Loan ratings, research file"
+
+[columns]
+quasi     = ["job", "country", "child"]
+sensitive = ["bankruptcy"]
+target    = "rating"
+weight    = "count"
+
+[[promise]]
+name    = "nobody learns a discharge"
+against = "linker"
+knows   = ["job", "country"]
+about   = { bankruptcy = "Discharged" }
+at_most = 0.75
+"""
+
+
+def release_sample() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+    """Manifest, custody record and summary of a release of the bank table."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pv.read(str(bank_path())) as table,
+    ):
+        place = Path(folder)
+        release = pv.publish(table, pv.Policy.from_toml(PUBLISHED))
+        written = release.write(place / "out", custody=place / "vault", format="csv")
+        custody = json.loads((place / "vault" / "custody.json").read_text("utf-8"))
+        told = summary(release) | {"folder": "out", "custody": "vault"}
+        return dict(written.manifest), custody, told
+
+
+def _steady(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest without what differs from run to run: rows are shuffled."""
+    files = [{**f, "sha256": "…"} for f in manifest["files"]]
+    return {**manifest, "files": files}
+
+
+def release_page() -> str:
+    """The files of a release, field by field."""
+    manifest, custody, _ = release_sample()
+
+    def rows(meanings: dict[str, str]) -> str:
+        return _table(
+            ("field", "meaning"), [(f"`{k}`", said) for k, said in meanings.items()]
+        )
+
+    def shown(content: object) -> str:
+        return f"```json\n{json.dumps(content, ensure_ascii=False, indent=2)}\n```"
+
+    return _page(
+        "Files of a release",
+        "A release is a folder with three files. Everything in it is public. What is "
+        "private goes into the custody folder, which is never part of a release. "
+        "[Two documents](../explanation/two-documents.md) explains why.",
+        _table(
+            ("file", "where", "what it is"),
+            [
+                (
+                    "`table.parquet` or `table.csv`",
+                    "release",
+                    "The table; rows in a random order, identifiers left out.",
+                ),
+                ("`release.json`", "release", "The manifest, for programs."),
+                ("`README.txt`", "release", "The same in short, for people."),
+                ("`custody.json`", "custody", "How it was made. Private."),
+                ("`recipe.json`", "custody", "What is hidden. Private."),
+            ],
+        ),
+        "## The manifest: `release.json`",
+        "A dot means *inside*: `columns.role` is the `role` of a column.",
+        rows(MANIFEST_FIELDS),
+        "The bank table, published with this policy:",
+        f"```toml\n{PUBLISHED}```",
+        shown(_steady(manifest)),
+        "## The custody record: `custody.json`",
+        "Private: it quotes the table. The folder and its files are readable by their "
+        "owner only, where the system knows such a thing.",
+        rows(CUSTODY_FIELDS),
+        "## The recipe: `recipe.json`",
+        "Private: it names the hidden values. `privet publish --recipe` applies it to "
+        "a later delivery, and `pv.Recipe.load` reads it.",
+        rows(RECIPE_FIELDS),
+        shown(custody["recipe"]),
     )
 
 

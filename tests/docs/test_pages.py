@@ -84,10 +84,11 @@ def glossary() -> dict[str, str]:
 
 WORDS = (
     "adversary, audit, basis, belief, bins, breach, ceiling, counts, custody, finding, "
-    "group, identifier, insider, k-anonymity, limit, linker, manifest, measure, "
-    "policy, posterior, prior, promise, publisher, purpose, quasi-identifier, ratio, "
-    "reconstructor, release, role, safe, sensitive, shift, table, target, undecided, "
-    "unit, verdict, weight, witness"
+    "group, identifier, infeasible, insider, interval, k-anonymity, limit, linker, "
+    "manifest, marker, measure, move, policy, posterior, prior, promise, publisher, "
+    "purpose, quasi-identifier, ratio, recipe, reconstructor, release, role, safe, "
+    "sensitive, shift, sign-off, table, target, top-down disclosure, undecided, unit, "
+    "verdict, weight, witness"
 )
 
 

@@ -104,6 +104,46 @@ def test_every_field_of_the_json_output_is_explained() -> None:
     assert set(finding["witness"]) == set(generate.WITNESS_FIELDS)
 
 
+def paths(content: object, *below: str) -> set[str]:
+    """The fields of a document, with a dot for *inside*."""
+    assert isinstance(content, dict)
+    inside = {
+        f"{key}.{field}"
+        for key in below
+        for part in (
+            content[key].values() if isinstance(content[key], dict) else content[key]
+        )
+        for field in part
+    }
+    return {*content, *inside}
+
+
+RELEASED = generate.release_sample()
+
+
+def test_every_field_of_the_manifest_is_explained() -> None:
+    manifest, _, _ = RELEASED
+    rare = {"measures", "columns.bins", "columns.target"}
+    found = paths(manifest, "files", "columns", "promises")
+    assert set(generate.MANIFEST_FIELDS) == found | rare
+
+
+def test_every_field_of_the_custody_record_is_explained() -> None:
+    _, custody, _ = RELEASED
+    assert set(generate.CUSTODY_FIELDS) == set(custody)
+
+
+def test_every_field_of_the_recipe_is_explained() -> None:
+    _, custody, _ = RELEASED
+    cuts = {"columns.cut_after", "columns.kind"}
+    assert set(generate.RECIPE_FIELDS) == paths(custody["recipe"], "columns") | cuts
+
+
+def test_every_field_that_publishing_prints_is_explained() -> None:
+    _, _, told = RELEASED
+    assert set(generate.PUBLISH_FIELDS) == set(told)
+
+
 # The schema -------------------------------------------------------------------------
 
 REFUSED = {"docs/how-to/write-a-policy.md": {"wrong.toml"}}

@@ -23,7 +23,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -219,13 +219,28 @@ def _pieces() -> Path:
 # The comparison ---------------------------------------------------------------------
 
 
-def measured(path: Path, task: dict, times: int = 3) -> tuple[Cost, dict[str, float]]:
-    """The best of several runs, and the least time of each piece."""
-    runs, pieces = [], []
+@dataclass(frozen=True)
+class Measured:
+    """Several runs in turn with the floor, since others share the machine."""
+
+    floor: Cost
+    ours: Cost
+    pieces: dict[str, float]
+    """The least time of each piece."""
+
+    @property
+    def ratio(self) -> float:
+        return self.ours.seconds / self.floor.seconds
+
+
+def measured(path: Path, task: dict, times: int) -> Measured:
+    floor, ours, pieces = [], [], []
     for _ in range(times):
-        runs.append(apart(__file__, "privet", str(path), json.dumps(task)))
+        floor.append(apart(__file__, "duckdb", str(path), ""))
+        ours.append(apart(__file__, "privet", str(path), json.dumps(task)))
         pieces.append(json.loads(_pieces().read_text()))
-    return best(runs), {name: min(p[name] for p in pieces) for name in pieces[0]}
+    least = {name: min(p[name] for p in pieces) for name in pieces[0]}
+    return Measured(best(floor), best(ours), least)
 
 
 def told(pieces: dict[str, float]) -> str:
@@ -235,34 +250,42 @@ def told(pieces: dict[str, float]) -> str:
 def one_set(scale: int, path: Path, last: dict[str, float]) -> bool:
     """One size: the floor, both limits, the maximal pass."""
     times = 3 if scale <= JUDGED else 1
-    floor = best([apart(__file__, "duckdb", str(path), "") for _ in range(times)])
     print(f"{scale * ROWS:,} rows; best of {times}")
-    print(f"  DuckDB, GROUP BY of the cube {floor}")
     good = True
     for limit, bar in BARS.items():
         task = {"sets": [KNOWN], "limit": limit, "paper": True}
-        ours, pieces = measured(path, task, times)
-        _, whole = measured(path, {**task, "paper": False}, times)
-        ratio = ours.seconds / floor.seconds
-        bar *= 1 if fast() else 2  # noqa: PLW2901 - what numpy alone may take
-        grown = ours.seconds / last.get(limit, ours.seconds)
-        last[limit] = ours.seconds
-        print(f"  privet, limit {float(limit):4.0%}           {ours}")
+        found = measured(path, task, times)
+        whole = measured(path, {**task, "paper": False}, times)
+        most = bar if fast() else 2 * bar
+        show(limit, found, most, last)
         print(
-            f"    ratio {ratio:.1f}, in cpu-s {ours.cpu / floor.cpu:.1f} "
-            f"(bar {bar} at a million rows); {grown:.1f} times the size before"
+            f"    maximal pass {whole.pieces['greedy'] - found.pieces['greedy']:+.2f} s"
         )
-        print(f"    {told(pieces)}")
-        print(f"    maximal pass {whole['greedy'] - pieces['greedy']:+.2f} s")
-        good &= scale != JUDGED or ratio <= bar
+        good &= scale != JUDGED or found.ratio <= most
     return good
+
+
+def show(limit: str, found: Measured, most: int, last: dict[str, float]) -> None:
+    floor, ours = found.floor, found.ours
+    grown = ours.seconds / last.get(limit, ours.seconds)
+    last[limit] = ours.seconds
+    print(f"  DuckDB, GROUP BY of the cube {floor}")
+    print(f"  privet, limit {float(limit):4.0%}           {ours}")
+    print(
+        f"    ratio {found.ratio:.1f}, in cpu-s {ours.cpu / floor.cpu:.1f} "
+        f"(bar {most} at a million rows); {grown:.1f} times the size before"
+    )
+    print(f"    {told(found.pieces)}")
 
 
 def several_sets(path: Path, n: int) -> None:
     """Random sets of promises at a million rows."""
     for limit in BARS:
         tasks = [{"sets": s, "limit": limit, "paper": True} for s in some_sets(n)]
-        seconds = [measured(path, task, 1)[0].seconds for task in tasks]
+        seconds = [
+            apart(__file__, "privet", str(path), json.dumps(task)).seconds
+            for task in tasks
+        ]
         print(
             f"{n} random sets of 3 to 6 known sets of columns, limit "
             f"{float(limit):.0%}: mean {sum(seconds) / n:.2f} s, "

@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb docs docs-pages bench clean
+.PHONY: demo test setup lint types imports tests old-duckdb docs docs-pages bench studies clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -52,6 +52,10 @@ docs-pages: $(READY)      ## write the generated reference pages anew
 bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/start.py
+
+studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
+	$(BIN)/python -m pip install --quiet matplotlib
+	$(BIN)/python studies/handicapping.py
 
 clean:                    ## what make made
 	rm -rf build $(VENV)

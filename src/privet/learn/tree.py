@@ -52,7 +52,9 @@ def tested(
     return np.array(right, dtype=np.int64), guesses
 
 
-def best_leaf(cells: Cells, candidates: Sequence[int], *, folds: int = 10) -> int:
+def best_leaf(
+    cells: Cells, candidates: Sequence[int], *, folds: int = 10, repeats: int = 1
+) -> int:
     """The size of leaves that predicts best in cross-validation; the largest of those.
 
     >>> from privet.counts import Domain
@@ -61,12 +63,14 @@ def best_leaf(cells: Cells, candidates: Sequence[int], *, folds: int = 10) -> in
     >>> best_leaf(alike, [1, 5])
     5
     """
-    matrix, parts = cells.matrix(), split(cells, folds)
-    right = {
-        leaf: int(tested(matrix, cells.classes, parts, leaf=leaf)[0].sum())
-        for leaf in candidates
-    }
-    return max(candidates, key=lambda leaf: (right[leaf], leaf))
+    matrix = cells.matrix()
+    rounds = [split(cells, folds, seed) for seed in range(repeats)]
+
+    def right(leaf: int) -> int:
+        found = (tested(matrix, cells.classes, parts, leaf=leaf) for parts in rounds)
+        return sum(int(rows.sum()) for rows, _ in found)
+
+    return max(candidates, key=lambda leaf: (right(leaf), leaf))
 
 
 def _learner() -> Any:

@@ -230,6 +230,7 @@ class Measured:
 
     @property
     def ratio(self) -> float:
+        """How many times the floor's seconds."""
         return self.ours.seconds / self.floor.seconds
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -33,10 +36,28 @@ def bank_release(limit: str = "3/4") -> pv.Release:
     return pv.publish(bank(), [discharged(limit)])
 
 
+@cache
+def released(limit: str = "3/4") -> pv.Release:
+    """The same, made once for all tests of a process."""
+    return bank_release(limit)
+
+
 def written(place: Path, form: str = "parquet") -> Path:
     """A release of the bank customers in a folder; its custody is beside it."""
-    bank_release().write(place / "out", custody=place / "vault", format=form)
+    released().write(place / "out", custody=place / "vault", format=form)
     return place / "out"
+
+
+@cache
+def _original(form: str) -> TemporaryDirectory[str]:
+    place = TemporaryDirectory()
+    written(Path(place.name), form)
+    return place
+
+
+def copied(place: Path, form: str = "parquet") -> Path:
+    """A copy of a written release, to be changed; quicker than writing it anew."""
+    return Path(shutil.copytree(Path(_original(form).name) / "out", place / "out"))
 
 
 def jobs(values: list[str | None], ill: list[str | None], **more: Any) -> pv.Table:

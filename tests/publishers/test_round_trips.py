@@ -28,6 +28,9 @@ from publishers.byhand import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
 
+BRIEFLY = settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+"""Every example opens engines and writes files; making it smaller takes minutes."""
+
 READERS = {"parquet": parquet_rows, "csv": csv_rows}
 
 
@@ -46,7 +49,8 @@ def most_hidden(case: Case) -> State:
         columns |= {"job", "age", "region"}
     plain = State({}, {})
     maskable = columns - {"debt"}
-    return State({c: {plain.cell(case, c, r) for r in case.rows} for c in maskable}, {})
+    counted = [r for r in case.rows if case.size(r)]
+    return State({c: {plain.cell(case, c, r) for r in counted} for c in maskable}, {})
 
 
 def read_back(case: Case, path: Path) -> tuple[list[str], Counter[Cells], int]:
@@ -72,7 +76,7 @@ def is_plain(case: Case, cells: dict[str, str | None]) -> bool:
 
 
 @given(cases(), st.sampled_from(["parquet", "csv"]))
-@settings(max_examples=100, phases=[Phase.generate])
+@BRIEFLY
 def test_written_rows_are_the_source_with_the_recipe_applied(
     case: Case, form: str
 ) -> None:
@@ -99,15 +103,17 @@ def test_written_rows_are_the_source_with_the_recipe_applied(
 
 
 @given(cases())
-@settings(max_examples=100, phases=[Phase.generate])
+@BRIEFLY
 def test_every_state_on_the_way_keeps_every_promise(case: Case) -> None:
     release = published(case)
     if release is None:
         return
     assert release.safe
-    state = most_hidden(case)
     ordered = set(release.intervals or ())
-    hidden = {c: set(v) for c, v in state.hidden.items() if c not in ordered}
+    # A promise about values nobody has is kept, whatever is shown: nothing is hidden.
+    touched = {s.column for s in release.steps} | set(release.hidden or ())
+    every = most_hidden(case).hidden
+    hidden = {c: set(every[c]) for c in touched - ordered}
     cuts: dict[str, list[Any]] = {c: [] for c in ordered}
     assert keeps(case, State(hidden, cuts))
     for step in release.steps:
@@ -127,7 +133,7 @@ def end_of(case: Case, text: str | None) -> Any:
 
 
 @given(cases())
-@settings(max_examples=100, phases=[Phase.generate])
+@BRIEFLY
 def test_nothing_more_could_be_shown(case: Case) -> None:
     release = published(case)
     if release is None:

@@ -164,7 +164,7 @@ def _explained(place: Place) -> Iterator[None]:
             errno.ENOSPC: "the disk is full",
             errno.EDQUOT: "the disk quota is used up",
             errno.EFBIG: "the file would be larger than allowed",
-            errno.EIO: "the disk did not take it; it may be full",
+            errno.EIO: "the disk is full, or the source was changed meanwhile",
             errno.EROFS: "the folder is read-only",
             errno.EACCES: "there is no permission",
             errno.EPERM: "there is no permission",
@@ -193,12 +193,19 @@ def _table(release: Release, place: Place, partial: Path, run: Run) -> Written:
     try:
         rows = release.table.engine.write(writing, release.table.recodings, run)
     except EngineError as error:
-        if "(IO error)" not in str(error):
+        _probe(partial)
+        if "moved" not in str(error):  # not about files at all
             raise
-        free = shutil.disk_usage(partial).free
-        raise OSError(errno.ENOSPC if free < 2**24 else errno.EIO, "") from None
+        raise OSError(errno.EIO, "") from None
     sync(path)
     return Written(place.file, rows, digest(path))
+
+
+def _probe(partial: Path) -> None:
+    """Raise what the disk says, where it is the disk that takes no more."""
+    if shutil.disk_usage(partial).free < 2**24:
+        raise OSError(errno.ENOSPC, "")
+    (partial / "probe").write_bytes(bytes(2**20))
 
 
 def _recount(

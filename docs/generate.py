@@ -538,7 +538,8 @@ FINDING_FIELDS = {
     "that out.",
     "verdict": "`safe`, `breach`, `undecided` or `not applicable`.",
     "basis": "How the belief is known: `exact`, `bound` or `sampled`; null where "
-    "nothing was counted. Every audit of this version is exact.",
+    "nothing was counted. Audits of tables are exact; what two releases tell together "
+    "is a bound.",
     "prior": "The worst case before: the share of the value in the whole table, as a "
     "fraction in text; null without a belief.",
     "posterior": "The worst case after, as a fraction in text; null without a belief.",
@@ -665,7 +666,8 @@ MANIFEST_FIELDS = {
     "columns.role": "Its role; absent where it has none.",
     "columns.target": "True of a column with another role that is the target as well.",
     "columns.type": "`text`, `integer`, `number`, `date` or `datetime`: what the "
-    "values were before any were hidden.",
+    "values were before any were hidden. A text file has no types of its own: in a CSV "
+    "release, columns that are shown as they are may say `text`.",
     "columns.bins": "The edges of its bins, where the policy has some.",
     "columns.hidden_values": "How many values are hidden. Not which.",
     "columns.shown_as": "The marker that stands for hidden values, or `intervals`.",

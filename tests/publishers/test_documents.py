@@ -252,3 +252,15 @@ def test_an_unsafe_or_loaded_release_is_not_written(tmp_path: Path) -> None:
     assert bank_release().safe
     with pytest.raises(pv.Infeasible):
         pv.publish(bank(), [discharged("1/5")])
+
+
+def test_equally_bad_cases_may_have_other_witnesses(tmp_path: Path) -> None:
+    """x and y both come to 1/2; which of them is met first depends on the file."""
+    table = jobs(
+        ["b", "b", "a", "a", "c", "c"], ["y", "z", "x", "y", "y", "x"], target="ill"
+    )
+    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), "ill")
+    release = pv.publish(table, [promise])
+    for form in ("csv", "parquet"):
+        release.write(tmp_path / form, custody=tmp_path / f"c{form}", format=form)
+        assert pv.verify(tmp_path / form).good

@@ -220,8 +220,7 @@ def _recount(
             kinds = {c.name: c.kind for c in table.schema.columns}
     except InputError:
         raise _miscounted() from None
-    expected = [(f.verdict, f.belief, f.value) for f in release.audit.findings]
-    same = expected == [(f.verdict, f.belief, f.value) for f in found.findings]
+    same = _outcome(release.audit) == _outcome(found)
     whole = (names, rows, digest(path)) == (
         release.columns(),
         written.rows,
@@ -230,6 +229,15 @@ def _recount(
     if not (same and whole):
         raise _miscounted()
     return found, kinds
+
+
+def _outcome(audit: Audit) -> list[tuple[object, ...]]:
+    """What must recount. Of equally bad cases any may be the witness, whose prior
+    may be another: the file has its values in another order.
+    """
+    return [
+        (f.verdict, f.belief and f.belief.posterior, f.value) for f in audit.findings
+    ]
 
 
 def _miscounted() -> EngineError:
@@ -358,7 +366,8 @@ def _policy_text(policy: Policy) -> Any:
     try:
         return policy.to_toml()
     except InputError:  # a promise about missing values, which TOML cannot write
-        return [p.to_dict() for p in (*policy.promises, *policy.measures)]
+        promises = [p.to_dict() for p in policy.promises]
+        return promises + [m.to_dict() for m in policy.measures]
 
 
 def _step(step: Any) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def spawn(folder: Path, words: list[str], width: int, **env: str) -> Any:
         cwd=folder,
         dimensions=(40, width),
         encoding="utf-8",
+        codec_errors="replace",  # Ctrl-C drops what was not shown yet, bytes and all
         env={**clean, "TERM": "xterm-256color", **env},
         timeout=60,
     )

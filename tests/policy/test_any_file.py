@@ -52,7 +52,7 @@ def read(text: str) -> Policy | PolicyError:
         return error
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(files())
 def test_any_sections(text: str) -> None:
     found = read(text)
@@ -66,7 +66,7 @@ def test_any_sections(text: str) -> None:
     assert len(found.problems) == len(set(found.problems))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.data())
 def test_any_damage(data: st.DataObject) -> None:
     """A good file with a piece cut out or something put in."""

@@ -15,7 +15,7 @@ from privet.policy.writing import key, quote
 HALF = Ceiling("1/2")
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(policies())
 def test_policies_survive_being_written(policy: Policy) -> None:
     assert policy == Policy.from_toml(policy.to_toml())

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from privet.counts import Domain, Grouped
 from privet.engines.base import Amount, Engine, Listener, Recoding, Relabel, Run, Tally
-from privet.engines.files import Source, TextOptions, find_source
+from privet.engines.files import find_source
+from privet.engines.sources import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.roles import Bins, Edge, Roles, Schema, names
 
@@ -150,6 +151,7 @@ def read(
     header: Sequence[str] | None = None,
     memory_limit: str | None = None,
     spill: str | os.PathLike[str] | None = None,
+    spill_limit: str | None = None,
     threads: int | None = None,
 ) -> Table:
     """Open a table about people. Nothing is copied; rows are read when counted.
@@ -175,8 +177,9 @@ def read(
         The table of a database file.
     delimiter, encoding, null, header
         How text files are written, where the usual guess is wrong.
-    memory_limit, spill, threads
-        What DuckDB may use: ``"4GB"``, a folder for what does not fit, how many cores.
+    memory_limit, spill, spill_limit, threads
+        What DuckDB may use: ``"4GB"``, a folder for what does not fit, how much of it
+        (``"50GB"``), how many cores.
 
     Examples
     --------
@@ -197,12 +200,16 @@ def read(
         },
     )
     text = TextOptions(delimiter, encoding, names(null, "null"), header)
+    found = find_source(source, table=table, text=text)
+    if found.json or not found.textual:
+        text.refuse_given(found.words)
     return open_table(
-        find_source(source, table=table, text=text),
+        found,
         roles,
         where={c: wanted(v) for c, v in (where or {}).items()},
         memory_limit=memory_limit,
         spill=spill,
+        spill_limit=spill_limit,
         threads=threads,
     )
 

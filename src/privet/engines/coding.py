@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import overload
 
 import pyarrow as pa
 
 from privet.counts import Domain
-from privet.engines import sql
+from privet.engines import kinds, sql
 from privet.engines.base import Recoding, Relabel, Run
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
+from privet.engines.sources import Source
 from privet.errors import InputError, PrivacyWarning
 from privet.roles import Bins, Column
 
@@ -22,15 +24,19 @@ COLUMNS_AT_ONCE = 32
 """Columns whose values one statement collects; GROUPING_ID takes 63 at the most."""
 
 LABELS_AT_ONCE = 1_000_000
-"""Labels that are fetched together; those of larger domains are asked for singly."""
+"""Labels that are fetched together."""
+
+PARTS = (8, 64, 512)
+"""Into how many parts a column is cut when its values are not found at once."""
 
 
 class Labels(Sequence[str | None]):
     """The values of a column as the source wrote them, fetched when first needed."""
 
-    def __init__(self, session: Session, table: str, size: int) -> None:
+    def __init__(self, session: Session, table: str, text: str, size: int) -> None:
         self._session = session
         self._table = table
+        self._text = text
         self._size = size
         if size <= LABELS_AT_ONCE // 10:  # few: they outlive the session
             _ = self._all
@@ -38,25 +44,39 @@ class Labels(Sequence[str | None]):
     def __len__(self) -> int:
         return self._size
 
+    def __iter__(self) -> Iterator[str | None]:
+        for start in range(0, self._size, LABELS_AT_ONCE):
+            yield from self[start : start + LABELS_AT_ONCE]
+
     @overload
     def __getitem__(self, code: int) -> str | None: ...
     @overload
     def __getitem__(self, code: slice) -> Sequence[str | None]: ...
     def __getitem__(self, code: int | slice) -> str | Sequence[str | None] | None:
         if isinstance(code, slice):
-            return [self[c] for c in range(*code.indices(len(self)))]
+            wanted = range(*code.indices(self._size))
+            first = min(wanted, default=0)
+            found = self._between(first, max(wanted, default=-1) + 1)
+            return [found[c - first] for c in wanted]
         if not 0 <= code < self._size:
             raise IndexError(code)
+        return self._between(code, code + 1)[0]
+
+    def _between(self, start: int, stop: int) -> list[str | None]:
         if self._size <= LABELS_AT_ONCE:
-            label: str | None = self._all[code].as_py()
-            return label
-        only = sql.labels(self._table, sql.DUCKDB, f"WHERE code = {int(code)}")
-        found: str | None = self._session.ask(only)["label"][0].as_py()
-        return found
+            found = self._all.slice(start, stop - start)
+        else:
+            only = f"WHERE code >= {int(start)} AND code < {int(stop)}"
+            found = self._fetch(only)
+        texts: list[str | None] = found.to_pylist()
+        return texts
 
     @cached_property
     def _all(self) -> pa.ChunkedArray:
-        return self._session.ask(sql.labels(self._table, sql.DUCKDB))["label"]
+        return self._fetch("")
+
+    def _fetch(self, only: str) -> pa.ChunkedArray:
+        return self._session.ask(sql.labels(self._table, self._text, only))["label"]
 
 
 @dataclass(frozen=True)
@@ -73,62 +93,104 @@ class Dictionaries:
     """The dictionaries of one source, made when first needed and kept."""
 
     def __init__(
-        self,
-        session: Session,
-        columns: tuple[Column, ...],
-        *,
-        textual: bool,
-        pandas: bool,
+        self, session: Session, columns: tuple[Column, ...], source: Source
     ) -> None:
         self._session = session
         self._columns = columns
-        self._textual = textual
-        self._pandas = pandas
+        self._source = source
+        self._pandas = type(source.frame).__module__.startswith("pandas")
         self._collected: set[int] = set()
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
+        self._lock = Lock()
 
     def of(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """The dictionaries of some columns; one scan gathers what is new."""
-        try:
-            fresh = [c for c in dict.fromkeys(columns) if c not in self._collected]
-            for i in range(0, len(fresh), COLUMNS_AT_ONCE):
-                self._collect(fresh[i : i + COLUMNS_AT_ONCE], run)
-            wanted = {c: recodings.get(self._columns[c].name) for c in columns}
-            return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
-        except DoesNotFit:
-            raise too_little_memory() from None
+        wanted = {c: recodings.get(self._columns[c].name) for c in columns}
+        with self._lock:
+            try:
+                self._collect_all(columns, run)
+                return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
+            except DoesNotFit:
+                pass
+        raise too_little_memory()
 
-    def _collect(self, columns: Sequence[int], run: Run) -> None:
+    # Values -------------------------------------------------------------------------
+
+    def _collect_all(self, columns: Sequence[int], run: Run) -> None:
+        fresh = [c for c in dict.fromkeys(columns) if c not in self._collected]
+        scans = range(0, len(fresh), COLUMNS_AT_ONCE)
+        for i, start in enumerate(scans):
+            few = fresh[start : start + COLUMNS_AT_ONCE]
+            self._collect(few, run, (i + 1, len(scans) + 1))
+
+    def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
         """Gather the distinct values of columns, in one scan where that fits."""
         try:
-            self._make(sql.values_of(columns, "people"), "found", run, "reading values")
+            values = sql.values_of(columns, "people")
+            self._make(values, "found", run, "reading values", step)
         except DoesNotFit:
-            self._collect_singly(columns, run)
+            self._collect_less(columns, run, step)
             return
         for c in columns:
             own = f"SELECT c{c} AS v FROM found WHERE g = {sql.mask([c], columns)}"
-            self._make(own, f"values_{c}", run, "reading values")
+            self._make(own, f"values_{c}", run, "reading values", step)
         whole = sql.mask([], columns)
         count = self._session.ask(f"SELECT n FROM found WHERE g = {whole}")
         self._session.total = int(count["n"][0].as_py()) if len(count) else 0
         self._session.ask("DROP TABLE found")
         self._collected.update(columns)
 
-    def _collect_singly(self, columns: Sequence[int], run: Run) -> None:
-        for c in columns:
-            own = f"SELECT DISTINCT c{c} AS v FROM people"
-            self._make(own, f"values_{c}", run, "reading values")
-            self._collected.add(c)
+    def _collect_less(
+        self, columns: Sequence[int], run: Run, step: tuple[int, int]
+    ) -> None:
+        """The same for half of the columns at a time; a single one in hash parts."""
+        half = len(columns) // 2
+        if half:
+            self._collect(columns[:half], run, step)
+            self._collect(columns[half:], run, step)
+            return
+        for parts in PARTS:
+            try:
+                self._collect_parts(columns[0], parts, run, step)
+                return
+            except DoesNotFit:
+                continue
+        raise DoesNotFit
 
-    def _make(self, select: str, table: str, run: Run, doing: str) -> None:
-        def work() -> None:
-            self._session.con.execute(
-                f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
-            )
+    def _collect_parts(
+        self, c: int, parts: int, run: Run, step: tuple[int, int]
+    ) -> None:
+        self._session.ask(
+            f"CREATE OR REPLACE TEMP TABLE values_{c} AS "
+            f"SELECT c{c} AS v, count(*) AS n FROM people WHERE false GROUP BY c{c}"
+        )
+        for part in range(parts):
+            insert = f"INSERT INTO values_{c} {sql.values_in_part(c, part, parts)}"
+            doing = f"reading values, part {part + 1} of {parts}"
+            self._run(insert, run, doing, step)
+        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM values_{c}")
+        self._session.total = int(total or 0)
+        self._collected.add(c)
 
-        self._session.watched(work, run, doing)
+    def _make(
+        self,
+        select: str,
+        table: str,
+        run: Run,
+        doing: str,
+        step: tuple[int, int] = (1, 1),
+    ) -> None:
+        create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+        self._run(create, run, doing, step)
+
+    def _run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
+        self._session.watched(
+            lambda: self._session.con.execute(statement), run, doing, step
+        )
+
+    # Codes --------------------------------------------------------------------------
 
     def _dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
         if (c, how) not in self._made:
@@ -141,9 +203,11 @@ class Dictionaries:
         return self._made[c, how]
 
     def _plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
-        table, kind = f"dictionary_{c}_{len(self._made)}", self._kind(c)
-        self._make(self._codes(c, cut, kind), table, run, "coding values")
-        return Dictionary(table, self._domain(c, cut, kind, table))
+        table = f"dictionary_{c}_{len(self._made)}"
+        kind, text = self._kind(c)
+        codes = self._codes(c, kind, text) if cut is None else self._bins(c, cut, kind)
+        self._make(codes, table, run, "coding values")
+        return Dictionary(table, self._domain(c, cut, kind, table, text))
 
     def _relabelled(self, c: int, how: Relabel, run: Run) -> Dictionary:
         """The same values with other labels; those that look alike become one."""
@@ -163,64 +227,70 @@ class Dictionaries:
         self._session.unregister(f"{table}_new")
         return Dictionary(table, Domain(base.domain.name, texts))
 
-    def _kind(self, c: int) -> str:
-        """The kind of a column; for texts, what all of its values allow."""
-        if not self._textual:
-            return self._columns[c].kind
-        row = self._session.ask(sql.recognise(f"values_{c}")).to_pylist()[0]
-        texts, *fits = row.values()
-        return sql.recognised(texts, fits)
+    def _kind(self, c: int) -> tuple[str, str]:
+        """The kind of a column, and its values `v` as they are shown.
 
-    def _codes(self, c: int, cut: Bins | None, kind: str) -> str:
-        if cut is not None:
-            return self._bins(c, cut, kind)
-        key = sql.TEXT_KEYS[kind] if self._textual else ("v",)
-        return sql.dictionary(f"values_{c}", key)
+        The kind of texts is what all of them allow. JSON texts lose their quotes,
+        unless there are numbers beside them.
+        """
+        kind, json = self._columns[c].kind, self._source.json
+        if not self._source.is_text(c):
+            zero = "CASE WHEN v = 0 THEN CAST(abs(v) AS VARCHAR) ELSE {} END"
+            text = kinds.text_of("v", textual=False, json=False)
+            return kind, zero.format(text) if kind == "number" else text
+        asked = ", ".join(["count(v)", *kinds.fitting("v", json=json)])
+        row = self._session.ask(f"SELECT {asked} FROM values_{c}").to_pylist()[0]
+        texts, quoted, *fits = row.values()
+        text = kinds.text_of("v", textual=True, json=json and quoted == texts)
+        return kinds.recognised(texts, quoted, *fits), text
+
+    def _codes(self, c: int, kind: str, text: str) -> str:
+        if not self._source.is_text(c):
+            return sql.dictionary(f"values_{c}", ["v"])
+        ordered = kinds.ordered(f"values_{c}", text, kind)
+        return sql.dictionary(f"({ordered})", kinds.orders(kind))
 
     def _bins(self, c: int, cut: Bins, kind: str) -> str:
         rule = "dates" if cut.are_dates else "numbers"
         fits = ("date", "datetime") if cut.are_dates else ("integer", "number")
-        if kind not in fits:
+        text = "v"
+        if kind not in fits and self._session.one(f"SELECT count(v) FROM values_{c}"):
             raise InputError(
                 f"Column {self._columns[c].name!r} must hold {rule} to be binned by "
                 f"{rule}; it holds values of kind {kind}."
             )
-        cast = "DATE" if cut.are_dates else "DOUBLE"
-        value = f"TRY_CAST(v AS {cast})"
-        if not cut.are_dates:  # not a number is no number: treat it as missing
-            value = f"CASE WHEN NOT isnan({value}) THEN {value} END"
-        edges = [f"CAST({sql.literal(e)} AS {cast})" for e in _plain(cut)]
-        return sql.binned(f"values_{c}", value, edges)
+        if self._source.json or not cut.are_dates:
+            textual, json = self._source.is_text(c), self._source.json
+            text = kinds.text_of("v", textual=textual, json=json)
+        return kinds.binned(f"values_{c}", text, cut)
 
-    def _domain(self, c: int, cut: Bins | None, kind: str, table: str) -> Domain:
+    def _domain(
+        self, c: int, cut: Bins | None, kind: str, table: str, text: str
+    ) -> Domain:
         name = self._columns[c].name
         if cut is not None:
             return Domain(name, (None, *cut.labels()), "text")
         size = self._session.one(f"SELECT count(DISTINCT code) FROM {table}")
-        domain = Domain(name, Labels(self._session, table, size), kind)
-        if self._pandas and kind == "number" and 1 < size <= LABELS_AT_ONCE:
-            _warn_of_floats(domain)
-        return domain
+        if self._pandas and kind == "number" and not self._source.is_text(c):
+            self._warn_of_floats(name, table)
+        return Domain(name, Labels(self._session, table, text, size), kind)
+
+    def _warn_of_floats(self, name: str, table: str) -> None:
+        """A pandas column of integers turns into floats once a value is missing."""
+        whole = self._session.one(
+            "SELECT count(*) > count(v) AND count(v) > 0 AND "
+            f"coalesce(bool_and(v = trunc(v)), false) FROM {table}"
+        )
+        if whole:
+            warnings.warn(
+                f"Column {name!r} holds whole numbers as floats, since a pandas "
+                "column of integers has no missing values: 39 shows as 39.0. Convert "
+                "the column to 'Int64' first.",
+                PrivacyWarning,
+                stacklevel=2,
+            )
 
     def _narrow(self, table: str, size: int) -> None:
         width = "UTINYINT" if size <= 2**8 else "USMALLINT" if size <= 2**16 else ""
         if width:
             self._session.ask(f"ALTER TABLE {table} ALTER code TYPE {width}")
-
-
-def _plain(cut: Bins) -> list[str]:
-    """The edges as DuckDB reads them."""
-    return [str(e) if cut.are_dates else repr(float(e)) for e in cut.edges]  # type: ignore[arg-type]
-
-
-def _warn_of_floats(domain: Domain) -> None:
-    """A pandas column of integers turns into floats once a value is missing."""
-    first, *rest = domain.labels
-    if first is None and all((t or "").endswith(".0") for t in rest):
-        warnings.warn(
-            f"Column {domain.name!r} holds whole numbers as floats, since a pandas "
-            "column of integers has no missing values: 39 shows as 39.0. Convert the "
-            "column to 'Int64' first.",
-            PrivacyWarning,
-            stacklevel=2,
-        )

@@ -9,7 +9,7 @@ from os import PathLike
 import pyarrow as pa
 
 from privet.counts import Domain, Grouped
-from privet.engines import sql
+from privet.engines import kinds, sql
 from privet.engines.base import (
     Amount,
     ColumnSummary,
@@ -20,10 +20,18 @@ from privet.engines.base import (
 )
 from privet.engines.coding import Dictionaries
 from privet.engines.counting import Counter, check_complete
-from privet.engines.files import DATABASE, Source, json_scan
+from privet.engines.filters import Filter
+from privet.engines.opening import (
+    attached,
+    json_names,
+    names_files,
+    plain_folders,
+    register_frame,
+)
 from privet.engines.session import Session
+from privet.engines.sources import Source
+from privet.engines.texts import check_whole, json_scan
 from privet.engines.writing import Writer
-from privet.errors import ColumnNotFound, what_exists
 from privet.roles import Column
 
 PRECISE_ROWS = 1_000_000
@@ -42,23 +50,26 @@ class DuckDB:
         where: Mapping[str, Sequence[object]] | None = None,
         memory_limit: str | None = None,
         spill: str | PathLike[str] | None = None,
+        spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
         self._source = source
         self._session = Session(
-            source.words, memory_limit=memory_limit, spill=spill, threads=threads
+            source.words,
+            memory_limit=memory_limit,
+            spill=spill,
+            spill_limit=spill_limit,
+            threads=threads,
         )
+        self._session.expected = source.rows
         try:
             self._columns = self._open(where or {})
         except BaseException:
             self.close()
             raise
-        self._dictionaries = Dictionaries(
-            self._session,
-            self._columns,
-            textual=source.textual,
-            pandas=type(source.frame).__module__.startswith("pandas"),
-        )
+        self._whole = False
+        self._positions = {c.name: i for i, c in enumerate(self._columns)}
+        self._dictionaries = Dictionaries(self._session, self._columns, source)
 
     def close(self) -> None:
         """Close the database and remove what it spilled."""
@@ -68,8 +79,15 @@ class DuckDB:
         """The columns of the source, in its order."""
         return self._columns
 
+    def _check_whole(self, run: Run) -> None:
+        """Compressed files must be complete; looked at once, before rows are read."""
+        if not self._whole:
+            check_whole(self._source.paths, run)
+            self._whole = True
+
     def rows(self, run: Run) -> int:
         """How many rows there are."""
+        self._check_whole(run)
         if self._session.total is None:
             ask = partial(self._session.fetch, "SELECT count(*) AS n FROM people")
             table = self._session.watched(ask, run, "counting rows", (1, 1))
@@ -84,14 +102,16 @@ class DuckDB:
         """Every column with its kind and numbers of values, column by column."""
         precise = self.rows(run) <= PRECISE_ROWS
         return tuple(
-            self._described(c, column, precise, run)
+            self._summary(c, column, precise, run)
             for c, column in enumerate(self._columns)
         )
 
-    def _described(
+    def _summary(
         self, c: int, column: Column, precise: bool, run: Run
     ) -> ColumnSummary:
-        statement = sql.describe(c, "people", self._source.textual, precise)
+        json, text = self._source.json, self._source.is_text(c)
+        more = kinds.fitting(f"c{c}", json=json) if text else []
+        statement = sql.describe(f"c{c}", "people", more, precise)
         table = self._session.watched(
             partial(self._session.fetch, statement),
             run,
@@ -99,7 +119,7 @@ class DuckDB:
             (c + 1, len(self._columns)),
         )
         rows, present, distinct, *fits = (col[0].as_py() for col in table.columns)
-        kind = sql.recognised(present, fits) if fits else column.kind
+        kind = kinds.recognised(present, *fits) if fits else column.kind
         values = min(distinct, present) + (present < rows)
         return ColumnSummary(column.name, kind, rows, values, rows - present)
 
@@ -107,6 +127,7 @@ class DuckDB:
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
+        self._check_whole(run)
         at = [self._position(c) for c in columns]
         made = self._dictionaries.of(at, recodings, run)
         return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
@@ -119,6 +140,7 @@ class DuckDB:
         run: Run,
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count; a tally may come in several parts, each with whole groups."""
+        self._check_whole(run)
         wanted = list(dict.fromkeys(tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
@@ -136,66 +158,58 @@ class DuckDB:
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
+        self._check_whole(run)
         changed = [c for c in writing.columns if c in recodings]
         at = [self._position(c) for c in changed]
         made = self._dictionaries.of(at, recodings, run)
-        writer = Writer(
-            self._session, self._position, made, writing, textual=self._source.textual
-        )
+        writer = Writer(self._session, self._position, made, writing, self._source)
         return writer.write(run)
 
     # Opening ------------------------------------------------------------------------
 
     def _position(self, name: str) -> int:
-        return [c.name for c in self._columns].index(name)
+        return self._positions[name]
 
     def _open(self, where: Mapping[str, Sequence[object]]) -> tuple[Column, ...]:
         source, session = self._source, self._session
-        scan, names = source.scan, source.names
-        if source.attach:
-            path = sql.literal(source.attach)
-            session.ask(f"ATTACH {path} AS {DATABASE} (READ_ONLY)")
-        if source.json:
-            names = tuple(c for c, _ in self._describe(json_scan(source.json)))
-            scan = json_scan(source.json, names)
-        if source.frame is not None:
-            session.register("frame", source.frame)
-            scan = "frame"
-        described = self._describe(scan)
-        names = names or tuple(c for c, _ in described)
+        scan, names = self._scan()
+        types = self._types(scan)
+        columns = tuple(
+            Column(name, "text" if source.is_text(i) else kind_of(type_))
+            for i, (name, type_) in enumerate(zip(names, types, strict=True))
+        )
         spelled = sql.unguarded if source.guarded else str
-        chosen = ", ".join(
-            f"{spelled(sql.quoted(c))} AS c{i}" for i, (c, _) in enumerate(described)
+        numbers = range(len(names))
+        cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
+        renamed = ", ".join(f"c{i}" for i in numbers)
+        session.ask(
+            f"CREATE TEMP VIEW everybody AS SELECT {cells} FROM {scan} AS t({renamed})"
         )
-        session.ask(f"CREATE TEMP VIEW everybody AS SELECT {chosen} FROM {scan}")
-        only = self._filter(where, names)
+        only = Filter(session, source, columns, types).condition(where)
         session.ask(f"CREATE TEMP VIEW people AS SELECT * FROM everybody e {only}")
-        return tuple(
-            Column(name, "text" if source.textual else kind_of(type_))
-            for name, (_, type_) in zip(names, described, strict=True)
-        )
+        return columns
 
-    def _describe(self, scan: str) -> list[tuple[str, str]]:
-        table = self._session.ask(f"DESCRIBE SELECT * FROM {scan}")
-        columns = (table["column_name"], table["column_type"])
-        return list(zip(*(c.to_pylist() for c in columns), strict=True))
+    def _scan(self) -> tuple[str, Sequence[str]]:
+        """What to select from, and the names of its columns."""
+        source, session = self._source, self._session
+        if source.attach:
+            scan = attached(session, source.attach, source.scan)
+            return scan, self._described(scan)["column_name"].to_pylist()
+        if source.paths:
+            names_files(session, source.paths)
+        if source.json:
+            names = json_names(session, source.words)
+            return json_scan(names), names
+        if source.frame is not None:
+            register_frame(session, source)
+        return plain_folders(source.scan or "frame"), source.names or ()
 
-    def _filter(
-        self, where: Mapping[str, Sequence[object]], names: Sequence[str]
-    ) -> str:
-        tests = []
-        for i, (name, values) in enumerate(where.items()):
-            if name not in names:
-                raise ColumnNotFound(
-                    f"Column {name!r} of where must exist. {what_exists(name, names)}"
-                )
-            texts = [None if v is None else str(v) for v in values]
-            wanted = pa.table({"v": pa.array(texts, pa.string())})
-            self._session.register(f"wanted_{i}", wanted)
-            cell = f"CAST(e.c{list(names).index(name)} AS VARCHAR)"
-            same = sql.DUCKDB.same.format(a=cell, b="w.v")
-            tests.append(f"EXISTS (SELECT 1 FROM wanted_{i} w WHERE {same})")
-        return "WHERE " + " AND ".join(tests) if tests else ""
+    def _types(self, scan: str) -> list[str]:
+        types: list[str] = self._described(scan)["column_type"].to_pylist()
+        return types
+
+    def _described(self, scan: str) -> pa.Table:
+        return self._session.ask(f"DESCRIBE SELECT * FROM {scan}")
 
 
 def kind_of(type_: str) -> str:

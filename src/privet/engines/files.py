@@ -1,13 +1,10 @@
-"""What `read` accepts: files of several formats, frames in memory, relations."""
+"""What `read` accepts: files and folders of several formats, frames, relations."""
 
 from __future__ import annotations
 
-import codecs
-import csv
 import glob
-import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +12,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from privet.engines.sql import literal, quoted
+from privet.engines.frames import from_frame
+from privet.engines.sources import Source, TextOptions, refuse_twice
+from privet.engines.sql import quoted
+from privet.engines.texts import FILES, endings, from_csv
 from privet.errors import EmptyTable, InputError, nearest
+
+__all__ = ["Source", "TextOptions", "find_source"]
 
 FORMATS = {
     ".csv": "csv",
@@ -35,107 +37,69 @@ FORMATS = {
 }
 """File formats by the ending of the name, before .gz or .zst."""
 
-PACKED = {".gz": "gzip", ".zst": "zstd"}
-DATABASE = "source_database"
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """How text files are written, where the usual guess is wrong."""
-
-    delimiter: str | None = None
-    """Between two values; None: the likeliest of comma, semicolon, tab and bar."""
-    encoding: str = "utf-8"
-    """One of `ENCODINGS`."""
-    null: tuple[str, ...] = ()
-    """Texts that stand for a missing value, besides nothing at all."""
-    header: Sequence[str] | None = None
-    """Column names of a file without a header line."""
-    guarded: bool = False
-    """Whether `privet` wrote the file with texts guarded against spreadsheets."""
-
-    def __post_init__(self) -> None:
-        try:
-            name = codecs.lookup(self.encoding).name
-        except LookupError:
-            name = ""
-        known = {codecs.lookup(e).name: e for e in ENCODINGS}
-        if name not in known:
-            raise InputError(
-                f"encoding must be one of {', '.join(ENCODINGS)}; "
-                f"got {self.encoding!r}."
-            )
-        object.__setattr__(self, "encoding", known[name])
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where rows come from, as far as an engine needs to know."""
-
-    names: tuple[str, ...] | None
-    """The column names; None: ask the engine."""
-    scan: str = ""
-    """What to select from; empty where `frame` is given."""
-    frame: Any = None
-    """A frame in memory, or a stream that can be read again."""
-    textual: bool = False
-    """Whether every value arrives as the text the file has."""
-    attach: str = ""
-    """A database file to open first, as `DATABASE`."""
-    json: str = ""
-    """Files of JSON lines, whose columns the engine finds out; see `json_scan`."""
-    words: str = "the table"
-    """How messages call the source."""
-    paths: tuple[str, ...] = ()
-    """The files the rows come from."""
-    guarded: bool = False
-    """Whether texts were guarded against spreadsheets, which is undone."""
+PARQUET = (".parquet", ".pq")
 
 
 def find_source(
     source: Any, *, table: str | None = None, text: TextOptions | None = None
 ) -> Source:
     """Recognise what was handed over."""
+    text = text or TextOptions()
     if isinstance(source, str | os.PathLike):
-        return _from_path(os.fspath(source), table, text or TextOptions())
-    if isinstance(source, list | tuple) and source:
-        paths = [p for s in source for p in _paths(os.fspath(s))]
-        return _from_files(paths, str(paths[0]), text or TextOptions())
-    return _from_frame(source)
+        called = os.fspath(source)
+        return _from_files(_paths(called), _root(called), called, table, text)
+    if isinstance(source, list | tuple):
+        return _from_list(source, table, text)
+    found = from_frame(source)
+    _refuse_table(table, found.words)
+    return found
 
 
-# Files ------------------------------------------------------------------------------
+def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> Source:
+    if not sources or not all(isinstance(s, str | os.PathLike) for s in sources):
+        kinds = ", ".join(sorted({type(s).__name__ for s in sources})) or "none"
+        raise InputError(f"A list of sources must be a list of paths; got {kinds}.")
+    called = [os.fspath(s) for s in sources]
+    paths = [p for c in called for p in _paths(c)]
+    if len(set(paths)) < len(paths):
+        twice = next(p for p in paths if paths.count(p) > 1)
+        raise InputError(f"Each file must be given once; {str(twice)!r} is twice.")
+    return _from_files(paths, _root(*called), called[0], table, text)
 
 
-def _from_path(path: str, table: str | None, text: TextOptions) -> Source:
+# Which files ------------------------------------------------------------------------
+
+
+def _paths(path: str) -> list[Path]:
     if "://" in path:
         scheme = path.split("://", maxsplit=1)[0]
         raise InputError(
             f"A source must be a file, a folder or a table in memory; got an address "
-            f"that starts with {scheme}://."
+            f"that starts with {scheme}://. Download it first."
         )
-    paths = _paths(path)
-    if table is not None or _format(paths[0]) == "database":
-        return _from_database(paths, table)
-    return _from_files(paths, path, text)
-
-
-def _paths(path: str) -> list[Path]:
     place = Path(path).expanduser()
     if place.is_dir():
-        found = sorted(p for p in place.rglob("*") if p.suffix in (".parquet", ".pq"))
-        if not found:
-            raise InputError(f"Folder {path!r} must hold Parquet files; it has none.")
-        return found
+        return _in_folder(place)
     if place.exists():
         return [place]
     if glob.has_magic(path):
         found = [Path(p) for p in sorted(glob.glob(str(place), recursive=True))]  # noqa: PTH207 - a pattern may be absolute
         if not found:
             raise InputError(f"Pattern {path!r} must match a file; nothing matches.")
-        return found
+        return [f for p in found for f in (_in_folder(p) if p.is_dir() else [p])]
     raise InputError(f"File {path!r} must exist. {_what_is_there(place)}")
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    inside = [p for p in folder.rglob("*") if p.is_file()]
+    found = sorted(p for p in inside if p.suffix.lower() in PARQUET)
+    if not found:
+        others = sorted({p.suffix.lower() for p in inside} & set(FORMATS))
+        hint = f" Give a pattern such as '*{others[0]}' for others." if others else ""
+        raise InputError(
+            f"Folder {str(folder)!r} must hold Parquet files; it has none.{hint}"
+        )
+    return found
 
 
 def _what_is_there(path: Path) -> str:
@@ -147,209 +111,177 @@ def _what_is_there(path: Path) -> str:
     return f"Nothing in {str(path.parent)!r} has a similar name."
 
 
-def _endings(path: Path) -> tuple[str, str]:
-    """The ending that names the format, and the one that names the compression."""
-    packed = path.suffix.lower() if path.suffix.lower() in PACKED else ""
-    inner = Path(path.stem) if packed else path
-    return inner.suffix.lower(), packed
+def _root(*called: str) -> Path:
+    """The folder the user named; what is below it was found."""
+    roots = []
+    for path in called:
+        parts = Path(path).expanduser().parts
+        fixed = [i for i, part in enumerate(parts) if glob.has_magic(part)]
+        place = Path(*parts[: fixed[0]]) if fixed else Path(path).expanduser()
+        roots.append(str(place if place.is_dir() else place.parent))
+    return Path(os.path.commonpath([os.path.abspath(r) for r in roots]))  # noqa: PTH100 - links stay
 
 
 def _format(path: Path) -> str:
-    ending, _ = _endings(path)
-    if ending not in FORMATS:
+    ending, packed = endings(path)
+    form = FORMATS.get(ending, "")
+    if not form or (packed and form not in ("csv", "json")):
         raise InputError(
             f"File {path.name!r} must end in one of {', '.join(FORMATS)} "
             "(text files also with .gz or .zst)."
         )
-    return FORMATS[ending]
+    return form
 
 
-def _from_files(paths: list[Path], called: str, text: TextOptions) -> Source:
-    formats = {_format(p) for p in paths}
+def _from_files(
+    paths: list[Path], root: Path, called: str, table: str | None, text: TextOptions
+) -> Source:
+    words, formats = repr(called), {_format(p) for p in paths}
     if len(formats) > 1:
         raise InputError(
-            f"All files of {called!r} must have one format; got {sorted(formats)}."
+            f"All files of {words} must have one format; got {sorted(formats)}."
         )
     for path in paths:
-        if path.stat().st_size == 0:
-            raise EmptyTable(f"File {str(path)!r} must have rows; it is empty.")
-    words = repr(called)
-    files = "[" + ", ".join(literal(str(p)) for p in paths) + "]"
-    found = _from_format(formats.pop(), paths, files, words, text)
+        _check_readable(path)
+    form = formats.pop()
+    if form != "database":
+        _refuse_table(table, words)
+    match form:
+        case "parquet":
+            found = _from_parquet(paths, root, words)
+        case "csv":
+            found = from_csv(paths, words, text)
+        case "json":
+            found = Source(None, json=True, textual=True, words=words)
+        case _:
+            found = _from_database(paths, table)
     return replace(found, paths=tuple(map(str, paths)))
 
 
-def _from_format(
-    form: str, paths: list[Path], files: str, words: str, text: TextOptions
-) -> Source:
-    match form:
-        case "parquet":
-            return _from_parquet(paths, files, words)
-        case "csv":
-            return _from_csv(paths, files, words, text)
-        case "json":
-            return Source(None, json=files, textual=True, words=words)
-        case _:
-            raise InputError("Database files must be given one at a time.")
-
-
-def _from_parquet(paths: list[Path], files: str, words: str) -> Source:
-    try:
-        names = pq.read_schema(paths[0]).names
-    except (pa.ArrowException, OSError):
+def _refuse_table(table: str | None, words: str) -> None:
+    if table is not None:
         raise InputError(
-            f"File {str(paths[0])!r} must be a Parquet file; it cannot be read as one."
-        ) from None
-    refuse_twice(names, words)
-    hive = any("=" in part for part in paths[0].parts[:-1])
-    options = ", hive_partitioning = true, hive_types_autocast = false" if hive else ""
-    return Source(None, f"read_parquet({files}{options})", words=words)
+            f"table must be left out for {words}, which is no database; got {table!r}."
+        )
 
 
-def _from_csv(paths: list[Path], files: str, words: str, text: TextOptions) -> Source:
-    delimiter = text.delimiter or _delimiter(paths[0], text)
-    names = list(text.header or _header(paths[0], delimiter, text))
-    for path in [] if text.header else paths[1:]:
-        if _header(path, delimiter, text) != names:
-            raise InputError(
-                f"All files of {words} must have the same header; {str(path)!r} "
-                f"has another one than {str(paths[0])!r}."
-            )
+def _check_readable(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(
+            f"File {str(path)!r} must be a regular file: it is read several times."
+        )
+    if not os.access(path, os.R_OK):
+        raise InputError(f"File {str(path)!r} must be readable; it may not be read.")
+    if path.stat().st_size == 0:
+        raise EmptyTable(f"File {str(path)!r} must have rows; it is empty.")
+
+
+# Parquet ----------------------------------------------------------------------------
+
+
+def _from_parquet(paths: list[Path], root: Path, words: str) -> Source:
+    footers = [Footer.of(path) for path in paths]
+    names = footers[0].names
     refuse_twice(names, words)
-    columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
-    nulls = ", ".join(literal(n) for n in ("", *text.null))
-    scan = (
-        f"read_csv({files}, auto_detect = false, header = {text.header is None}, "
-        f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', "
-        f"encoding = {literal(text.encoding)}, nullstr = [{nulls}], "
-        f"allow_quoted_nulls = {not text.guarded}, "
-        f"columns = {{{columns}}})"
+    for path, footer in zip(paths[1:], footers[1:], strict=True):
+        _check_same(footers[0].types, footer.types, paths[0], path)
+    hive = _hive(paths, root, words)
+    return Source(
+        (*names, *(k for k in hive if k not in names)),
+        _hive_scan(paths[0], hive, names),
+        words=words,
+        rows=sum(f.rows for f in footers),
     )
-    return Source(tuple(names), scan, textual=True, words=words, guarded=text.guarded)
 
 
-def json_scan(files: str, names: Sequence[str] | None = None) -> str:
-    """JSON lines: with every value as text once the names are known."""
-    if names is None:
-        kinds = "sample_size = -1"
-    else:
-        columns = ", ".join(f"{literal(n)}: 'VARCHAR'" for n in names)
-        kinds = f"columns = {{{columns}}}"
-    return f"read_json({files}, format = 'newline_delimited', {kinds})"
+@dataclass(frozen=True)
+class Footer:
+    """What a Parquet file says of itself."""
 
+    names: list[str]
+    """The columns."""
+    types: dict[str, str]
+    """How each value is stored, by its path, such as ``address.city``."""
+    rows: int
+    """How many there are."""
 
-def _first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
-    """The first record of a text file, which may be compressed."""
-    _, packed = _endings(path)
-    raw = pa.input_stream(str(path), compression=PACKED.get(packed))
-    encoding = "utf-8-sig" if text.encoding == "utf-8" else text.encoding
-    with io.TextIOWrapper(raw, encoding=encoding, newline="") as lines:
-        if len(delimiter) == 1:
-            return next(csv.reader(lines, delimiter=delimiter), [])
-        line = lines.readline().rstrip("\r\n")
-        return [c.strip('"') for c in line.split(delimiter)] if line else []
-
-
-def _header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
-    try:
-        cells = _first_record(path, text, delimiter)
-    except UnicodeDecodeError:
+    @classmethod
+    def of(cls, path: Path) -> Footer:
+        """The footer of a file; an error if that is no Parquet file."""
+        try:
+            found = pq.read_metadata(path)
+            columns = [found.schema.column(i) for i in range(found.num_columns)]
+            types = {c.path: f"{c.physical_type} {c.logical_type}" for c in columns}
+            return cls(found.schema.to_arrow_schema().names, types, found.num_rows)
+        except (OSError, ValueError, KeyError, pa.ArrowException):
+            pass
         raise InputError(
-            f"File {str(path)!r} must be {text.encoding} text; its first line is not. "
-            f"Give the encoding: one of {', '.join(ENCODINGS)}."
-        ) from None
-    except (OSError, pa.ArrowException, csv.Error):
+            f"File {str(path)!r} must be a Parquet file; it cannot be read as one."
+        )
+
+
+def _check_same(
+    mine: dict[str, str], theirs: dict[str, str], first: Path, path: Path
+) -> None:
+    """All files must have the first one's columns: DuckDB would round 1.5 to 2."""
+    for name in dict.fromkeys((*mine, *theirs)):
+        if mine.get(name) != theirs.get(name):
+            raise InputError(
+                f"All files must have the same columns; {name!r} is "
+                f"{mine.get(name, 'missing')} in {str(first)!r} and "
+                f"{theirs.get(name, 'missing')} in {str(path)!r}."
+            )
+
+
+def _hive(paths: list[Path], root: Path, words: str) -> list[str]:
+    """The columns that folders such as ``year=2024`` below the root stand for."""
+    keys = {tuple(_keys(_below(p, root).parts[:-1])) for p in paths}
+    if len(keys) > 1:
         raise InputError(
-            f"File {str(path)!r} must be readable; its first line is not."
-        ) from None
-    if not cells:
-        raise EmptyTable(f"File {str(path)!r} must start with a header line.")
-    return [c or f"column{i + 1}" for i, c in enumerate(cells)]
+            f"All files of {words} must lie in folders of the same columns; got "
+            + " and ".join(sorted("/".join(k) or "none" for k in keys))
+            + "."
+        )
+    return list(keys.pop())
 
 
-def _delimiter(path: Path, text: TextOptions) -> str:
-    if _endings(path)[0] in (".tsv", ".tab"):
-        return "\t"
-    found = {d: len(_header(path, d, text)) for d in (",", ";", "\t", "|")}
-    return max(found, key=lambda d: found[d])
+def _below(path: Path, root: Path) -> Path:
+    return Path(os.path.abspath(path)).relative_to(root)  # noqa: PTH100 - links stay
+
+
+def _keys(folders: Iterable[str]) -> list[str]:
+    return [f.split("=", maxsplit=1)[0] for f in folders if "=" in f]
+
+
+def _hive_scan(path: Path, hive: list[str], names: list[str]) -> str:
+    if not hive:
+        return f"read_parquet({FILES}, hive_partitioning = false)"
+    above = [k for k in dict.fromkeys(_keys(path.parts[:-1])) if k not in hive]
+    if hidden := set(above) & set(names):
+        raise InputError(
+            f"Folder names above the files must not be columns; {min(hidden)!r} is one."
+        )
+    added = [k for k in hive if k not in names]
+    without = ", ".join(map(quoted, (*above, *added)))
+    chosen = ", ".join(
+        [f"* EXCLUDE ({without})" if without else "*", *map(quoted, added)]
+    )
+    return (
+        f"(SELECT {chosen} FROM read_parquet({FILES}, hive_partitioning = true, "
+        "hive_types_autocast = false))"
+    )
+
+
+# Databases --------------------------------------------------------------------------
 
 
 def _from_database(paths: list[Path], table: str | None) -> Source:
     if len(paths) > 1:
         raise InputError("Database files must be given one at a time.")
-    if table is None:
-        raise InputError(
-            f"table must name a table of the database {paths[0].name!r}; got none."
-        )
-    scan = ".".join(quoted(part) for part in (DATABASE, *table.split(".")))
+    called = "" if table is None else f"table {table!r} of "
     return Source(
         None,
-        scan,
+        table or "",
         attach=str(paths[0]),
-        paths=(str(paths[0]),),
-        words=f"table {table!r} of {paths[0].name!r}",
+        words=f"{called}{paths[0].name!r}",
     )
-
-
-# Frames -----------------------------------------------------------------------------
-
-
-class Again:
-    """A relation of another connection as a stream that can be read repeatedly."""
-
-    def __init__(self, relation: Any) -> None:
-        self.relation = relation
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        reader = self.relation.to_arrow_reader(100_000)
-        return reader.__arrow_c_stream__(requested_schema)
-
-
-def _from_frame(frame: Any) -> Source:
-    kind = type(frame)
-    maker = kind.__module__.split(".")[0]
-    if maker == "polars" and kind.__name__ == "DataFrame":
-        import polars as pl
-
-        frame = frame.to_arrow(compat_level=pl.CompatLevel.newest())
-        return _from_arrow(frame)
-    if maker == "pyarrow":
-        return _from_arrow(frame)
-    if maker == "pandas" and kind.__name__ == "DataFrame":
-        names = [str(c) for c in frame.columns]
-        refuse_twice(names, "the data frame")
-        renamed = frame.set_axis([f"c{i}" for i in range(len(names))], axis=1)
-        return Source(tuple(names), frame=renamed, words="the data frame")
-    if kind.__name__ == "DuckDBPyRelation":
-        names = list(frame.columns)
-        refuse_twice(names, "the relation")
-        return Source(tuple(names), frame=Again(frame), words="the relation")
-    raise InputError(
-        "A source must be a path, a list of paths, a pandas, polars or pyarrow table "
-        f"or a DuckDB relation; got {maker}.{kind.__name__}."
-        + (" Call collect() first." if kind.__name__ == "LazyFrame" else "")
-    )
-
-
-def _from_arrow(frame: Any) -> Source:
-    if isinstance(frame, pa.RecordBatchReader):
-        frame = frame.read_all()  # a stream can be read once only
-    if isinstance(frame, pa.RecordBatch):
-        frame = pa.Table.from_batches([frame])
-    names = list(frame.schema.names)
-    refuse_twice(names, "the table")
-    if isinstance(frame, pa.Table):
-        frame = frame.rename_columns([f"c{i}" for i in range(len(names))])
-    return Source(tuple(names), frame=frame, words="the table")
-
-
-def refuse_twice(names: Sequence[str], words: str) -> None:
-    """Column names must differ."""
-    twice = sorted({n for n in names if list(names).count(n) > 1})
-    if twice:
-        raise InputError(
-            f"Column names of {words} must differ; "
-            + ", ".join(repr(n) for n in twice)
-            + (" stands" if len(twice) == 1 else " stand")
-            + " there more than once."
-        )

@@ -63,7 +63,8 @@ class Session:
         threads: int | None = None,
     ) -> None:
         self.words = words
-        self.total: int | None = None
+        self.total: int | None = None  # rows that were counted
+        self.expected: int | None = None  # rows that a scan will read
         if spill is not None and not Path(spill).is_dir():
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
         folder = tempfile.mkdtemp(prefix="privet-", dir=spill)
@@ -193,9 +194,9 @@ class Session:
     def _progress(self, doing: str, step: tuple[int, int]) -> Progress:
         percent = self.con.query_progress()
         share = None if percent < 0 else min(percent / 100, 1.0)
-        known = share is not None and self.total is not None
-        rows = int(share * self.total) if known else None  # type: ignore[operator]
-        return Progress(doing, *step, share, rows)
+        rows = self.total if self.expected is None else self.expected
+        read = None if share is None or rows is None else int(share * rows)
+        return Progress(doing, *step, share, read)
 
 
 OPTIONS = {"max_temp_directory_size": "spill_limit"}

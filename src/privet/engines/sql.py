@@ -38,8 +38,8 @@ DUCKDB = Dialect(
 def quoted(name: str) -> str:
     """An identifier.
 
-    >>> quoted('a "b"')
-    '"a ""b\"""'
+    >>> quoted('a"b')
+    '"a""b"'
     """
     return '"' + name.replace('"', '""') + '"'
 
@@ -65,6 +65,15 @@ def values_of(columns: Sequence[int], source: str) -> str:
     return (
         f"SELECT {names}, GROUPING_ID({names}) AS g, count(*) AS n FROM {source} "
         f"GROUP BY GROUPING SETS ({sets})"
+    )
+
+
+def values_in_part(column: int, part: int, of: int) -> str:
+    """The distinct values of a column in one of `of` hash partitions, counted."""
+    c = f"c{column}"
+    return (
+        f"SELECT {c} AS v, count(*) AS n FROM people "
+        f"WHERE hash({c}) % {of} = {part} GROUP BY {c}"
     )
 
 
@@ -146,89 +155,19 @@ def amount(unit: bool, weight: bool, dialect: Dialect) -> str:
     return "count(*)"
 
 
-# How text is recognised as something more, and what makes two texts the same value.
-# A number with a leading zero is a code such as a zip code, so it stays text.
-WHOLE = r"[+-]?(0|[1-9][0-9]*)"
-DECIMAL = r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?"
-DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-MOMENT = DAY + r"[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+def describe(column: str, source: str, more: Sequence[str], precise: bool) -> str:
+    """Rows, present values, different values, and more numbers of one column."""
+    distinct = "count(DISTINCT {})" if precise else "approx_count_distinct({})"
+    asked = ["count(*)", f"count({column})", distinct.format(column), *more]
+    return f"SELECT {', '.join(asked)} FROM {source}"
 
 
-TEXT_KINDS = {
-    "integer": (WHOLE, "HUGEINT"),
-    "number": (DECIMAL, "DOUBLE"),
-    "date": (DAY, "DATE"),
-    "datetime": (MOMENT, "TIMESTAMP"),
-}
-"""What all texts of a column must look like to be of a kind; the first one counts."""
-
-
-def fitting(value: str) -> list[str]:
-    """How many texts fit each of `TEXT_KINDS`."""
-    return [
-        f"count(*) FILTER (WHERE regexp_full_match({value}, '{pattern}') "
-        f"AND TRY_CAST({value} AS {cast}) IS NOT NULL)"
-        for pattern, cast in TEXT_KINDS.values()
-    ]
-
-
-def recognise(values: str) -> str:
-    """How many texts there are, and how many of them are of each kind."""
-    return f"SELECT count(v), {', '.join(fitting('v'))} FROM {values}"
-
-
-def recognised(texts: int, fits: Sequence[int]) -> str:
-    """The kind of a column with so many texts, of which so many fit each kind.
-
-    >>> recognised(3, [2, 3, 0, 0]), recognised(0, [0, 0, 0, 0])
-    ('number', 'text')
-    """
-    kinds = [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
-    return kinds[0] if kinds and texts else "text"
-
-
-def describe(column: int, source: str, textual: bool, precise: bool) -> str:
-    """Rows, present values, different values, and fitting kinds of one column."""
-    c = f"c{column}"
-    distinct = f"count(DISTINCT {c})" if precise else f"approx_count_distinct({c})"
-    kinds = [f"CAST({k} AS BIGINT)" for k in fitting(c)] if textual else []
-    return (
-        f"SELECT {', '.join(['count(*)', f'count({c})', distinct, *kinds])} "
-        f"FROM {source}"
-    )
-
-
-TEXT_KEYS = {
-    "integer": ("TRY_CAST(v AS HUGEINT)",),
-    # 1.50 and 1.5 are one value, 0.1 and 0.10000000000000000001 are two: the float
-    # only orders, the text without its trailing zeros tells apart.
-    "number": (
-        "TRY_CAST(v AS DOUBLE)",
-        r"regexp_replace(regexp_replace(regexp_replace(v, '^\+', ''), "
-        r"'(\.[0-9]*?)0+$', '\1'), '\.$', '')",
-    ),
-    "date": ("TRY_CAST(v AS DATE)",),
-    "datetime": ("TRY_CAST(v AS TIMESTAMP)",),
-    "text": ("v",),
-}
-"""What orders and tells apart the texts of a column of each kind."""
-
-
-def dictionary(values: str, key: Sequence[str]) -> str:
+def dictionary(values: str, order: Sequence[str]) -> str:
     """The code of each value: values are numbered in their order, NULL first."""
-    order = ", ".join(f"{part} NULLS FIRST" for part in key)
+    by = ", ".join(f"{part} NULLS FIRST" for part in order)
     return (
-        f"SELECT v, CAST(dense_rank() OVER (ORDER BY {order}) - 1 AS UINTEGER) "
+        f"SELECT v, CAST(dense_rank() OVER (ORDER BY {by}) - 1 AS UINTEGER) "
         f"AS code FROM {values}"
-    )
-
-
-def binned(values: str, value: str, edges: Sequence[str]) -> str:
-    """The code of each value's bin; a missing value has code 0."""
-    steps = " + ".join(f"CAST({value} >= {edge} AS INTEGER)" for edge in edges)
-    return (
-        f"SELECT v, CAST(CASE WHEN {value} IS NULL THEN 0 ELSE 1 + {steps} END "
-        f"AS UINTEGER) AS code FROM {values}"
     )
 
 
@@ -237,10 +176,10 @@ def recoded(table: str, new: str) -> str:
     return f"SELECT d.v, m.new AS code FROM {table} d JOIN {new} m ON d.code = m.old"
 
 
-def labels(table: str, dialect: Dialect, only: str = "") -> str:
+def labels(table: str, text: str, only: str = "") -> str:
     """One text per code, as the source wrote it, in the order of the codes."""
     return (
-        f"SELECT code, min(CAST(v AS {dialect.text})) AS label FROM {table} {only} "
+        f"SELECT code, min({text}) AS label FROM {table} {only} "
         "GROUP BY code ORDER BY code"
     )
 
@@ -252,6 +191,9 @@ def shuffled(rows: str, key: str) -> str:
         f"sha256(concat({literal(key)}, CAST(row_number() OVER () AS VARCHAR)))"
     )
 
+
+DECIMAL = r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?"
+"""What a number looks like. With a leading zero it is a code, such as a zip code."""
 
 FORMULA = "=+-@\t\r'"
 """What a cell must not begin with, lest a spreadsheet computes it."""

@@ -7,11 +7,12 @@ from functools import partial
 
 import pyarrow as pa
 
-from privet.engines import sql
+from privet.engines import kinds, sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
+from privet.engines.sources import Source
 
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""
@@ -26,14 +27,13 @@ class Writer:
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
         writing: Writing,
-        *,
-        textual: bool,
+        source: Source,
     ) -> None:
         self._session = session
         self._position = position
         self._dictionaries = dictionaries
         self._writing = writing
-        self._textual = textual
+        self._source = source
 
     def write(self, run: Run) -> int:
         """Write the file; how many rows it has."""
@@ -87,22 +87,24 @@ class Writer:
             return f"l{c}.label"
         if name == self._writing.weight:
             return f"CAST(s.c{c} AS BIGINT)"
-        if self._textual and self._writing.format == "parquet":
-            return self._typed(c, run)
-        return f"s.c{c}"
+        text = kinds.text_of(f"s.c{c}", textual=True, json=self._source.json)
+        if self._source.is_text(c) and self._writing.format == "parquet":
+            return self._typed(c, text, run)
+        return text
 
-    def _typed(self, c: int, run: Run) -> str:
+    def _typed(self, c: int, text: str, run: Run) -> str:
         """A column of texts as what all of its texts are."""
-        statement = sql.describe(c, "people", textual=True, precise=False)
+        fits = kinds.fitting(f"c{c}", json=self._source.json)
+        statement = sql.describe(f"c{c}", "people", fits, precise=False)
         work = partial(self._session.fetch, statement)
         table = self._session.watched(work, run, "reading columns", (1, 1))
-        _, present, _, *fits = (col[0].as_py() for col in table.columns)
-        kind = sql.recognised(present, fits)
+        _, present, _, *found = (col[0].as_py() for col in table.columns)
+        kind = kinds.recognised(present, *found)
         if kind == "integer" and self._fits_64_bits(c):
-            return f"CAST(s.c{c} AS BIGINT)"
+            return f"CAST({text} AS BIGINT)"
         if kind == "number" and not self._fits_float(c):
-            return f"s.c{c}"
-        return f"CAST(s.c{c} AS {CASTS[kind]})" if kind in CASTS else f"s.c{c}"
+            return text
+        return f"CAST({text} AS {CASTS[kind]})" if kind in CASTS else text
 
     def _fits_64_bits(self, c: int) -> bool:
         fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM people"
@@ -111,16 +113,16 @@ class Writer:
     def _fits_float(self, c: int) -> bool:
         """Whether floats keep every digit, and different numbers different.
 
-        Fifteen digits are kept. 1e2 and 100 are two texts and one float, as are 0 and
-        -0, so such columns stay text.
+        Fifteen digits are kept.
         """
-        _, text = sql.TEXT_KEYS["number"]
-        digits = "length(ltrim(regexp_replace(v, '[^0-9]', '', 'g'), '0'))"
+        digits = (
+            "length(ltrim(regexp_replace(regexp_replace(v, '[eE].*', ''), "
+            "'[^0-9]', '', 'g'), '0'))"
+        )
         return bool(
             self._session.one(
-                f"SELECT max({digits}) <= 15 "
-                "AND count(*) FILTER (WHERE v ILIKE '%e%') = 0 "
-                f"AND count(DISTINCT {text}) = count(DISTINCT CAST(v AS DOUBLE)) "
+                f"SELECT max({digits}) <= 15 AND count(DISTINCT CAST(v AS DOUBLE)) "
+                f"= count(DISTINCT {kinds.same_number('v')}) "
                 f"FROM (SELECT c{c} AS v FROM people WHERE c{c} IS NOT NULL)"
             )
         )

@@ -1,0 +1,129 @@
+"""Where rows come from, and how text files are written."""
+
+from __future__ import annotations
+
+import codecs
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privet.errors import InputError
+
+ENCODINGS = ("utf-8", "latin-1", "utf-16")
+ALIASES = {"utf-8-sig": "utf-8", "ascii": "utf-8", "utf-16-le": "utf-16"}
+"""Encodings that one of `ENCODINGS` reads as well."""
+
+LONGEST_DELIMITER = 4
+"""Bytes; DuckDB takes no longer one."""
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How text files are written, where the usual guess is wrong."""
+
+    delimiter: str | None = None
+    """Between two values; None: the likeliest of comma, semicolon, tab and bar."""
+    encoding: str = "utf-8"
+    """One of `ENCODINGS`."""
+    null: tuple[str, ...] = ()
+    """Texts that stand for a missing value, besides nothing at all."""
+    header: Sequence[str] | None = None
+    """Column names of a file without a header line."""
+    guarded: bool = False
+    """Whether `privet` wrote the file with texts guarded against spreadsheets."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        if self.delimiter is not None:
+            _check_delimiter(self.delimiter)
+        if self.header is not None:
+            _check_header(self.header)
+
+    def refuse_given(self, words: str) -> None:
+        """These options must not be given for a source that is not a text file."""
+        given = {
+            "delimiter": self.delimiter,
+            "null": self.null,
+            "header": self.header,
+            "encoding": self.encoding if self.encoding != ENCODINGS[0] else None,
+        }
+        for name, value in given.items():
+            if value:
+                raise InputError(
+                    f"{name} must be left out for {words}, which is not a text file "
+                    f"of values; got {value!r}."
+                )
+
+
+def _encoding(wanted: str) -> str:
+    try:
+        name = codecs.lookup(wanted).name
+    except (LookupError, TypeError):
+        name = ""
+    known = {codecs.lookup(e).name: ALIASES.get(e, e) for e in (*ENCODINGS, *ALIASES)}
+    if name not in known:
+        raise InputError(
+            f"encoding must be one of {', '.join(ENCODINGS)}; got {wanted!r}. "
+            "Convert the file to UTF-8 if it is none of them."
+        )
+    return known[name]
+
+
+def _check_delimiter(delimiter: object) -> None:
+    fits = isinstance(delimiter, str) and not set(delimiter) & set('"\r\n')
+    if not fits or not 0 < len(str(delimiter).encode()) <= LONGEST_DELIMITER:
+        raise InputError(
+            f"delimiter must be one to {LONGEST_DELIMITER} letters, and neither a "
+            f"quote nor a line end; got {delimiter!r}."
+        )
+
+
+def _check_header(header: object) -> None:
+    listed = isinstance(header, Sequence) and not isinstance(header, str)
+    if not listed or not header or not all(isinstance(n, str) and n for n in header):  # type: ignore[attr-defined]
+        raise InputError(f"header must be a list of column names; got {header!r}.")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, as far as an engine needs to know."""
+
+    names: tuple[str, ...] | None
+    """The column names; None: ask the engine."""
+    scan: str = ""
+    """What to select from; of a database file, the name of a table."""
+    frame: Any = None
+    """A frame in memory, or a stream that can be read again."""
+    textual: bool = False
+    """Whether every value arrives as the text the file has."""
+    json: bool = False
+    """Whether those texts are JSON: quoted where the file has a text."""
+    mixed: frozenset[int] = frozenset()
+    """Columns of a frame whose objects had no type in common and are texts now."""
+    attach: str = ""
+    """A database file to open first."""
+    words: str = "the table"
+    """How messages call the source."""
+    paths: tuple[str, ...] = ()
+    """The files the rows come from."""
+    guarded: bool = False
+    """Whether texts were guarded against spreadsheets, which is undone."""
+    rows: int | None = None
+    """How many rows there are, where the source tells without being read."""
+
+    def is_text(self, column: int) -> bool:
+        """Whether the values of a column arrive as texts that may mean more."""
+        return self.textual or column in self.mixed
+
+
+def refuse_twice(names: Sequence[str], words: str) -> None:
+    """Column names must differ."""
+    twice = sorted(n for n, times in Counter(names).items() if times > 1)
+    if twice:
+        raise InputError(
+            f"Column names of {words} must differ; "
+            + ", ".join(repr(n) for n in twice)
+            + (" stands" if len(twice) == 1 else " stand")
+            + " there more than once."
+        )

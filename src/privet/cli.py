@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import __version__, terminal
-from privet.options import common, narrowed, opened, table_options, where_of
+from privet.options import common, opened, rows_meant, table_options, where_of
 from privet.releasing import publish, verify
 
 if TYPE_CHECKING:
@@ -188,10 +188,7 @@ def audit(
     asked = where_of(where)
     if is_release(source):
         _audit_release(source, stated, reading, as_json=as_json, quiet=quiet)
-    if stated.where:  # say what is wrong with the policy before rows are chosen by it
-        with opened(source, {}, reading, silent=True) as (table, _):
-            stated.bind(table.schema)
-    chosen = narrowed(stated, asked)
+    chosen = rows_meant(source, stated, asked, reading)
     silent = quiet or as_json
     with (
         terminal.warned() as said,

@@ -111,7 +111,20 @@ def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
     return wanted
 
 
-def narrowed(policy: Policy, asked: Wanted) -> Wanted:
+def rows_meant(
+    source: str, policy: Policy, asked: Wanted, reading: Mapping[str, Any]
+) -> Wanted:
+    """The rows both the policy and the command line mean.
+
+    What is wrong with the policy is said before rows are chosen by it.
+    """
+    if policy.where:
+        with opened(source, {}, reading, silent=True) as (table, _):
+            policy.bind(table.schema)
+    return _narrowed(policy, asked)
+
+
+def _narrowed(policy: Policy, asked: Wanted) -> Wanted:
     """The rows both the policy and the command line mean."""
     from privet.errors import InputError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet import terminal
-from privet.options import common, narrowed, opened, table_options, where_of
+from privet.options import common, opened, rows_meant, table_options, where_of
 
 if TYPE_CHECKING:
     from privet.policy import Policy
@@ -102,7 +102,7 @@ def publish(
         raise click.UsageError("Give -o and --custody, or --dry-run.")
     stated = Policy.load(policy)
     silent = quiet or as_json
-    chosen = narrowed(stated, where_of(where))
+    chosen = rows_meant(source, stated, where_of(where), reading)
     options = {"marker": marker, "keep": keep}
     with (
         terminal.warned() as said,

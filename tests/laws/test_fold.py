@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import privet as pv
 from privet.audits.worst import Worst
-from privet.counts import Counts, Grouped, packed
+from privet.counts import Counts, packed
+from privet.grouped import Grouped, grouped
 
 CELL = st.sampled_from(["x", "y", "z", None])
 ROW = st.tuples(CELL, CELL, CELL)
@@ -80,7 +81,7 @@ def test_marginals_keep_the_total(rows: list, columns: list[str]) -> None:
 
 @given(ROWS, st.data())
 def test_folds_merge_in_any_grouping(rows: list, data: st.DataObject) -> None:
-    whole = counted(rows).grouped(["a", "b"], "s")
+    whole = grouped(counted(rows), ["a", "b"], "s")
     cut = data.draw(
         st.lists(st.integers(0, 2), min_size=len(whole), max_size=len(whole))
     )
@@ -96,7 +97,7 @@ def test_folds_merge_in_any_grouping(rows: list, data: st.DataObject) -> None:
 
 @given(ROWS)
 def test_the_fold_finds_the_largest_share(rows: list) -> None:
-    whole = counted(rows).grouped(["a", "b"], "s")
+    whole = grouped(counted(rows), ["a", "b"], "s")
     slow = max(
         Fraction(n, int(whole.total[g]))
         for g in range(len(whole))

@@ -17,10 +17,11 @@ import numpy as np
 from privet.adversary import Linker
 from privet.audits.worst import Case, Worst
 from privet.beliefs import Belief, Ceiling
-from privet.counts import Domain, Grouped
+from privet.counts import Domain
 from privet.engines.base import Run, Tally
 from privet.errors import InputError, NoAudit, TooLarge, nearest
 from privet.finding import Basis, Finding, Verdict, Witness
+from privet.grouped import Grouped
 from privet.policy import Promise
 from privet.releases.groups import Groups
 from privet.table import Table, require_columns

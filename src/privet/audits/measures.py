@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counts import Grouped
 from privet.engines.base import Run, Tally
 from privet.errors import InputError
 from privet.finding import Basis, Finding, Verdict, Witness
+from privet.grouped import Grouped
 from privet.policy import Measure
 from privet.releases.groups import Groups
 from privet.table import Table

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privet import exact
 from privet.beliefs import Ceiling
-from privet.counts import Grouped
+from privet.grouped import Grouped
 
 
 @dataclass(frozen=True)

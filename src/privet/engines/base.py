@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol
 
-from privet.counts import Domain, Grouped
+from privet.counts import Domain
 from privet.errors import InputError, Stopped
+from privet.grouped import Grouped
 from privet.roles import KINDS, Bins, Column
 
 ENOUGH_ROWS = 20
@@ -50,6 +51,8 @@ class Run:
         cls, listener: Listener | None = None, max_seconds: float | None = None
     ) -> Run:
         """A run that starts now and may take so many seconds."""
+        if max_seconds is not None and not max_seconds > 0:
+            raise InputError(f"max_seconds must be above 0; got {max_seconds!r}.")
         end = None if max_seconds is None else monotonic() + max_seconds
         return cls(listener, end)
 

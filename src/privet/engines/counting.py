@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privet.counts import MOST_KEYS, Counts, Domain, Grouped, Keys
+from privet.counts import MOST_KEYS, Counts, Domain
 from privet.engines import sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import COLUMNS_AT_ONCE, Dictionary
@@ -18,6 +18,7 @@ from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
 from privet.errors import EngineError, InputError
 from privet.exact import MAX_COUNT
+from privet.grouped import Grouped, Keys
 
 Order = tuple[int, ...]
 """Columns counted together, by their position; the one counted in groups is last."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counts import Grouped
 from privet.engines.base import Run, Tally
 from privet.errors import InputError
 from privet.exact import percent
+from privet.grouped import Grouped
 from privet.learn.cells import cells_of, split
 from privet.learn.tree import tested
 from privet.publishers.release import Release

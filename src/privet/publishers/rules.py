@@ -11,8 +11,9 @@ import numpy as np
 
 from privet.audits.confidence import Question, ask
 from privet.beliefs import Ceiling
-from privet.counts import Domain, Grouped, packed
+from privet.counts import Domain, packed
 from privet.engines.base import Run, Tally
+from privet.grouped import Grouped
 from privet.policy import Promise
 from privet.publishers.cubes import Cube
 from privet.publishers.disclose import Attribute

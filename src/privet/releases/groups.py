@@ -9,9 +9,10 @@ from operator import add
 
 import numpy as np
 
-from privet.counts import Counts, Domain, Grouped
+from privet.counts import Counts, Domain
 from privet.engines.base import Run, Tally
 from privet.errors import EmptyTable, InputError
+from privet.grouped import Grouped, grouped
 from privet.table import Table, require_columns
 
 LABEL = "group"
@@ -89,7 +90,7 @@ class Groups:
                     )
                 cells[group, str(value)] = n
         counts = _in_order(Counts.from_cells([LABEL, about], cells), list(named))
-        return cls(counts.grouped([LABEL], about), counts.grouped([], about))
+        return cls(grouped(counts, [LABEL], about), grouped(counts, [], about))
 
     @classmethod
     def from_table(cls, table: Table, about: str | None, *, run: Run) -> Groups:

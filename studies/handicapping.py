@@ -140,7 +140,9 @@ def error(cells: Cells, columns: Sequence[str], leaf: int) -> float:
     return float(test[said != cells.classes].sum() / test.sum())
 
 
-def chosen_leaf(cells: Cells, columns: Sequence[str]) -> int:
+def chosen_leaf(
+    cells: Cells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
+) -> int:
     """How far trees are pruned: by cross-validation of the original training part.
 
     A small table is cut into folds ten times, for the folds matter there.
@@ -154,7 +156,7 @@ def chosen_leaf(cells: Cells, columns: Sequence[str]) -> int:
         n=train[here],
     )
     repeats = 10 if train.sum() < 5_000 else 1
-    return best_leaf(only.over(columns), LEAVES, repeats=repeats)
+    return best_leaf(only.over(columns), leaves, repeats=repeats)
 
 
 @dataclass(frozen=True)
@@ -173,12 +175,12 @@ class Bench:
     """The base error."""
 
 
-def set_up(data: DataSet, folder: Path) -> Bench:
+def set_up(data: DataSet, folder: Path, *, leaves: Sequence[int] = LEAVES) -> Bench:
     """Read a table, choose the pruning, measure the base error."""
     rows = uci.read_weighted(data, folder)
     with pv.read(rows, weight=uci.WEIGHT, threads=1) as table:
         cells = cells_of(table, [*data.used, uci.PART], data.target)
-    leaf = chosen_leaf(cells, data.used)
+    leaf = chosen_leaf(cells, data.used, leaves)
     return Bench(data, rows, cells, leaf, error(cells, data.used, leaf))
 
 

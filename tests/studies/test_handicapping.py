@@ -29,6 +29,9 @@ MADE_UP = uci.DataSet(
     thresholds=("0.4", "0.9"),
 )
 
+FEW = (5, 30)
+"""Sizes of leaves to choose from, so that tests are quick."""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -48,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bench(folder: Path) -> handicapping.Bench:
-    return handicapping.set_up(MADE_UP, folder)
+    return handicapping.set_up(MADE_UP, folder, leaves=FEW)
 
 
 # Reading ----------------------------------------------------------------------------
@@ -121,7 +124,7 @@ def test_training_sees_nothing_of_the_testing_part(bench: handicapping.Bench) ->
     test = handicapping.rows_for(cells, "test") > 0
     turned = replace(cells, classes=np.where(test, 1 - cells.classes, cells.classes))
     assert 1 == handicapping.error(turned, MADE_UP.used, bench.leaf)
-    assert bench.leaf == handicapping.chosen_leaf(turned, MADE_UP.used)
+    assert bench.leaf == handicapping.chosen_leaf(turned, MADE_UP.used, FEW)
 
 
 def test_a_release_is_measured_at_every_threshold(bench: handicapping.Bench) -> None:

@@ -213,9 +213,9 @@ def test_the_note_says_how_many_values_are_hidden(tmp_path: Path) -> None:
     [
         (["1.5", "2.50", "-3"], "double"),
         (["1", "-2", "+3"], "int64"),
-        (["1e2", "100", "7"], "string"),
+        (["1e2", "1e3", "7"], "double"),
         (["0.1", "0.10000000000000000001", "7"], "string"),
-        (["-0.0", "0", "1.5"], "string"),
+        (["-0.5", "0", "1.5"], "double"),
         (["123456789012345678901", "2", "3"], "string"),
         (["2024-01-31", "2024-02-01", "2024-02-02"], "date32[day]"),
         (["007", "008", "009"], "string"),
@@ -263,4 +263,18 @@ def test_equally_bad_cases_may_have_other_witnesses(tmp_path: Path) -> None:
     release = pv.publish(table, [promise])
     for form in ("csv", "parquet"):
         release.write(tmp_path / form, custody=tmp_path / f"c{form}", format=form)
+        assert pv.verify(tmp_path / form).good
+
+
+@pytest.mark.parametrize("texts", [["1e2", "100", "7"], ["-0.0", "0", "1.5"]])
+def test_one_number_written_twice_is_one_value(
+    texts: list[str], tmp_path: Path
+) -> None:
+    lines = ["job,ill", *(f"a,{t}" for t in texts)]
+    (tmp_path / "source.csv").write_text("\n".join(lines) + "\n")
+    table = pv.read(tmp_path / "source.csv", quasi="job", sensitive="ill")
+    release = pv.publish(table, [pv.Promise(pv.Linker("job"), pv.Ceiling("1"), "ill")])
+    for form in ("csv", "parquet"):
+        out = release.write(tmp_path / form, custody=tmp_path / f"c{form}", format=form)
+        assert "2/3" == out.manifest["promises"][0]["worst"]
         assert pv.verify(tmp_path / form).good

@@ -42,7 +42,10 @@ def open_files(path: Path, roles: Roles, *, guarded: bool, **options: Any) -> Ta
 
 def _exactly(path: Path, guarded: bool) -> Source:
     """The one file of a release; the folder's name is neither pattern nor data."""
-    source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
+    try:
+        source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
+    except UnicodeDecodeError:  # names of columns that are none
+        raise InputError(f"File {path.name!r} must be a table; it is not.") from None
     plain, file = literal(str(path)), literal(glob.escape(str(path)))
     if path.suffix.lower() == ".parquet":
         scan = f"read_parquet({file}, hive_partitioning = false)"

@@ -52,6 +52,7 @@ docs-pages: $(READY)      ## write the generated reference pages anew
 bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/disclosure.py
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python -m pip install --quiet matplotlib

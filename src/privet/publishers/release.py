@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from privet.audits import audit
-from privet.counts import Domain
-from privet.engines.base import Listener, Run, Tally
+from privet.engines.base import Listener, Run
 from privet.finding import Audit
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.disclose import Step
@@ -43,11 +40,6 @@ class Release:
     """Why the last move was the last."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """The public document; empty until it is written."""
-
-    def __post_init__(self) -> None:
-        if self.recipe is not None:
-            completed = self.recipe.completed(_seen(self.table, self.recipe))
-            object.__setattr__(self, "recipe", completed)
 
     @property
     def safe(self) -> bool:
@@ -118,19 +110,6 @@ class Release:
         cuts = self.intervals
         cut = f", cut {cuts}" if cuts else ""
         return f"Release({self.method}, {self.audit.verdict.value}{shown}{cut})"
-
-
-def _seen(table: Table, recipe: Recipe) -> dict[str, tuple[Domain, list[int]]]:
-    """The values of each column of a recipe, and which of them somebody has."""
-    plain = replace(table, relabels={})
-    columns = [c for c, how in recipe.columns.items() if not how.complete]
-    domains = plain.domains(columns)
-    seen = {c: (domain, list(range(len(domain)))) for c, domain in domains.items()}
-    # A bin may be empty, and so may all rows with a value where rows are weighted.
-    doubtful = [c for c in columns if table.roles.weight or c in table.roles.bins]
-    for tally, batch in plain.count([Tally((), c) for c in doubtful]):
-        seen[tally.about] = (domains[tally.about], np.unique(batch.value).tolist())
-    return seen
 
 
 def judged(

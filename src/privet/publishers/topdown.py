@@ -20,6 +20,7 @@ from privet.publishers.disclose import (
     UserGain,
     Utility,
 )
+from privet.publishers.loops import Flags
 from privet.publishers.refine import Refined, Watcher, refine
 from privet.publishers.rules import Rule, Setting, prepare
 from privet.releases.recipe import MARKER, Cut, Hide, Recipe
@@ -160,11 +161,19 @@ def recipe_of(attributes: Sequence[Attribute], marker: str) -> Recipe:
     for attribute in attributes:
         domain = attribute.domain
         if attribute.ordered:
-            columns[domain.name] = Cut(tuple(domain[c] for c in sorted(attribute.cuts)))
+            after = tuple(domain[c] for c in sorted(attribute.cuts))
+            columns[domain.name] = Cut(after, domain.kind)
         elif attribute.hidden.sum() > 1:
-            hidden = attribute.hidden.nonzero()[0]
-            columns[domain.name] = Hide(tuple(domain[int(c)] for c in hidden))
+            there = attribute.classes.any(axis=1)
+            columns[domain.name] = Hide(
+                _labels(domain, attribute.hidden),
+                _labels(domain, there & ~attribute.hidden),
+            )
     return Recipe(columns, marker)
+
+
+def _labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
+    return tuple(domain[int(code)] for code in which.nonzero()[0])
 
 
 def refuse_infeasible(setting: Setting) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
@@ -55,17 +55,6 @@ class Hide:
 
         return [label if is_shown(label) else marker for label in domain.labels]
 
-    @property
-    def complete(self) -> bool:
-        """Whether it is known which values were seen."""
-        return self.shown is not None
-
-    def completed(self, domain: Domain, seen: Sequence[int]) -> Hide:
-        """The same for the values of one table, of which these codes occur."""
-        hidden = set(self.hidden)
-        shown = (domain[code] for code in seen)
-        return replace(self, shown=tuple(v for v in shown if v not in hidden))
-
     def to_dict(self) -> dict[str, Any]:
         """For the recipe file."""
         shown = {} if self.shown is None else {"show": list(self.shown)}
@@ -93,6 +82,8 @@ class Cut:
         if not self.after:
             return [marker] * len(domain)
         ends, labels = self._ends(domain), interval_labels(self.after)
+        if self.after[0] is not None and domain.code(None) is not None:
+            labels[0] = f"missing or {labels[0]}"
         return [labels[bisect_left(ends, code)] for code in range(len(domain))]
 
     def _ends(self, domain: Domain) -> list[int]:
@@ -116,15 +107,6 @@ class Cut:
             f"{self.kind or domain.kind} to be cut as before; it does not. Publish it "
             "anew instead of applying the recipe."
         )
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is known what kind of values was cut."""
-        return self.kind is not None
-
-    def completed(self, domain: Domain, seen: Sequence[int]) -> Cut:
-        """The same, with the kind of values of one table."""
-        return replace(self, kind=domain.kind)
 
     def to_dict(self) -> dict[str, Any]:
         """For the recipe file."""
@@ -221,14 +203,6 @@ class Recipe:
         """For the recipe file."""
         columns = {c: how.to_dict() for c, how in self.columns.items()}
         return {"recipe": 1, "marker": self.marker, "columns": columns}
-
-    def completed(self, seen: Mapping[str, tuple[Domain, Sequence[int]]]) -> Recipe:
-        """The recipe that also knows which values were there when it was made."""
-        columns = {
-            c: how.completed(*seen[c]) if c in seen and not how.complete else how
-            for c, how in self.columns.items()
-        }
-        return replace(self, columns=columns)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Recipe:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from privet.counts import Domain, Grouped
+from privet.counts import Domain
 from privet.engines.base import Amount, Engine, Listener, Recoding, Relabel, Run, Tally
 from privet.engines.files import find_source
 from privet.engines.sources import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
+from privet.grouped import Grouped
 from privet.roles import Bins, Edge, Roles, Schema, names
 
 if TYPE_CHECKING:

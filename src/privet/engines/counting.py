@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from privet.counts import MOST_KEYS, Counts, Domain
 from privet.engines import sql
 from privet.engines.base import Amount, Run, Tally
-from privet.engines.coding import COLUMNS_AT_ONCE, Dictionary
+from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
-from privet.errors import EngineError, InputError
-from privet.exact import MAX_COUNT
+from privet.errors import EngineError, TooLarge
 from privet.grouped import Grouped, Keys
 
 Order = tuple[int, ...]
@@ -34,6 +33,12 @@ CELLS_AT_ONCE = 8_000_000
 
 SETS_AT_ONCE = 64
 """Grouping sets per statement."""
+
+COLUMNS_AT_ONCE = 60
+"""Columns per statement; GROUPING_ID takes 63 at the most."""
+
+MOST_COLUMNS = 100
+"""Columns of one group; planning more joins than that takes longer than counting."""
 
 
 class Counter:
@@ -52,22 +57,45 @@ class Counter:
         self._dictionaries = dictionaries
         self._amount = amount
         self._run = run
-        self._sum = sql.amount(bool(amount.unit), bool(amount.weight), sql.DUCKDB)
+        self._sums = sql.amounts(bool(amount.unit), bool(amount.weight), sql.DUCKDB)
 
-    def count(self, tallies: Sequence[Tally]) -> Iterator[tuple[Tally, Grouped]]:
-        """One statement for many tallies; what does not fit goes tally by tally."""
-        self._check_weights()
+    def count(
+        self, tallies: Sequence[Tally], expected: int | None, statements: int
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """One statement for many tallies; what does not fit goes tally by tally.
+
+        Parameters
+        ----------
+        expected
+            The rows, or the sum of weights, that each tally must cover.
+        statements
+            How many were run before; for progress.
+        """
         rounds = self._rounds(tallies)
         for i, few in enumerate(rounds):
-            step = (2 + i, 1 + len(rounds))
+            step = (statements + 1 + i, statements + len(rounds))
+            covered = dict.fromkeys(few, 0)
+            for tally, tables in self._round(few, step):
+                covered[tally] += self._covered(tally, tables)
+                yield tally, self._grouped(tally, tables)
+            for number in covered.values():
+                check_complete(number, expected)
+
+    def _round(
+        self, few: Sequence[Tally], step: tuple[int, int]
+    ) -> Iterator[tuple[Tally, Tables]]:
+        together = self._is_one_statement(few)
+        if together:
             try:
                 tables = self._together(few, step)
             except DoesNotFit:
-                for tally in few:
-                    yield from self._in_parts(tally, step)
-                continue
-            for tally in few:
-                yield tally, self._grouped(tally, tables)
+                pass
+            else:
+                yield from ((tally, tables) for tally in few)
+                return
+        for tally in few:
+            again = together and len(few) == 1 and len(self._orders(tally)) == 1
+            yield from self._in_parts(tally, step, first=int(again))
 
     def _rounds(self, tallies: Sequence[Tally]) -> list[list[Tally]]:
         """Tallies for one statement each: no set of columns in two orders."""
@@ -75,51 +103,27 @@ class Counter:
         for tally in tallies:
             own = {frozenset(o): o for o in self._orders(tally)}
             at = next((i for i, (_, o) in enumerate(rounds) if _agree(o, own)), None)
-            if at is None:
+            if at is None or not self._is_one_statement([tally]):
                 at = len(rounds)
                 rounds.append(([], {}))
             rounds[at][0].append(tally)
             rounds[at][1].update(own)
         return [few for few, _ in rounds]
 
-    def _check_weights(self) -> None:
-        """Weights must be whole numbers whose sum can be counted exactly."""
-        if self._amount.weight is None:
-            return
-        w = f"c{self._position(self._amount.weight)}"
-        number = f"TRY_CAST({w} AS HUGEINT)"
-        statement = (
-            f"SELECT count(*) FILTER (WHERE {number} IS NULL OR {number} < 0 OR "
-            f"TRY_CAST({w} AS DOUBLE) <> {number}) AS bad, "
-            f"CAST(sum({number}) AS DOUBLE) AS total FROM people"
-        )
-        table = self._session.watched(
-            partial(self._session.fetch, statement), self._run, "checking weights"
-        )
-        bad, total = table["bad"][0].as_py(), table["total"][0].as_py() or 0
-        name = self._amount.weight
-        if bad:
-            raise InputError(
-                f"Weight column {name!r} must hold whole numbers of at least 0; "
-                f"{bad} rows do not."
-            )
-        if total >= MAX_COUNT:
-            raise InputError(
-                f"Weight column {name!r} must sum to less than 2**53; "
-                f"it sums to about {total:.3g}."
-            )
+    def _is_one_statement(self, few: Sequence[Tally]) -> bool:
+        orders = [o for tally in few for o in self._orders(tally)]
+        used = {c for o in orders for c in o}
+        return len(used) <= COLUMNS_AT_ONCE and all(map(self._packs, orders))
 
     # Statements ---------------------------------------------------------------------
 
     def _together(self, tallies: Sequence[Tally], step: tuple[int, int]) -> Tables:
         orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
         used = sorted({c for o in orders for c in o})
-        if len(used) > COLUMNS_AT_ONCE or not all(map(self._packs, orders)):
-            raise DoesNotFit
         statement = sql.count_sets(
-            orders, self._sizes, self._rows(used), self._sum, sql.DUCKDB
+            orders, self._sizes, self._rows(used), self._sums, sql.DUCKDB
         )
-        table = self._watched(statement, "counting", step)
+        table = self._watched(statement, "counting", step, CELLS_AT_ONCE)
         marks = table["g"].to_numpy()
         found: Tables = {}
         for order in orders:
@@ -129,49 +133,85 @@ class Counter:
         return found
 
     def _in_parts(
-        self, tally: Tally, step: tuple[int, int]
-    ) -> Iterator[tuple[Tally, Grouped]]:
+        self, tally: Tally, step: tuple[int, int], first: int
+    ) -> Iterator[tuple[Tally, Tables]]:
         """The same count, cut by a hash of the group until each part fits.
 
         Part p of P is part p + i·P of a finer cut, so a part that does not fit is
         cut again without losing or repeating a group.
         """
-        pending = [(0, 0)]  # (index into PARTS, which part)
+        if not tally.by:
+            yield tally, self._one_group(tally, step)
+            return
+        pending = [(first, p) for p in reversed(range(PARTS[first]))]
         while pending:
             depth, part = pending.pop()
+            key = sql.hashed([f"k{c}" for c in self._orders(tally)[0][:-1]], sql.DUCKDB)
             try:
-                tables = self._part(tally, part, PARTS[depth], step)
+                tables = self._part(tally, key, (part, PARTS[depth]), step)
             except DoesNotFit:
-                if depth + 1 == len(PARTS) or not tally.by:
-                    raise too_little_memory() from None
+                tables = {}
+            if tables:
+                yield tally, tables
+            elif depth + 1 == len(PARTS):
+                raise too_little_memory()
+            else:
                 times = PARTS[depth + 1] // PARTS[depth]
                 finer = [part + i * PARTS[depth] for i in range(times)]
                 pending += [(depth + 1, p) for p in reversed(finer)]
-                continue
-            yield tally, self._grouped(tally, tables)
 
-    def _part(self, tally: Tally, part: int, of: int, step: tuple[int, int]) -> Tables:
-        only = sql.in_part(self._orders(tally)[0][:-1], part, of, sql.DUCKDB)
-        doing = "counting" if of == 1 else f"counting part {part + 1} of {of}"
+    def _one_group(self, tally: Tally, step: tuple[int, int]) -> Tables:
+        """Everybody is one group, which stays whole: its parts are put together.
+
+        Values are cut by their hash, or people where distinct ones are counted: each
+        is in one part, so the parts add up.
+        """
+        cut = "u" if self._amount.unit else f"k{self._position(tally.about)}"
+        for parts in PARTS:
+            try:
+                found = [
+                    self._part(tally, sql.hashed([cut], sql.DUCKDB), (p, parts), step)
+                    for p in range(parts)
+                ]
+            except DoesNotFit:
+                continue
+            return {o: _added([f[o] for f in found]) for o in self._orders(tally)}
+        raise too_little_memory()
+
+    def _part(
+        self, tally: Tally, key: str, part: tuple[int, int], step: tuple[int, int]
+    ) -> Tables:
+        """One part of so many, as far as it can be held if it can be cut again."""
+        number, of = part
+        doing = "counting" if of == 1 else f"counting part {number + 1} of {of}"
+        only = f"WHERE {key} % {of} = {number}" if of > 1 else ""
+        most = CELLS_AT_ONCE if tally.by and of < PARTS[-1] else None
         found: Tables = {}
         for order in self._orders(tally):
-            key = ""
-            if self._packs(order):
-                key = sql.packed(order, self._sizes, sql.DUCKDB)
+            packed = (
+                sql.packed(order, self._sizes, sql.DUCKDB) if self._packs(order) else ""
+            )
             rows = self._rows(order)
-            statement = sql.count_set(order, key, rows, self._sum, only)
-            found[order] = self._watched(statement, doing, step)
+            statement = sql.count_set(order, packed, rows, self._sums, only)
+            found[order] = self._watched(statement, doing, step, most)
         return found
 
-    def _watched(self, statement: str, doing: str, step: tuple[int, int]) -> pa.Table:
+    def _watched(
+        self, statement: str, doing: str, step: tuple[int, int], most: int | None
+    ) -> pa.Table:
         """The result of a count, unless it is too large to hold."""
-        work = partial(self._session.fetch, statement, most=CELLS_AT_ONCE)
+        work = partial(self._session.fetch, statement, most=most)
         return self._session.watched(work, self._run, doing, step)
 
     # Pieces -------------------------------------------------------------------------
 
     def _orders(self, tally: Tally) -> list[Order]:
         """What a tally needs counted; the groups by themselves for people."""
+        if len(tally.by) > MOST_COLUMNS:
+            raise TooLarge(
+                f"Groups must be made by at most {MOST_COLUMNS} columns; "
+                f"got {len(tally.by)}. Name those that somebody may know."
+            )
         by = tuple(sorted(self._position(c) for c in tally.by))
         cells = (*by, self._position(tally.about))
         # People of a group are not the sum over its values: somebody may have two.
@@ -193,6 +233,11 @@ class Counter:
             extra = f"CAST({weight} AS {sql.DUCKDB.big}) AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
         return sql.coded(tables, "people", extra, sql.DUCKDB)
+
+    def _covered(self, tally: Tally, tables: Tables) -> int:
+        """How many rows, or which sum of weights, a part of a tally holds."""
+        cells = tables[self._orders(tally)[0]]
+        return int(_numbers(cells, "r" if self._amount.unit else "n").sum())
 
     def _grouped(self, tally: Tally, tables: Tables) -> Grouped:
         cells, *groups = self._orders(tally)
@@ -223,7 +268,22 @@ def _agree(
 ) -> bool:
     """Whether more sets fit into a statement that has some already."""
     same = all(orders.get(s, o) == o for s, o in own.items())
-    return same and len(orders) + len(own) <= SETS_AT_ONCE
+    both = {**orders, **own}
+    columns = frozenset[int]().union(*both)
+    return same and len(both) <= SETS_AT_ONCE and len(columns) <= COLUMNS_AT_ONCE
+
+
+def _added(parts: Sequence[pa.Table]) -> pa.Table:
+    """Parts of one count put together: what two parts have in common is added."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = pa.concat_tables(parts)
+    key, at = np.unique(_numbers(whole, "key"), return_inverse=True)
+    columns = {"key": key}
+    for name in whole.column_names[1:]:
+        columns[name] = np.zeros(len(key), dtype=np.int64)
+        np.add.at(columns[name], at, _numbers(whole, name))
+    return pa.table(columns)
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
@@ -231,10 +291,10 @@ def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
     return found
 
 
-def check_complete(counted: int, rows: int | None) -> None:
-    """Every row must have been counted once; a file may change under our hands."""
-    if rows is not None and counted != rows:
+def check_complete(counted: int, expected: int | None) -> None:
+    """Everybody must have been counted once; a file may change under our hands."""
+    if expected is not None and counted != expected:
         raise EngineError(
-            f"The table changed while it was read: {rows} rows at first, {counted} "
-            "when counting. Count a copy that nobody writes to."
+            f"The table changed while it was read: {expected} in all at first, "
+            f"{counted} when counting. Count a copy that nobody writes to."
         )

@@ -8,7 +8,7 @@ from os import PathLike
 
 import pyarrow as pa
 
-from privet.counts import Domain, Grouped
+from privet.counts import Domain
 from privet.engines import kinds, sql
 from privet.engines.base import (
     Amount,
@@ -18,8 +18,8 @@ from privet.engines.base import (
     Tally,
     Writing,
 )
-from privet.engines.coding import Dictionaries
-from privet.engines.counting import Counter, check_complete
+from privet.engines.coding import COLUMNS_AT_ONCE, Dictionaries
+from privet.engines.counting import Counter
 from privet.engines.filters import Filter
 from privet.engines.opening import (
     attached,
@@ -31,7 +31,9 @@ from privet.engines.opening import (
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.engines.texts import check_whole, json_scan
+from privet.engines.weights import check_weights
 from privet.engines.writing import Writer
+from privet.grouped import Grouped
 from privet.roles import Column
 
 PRECISE_ROWS = 1_000_000
@@ -145,14 +147,15 @@ class DuckDB:
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
         made = self._dictionaries.of(at, recodings, run)
+        before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
+        expected = self._session.total
+        if amount.weight is not None:
+            w = self._position(amount.weight)
+            step = (before + 1, before + 2)
+            expected = check_weights(self._session, w, self._columns[w], run, step)
+            before += 1
         counter = Counter(self._session, self._position, made, amount, run)
-        plain = amount == Amount()
-        seen = dict.fromkeys(wanted, 0)
-        for tally, grouped in counter.count(wanted):
-            seen[tally] += int(grouped.total.sum())
-            yield tally, grouped
-        for counted in seen.values():
-            check_complete(counted, self._session.total if plain else None)
+        yield from counter.count(wanted, expected, before)
 
     def write(
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run

@@ -102,7 +102,7 @@ def count_sets(
     sets: Sequence[Sequence[int]],
     sizes: Mapping[int, int],
     rows: str,
-    amount: str,
+    amounts: Mapping[str, str],
     dialect: Dialect,
 ) -> str:
     """Counts of several sets of codes in one statement, as packed keys in order.
@@ -116,14 +116,14 @@ def count_sets(
         f"WHEN {mask(s, used)} THEN {packed(s, sizes, dialect)}" for s in sets
     )
     return (
-        f"SELECT g, CASE g {keys} END AS key, n FROM ("
-        f"SELECT {names}, GROUPING_ID({names}) AS g, {amount} AS n FROM ({rows}) "
-        f"GROUP BY GROUPING SETS ({wanted}) HAVING {amount} > 0) ORDER BY g, key"
+        f"SELECT g, CASE g {keys} END AS key, {', '.join(amounts)} FROM ("
+        f"SELECT {names}, GROUPING_ID({names}) AS g, {_named(amounts)} FROM ({rows}) "
+        f"GROUP BY GROUPING SETS ({wanted}) HAVING {amounts['n']} > 0) ORDER BY g, key"
     )
 
 
 def count_set(
-    columns: Sequence[int], key: str, rows: str, amount: str, part: str
+    columns: Sequence[int], key: str, rows: str, amounts: Mapping[str, str], part: str
 ) -> str:
     """Counts of one set of codes, perhaps of one hash partition only.
 
@@ -132,27 +132,34 @@ def count_set(
     names = ", ".join(f"k{c}" for c in columns)
     grouped = f"GROUP BY {names} " if names else ""
     counted = (
-        f"SELECT {names + ', ' if names else ''}{amount} AS n FROM ({rows}) {part} "
-        f"{grouped}HAVING {amount} > 0"
+        f"SELECT {names + ', ' if names else ''}{_named(amounts)} FROM ({rows}) {part} "
+        f"{grouped}HAVING {amounts['n']} > 0"
     )
-    return f"SELECT {key} AS key, n FROM ({counted}) ORDER BY key" if key else counted
+    if not key:
+        return counted
+    return f"SELECT {key} AS key, {', '.join(amounts)} FROM ({counted}) ORDER BY key"
 
 
-def in_part(by: Sequence[int], part: int, of: int, dialect: Dialect) -> str:
-    """Restrict to one of `of` hash partitions; groups over `by` stay whole."""
-    if of == 1 or not by:
-        return ""
-    key = dialect.hash.format(columns=", ".join(f"k{c}" for c in by))
-    return f"WHERE {key} % {of} = {part}"
+def hashed(columns: Sequence[str], dialect: Dialect) -> str:
+    """A number that depends on some columns only, and scatters them."""
+    return dialect.hash.format(columns=", ".join(columns))
 
 
-def amount(unit: bool, weight: bool, dialect: Dialect) -> str:
-    """What is counted: people (a missing unit is one person), weights, or rows."""
+def amounts(unit: bool, weight: bool, dialect: Dialect) -> dict[str, str]:
+    """What is counted: people (a missing unit is one person), weights, or rows.
+
+    Beside people the rows they have, by which one sees that none is missing.
+    """
     if unit:
-        return "(count(DISTINCT u) + CAST(count(*) > count(u) AS INTEGER))"
+        people = "(count(DISTINCT u) + CAST(count(*) > count(u) AS INTEGER))"
+        return {"n": people, "r": "count(*)"}
     if weight:
-        return f"CAST(sum(w) AS {dialect.big})"
-    return "count(*)"
+        return {"n": f"CAST(sum(w) AS {dialect.big})"}
+    return {"n": "count(*)"}
+
+
+def _named(amounts: Mapping[str, str]) -> str:
+    return ", ".join(f"{amount} AS {name}" for name, amount in amounts.items())
 
 
 def describe(column: str, source: str, more: Sequence[str], precise: bool) -> str:

@@ -1,0 +1,50 @@
+"""Weights: whole numbers that can be added up exactly."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from privet.engines.base import Run
+from privet.engines.session import Session
+from privet.errors import EmptyTable, InputError
+from privet.exact import MAX_COUNT
+from privet.roles import Column
+
+
+def check_weights(
+    session: Session, position: int, column: Column, run: Run, step: tuple[int, int]
+) -> int:
+    """Weights must be whole numbers whose sum can be counted exactly; the sum."""
+    if column.kind not in ("integer", "number", "text"):
+        raise InputError(
+            f"Weight column {column.name!r} must hold whole numbers; it holds values "
+            f"of kind {column.kind}."
+        )
+    work = partial(session.fetch, _statement(f"c{position}"))
+    table = session.watched(work, run, "checking weights", step)
+    bad, total = table["bad"][0].as_py(), int(table["total"][0].as_py() or 0)
+    if bad:
+        raise InputError(
+            f"Weight column {column.name!r} must hold whole numbers of at least 0; "
+            f"{bad} {'row does' if bad == 1 else 'rows do'} not."
+        )
+    if total >= MAX_COUNT:
+        raise InputError(
+            f"Weight column {column.name!r} must sum to less than 2**53; "
+            f"it sums to at least {total:.3g}."
+        )
+    if total == 0:
+        raise EmptyTable(
+            f"Weight column {column.name!r} must count somebody; all weights are 0."
+        )
+    return total
+
+
+def _statement(cell: str) -> str:
+    """Weights that are too large count as 2**53, lest their sum overflows."""
+    number = f"TRY_CAST({cell} AS HUGEINT)"
+    return (
+        f"SELECT count(*) FILTER (WHERE {number} IS NULL OR {number} < 0 OR "
+        f"TRY_CAST({cell} AS DOUBLE) <> {number}) AS bad, "
+        f"CAST(sum(least({number}, {MAX_COUNT})) AS VARCHAR) AS total FROM people"
+    )

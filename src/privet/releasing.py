@@ -79,7 +79,7 @@ def publish(
     max_seconds: float | None,
     **reading: Any,
 ) -> None:
-    """Publish TABLE with as few values hidden as the policy's promises allow.
+    """Publish TABLE with values hidden until every promise of the policy holds.
 
     \b
     Examples:

@@ -18,7 +18,7 @@ from privet.releases.groups import Groups
 from privet.roles import Roles
 from privet.table import Table
 
-Release = Table | Groups
+Auditable = Table | Groups
 """What can be audited: a table as if it were released, or what is released of it."""
 
 Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
@@ -48,7 +48,7 @@ class Released(Protocol):
 
 
 def audit(
-    release: Release | Released,
+    release: Auditable | Released,
     promises: Policy | Promise | Measure | Sequence[Promise | Measure],
     *,
     strict: bool = False,
@@ -105,7 +105,7 @@ def bound(table: Table, policy: Policy) -> Table:
 
 
 def belief(
-    release: Release,
+    release: Auditable,
     adversary: Adversary,
     about: object = None,
     *,
@@ -140,7 +140,7 @@ class Notes:
 
 
 def _stated(release: Any, promises: Any) -> list[Promise | Measure]:
-    if not isinstance(release, Release):
+    if not isinstance(release, Auditable):
         raise NoAudit(f"{type(release).__name__} cannot be audited. {_pairs()}")
     stated: list[Any]
     if isinstance(promises, Policy):
@@ -158,7 +158,7 @@ def _stated(release: Any, promises: Any) -> list[Promise | Measure]:
 
 
 def _judge(
-    release: Release, stated: list[Promise | Measure], run: Run, notes: Notes
+    release: Auditable, stated: list[Promise | Measure], run: Run, notes: Notes
 ) -> list[Finding]:
     found: dict[int, Finding] = {}
     for kind in dict.fromkeys(_kind(p) for p in stated):
@@ -179,7 +179,7 @@ def _kind(stated: Promise | Measure) -> type:
 
 
 def _of_kind(
-    release: Release, kind: type, stated: list[Any], run: Run, notes: Notes
+    release: Auditable, kind: type, stated: list[Any], run: Run, notes: Notes
 ) -> list[Finding]:
     judge = measures.judge if kind is Measure else JUDGES.get((type(release), kind))
     if judge is None:
@@ -190,7 +190,7 @@ def _of_kind(
         return [Finding(p, Verdict.UNDECIDED, note=str(stop)) for p in stated]
 
 
-def _not_judged(promise: Promise, release: Release) -> Finding:
+def _not_judged(promise: Promise, release: Auditable) -> Finding:
     kind = type(promise.against)
     if type(release) in FITTING[kind]:
         return Finding(

@@ -177,7 +177,7 @@ class Purpose:
     """What the analyst wants from the release."""
 
     utility: str = "information"
-    """Information about the target, or as few hidden cells as possible."""
+    """Information about the target, or how many cells are shown."""
 
     def __post_init__(self) -> None:
         if self.utility not in UTILITIES:

@@ -17,7 +17,7 @@ from privet.publishers.refine import Refined, Watcher
 from privet.publishers.release import Release, judged
 from privet.publishers.topdown import TopDownDisclosure, method_for
 from privet.releases.recipe import Recipe
-from privet.table import Table
+from privet.table import Table, require_columns
 
 __all__ = ["Release", "TopDownDisclosure", "load", "publish", "verify"]
 
@@ -67,6 +67,9 @@ def publish(
     chosen = method or method_for(policy, table)
     run = Run(progress)
     _refuse_unjudged(policy)
+    _refuse_several_rows(table)
+    if recipe is not None:
+        require_columns(list(recipe.columns), table.schema, "the recipe")
     with warnings.catch_warnings():
         before = judged(table, policy, run=run)
     if recipe is None:
@@ -111,6 +114,16 @@ def _policy(
         measures=tuple(p for p in stated if isinstance(p, Measure)),
         roles=table.roles,
     )
+
+
+def _refuse_several_rows(table: Table) -> None:
+    """People with several rows are in several groups; hiding values may not help."""
+    if table.roles.unit:
+        raise InputError(
+            "A table must have one row per person to be published with hidden values; "
+            f"unit {table.roles.unit!r} says it may have several. Make one row per "
+            "person first."
+        )
 
 
 def _refuse_unjudged(policy: Policy) -> None:

@@ -1,7 +1,7 @@
-"""What an earlier release of the same rows adds for somebody who has both.
+"""What earlier releases of the same rows add for somebody who has them all.
 
-Nobody can match the rows of two releases better than by everything both show, so the
-table in which each value is shown as both releases show it bounds what can be learnt.
+Nobody can match the rows of releases better than by everything they show, so the table
+in which each value is shown as all of them show it bounds what can be learnt.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from privet.table import Table
 CUSTODY = "custody.json"
 
 OTHER_ROWS = (
-    "The earlier release was made from other rows, or with other bins; what both give "
+    "An earlier release was made from other rows, or with other bins; what they give "
     "away together cannot be told."
 )
 WITHIN = (
-    "Even somebody who could match the rows of both releases would stay within the "
+    "Even somebody who could match the rows of the releases would stay within the "
     "limit."
 )
 NOT_BOUNDED = (
-    "Somebody who could match the rows of both releases might go beyond the limit. "
+    "Somebody who could match the rows of the releases might go beyond the limit. "
     "Whether anybody can is not known."
 )
 
@@ -48,19 +48,15 @@ def judge_together(
 ) -> Audit:
     """Judge promises against somebody who has this release and the earlier ones."""
     linkers = [p for p in promises if isinstance(p.against, Linker)]
-    findings: list[Finding] = []
-    for custody in custodies:
-        record = read_custody(Path(custody))
-        if not _same_rows(table, record):
-            findings += [
-                Finding(p, Verdict.UNDECIDED, note=OTHER_ROWS) for p in linkers
-            ]
-            continue
-        both = _both(table, recipe, Recipe.from_dict(record["recipe"]), run)
-        with warnings.catch_warnings(action="ignore"):
-            found = audit(both, linkers, progress=run.listener)
-        findings += [_bounded(f) for f in found.findings]
-    return Audit(tuple(findings))
+    records = [read_custody(Path(custody)) for custody in custodies]
+    if not all(_same_rows(table, record) for record in records):
+        return Audit(
+            tuple(Finding(p, Verdict.UNDECIDED, note=OTHER_ROWS) for p in linkers)
+        )
+    recipes = [recipe, *(Recipe.from_dict(record["recipe"]) for record in records)]
+    with warnings.catch_warnings(action="ignore"):
+        found = audit(_all(table, recipes, run), linkers, progress=run.listener)
+    return Audit(tuple(_bounded(f) for f in found.findings))
 
 
 def read_custody(path: Path) -> dict[str, Any]:
@@ -94,21 +90,24 @@ def _same_rows(table: Table, record: Mapping[str, Any]) -> bool:
     return bool(rows["files"]) and rows == record.get("rows_from")
 
 
-def _both(table: Table, new: Recipe, old: Recipe, run: Run) -> Table:
-    """The rows with each value as both releases show it."""
-    shared = [c for c in new.columns if c in old.columns]
+def _all(table: Table, recipes: Sequence[Recipe], run: Run) -> Table:
+    """The rows with each value as all releases together show it.
+
+    A column that one of them shows as it is, is shown as it is.
+    """
+    shared = [c for c in recipes[0].columns if all(c in r.columns for r in recipes)]
     plain = replace(table, relabels={})
-    domains = plain.domains(shared, run)
     bins = table.roles.bins
-    first, second = old.relabels(domains, bins), new.relabels(domains, bins)
+    domains = plain.domains(shared, run)
+    shown = [recipe.relabels(domains, bins) for recipe in recipes]
     return plain.relabelled(
-        {c: Relabel(_pairs(first[c], second[c]), bins.get(c)) for c in shared}
+        {c: Relabel(_together([s[c] for s in shown]), bins.get(c)) for c in shared}
     )
 
 
-def _pairs(first: Relabel, second: Relabel) -> tuple[str, ...]:
-    pairs = zip(first.texts, second.texts, strict=True)
-    return tuple(json.dumps(pair, ensure_ascii=False) for pair in pairs)
+def _together(relabels: Sequence[Relabel]) -> tuple[str, ...]:
+    texts = zip(*(r.texts for r in relabels), strict=True)
+    return tuple(json.dumps(several, ensure_ascii=False) for several in texts)
 
 
 def _bounded(finding: Finding) -> Finding:

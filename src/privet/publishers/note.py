@@ -15,7 +15,9 @@ def note(manifest: Mapping[str, Any]) -> str:
     lines += ["", "What was changed"]
     changed = [_changed(c, about) for c, about in manifest["columns"].items()]
     lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
-    lines += ["- Rows are in a random order; columns that name people were left out."]
+    lines += [
+        "- Rows are in a random order. Columns that name people are never released."
+    ]
     if "escaped" in manifest:
         lines += [f"- {manifest['escaped']}"]
     lines += ["", "What is promised"]

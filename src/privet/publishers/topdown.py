@@ -25,7 +25,7 @@ from privet.publishers.refine import Refined, Watcher, refine
 from privet.publishers.rules import Rule, Setting, prepare
 from privet.releases.recipe import MARKER, Cut, Hide, Recipe
 from privet.roles import names
-from privet.table import Table
+from privet.table import Table, require_columns
 
 SPLITS = ("infogain", "valid")
 UTILITIES = ("information", "distortion")
@@ -38,10 +38,10 @@ class TopDownDisclosure:
     Parameters
     ----------
     utility
-        "information" about the target, "distortion" (as few hidden cells as
-        possible), or a function from counts (one row per hidden value, one column per
-        class) to the gain of showing each value. None: information where there is a
-        target, else distortion.
+        "information" about the target, "distortion" (how many cells are shown), or a
+        function from counts (one row per hidden value, one column per class) to the
+        gain of showing each value. None: information where there is a target, else
+        distortion.
     maximal
         Whether to go on showing values that tell nothing about the target, as long as
         every promise holds.
@@ -98,12 +98,8 @@ class TopDownDisclosure:
         watcher: Watcher | None = None,
     ) -> tuple[Recipe, Refined[Step]]:
         """What may be shown, and how that was found."""
-        if table.roles.unit:
-            raise InputError(
-                "A table must have one row per person to be published by top-down "
-                f"disclosure; unit {table.roles.unit!r} says it may have several. "
-                "Make one row per person first."
-            )
+        require_columns(self.keep, table.schema, "keep")
+        require_columns(self.ordered or (), table.schema, "ordered")
         setting = prepare(
             table, promises, keep=self.keep, ordered=self._is_ordered(table), run=run
         )
@@ -198,7 +194,7 @@ def refuse_infeasible(setting: Setting) -> None:
     promise, floor, _ = max(worst.values(), key=lambda w: w[1])
     lines = [
         f"Promise {p.name!r} cannot be kept by hiding values: even with everything "
-        f"hidden, {words}; the least limit that can be kept is {f}."
+        f"hidden that may be, {words}; the least limit that can be kept is {f}."
         for p, f, words in worst.values()
     ]
     raise Infeasible(

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from privet.engines.base import Tally
 from privet.exact import fraction, percent
 from privet.publishers.release import Release
-from privet.releases.recipe import Cut, Hide
 from privet.report import words
 from privet.report.summary import finding
 
@@ -44,29 +46,23 @@ def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
     if recipe is None:
         return
     plain = replace(release.table, relabels={})
-    domains = plain.domains(list(recipe.columns))
-    cells, rows = release.hidden_cells(), _rows(release)
-    for name, how in recipe.columns.items():
-        values = len(domains[name])
-        if isinstance(how, Cut) and how.after:
-            yield name, {"intervals": len(how.after) + 1, "values": values}
+    tallies = [Tally((), c) for c in recipe.columns]
+    for tally, counts in plain.count(tallies):
+        texts = release.table.relabels[tally.about].texts
+        shown = [texts[int(code)] for code in counts.value]
+        hidden = [text == recipe.marker for text in shown]
+        if not any(hidden):
+            yield tally.about, {"intervals": len(set(shown)), "values": len(shown)}
             continue
-        hidden = len(how.hidden) if isinstance(how, Hide) else values
         yield (
-            name,
+            tally.about,
             {
-                "hidden_values": hidden,
-                "values": values,
-                "hidden_cells": cells[name],
-                "cells": rows,
+                "hidden_values": sum(hidden),
+                "values": len(shown),
+                "hidden_cells": int(counts.n[np.array(hidden)].sum()),
+                "cells": int(counts.n.sum()),
             },
         )
-
-
-def _rows(release: Release) -> int:
-    witnesses = [f.witness for f in release.audit.findings if f.witness]
-    wholes = [w.prior_whole for w in witnesses if w.prior_whole is not None]
-    return max(wholes, default=len(release.table))
 
 
 def _promises(release: Release) -> Iterator[dict[str, Any]]:

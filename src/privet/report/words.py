@@ -250,7 +250,7 @@ def advice(audit: Audit) -> list[str]:
         steps += dict.fromkeys(step for f in broken for step in _repairs(f))
         steps.append("Audit again after every change.")
         if any(_can_be_hidden(f) for f in broken):
-            steps.append("Or let privet publish hide as few values as will do.")
+            steps.append("Or let privet publish hide the values that give it away.")
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps

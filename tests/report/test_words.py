@@ -214,7 +214,7 @@ def test_headlines(findings: list[Finding], expected: str) -> None:
 # Advice and reach -------------------------------------------------------------------
 
 STOP, AGAIN = "Do not release the table as it is.", "Audit again after every change."
-HIDE = "Or let privet publish hide as few values as will do."
+HIDE = "Or let privet publish hide the values that give it away."
 
 
 def test_nothing_to_do_where_all_is_safe() -> None:

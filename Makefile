@@ -55,7 +55,6 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/disclosure.py
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
-	$(BIN)/python -m pip install --quiet matplotlib
 	$(BIN)/python studies/handicapping.py
 
 clean:                    ## what make made

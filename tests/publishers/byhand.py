@@ -156,7 +156,7 @@ def bin_label(value: Any, bins: pv.Bins) -> str | None:
     return bins.labels()[sum(at >= edge for edge in bins.edges)]
 
 
-def interval_label(value: Any, ends: Sequence[Any]) -> str:
+def interval_label(value: Any, ends: Sequence[Any], missing: bool) -> str:
     """The interval of a value in words, from the ends of the intervals."""
     below = [e for e in ends if place(e) < place(value)]
     above = [e for e in ends if place(e) >= place(value)]
@@ -164,7 +164,8 @@ def interval_label(value: Any, ends: Sequence[Any]) -> str:
         return "missing"
     low = f"above {engine_text(below[-1])}" if below and below[-1] is not None else ""
     high = f"up to {engine_text(above[0])}" if above else ""
-    return " ".join(part for part in (low, high) if part) or "not missing"
+    words = " ".join(part for part in (low, high) if part) or "not missing"
+    return f"missing or {words}" if missing and not below else words
 
 
 def engine_text(value: Any) -> str | None:
@@ -185,7 +186,8 @@ class State:
         value = row[column]
         if column in self.cuts:
             ends = self.cuts[column]
-            return interval_label(value, ends) if ends else "⊥"
+            missing = any(r[column] is None for r in case.rows)
+            return interval_label(value, ends, missing) if ends else "⊥"
         text = told(value)
         if column in case.bins:
             text = bin_label(value, pv.Bins(case.bins[column]))

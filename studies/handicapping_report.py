@@ -232,10 +232,13 @@ def _panel(axes: Any, averaged: Sequence[Mean]) -> None:
             [100 * getattr(m, what) for m in own],
             color=color,
             marker=marker,
+            # One lies upon the other where both modes come to the same.
+            markersize=10 if mode == "paper" and what == "suppression" else 5,
             ls=style,
             label=label,
         )
     axes.set_xticks([m.size for m in averaged if m.mode == "paper"])
     axes.set_xlabel("N, number of sensitive columns")
     axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(y=0.1)
     axes.set_ylim(bottom=0)

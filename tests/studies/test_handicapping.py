@@ -276,3 +276,19 @@ def test_crx_comes_out_as_in_the_paper() -> None:
     assert {True} == {o.feasible for o in found}
     assert max(o.suppression - o.base for o in found) <= 0.011
     assert 0.3 < found[0].removal - found[0].base
+
+
+@real
+def test_crx_hides_what_the_paper_says() -> None:
+    """Top4 at 70 %: "some values of A4 and A5", and "the entire A13"."""
+    data = uci.CRX
+    rows = uci.read_weighted(data, Path(os.environ[uci.VARIABLE]))
+    quasi = [c for c in data.used if c not in data.top]
+    table = pv.read(
+        rows, quasi=quasi, sensitive=data.top, target=data.target, weight="n"
+    )
+    cells = cells_of(table, data.used, data.target)
+    stated = handicapping.promises(cells, data.top, quasi, "0.7")
+    for method in handicapping.MODES.values():
+        hidden = pv.publish(table, stated, method=method).hidden
+        assert {"A4": ["l", "u"], "A5": ["g", "gg"], "A13": ["g", "p", "s"]} == hidden

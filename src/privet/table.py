@@ -99,12 +99,15 @@ class Table:
         self, columns: Sequence[str], run: Run | None = None
     ) -> dict[str, Domain]:
         """The values some columns take."""
+        require_columns(columns, self.schema, "domains")
         return self.engine.domains(columns, self.recodings, run or Run())
 
     def count(
         self, tallies: Sequence[Tally], run: Run | None = None
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count groups; see `privet.engines.base.Engine.count`."""
+        used = dict.fromkeys(c for t in tallies for c in (*t.by, t.about))
+        require_columns(list(used), self.schema, "a tally")
         amount = Amount(self.roles.unit, self.roles.weight)
         yield from self.engine.count(tallies, amount, self.recodings, run or Run())
 
@@ -246,10 +249,11 @@ def _refuse_empty(engine: Any, words: str, filtered: bool) -> None:
 
 
 def require_columns(columns: Sequence[str], schema: Schema, what: str) -> None:
-    """Each column must exist, and name nobody."""
+    """Each column must exist."""
+    known = schema.names
     for column in columns:
-        if column not in schema.names:
+        if column not in known:
             raise ColumnNotFound(
                 f"Column {column!r} of {what} must exist in the table. "
-                f"{what_exists(column, schema.names)}"
+                f"{what_exists(column, known)}"
             )

@@ -76,6 +76,14 @@ class Tally:
     about: str
     """The column counted in each group; not one of `by`."""
 
+    def __post_init__(self) -> None:
+        columns = (*self.by, self.about)
+        twice = next((c for c in columns if columns.count(c) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"A tally must name each column once; got {twice!r} twice."
+            )
+
 
 @dataclass(frozen=True)
 class Amount:

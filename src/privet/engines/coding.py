@@ -98,7 +98,6 @@ class Dictionaries:
         self._session = session
         self._columns = columns
         self._source = source
-        self._pandas = type(source.frame).__module__.startswith("pandas")
         self._collected: set[int] = set()
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
         self._lock = Lock()
@@ -271,9 +270,14 @@ class Dictionaries:
         if cut is not None:
             return Domain(name, (None, *cut.labels()), "text")
         size = self._session.one(f"SELECT count(DISTINCT code) FROM {table}")
-        if self._pandas and kind == "number" and not self._source.is_text(c):
+        if self._is_pandas_float(c):
             self._warn_of_floats(name, table)
         return Domain(name, Labels(self._session, table, text, size), kind)
+
+    def _is_pandas_float(self, c: int) -> bool:
+        """Whether pandas may have made floats of integers."""
+        types = getattr(self._source.frame, "dtypes", None)
+        return types is not None and str(types.iloc[c]) == "float64"
 
     def _warn_of_floats(self, name: str, table: str) -> None:
         """A pandas column of integers turns into floats once a value is missing."""

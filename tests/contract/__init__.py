@@ -1,0 +1,1 @@
+"""What others may rely on: the protocol of engines, and the statements they run."""

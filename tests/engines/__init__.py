@@ -1,0 +1,1 @@
+"""The engine, through the front door: what is read, counted and refused."""

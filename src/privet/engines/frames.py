@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -135,7 +136,7 @@ def _warn_of_several(names: Sequence[str]) -> None:
 
 def _texts(column: Any, name: str) -> pa.Array:
     missing = column.isna()
-    texts = [None if m else str(v) for v, m in zip(column, missing, strict=True)]
+    texts = [None if m else _told(v) for v, m in zip(column, missing, strict=True)]
     try:
         return pa.array(texts, pa.string())
     except UnicodeError:
@@ -248,3 +249,13 @@ def _as_texts(relation: Any, names: list[str], columns: set[int]) -> Any:
         for i, n in enumerate(names)
     )
     return relation.project(", ".join(chosen))
+
+
+def _told(value: object) -> str:
+    """An object as text; what it says where it cannot be told is withheld."""
+    with suppress(Exception):
+        return str(value)
+    raise InputError(
+        "A data frame must hold values that can be written as text; an object of type "
+        f"{type(value).__name__} cannot."
+    )

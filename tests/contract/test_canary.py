@@ -1,0 +1,163 @@
+"""A marker planted in people's cells shows in no error, log, event or leftover."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+
+pytestmark = pytest.mark.engines
+
+CANARY = "CANARY-7f3a"
+
+
+def bad_byte(folder: Path) -> Any:
+    rows = b"x,ok\n" * 60_000 + CANARY.encode() + b",\xff\n"
+    (folder / "t.csv").write_bytes(b"a,s\n" + rows)
+    return {"source": folder / "t.csv"}
+
+
+def ragged_late(folder: Path) -> Any:
+    text = "a,s\n" + "x,ok\n" * 60_000 + f"{CANARY},b,c\n"
+    (folder / "t.csv").write_text(text)
+    return {"source": folder / "t.csv"}
+
+
+def bad_weight(folder: Path) -> Any:
+    (folder / "t.csv").write_text(f"a,s,n\nx,ok,1\ny,ok,{CANARY}\n")
+    return {"source": folder / "t.csv", "weight": "n"}
+
+
+def bad_bin(folder: Path) -> Any:
+    (folder / "t.csv").write_text(f"a,s\n1,ok\n{CANARY},ok\n")
+    return {"source": folder / "t.csv", "bins": {"a": [5]}}
+
+
+def bad_json(folder: Path) -> Any:
+    (folder / "t.jsonl").write_text(f'{{"a":"x","s":"ok"}}\n{{"a":"{CANARY}",\n')
+    return {"source": folder / "t.jsonl"}
+
+
+def torn_parquet(folder: Path) -> Any:
+    table = pa.table(
+        {"a": [CANARY] * 1000, "s": [CANARY + str(i) for i in range(1000)]}
+    )
+    pq.write_table(table, folder / "t.parquet", compression="none")
+    content = (folder / "t.parquet").read_bytes()
+    middle = len(content) // 2
+    torn = content[: middle - 500] + b"\x00" * 1000 + content[middle + 500 :]
+    (folder / "t.parquet").write_bytes(torn)
+    return {"source": folder / "t.parquet"}
+
+
+def mixed_objects(folder: Path) -> Any:
+    class Odd:
+        def __str__(self) -> str:
+            raise ValueError(CANARY)
+
+    frame = pd.DataFrame({"a": ["x", CANARY], "s": [Odd(), CANARY]}, dtype=object)
+    return {"source": frame}
+
+
+def gone(folder: Path) -> Any:
+    path = folder / "t.csv"
+    path.write_text(f"a,s\n{CANARY},{CANARY}\n")
+    return {"source": path, "meanwhile": path.unlink}
+
+
+FAILING: list[Callable[[Path], Any]] = [
+    bad_byte,
+    ragged_late,
+    bad_weight,
+    bad_bin,
+    bad_json,
+    torn_parquet,
+    mixed_objects,
+    gone,
+]
+
+
+def everything_said(error: BaseException) -> str:
+    seen, chain = set(), [error]
+    said = ["".join(traceback.format_exception(error))]
+    while chain:
+        e = chain.pop()
+        if e is not None and id(e) not in seen:
+            seen.add(id(e))
+            said += [str(e), repr(e), repr(getattr(e, "args", ""))]
+            chain += [e.__cause__, e.__context__]
+    return "\n".join(said)
+
+
+@pytest.mark.parametrize("make", FAILING)
+def test_a_failing_engine_quotes_nobody(
+    make: Callable[[Path], Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temp"))
+    (tmp_path / "temp").mkdir()
+    caplog.set_level(logging.DEBUG)
+    options = make(tmp_path)
+    source, meanwhile = options.pop("source"), options.pop("meanwhile", None)
+    events: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(pv.PrivetError) as error:  # noqa: PT012
+            with pv.read(source, quasi="a", sensitive="s", **options) as table:
+                if meanwhile:
+                    meanwhile()
+                pv.belief(table, pv.Linker(), progress=lambda e: events.append(repr(e)))
+    out = capfd.readouterr()
+    said = "\n".join(
+        [everything_said(error.value), *events, caplog.text, out.out, out.err]
+        + [str(w.message) for w in caught]
+    )
+    assert CANARY not in said
+    assert [] == list((tmp_path / "temp").iterdir())
+
+
+class Recorder:
+    """A connection that remembers every statement."""
+
+    def __init__(self, con: Any, said: list[str]) -> None:
+        self.con, self.said = con, said
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.con, name)
+        if name not in ("sql", "execute"):
+            return found
+
+        def run(statement: str, *rest: Any) -> Any:
+            self.said.append(statement)
+            return found(statement, *rest)
+
+        return run
+
+
+def test_values_never_enter_the_text_of_a_statement(tmp_path: Path) -> None:
+    table = pa.table({"a": [CANARY, "x"], "s": [CANARY + "'", None], "k": ["u", "v"]})
+    said: list[str] = []
+    roles = {"quasi": "a", "sensitive": "s", "target": "k"}
+    with pv.read(table, where={"a": [CANARY, "x"]}, **roles) as people:
+        session = people.engine._session  # type: ignore[attr-defined]
+        session.con = Recorder(session.con, said)
+        promise = pv.Promise(pv.Linker(), pv.Ceiling(1), {"s": CANARY + "'"})
+        pv.audit(people, promise)
+        release = pv.publish(people, promise)
+        release.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert len(said) > 10
+    assert [] == [statement for statement in said if CANARY in statement]

@@ -1,0 +1,198 @@
+"""Counts that do not fit, progress, time limits, Ctrl-C, and what is left behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sqlglot
+
+import privet as pv
+from privet.engines import counting, sql
+from privet.engines.base import Engine, Progress, Run, Tally
+from privet.engines.duckdb import DuckDB
+
+pytestmark = pytest.mark.engines
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file whose groups are nearly as many as its rows."""
+    rng = np.random.default_rng(1)
+    n = 400_000
+    table = pa.table(
+        {
+            "a": rng.integers(0, 3000, n),
+            "b": rng.integers(0, 3000, n),
+            "s": rng.integers(0, 40, n),
+            "who": rng.integers(0, n // 2, n),
+            "w": rng.integers(0, 5, n),
+        }
+    )
+    path = tmp_path_factory.mktemp("large") / "t.parquet"
+    pq.write_table(table, path)
+    return path
+
+
+def counted(table: pv.Table) -> tuple[int, dict[Any, Any]]:
+    parts = [g for _, g in table.count([Tally(("a", "b"), "s")])]
+    found: dict[Any, Any] = {}
+    for g in parts:
+        keys = list(zip(*(c.tolist() for c in g.keys.columns()), strict=True))
+        assert not found.keys() & set(keys)  # no group in two parts
+        found |= {
+            k: (int(g.total[i]), int(g.n[g.start[i] : g.start[i + 1]].sum()))
+            for i, k in enumerate(keys)
+        }
+    return len(parts), found
+
+
+ROLES = [{}, {"unit": "who"}, {"weight": "w"}]
+
+
+@pytest.mark.parametrize("roles", ROLES, ids=["rows", "people", "weights"])
+def test_too_many_cells_are_counted_in_parts(
+    roles: dict[str, str], large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pv.read(large, **roles) as table:
+        one, whole = counted(table)
+    monkeypatch.setattr(counting, "CELLS_AT_ONCE", 30_000)
+    with pv.read(large, **roles) as table:
+        parts, cut = counted(table)
+    assert one == 1 < parts
+    assert whole == cut
+
+
+def test_where_spilling_gives_up_the_count_is_done_in_parts(large: Path) -> None:
+    with pv.read(large) as table:
+        _, whole = counted(table)
+    options = {"memory_limit": "22MB", "spill_limit": "0KB", "threads": 1}
+    with pv.read(large, **options) as table:
+        parts, cut = counted(table)
+    assert parts > 1
+    assert whole == cut
+
+
+def test_where_nothing_helps_the_memory_limit_is_named(large: Path) -> None:
+    options = {"memory_limit": "2MB", "spill_limit": "0KB", "threads": 1}
+    with pytest.raises(pv.PrivetError, match="memory"):
+        with pv.read(large, **options) as table:
+            counted(table)
+
+
+def test_many_values_that_do_not_pack_into_64_bits() -> None:
+    n, names = 60, [f"c{i}" for i in range(14)]
+    rng = np.random.default_rng(3)
+    columns = {c: rng.integers(0, 50, n) for c in names}
+    columns["s"] = rng.integers(0, 2, n)
+    with pv.read(pa.table(columns)) as table:
+        found = pv.belief(table, pv.Linker(names), "s")
+        ((_, g),) = table.count([Tally(tuple(names), "s")])
+    assert (1, n) == (found.posterior, int(g.total.sum()))
+
+
+def test_progress_is_told(large: Path) -> None:
+    events: list[Progress] = []
+    with pv.read(large, sensitive="s", quasi=["a", "b"]) as table:
+        pv.audit(
+            table, pv.Promise(pv.Linker(), pv.Ceiling("1/2")), progress=events.append
+        )
+    assert {"reading values", "counting"} <= {e.doing for e in events}
+    assert all(1 <= e.statement <= e.of for e in events)
+
+
+def test_a_callback_that_raises_stops_the_work(large: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(event: Progress) -> None:
+        raise Enough
+
+    with pv.read(large, sensitive="s", quasi=["a", "b"]) as table:
+        with pytest.raises(Enough):
+            pv.belief(table, pv.Linker(), progress=stop)
+        assert pv.belief(table, pv.Linker(["a"])).posterior > 0  # still usable
+
+
+def test_time_runs_out(large: Path) -> None:
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
+    with pv.read(large, sensitive="s", quasi=["a", "b"]) as table:
+        found = pv.audit(table, promise, max_seconds=1e-9)
+        assert pv.Verdict.UNDECIDED is found.verdict
+        with pytest.raises(pv.InputError):
+            pv.audit(table, promise, max_seconds=float("nan"))
+
+
+SLOW = """
+import sys, duckdb, privet as pv
+rows = duckdb.connect().sql(
+    "SELECT hash(range) % 10000000 AS a, range % 7 AS s FROM range(400000000)"
+)
+print("ready", flush=True)
+with pv.read(rows, quasi="a", sensitive="s", spill=sys.argv[1]) as table:
+    pv.belief(table, pv.Linker())
+"""
+
+
+def test_ctrl_c_stops_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert "ready" == process.stdout.readline().strip()
+    time.sleep(1.5)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert time.monotonic() - begin < 20
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in errors
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_the_spill_folder_is_removed(large: Path, tmp_path: Path) -> None:
+    with pv.read(large, sensitive="s", spill=tmp_path) as table:
+        assert 1 == len(list(tmp_path.iterdir()))
+        pv.belief(table, pv.Linker(["a"]))
+    assert [] == list(tmp_path.iterdir())
+    with pytest.raises(pv.InputError, match="folder"):
+        pv.read(large, spill=tmp_path / "none")
+
+
+def test_a_file_that_changes_between_two_looks_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,s\n" + "x,u\n" * 10, encoding="utf-8")
+    with pv.read(path, quasi="a", sensitive="s") as table:
+        table.domains(["a", "s"])
+        path.write_text("a,s\n" + "x,u\n" * 12, encoding="utf-8")
+        with pytest.raises(pv.EngineError, match="changed"):
+            pv.belief(table, pv.Linker())
+
+
+def test_duckdb_is_an_engine() -> None:
+    wanted = [n for n in vars(Engine) if not n.startswith("_") and n != "name"]
+    assert [] == [n for n in wanted if not callable(getattr(DuckDB, n, None))]
+    assert 0 < Run.starting(max_seconds=5).deadline
+
+
+def test_statements_parse() -> None:
+    rows = sql.coded({0: "d_0", 2: "d_1"}, "people", "s.c1 AS u", sql.DUCKDB)
+    sizes, amounts = {0: 3, 2: 4}, {"n": "count(*)"}
+    statements = [
+        sql.values_of([0, 2], "people"),
+        sql.count_sets([(0, 2), (2,)], sizes, rows, amounts, sql.DUCKDB),
+        sql.count_set((0, 2), "", rows, amounts, ""),
+    ]
+    for statement in statements:
+        assert sqlglot.parse_one(statement, read="duckdb") is not None

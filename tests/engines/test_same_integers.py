@@ -14,7 +14,11 @@ from hypothesis import strategies as st
 import privet as pv
 from engines.tables import KINDS, TYPED, People, cells, opened, values
 
-pytestmark = pytest.mark.engines
+pytestmark = [
+    pytest.mark.engines,
+    # Whole numbers with missing ones are floats to pandas, and it says so.
+    pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning"),
+]
 
 # Without digits: a column of texts that all look like numbers is one of numbers.
 LETTERS = "aAbÄßé世😀 '\",;|\t\n\r\\%_-.=?#"

@@ -127,18 +127,18 @@ class Dictionaries:
     def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
         """Gather the distinct values of columns, in one scan where that fits."""
         try:
-            values = sql.values_of(columns, "people")
-            self._make(values, "found", run, "reading values", step)
+            values = sql.values_of(columns, "pv_people")
+            self._make(values, "pv_found", run, "reading values", step)
         except DoesNotFit:
             self._collect_less(columns, run, step)
             return
         for c in columns:
-            own = f"SELECT c{c} AS v FROM found WHERE g = {sql.mask([c], columns)}"
-            self._make(own, f"values_{c}", run, "reading values", step)
+            own = f"SELECT c{c} AS v FROM pv_found WHERE g = {sql.mask([c], columns)}"
+            self._make(own, f"pv_values_{c}", run, "reading values", step)
         whole = sql.mask([], columns)
-        count = self._session.ask(f"SELECT n FROM found WHERE g = {whole}")
+        count = self._session.ask(f"SELECT n FROM pv_found WHERE g = {whole}")
         self._session.total = int(count["n"][0].as_py()) if len(count) else 0
-        self._session.ask("DROP TABLE found")
+        self._session.ask("DROP TABLE pv_found")
         self._collected.update(columns)
 
     def _collect_less(
@@ -162,14 +162,14 @@ class Dictionaries:
         self, c: int, parts: int, run: Run, step: tuple[int, int]
     ) -> None:
         self._session.ask(
-            f"CREATE OR REPLACE TEMP TABLE values_{c} AS "
-            f"SELECT c{c} AS v, count(*) AS n FROM people WHERE false GROUP BY c{c}"
+            f"CREATE OR REPLACE TEMP TABLE pv_values_{c} AS "
+            f"SELECT c{c} AS v, count(*) AS n FROM pv_people WHERE false GROUP BY c{c}"
         )
         for part in range(parts):
-            insert = f"INSERT INTO values_{c} {sql.values_in_part(c, part, parts)}"
+            insert = f"INSERT INTO pv_values_{c} {sql.values_in_part(c, part, parts)}"
             doing = f"reading values, part {part + 1} of {parts}"
             self._run(insert, run, doing, step)
-        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM values_{c}")
+        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}")
         self._session.total = int(total or 0)
         self._collected.add(c)
 
@@ -202,7 +202,7 @@ class Dictionaries:
         return self._made[c, how]
 
     def _plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
-        table = f"dictionary_{c}_{len(self._made)}"
+        table = f"pv_dictionary_{c}_{len(self._made)}"
         kind, text = self._kind(c)
         codes = self._codes(c, kind, text) if cut is None else self._bins(c, cut, kind)
         self._make(codes, table, run, "coding values")
@@ -218,7 +218,7 @@ class Dictionaries:
             )
         texts = list(dict.fromkeys(how.texts))
         code = {text: i for i, text in enumerate(texts)}
-        table = f"dictionary_{c}_{len(self._made)}"
+        table = f"pv_dictionary_{c}_{len(self._made)}"
         new = pa.array([code[t] for t in how.texts], pa.uint32())
         old = pa.array(range(len(how.texts)), pa.uint32())
         self._session.register(f"{table}_new", pa.table({"old": old, "new": new}))
@@ -238,22 +238,24 @@ class Dictionaries:
             text = kinds.text_of("v", textual=False, json=False)
             return kind, zero.format(text) if kind == "number" else text
         asked = ", ".join(["count(v)", *kinds.fitting("v", json=json)])
-        row = self._session.ask(f"SELECT {asked} FROM values_{c}").to_pylist()[0]
+        row = self._session.ask(f"SELECT {asked} FROM pv_values_{c}").to_pylist()[0]
         texts, quoted, *fits = row.values()
         text = kinds.text_of("v", textual=True, json=json and quoted == texts)
         return kinds.recognised(texts, quoted, *fits), text
 
     def _codes(self, c: int, kind: str, text: str) -> str:
         if not self._source.is_text(c):
-            return sql.dictionary(f"values_{c}", ["v"])
-        ordered = kinds.ordered(f"values_{c}", text, kind)
+            return sql.dictionary(f"pv_values_{c}", ["v"])
+        ordered = kinds.ordered(f"pv_values_{c}", text, kind)
         return sql.dictionary(f"({ordered})", kinds.orders(kind))
 
     def _bins(self, c: int, cut: Bins, kind: str) -> str:
         rule = "dates" if cut.are_dates else "numbers"
         fits = ("date", "datetime") if cut.are_dates else ("integer", "number")
         text = "v"
-        if kind not in fits and self._session.one(f"SELECT count(v) FROM values_{c}"):
+        if kind not in fits and self._session.one(
+            f"SELECT count(v) FROM pv_values_{c}"
+        ):
             raise InputError(
                 f"Column {self._columns[c].name!r} must hold {rule} to be binned by "
                 f"{rule}; it holds values of kind {kind}."
@@ -261,7 +263,7 @@ class Dictionaries:
         if self._source.json or not cut.are_dates:
             textual, json = self._source.is_text(c), self._source.json
             text = kinds.text_of("v", textual=textual, json=json)
-        return kinds.binned(f"values_{c}", text, cut)
+        return kinds.binned(f"pv_values_{c}", text, cut)
 
     def _domain(
         self, c: int, cut: Bins | None, kind: str, table: str, text: str

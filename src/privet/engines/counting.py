@@ -232,7 +232,7 @@ class Counter:
             weight = f"s.c{self._position(self._amount.weight)}"
             extra = f"CAST({weight} AS {sql.DUCKDB.big}) AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
-        return sql.coded(tables, "people", extra, sql.DUCKDB)
+        return sql.coded(tables, "pv_people", extra, sql.DUCKDB)
 
     def _covered(self, tally: Tally, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""

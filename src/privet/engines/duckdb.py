@@ -91,14 +91,14 @@ class DuckDB:
         """How many rows there are."""
         self._check_whole(run)
         if self._session.total is None:
-            ask = partial(self._session.fetch, "SELECT count(*) AS n FROM people")
+            ask = partial(self._session.fetch, "SELECT count(*) AS n FROM pv_people")
             table = self._session.watched(ask, run, "counting rows", (1, 1))
             self._session.total = int(table["n"][0].as_py())
         return self._session.total
 
     def is_empty(self) -> bool:
         """Whether there are no rows at all."""
-        return len(self._session.ask("SELECT 1 FROM people LIMIT 1")) == 0
+        return len(self._session.ask("SELECT 1 FROM pv_people LIMIT 1")) == 0
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values, column by column."""
@@ -113,7 +113,7 @@ class DuckDB:
     ) -> ColumnSummary:
         json, text = self._source.json, self._source.is_text(c)
         more = kinds.fitting(f"c{c}", json=json) if text else []
-        statement = sql.describe(f"c{c}", "people", more, precise)
+        statement = sql.describe(f"c{c}", "pv_people", more, precise)
         table = self._session.watched(
             partial(self._session.fetch, statement),
             run,
@@ -186,10 +186,13 @@ class DuckDB:
         cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
         renamed = ", ".join(f"c{i}" for i in numbers)
         session.ask(
-            f"CREATE TEMP VIEW everybody AS SELECT {cells} FROM {scan} AS t({renamed})"
+            f"CREATE TEMP VIEW pv_everybody AS "
+            f"SELECT {cells} FROM {scan} AS t({renamed})"
         )
         only = Filter(session, source, columns, types).condition(where)
-        session.ask(f"CREATE TEMP VIEW people AS SELECT * FROM everybody e {only}")
+        session.ask(
+            f"CREATE TEMP VIEW pv_people AS SELECT * FROM pv_everybody e {only}"
+        )
         return columns
 
     def _scan(self) -> tuple[str, Sequence[str]]:

@@ -44,7 +44,7 @@ class Filter:
                 )
             if not values:
                 raise InputError(f"where must give a value for column {name!r}.")
-            tests.append(self._test(names.index(name), values, f"wanted_{i}"))
+            tests.append(self._test(names.index(name), values, f"pv_wanted_{i}"))
         return "WHERE " + " AND ".join(tests) if tests else ""
 
     def _test(self, c: int, values: Sequence[object], table: str) -> str:

@@ -73,6 +73,7 @@ def _from_pandas(frame: Any) -> Source:
     _check_names(names, words)
     shown = frame.copy(deep=False)
     shown.columns = _numbered(len(names))
+    shown.index = range(len(frame))  # else DuckDB may take it for a column
     mixed, several = set(), []
     for i, name in enumerate(names):
         column = shown[f"c{i}"]

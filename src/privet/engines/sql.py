@@ -1,7 +1,8 @@
 """The few statements engines are asked to run, and how dialects differ.
 
 Columns of the source are called c0, c1, … here and their codes k0, k1, …, so that
-no name and no value of the user's table ever enters the text of a statement.
+no name and no value of the user's table ever enters the text of a statement. Our own
+tables begin with pv_, since views of a user's database may look for theirs.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def values_in_part(column: int, part: int, of: int) -> str:
     """The distinct values of a column in one of `of` hash partitions, counted."""
     c = f"c{column}"
     return (
-        f"SELECT {c} AS v, count(*) AS n FROM people "
+        f"SELECT {c} AS v, count(*) AS n FROM pv_people "
         f"WHERE hash({c}) % {of} = {part} GROUP BY {c}"
     )
 

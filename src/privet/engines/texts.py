@@ -94,8 +94,7 @@ def _header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
 
 def _first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
     """The first record; bytes that are no text come as surrogates."""
-    _check_mark(path, text.encoding)
-    encoding = "utf-8-sig" if text.encoding == "utf-8" else text.encoding
+    encoding = _marked(path, text.encoding)
     with io.TextIOWrapper(
         opened(path), encoding=encoding, errors="surrogateescape", newline=""
     ) as lines:
@@ -105,8 +104,8 @@ def _first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
         return [c.strip('"') for c in line.split(delimiter)]
 
 
-def _check_mark(path: Path, encoding: str) -> None:
-    """A file may begin with a mark that tells how it is encoded."""
+def _marked(path: Path, encoding: str) -> str:
+    """The encoding, told apart by the mark a file may begin with."""
     with opened(path) as file:
         mark = file.read(2)
     if mark == b"\xfe\xff":
@@ -118,6 +117,9 @@ def _check_mark(path: Path, encoding: str) -> None:
             f"File {str(path)!r} must be {encoding} text; it begins as UTF-16. "
             "Give encoding='utf-16'."
         )
+    if encoding == "utf-16":
+        return "utf-16" if mark == b"\xff\xfe" else "utf-16-le"
+    return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
 def opened(path: Path) -> pa.NativeFile:
@@ -134,7 +136,7 @@ OBJECTS = (
 """The lines, each as one JSON value called `json`."""
 
 JSON_KEYS = (
-    "SELECT k, min(p) AS p FROM (SELECT unnest(keys) AS k, "
+    "SELECT k, avg(p) AS p FROM (SELECT unnest(keys) AS k, "
     "unnest(range(len(keys))) AS p FROM (SELECT json_keys(json) AS keys "
     f"FROM {OBJECTS} WHERE json_type(json) = 'OBJECT')) GROUP BY k ORDER BY p, k"
 )

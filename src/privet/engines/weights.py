@@ -46,5 +46,5 @@ def _statement(cell: str) -> str:
     return (
         f"SELECT count(*) FILTER (WHERE {number} IS NULL OR {number} < 0 OR "
         f"TRY_CAST({cell} AS DOUBLE) <> {number}) AS bad, "
-        f"CAST(sum(least({number}, {MAX_COUNT})) AS VARCHAR) AS total FROM people"
+        f"CAST(sum(least({number}, {MAX_COUNT})) AS VARCHAR) AS total FROM pv_people"
     )

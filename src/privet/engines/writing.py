@@ -74,7 +74,7 @@ class Writer:
             for c, d in self._dictionaries.items()
         )
         named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
-        rows = f"SELECT {named} FROM people s {joins}"
+        rows = f"SELECT {named} FROM pv_people s {joins}"
         if self._writing.weight is None:
             return rows
         return _summed(
@@ -95,7 +95,7 @@ class Writer:
     def _typed(self, c: int, text: str, run: Run) -> str:
         """A column of texts as what all of its texts are."""
         fits = kinds.fitting(f"c{c}", json=self._source.json)
-        statement = sql.describe(f"c{c}", "people", fits, precise=False)
+        statement = sql.describe(f"c{c}", "pv_people", fits, precise=False)
         work = partial(self._session.fetch, statement)
         table = self._session.watched(work, run, "reading columns", (1, 1))
         _, present, _, *found = (col[0].as_py() for col in table.columns)
@@ -107,7 +107,7 @@ class Writer:
         return f"CAST({text} AS {CASTS[kind]})" if kind in CASTS else text
 
     def _fits_64_bits(self, c: int) -> bool:
-        fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM people"
+        fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM pv_people"
         return bool(self._session.one(fits))
 
     def _fits_float(self, c: int) -> bool:
@@ -123,7 +123,7 @@ class Writer:
             self._session.one(
                 f"SELECT max({digits}) <= 15 AND count(DISTINCT CAST(v AS DOUBLE)) "
                 f"= count(DISTINCT {kinds.same_number('v')}) "
-                f"FROM (SELECT c{c} AS v FROM people WHERE c{c} IS NOT NULL)"
+                f"FROM (SELECT c{c} AS v FROM pv_people WHERE c{c} IS NOT NULL)"
             )
         )
 

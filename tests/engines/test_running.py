@@ -82,7 +82,7 @@ def test_where_spilling_gives_up_the_count_is_done_in_parts(large: Path) -> None
 
 
 def test_where_nothing_helps_the_memory_limit_is_named(large: Path) -> None:
-    options = {"memory_limit": "2MB", "spill_limit": "0KB", "threads": 1}
+    options = {"memory_limit": "10MB", "spill_limit": "0KB", "threads": 1}
     with pytest.raises(pv.PrivetError, match="memory"):
         with pv.read(large, **options) as table:
             counted(table)

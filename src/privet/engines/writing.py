@@ -46,14 +46,19 @@ class Writer:
             )
             self._session.register(f"labels_{c}", labels)
         try:
-            work = partial(self._session.fetch, self._statement(run))
-            table = self._session.watched(work, run, "writing", (1, 1))
+            statement = self._statement(run)
+
+            def work() -> int:
+                done = self._session.con.execute(statement)
+                return int(done.fetchall()[0][0])
+
+            rows = self._session.watched(work, run, "writing", (1, 1))
         except DoesNotFit:
             raise too_little_memory() from None
         finally:
             for c in self._dictionaries:
                 self._session.unregister(f"labels_{c}")
-        return int(table[0][0].as_py())
+        return rows
 
     def _statement(self, run: Run) -> str:
         cells = [self._cell(c, run) for c in self._writing.columns]

@@ -151,6 +151,7 @@ def by_privet(path: str, task: dict) -> None:
     import privet as pv
 
     place = folder() / f"release-{os.getpid()}"
+    place.mkdir()
     method = pv.TopDownDisclosure(
         paper=task["paper"], split="infogain", maximal=not task["paper"]
     )

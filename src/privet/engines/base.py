@@ -156,8 +156,6 @@ class Writing:
     """`csv` or `parquet`."""
     columns: tuple[str, ...]
     """Which columns, in this order."""
-    key: bytes
-    """A secret that shuffles the rows; used once and forgotten."""
     weight: str | None = None
     """A column of multiplicities: rows that look alike are written once, summed."""
 

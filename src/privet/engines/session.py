@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as NotYet
-from os import PathLike
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from duckdb.func import PythonUDFType
 
 from privet.engines import sql
 from privet.engines.base import Progress, Run
@@ -58,7 +61,7 @@ class Session:
         words: str,
         *,
         memory_limit: str | None = None,
-        spill: str | PathLike[str] | None = None,
+        spill: str | os.PathLike[str] | None = None,
         spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
@@ -110,6 +113,27 @@ class Session:
         """Take a frame away again."""
         self._guarded(lambda: self.con.unregister(name))
 
+    @contextmanager
+    def drawing(self) -> Iterator[str]:
+        """Let statements draw a number for each row from the system's secure source.
+
+        Gives the name of the function; its argument means nothing.
+        """
+        self._guarded(
+            lambda: self.con.create_function(
+                DRAWN,
+                _drawn,
+                ["INTEGER"],
+                "UBIGINT",
+                type=PythonUDFType.ARROW,
+                side_effects=True,
+            )
+        )
+        try:
+            yield DRAWN
+        finally:
+            self._guarded(lambda: self.con.remove_function(DRAWN))
+
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table.
 
@@ -133,7 +157,10 @@ class Session:
 
     def ask(self, statement: str) -> pa.Table:
         """Run a small statement."""
-        return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
+        try:
+            return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
+        except DoesNotFit:
+            raise too_little_memory() from None
 
     def one(self, statement: str) -> Any:
         """The one value a small statement selects."""
@@ -197,6 +224,15 @@ class Session:
         rows = self.total if self.expected is None else self.expected
         read = None if share is None or rows is None else int(share * rows)
         return Progress(doing, *step, share, read)
+
+
+DRAWN = "pv_drawn"
+"""What statements call the secure source."""
+
+
+def _drawn(rows: pa.ChunkedArray) -> pa.Array:
+    """As many numbers as there are rows; nobody can guess or repeat them."""
+    return pa.array(np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64))
 
 
 OPTIONS = {"max_temp_directory_size": "spill_limit"}

@@ -192,12 +192,9 @@ def labels(table: str, text: str, only: str = "") -> str:
     )
 
 
-def shuffled(rows: str, key: str) -> str:
-    """Rows in an order that nobody without the key can undo or repeat."""
-    return (
-        f"SELECT * FROM ({rows}) ORDER BY "
-        f"sha256(concat({literal(key)}, CAST(row_number() OVER () AS VARCHAR)))"
-    )
+def shuffled(rows: str, drawn: str) -> str:
+    """Rows in the order of a number drawn for each."""
+    return f"SELECT * FROM ({rows}) ORDER BY {drawn}(1)"
 
 
 DECIMAL = r"[+-]?(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][+-]?[0-9]+)?"

@@ -46,13 +46,11 @@ class Writer:
             )
             self._session.register(f"labels_{c}", labels)
         try:
-            statement = self._statement(run)
-
-            def work() -> int:
-                done = self._session.con.execute(statement)
-                return int(done.fetchall()[0][0])
-
-            rows = self._session.watched(work, run, "writing", (1, 1))
+            with self._session.drawing() as drawn:
+                statement = self._statement(drawn, run)
+                rows = self._session.watched(
+                    partial(self._copied, statement), run, "writing", (1, 1)
+                )
         except DoesNotFit:
             raise too_little_memory() from None
         finally:
@@ -60,9 +58,13 @@ class Writer:
                 self._session.unregister(f"labels_{c}")
         return rows
 
-    def _statement(self, run: Run) -> str:
+    def _copied(self, statement: str) -> int:
+        """Run a COPY in this thread; how many rows it wrote."""
+        return int(self._session.con.execute(statement).fetchall()[0][0])
+
+    def _statement(self, drawn: str, run: Run) -> str:
         cells = [self._cell(c, run) for c in self._writing.columns]
-        shuffled = sql.shuffled(self._rows(cells), self._writing.key.hex())
+        shuffled = sql.shuffled(self._rows(cells), drawn)
         names = ", ".join(
             f"{self._spelled(f'o{i}', name)} AS {sql.quoted(name)}"
             for i, name in enumerate(self._writing.columns)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -187,7 +186,6 @@ def _table(release: Release, place: Place, partial: Path, run: Run) -> Written:
         str(path),
         place.format,
         release.columns(),
-        secrets.token_bytes(32),
         release.table.roles.weight,
     )
     try:

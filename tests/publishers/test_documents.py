@@ -205,6 +205,20 @@ def test_the_note_says_how_many_values_are_hidden(tmp_path: Path) -> None:
     assert "at most 75 %; the worst case in this table is 66.7 %" in note
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_texts_keep_the_kind_of_what_they_say(tmp_path: Path, form: str) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("job,ill,age,born\na,x,1,2020-01-01\nb,y,22,1999-12-31\n")
+    with pv.read(source, quasi="job", sensitive="ill") as table:
+        promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"))
+        out = pv.publish(table, [promise]).write(
+            tmp_path / "out", custody=tmp_path / "vault", format=form
+        )
+    kinds = {c: told["type"] for c, told in out.manifest["columns"].items()}
+    assert {"job": "text", "ill": "text", "age": "integer", "born": "date"} == kinds
+    assert pv.verify(tmp_path / "out").good
+
+
 # Numbers written as text ------------------------------------------------------------
 
 

@@ -27,6 +27,7 @@ from privet.publishers.reading import MANIFEST, digest, open_files, read_manifes
 from privet.publishers.release import Release, judged
 from privet.releases.manifest import Written, columns_of, manifest
 from privet.releases.recipe import RECIPE, Hide, Recipe
+from privet.table import Table
 
 FORMATS = ("parquet", "csv")
 CUSTODY, NOTE = "custody.json", "README.txt"
@@ -294,7 +295,7 @@ def _manifest(
     assert recipe is not None
     domains = replace(table, relabels={}).domains(list(recipe.columns), run)
     if place.format == "csv":  # which has no types of its own
-        kinds = {c.name: c.kind for c in table.schema.columns}
+        kinds = _kinds_of_source(table, run)
     kinds = kinds | {c: d.kind for c, d in domains.items()}
     hidden = hidden_values(release, run)
     return manifest(
@@ -307,6 +308,13 @@ def _manifest(
         escaped=place.format == "csv",
         audit=found,
     )
+
+
+def _kinds_of_source(table: Table, run: Run) -> dict[str, str]:
+    """The kind of each column's values; texts are looked at."""
+    if table.source.textual:
+        return {c.name: c.kind for c in table.engine.describe(run)}
+    return {c.name: c.kind for c in table.schema.columns}
 
 
 @contextmanager

@@ -1,0 +1,111 @@
+"""The closed forms of an insider's odds, exactly, one group at a time.
+
+With s the value believed, a group has N people, a of them with s and b = N - a
+without, and T of them with neither s nor a value that is ruled out. R, the odds against
+s, falls as knowledge grows; the belief is 1 / (1 + R).
+Chen, LeFevre, Ramakrishnan 2007; spec: closed forms CF1 to CF5.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import perm
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+Ruling = int | tuple[int, ...]
+"""How many values are ruled out (the worst ones), or the codes of those that are."""
+
+NEAR = 1e-9
+"""Floats closer than this, relatively, are told apart by fractions."""
+
+
+class Point(NamedTuple):
+    """How much an insider knows."""
+
+    l: Ruling
+    """Values the victim does not have."""
+    k: int
+    """Other people whose value is known."""
+    m: int
+    """People who share the victim's value."""
+
+
+def lacking(a: int, b: int, k: int, m: int) -> Fraction:
+    """Q(k, m): how likely m people lack s, once k people without s are known.
+
+    >>> lacking(1, 5, 0, 2), lacking(1, 5, 4, 2)
+    (Fraction(2, 3), Fraction(0, 1))
+    """
+    if m == 0:
+        return Fraction(1)
+    if b - k < m:
+        return Fraction(0)
+    return Fraction(perm(b - k, m), perm(a + b - k, m))
+
+
+def alone(tail: int, a: int, k: int) -> Fraction:
+    """CF2, and CF4 where k = 0: the victim with the people known."""
+    return Fraction(max(tail - k, 0), a)
+
+
+def together(tail: int, a: int, b: int, k: int, m: int) -> Fraction:
+    """CF1: the victim, the people known and the companions in one group."""
+    if tail <= k:
+        return Fraction(0)
+    return alone(tail, a, k) * lacking(a, b, k + 1, m)
+
+
+def posterior(odds: Fraction) -> Fraction:
+    """The belief that goes with the odds against it."""
+    return 1 / (1 + odds)
+
+
+# The same for many groups at once, as floats ----------------------------------------
+
+
+def lacking_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
+    """Q(k, m) for many groups; within (m + 2) rounding errors."""
+    if m == 0:
+        return np.ones(len(a))
+    result = np.zeros(len(a))
+    some = np.flatnonzero(b - k >= m)
+    few = some[a[some] <= m]
+    result[few] = _by_holders(a[few], b[few] - k, m)
+    many = some[a[some] > m]
+    result[many] = _by_companions(a[many], b[many] - k, m)
+    return result
+
+
+def _by_companions(a: Ints, b: Ints, m: int) -> Floats:
+    """The product over the companions: m factors."""
+    result, n = np.ones(len(a)), a + b
+    if len(a):
+        for j in range(m):
+            result *= (b - j) / (n - j)
+    return result
+
+
+def _by_holders(a: Ints, b: Ints, m: int) -> Floats:
+    """The same product over the holders of s: a factors, of which there are fewer."""
+    result, n = np.ones(len(a)), a + b
+    for i in range(int(a.max(initial=0))):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            factor = (n - m - i) / (n - i)
+        result *= np.where(i < a, factor, 1.0)
+    return result
+
+
+def alone_floats(tail: Ints, a: Ints, k: int) -> Floats:
+    """CF2 and CF4 for many groups."""
+    return np.asarray(np.maximum(tail - k, 0) / a, dtype=np.float64)
+
+
+def together_floats(tail: Ints, a: Ints, b: Ints, k: int, m: int) -> Floats:
+    """CF1 for many groups."""
+    return alone_floats(tail, a, k) * lacking_floats(a, b, k + 1, m)

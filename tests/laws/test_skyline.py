@@ -1,0 +1,62 @@
+"""Laws of an insider's worst case: it folds, grows with knowledge, falls by merging."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import privet as pv
+from oracle.releases import fast
+from privet.audits.odds import Point
+from privet.audits.skyline import Skyline
+
+HISTOGRAM = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 6), min_size=1)
+RELEASE = st.lists(HISTOGRAM, min_size=1, max_size=6)
+KNOWLEDGE = st.tuples(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4))
+
+
+@given(RELEASE, KNOWLEDGE, st.data())
+@settings(max_examples=60, deadline=None)
+def test_parts_of_a_release_merge(release, knowledge, data) -> None:
+    whole = pv.Groups.from_histograms(release).grouped
+    left = data.draw(st.lists(st.booleans(), min_size=len(whole), max_size=len(whole)))
+    mine = np.array(left)
+    empty = Skyline(range(4))
+    parts = [
+        empty.add(whole.take(np.flatnonzero(chosen))) if chosen.any() else empty
+        for chosen in (mine, ~mine)
+    ]
+    point = Point(*knowledge)
+    expected = empty.add(whole).belief(point)
+    assert expected == (parts[0] | parts[1]).belief(point)
+    assert expected == (parts[1] | parts[0]).belief(point)
+    assert len(whole) == (parts[0] | parts[1]).groups
+
+
+@given(RELEASE, KNOWLEDGE, st.integers(0, 2))
+@settings(max_examples=80, deadline=None)
+def test_knowing_more_never_lowers_the_worst_case(release, knowledge, which) -> None:
+    more = [n + (i == which) for i, n in enumerate(knowledge)]
+    assert fast(release, *knowledge) <= fast(release, *more)
+
+
+@given(st.lists(HISTOGRAM, min_size=2, max_size=5), KNOWLEDGE)
+@settings(max_examples=80, deadline=None)
+def test_merging_two_groups_never_raises_it(release, knowledge) -> None:
+    first, second, *rest = release
+    both = dict(Counter(first) + Counter(second))
+    assert fast([both, *rest], *knowledge) <= fast(release, *knowledge)
+
+
+@given(RELEASE, KNOWLEDGE)
+@settings(max_examples=60, deadline=None)
+def test_the_groups_kept_serve_every_point(release, knowledge) -> None:
+    groups = pv.Groups.from_histograms(release).grouped
+    fold = Skyline(range(4)).add(groups)
+    assert fold.kept is not None
+    again = Skyline(range(4)).add(fold.kept)
+    assert fold.belief(Point(*knowledge)) == again.belief(Point(*knowledge))
+    assert fold.belief(Point(*knowledge)) == fast(release, *knowledge)

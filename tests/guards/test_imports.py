@@ -74,6 +74,27 @@ def test_nothing_heavy_is_imported_before_it_is_needed(work: str) -> None:
     assert set() == HEAVY & loaded
 
 
+PUBLISH = """
+import tempfile, privet as pv
+from privet.demo.tables import bank_path
+loans = pv.read(str(bank_path()), quasi=["job", "country"], sensitive="bankruptcy",
+                weight="count", where={"child": ["Yes", "No"]})
+promise = pv.Promise(pv.Linker(), pv.Ceiling("3/4"), {"bankruptcy": "Discharged"})
+with tempfile.TemporaryDirectory() as place:
+    pv.publish(loans, [promise], method=pv.TopDownDisclosure()).write(
+        f"{place}/out", custody=f"{place}/vault")
+    assert pv.verify(f"{place}/out").good
+"""
+
+
+def test_pandas_is_for_those_who_bring_a_frame() -> None:
+    """pyarrow imports it at the slightest occasion; it takes longer than the work."""
+    result = python(LIGHT.format(work=PUBLISH))
+    assert "" == result.stderr
+    loaded = set(json.loads(result.stdout.splitlines()[-1]))
+    assert set() == {"pandas", "polars", "sklearn"} & loaded
+
+
 def test_values_do_not_wake_the_engine() -> None:
     work = "import privet as pv; pv.Promise(pv.Linker(['a']), pv.Ceiling('1/2'), 'b')"
     loaded = json.loads(python(LIGHT.format(work=work)).stdout)

@@ -9,10 +9,11 @@ from functools import cached_property
 from threading import Lock
 from typing import overload
 
+import numpy as np
 import pyarrow as pa
 
 from privet.counts import Domain
-from privet.engines import kinds, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.base import Recoding, Relabel, Run
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
@@ -219,9 +220,9 @@ class Dictionaries:
         texts = list(dict.fromkeys(how.texts))
         code = {text: i for i, text in enumerate(texts)}
         table = f"pv_dictionary_{c}_{len(self._made)}"
-        new = pa.array([code[t] for t in how.texts], pa.uint32())
-        old = pa.array(range(len(how.texts)), pa.uint32())
-        self._session.register(f"{table}_new", pa.table({"old": old, "new": new}))
+        new = arrays.integers(np.array([code[t] for t in how.texts], np.uint32))
+        old = arrays.integers(np.arange(len(how.texts), dtype=np.uint32))
+        self._session.register(f"{table}_new", arrays.frame(old=old, new=new))
         self._make(sql.recoded(base.table, f"{table}_new"), table, run, "coding values")
         self._session.unregister(f"{table}_new")
         return Dictionary(table, Domain(base.domain.name, texts))

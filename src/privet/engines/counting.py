@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privet.counts import MOST_KEYS, Counts, Domain
-from privet.engines import sql
+from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
@@ -124,7 +124,7 @@ class Counter:
             orders, self._sizes, self._rows(used), self._sums, sql.DUCKDB
         )
         table = self._watched(statement, "counting", step, CELLS_AT_ONCE)
-        marks = table["g"].to_numpy()
+        marks = arrays.numbers(table["g"])
         found: Tables = {}
         for order in orders:
             mark = sql.mask(order, used)
@@ -259,7 +259,7 @@ class Counter:
                 tuple(self._sizes[c] for c in order), _numbers(table, "key")
             ).columns()
         else:
-            codes = tuple(table[f"k{c}"].to_numpy() for c in order)
+            codes = tuple(arrays.numbers(table[f"k{c}"]) for c in order)
         return Counts(self._domains(order), codes, _numbers(table, "n"))
 
 
@@ -283,12 +283,11 @@ def _added(parts: Sequence[pa.Table]) -> pa.Table:
     for name in whole.column_names[1:]:
         columns[name] = np.zeros(len(key), dtype=np.int64)
         np.add.at(columns[name], at, _numbers(whole, name))
-    return pa.table(columns)
+    return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
 
 
 def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = table[column].to_numpy().astype(np.int64, copy=False)
-    return found
+    return arrays.numbers(table[column]).astype(np.int64, copy=False)
 
 
 def check_complete(counted: int, expected: int | None) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
-import pyarrow as pa
 
-from privet.engines import kinds, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.errors import ColumnNotFound, InputError, what_exists
@@ -48,8 +47,8 @@ class Filter:
         return "WHERE " + " AND ".join(tests) if tests else ""
 
     def _test(self, c: int, values: Sequence[object], table: str) -> str:
-        wanted = pa.array([t for v in values for t in _texts(v)], pa.string())
-        self._session.register(f"{table}_given", pa.table({"v": wanted}))
+        wanted = arrays.texts(t for v in values for t in _texts(v))
+        self._session.register(f"{table}_given", arrays.frame(v=wanted))
         cell = f"e.c{c}"
         if self._source.is_text(c):
             cell = kinds.text_of(cell, textual=True, json=self._source.json)

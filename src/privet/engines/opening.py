@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from privet.engines import arrays
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.engines.sql import literal, quoted
@@ -22,7 +23,7 @@ def names_files(session: Session, paths: Sequence[str]) -> None:
 
     Folders such as ``city=Bonn`` hold values; and a name may look like a pattern.
     """
-    files = pa.table({"path": [glob.escape(p) for p in paths]})
+    files = arrays.frame(path=arrays.texts(map(glob.escape, paths)))
     session.register("paths", files)
     session.ask("SET VARIABLE files = (SELECT list(path) FROM paths)")
     session.unregister("paths")

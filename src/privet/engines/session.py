@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import PythonUDFType
 
-from privet.engines import sql
+from privet.engines import arrays, sql
 from privet.engines.base import Progress, Run
 from privet.engines.failures import DoesNotFit, explained
 from privet.errors import EngineError, InputError
@@ -141,7 +141,7 @@ class Session:
         """
         relation = self.con.sql(statement)
         if relation is None:
-            return pa.table({})
+            return arrays.frame()
         reader = relation.to_arrow_reader(ROWS_AT_ONCE)
         batches: list[pa.RecordBatch] = []
         rows = 0
@@ -232,7 +232,7 @@ DRAWN = "pv_drawn"
 
 def _drawn(rows: pa.ChunkedArray) -> pa.Array:
     """As many numbers as there are rows; nobody can guess or repeat them."""
-    return pa.array(np.frombuffer(os.urandom(8 * len(rows)), dtype=np.uint64))
+    return arrays.integers(np.frombuffer(os.urandom(8 * len(rows)), np.uint64))
 
 
 OPTIONS = {"max_temp_directory_size": "spill_limit"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-import pyarrow as pa
+import numpy as np
 
-from privet.engines import kinds, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
@@ -38,11 +38,9 @@ class Writer:
     def write(self, run: Run) -> int:
         """Write the file; how many rows it has."""
         for c, made in self._dictionaries.items():
-            labels = pa.table(
-                {
-                    "code": pa.array(range(len(made.domain)), pa.uint32()),
-                    "label": pa.array(list(made.domain.labels), pa.string()),
-                }
+            labels = arrays.frame(
+                code=arrays.integers(np.arange(len(made.domain), dtype=np.uint32)),
+                label=arrays.texts(made.domain.labels),
             )
             self._session.register(f"labels_{c}", labels)
         try:

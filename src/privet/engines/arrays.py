@@ -1,0 +1,63 @@
+"""Between Python, numpy and Arrow without pandas.
+
+pyarrow's own conversions import pandas wherever it is installed, even if nobody uses
+it, which takes longer than most audits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def frame(**columns: pa.Array) -> pa.Table:
+    """A table of these columns."""
+    return pa.Table.from_arrays(list(columns.values()), list(columns))
+
+
+def texts(values: Iterable[str | None]) -> pa.Array:
+    """Texts, some of them perhaps missing.
+
+    >>> texts(["Größe", None, ""]).to_pylist()
+    ['Größe', None, '']
+    """
+    known = [None if v is None else v.encode() for v in values]
+    ends = accumulate((len(v or b"") for v in known), initial=0)
+    buffers = [
+        np.packbits([v is not None for v in known], bitorder="little"),
+        np.fromiter(ends, dtype=np.int64, count=len(known) + 1),
+        b"".join(v or b"" for v in known),
+    ]
+    return pa.Array.from_buffers(
+        pa.large_string(), len(known), [pa.py_buffer(b) for b in buffers]
+    )
+
+
+def integers(values: NDArray[Any]) -> pa.Array:
+    """Integers, none of them missing.
+
+    >>> integers(np.arange(3)).to_pylist()
+    [0, 1, 2]
+    """
+    whole = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(whole.dtype), len(whole), [None, pa.py_buffer(whole)]
+    )
+
+
+def numbers(column: pa.ChunkedArray) -> NDArray[Any]:
+    """The numbers of a column, none of them missing.
+
+    >>> numbers(pa.chunked_array([[1, 2], [3]]))
+    array([1, 2, 3])
+    """
+    parts: list[NDArray[Any]] = [np.from_dlpack(part) for part in column.chunks]
+    if len(parts) == 1:
+        return parts[0]
+    empty = np.empty(0, dtype=column.type.to_pandas_dtype())
+    return np.concatenate([empty, *parts])

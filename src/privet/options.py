@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,10 @@ def _a_time(_ctx: object, _param: object, seconds: float | None) -> float | None
     if seconds is not None and seconds != seconds:  # noqa: PLR0124 - not a number
         raise click.BadParameter("must be a number of seconds.")
     return seconds
+
+
+def _names(_ctx: object, _param: object, line: str | None) -> list[str] | None:
+    return None if line is None else next(csv.reader([line], skipinitialspace=True))
 
 
 common = _several(
@@ -65,6 +70,12 @@ table_options = _several(
         default="utf-8",
         show_default=True,
         help="Of a text file: utf-8, latin-1 or utf-16.",
+    ),
+    click.option(
+        "--header",
+        callback=_names,
+        metavar="NAMES",
+        help="Names of the columns of a text file that has none, with commas between.",
     ),
     click.option(
         "--null",

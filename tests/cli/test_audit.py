@@ -233,6 +233,14 @@ def test_every_format_gives_the_same_answer(
     assert ("5/24", "4/5") == (finding["prior"], finding["posterior"])
 
 
+def test_files_without_a_header(privet: Privet) -> None:
+    header, rows = Path("loans.csv").read_text().split("\n", maxsplit=1)
+    Path("bare.csv").write_text(rows)
+    words = ["audit", "bare.csv", "-p", "broken.toml", "--json", "--header", header]
+    (finding,) = json.loads(privet(*words).stdout)["findings"]
+    assert ("5/24", "4/5") == (finding["prior"], finding["posterior"])
+
+
 def test_texts_may_stand_for_missing_values(privet: Privet) -> None:
     result = privet(
         "audit", "loans.csv", "-p", "broken.toml", "--null", "Trader", "--json"

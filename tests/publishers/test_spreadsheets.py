@@ -83,3 +83,13 @@ def test_a_folder_may_have_any_name(name: str, form: str, tmp_path: Path) -> Non
         pv.verify(tmp_path / name / "out").problems,
         pv.verify(tmp_path / name / "out").good,
     )
+
+
+def test_names_of_columns_are_cells_too(tmp_path: Path) -> None:
+    names = ["job", "ill", "=1+1", "'quoted"]
+    table = pa.table({name: ["x", "y"] for name in names})
+    written = write(table, tmp_path / "out")
+    assert b"job,ill,'=1+1,''quoted" == written.splitlines()[0]
+    with pv.load(tmp_path / "out").table as loaded:
+        assert tuple(names) == loaded.schema.names
+    assert pv.verify(tmp_path / "out").good

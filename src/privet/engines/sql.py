@@ -225,6 +225,20 @@ def unguarded(cell: str) -> str:
     )
 
 
+def guarded_name(name: str) -> str:
+    """The name of a column, which stands in a cell of its own.
+
+    >>> guarded_name("=1+1"), guarded_name("age")
+    ("'=1+1", 'age')
+    """
+    return f"'{name}" if name.startswith(tuple(FORMULA)) else name
+
+
+def unguarded_name(name: str) -> str:
+    """What `guarded_name` did, undone."""
+    return name.removeprefix("'")
+
+
 def copy(select: str, path: str, format_: str) -> str:
     """Write what is selected to a new file."""
     options = {

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from privet.engines.base import Progress, Run
 from privet.engines.sources import ENCODINGS, Source, TextOptions, refuse_twice
-from privet.engines.sql import literal
+from privet.engines.sql import literal, unguarded_name
 from privet.errors import EmptyTable, InputError
 
 PACKED = {".gz": "gzip", ".zst": "zstd"}
@@ -48,6 +48,8 @@ def from_csv(paths: list[Path], words: str, text: TextOptions) -> Source:
                 f"All files of {words} must have the same header; {str(path)!r} "
                 f"has another one than {str(paths[0])!r}."
             )
+    if text.guarded:
+        names = [unguarded_name(n) for n in names]
     refuse_twice(names, words)
     scan = csv_scan(len(names), delimiter, text)
     return Source(tuple(names), scan, textual=True, words=words, guarded=text.guarded)

@@ -64,7 +64,7 @@ class Writer:
         cells = [self._cell(c, run) for c in self._writing.columns]
         shuffled = sql.shuffled(self._rows(cells), drawn)
         names = ", ".join(
-            f"{self._spelled(f'o{i}', name)} AS {sql.quoted(name)}"
+            f"{self._spelled(f'o{i}', name)} AS {sql.quoted(self._named(name))}"
             for i, name in enumerate(self._writing.columns)
         )
         select = f"SELECT {names} FROM ({shuffled})"
@@ -131,6 +131,10 @@ class Writer:
                 f"FROM (SELECT c{c} AS v FROM pv_people WHERE c{c} IS NOT NULL)"
             )
         )
+
+    def _named(self, name: str) -> str:
+        """A name that a spreadsheet does not take for a formula."""
+        return sql.guarded_name(name) if self._writing.format == "csv" else name
 
     def _spelled(self, cell: str, name: str) -> str:
         """A cell that a spreadsheet does not take for a formula."""

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import __version__, terminal
-from privet.options import common, opened, rows_meant, table_options, where_of
+from privet.options import (
+    as_words,
+    common,
+    opened,
+    rows_meant,
+    table_options,
+    where_of,
+)
 from privet.releasing import publish, verify
 
 if TYPE_CHECKING:
@@ -137,7 +144,8 @@ def init(
         terminal.emit(text.removesuffix("\n"))
     if not silent:
         _say_doubts(guesses)
-        call = join(["privet", "audit", source, "-p", output or "policy.toml"])
+        policy = output or "policy.toml"
+        call = join(["privet", "audit", source, "-p", policy, *as_words(reading)])
         terminal.say(f"Read the draft, correct it, then: {call}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,23 @@ table_options = _several(
     click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
 )
 """How to read the table."""
+
+
+def as_words(reading: Mapping[str, Any]) -> list[str]:
+    """How a table was read, to be said again on the command line."""
+    usual = {"encoding": "utf-8"}
+    words: list[str] = []
+    for key in ("table", "delimiter", "encoding", "header", "null"):
+        given = reading[key]
+        if not given or given == usual.get(key):
+            continue
+        if key == "header":
+            line = io.StringIO()
+            csv.writer(line, lineterminator="").writerow(given)
+            given = line.getvalue()
+        for value in (given,) if isinstance(given, str) else given:
+            words += [f"--{key}", value]
+    return words
 
 
 Wanted = Mapping[str, tuple[str | None, ...]]

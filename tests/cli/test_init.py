@@ -131,3 +131,12 @@ def test_some_rows_only(privet: Privet) -> None:
     drafted = privet("init", "loans.csv", "--where", "job=Clerk", "--json")
     country = json.loads(drafted.stdout)["columns"][1]
     assert "the same in every row" == country["reason"]
+
+
+def test_the_next_call_reads_the_table_in_the_same_way(privet: Privet) -> None:
+    Path("bare.txt").write_text("Cook;?\nJudge;flu\n")
+    words = ["--header", "job,the illness", "--null", "?", "--delimiter", ";"]
+    said = privet("init", "bare.txt", "-o", "bare.toml", *words).stderr
+    call = said.split("then: privet ")[1].strip()
+    expected = "audit bare.txt -p bare.toml --delimiter ';' "
+    assert expected + "--header 'job,the illness' --null '?'" == call

@@ -7,6 +7,7 @@ import resource
 from pathlib import Path
 
 import duckdb
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 

@@ -72,6 +72,13 @@ SHELVES = {
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio"),
     "Publishing": ("TopDownDisclosure", "Release", "Recipe"),
+    "Classifiers": (
+        "NaiveBayes",
+        "ClassifierViews",
+        "SafetyTransform",
+        "ExtendedSafetyTransform",
+        "Inverter",
+    ),
     "Findings": ("Audit", "Finding", "Witness", "Verdict", "Basis", "Progress"),
 }
 """The order in which a reader meets the names; what is not here comes after."""

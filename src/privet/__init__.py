@@ -19,6 +19,7 @@ _HOMES = {
     "Bins": "roles",
     "Breach": "errors",
     "Ceiling": "beliefs",
+    "ClassifierViews": "releases.classifier",
     "ColumnNotFound": "errors",
     "Counts": "counts",
     "EmptyTable": "errors",
@@ -70,6 +71,7 @@ __all__ = [
     "Bins",
     "Breach",
     "Ceiling",
+    "ClassifierViews",
     "ColumnNotFound",
     "Counts",
     "EmptyTable",
@@ -144,6 +146,7 @@ if TYPE_CHECKING:
         publish,
         verify,
     )
+    from privet.releases.classifier import ClassifierViews
     from privet.releases.groups import Groups
     from privet.releases.recipe import Recipe
     from privet.roles import Bins, Roles

@@ -5,20 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
-from privet.audits import confidence, measures
+from privet.audits import bayes, confidence, measures
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
 from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
 from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
+from privet.releases.classifier import ClassifierViews
 from privet.releases.groups import Groups
 from privet.roles import Roles
 from privet.table import Table
 
-Auditable = Table | Groups
+Auditable = Table | Groups | ClassifierViews
 """What can be audited: a table as if it were released, or what is released of it."""
 
 Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
@@ -26,6 +27,7 @@ Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Find
 JUDGES: dict[tuple[type, type], Judge] = {
     (Table, Linker): confidence.judge_table,
     (Groups, Linker): confidence.judge_groups,
+    (ClassifierViews, Bayesian): bayes.judge,
 }
 """The arithmetic there is."""
 
@@ -33,9 +35,13 @@ FITTING: dict[type, tuple[type, ...]] = {
     Linker: (Table, Groups),
     Insider: (Table, Groups),
     Reconstructor: (),
-    Bayesian: (),
+    Bayesian: (ClassifierViews,),
 }
 """What each adversary looks at; promises against others do not apply to it."""
+
+
+LOOKED_AT = {Table: "a table", Groups: "groups", ClassifierViews: "a classifier"}
+"""How each release is called in a sentence."""
 
 
 @runtime_checkable
@@ -181,7 +187,9 @@ def _kind(stated: Promise | Measure) -> type:
 def _of_kind(
     release: Auditable, kind: type, stated: list[Any], run: Run, notes: Notes
 ) -> list[Finding]:
-    judge = measures.judge if kind is Measure else JUDGES.get((type(release), kind))
+    judge: Judge | None = JUDGES.get((type(release), kind))
+    if kind is Measure and isinstance(release, Table | Groups):
+        judge = cast("Judge", measures.judge)
     if judge is None:
         return [_not_judged(p, release) for p in stated]
     try:
@@ -190,7 +198,13 @@ def _of_kind(
         return [Finding(p, Verdict.UNDECIDED, note=str(stop)) for p in stated]
 
 
-def _not_judged(promise: Promise, release: Auditable) -> Finding:
+def _not_judged(promise: Promise | Measure, release: Auditable) -> Finding:
+    if isinstance(promise, Measure):
+        return Finding(
+            promise,
+            Verdict.NOT_APPLICABLE,
+            note=f"A measure of groups does not apply to {LOOKED_AT[type(release)]}.",
+        )
     kind = type(promise.against)
     if type(release) in FITTING[kind]:
         return Finding(
@@ -203,7 +217,7 @@ def _not_judged(promise: Promise, release: Auditable) -> Finding:
         promise,
         Verdict.NOT_APPLICABLE,
         note=f"This adversary ({promise.against.kind}) does not look at "
-        f"{'a table' if isinstance(release, Table) else 'groups'}.",
+        f"{LOOKED_AT[type(release)]}.",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from privet.adversary import Linker, listed
+from privet.adversary import Bayesian, Linker, listed
 from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.exact import percent, written
 from privet.finding import Audit, Basis, Finding, Verdict, Witness
@@ -22,12 +22,22 @@ REACH = {
         "person. Not covered: someone who knows more columns, who knows other people "
         "in the table, or who has another release about the same people."
     ),
+    "bayesian": (
+        "Covered: someone who takes the published numbers of the classifier at face "
+        "value, whatever they know of a person's attributes. Not covered: what the "
+        "predictions themselves tell of a person; attributes other than the class; "
+        "someone who knows rows of the table, or several releases of it; and someone "
+        "who works out the original counts from how the release was made."
+    ),
     "measure": (
         "A measure counts how many look alike. It does not say what can be learnt "
         "about them: people who look alike may share a secret."
     ),
 }
 """What a promise against each adversary covers, and what it does not."""
+
+CHANCES = "chances"
+"""What a witness counts who is not counted but reckoned: shares of a belief."""
 
 SYMBOLS = {
     Verdict.SAFE: "✓",
@@ -99,6 +109,8 @@ def explain(finding: Finding) -> str:
 
 
 def _sure(w: Witness, bound: Limit) -> str:
+    if w.counted == CHANCES:
+        return _moved(w, bound)
     who = "Someone who knows " + (
         f"that a person's {_facts(w.knows)}" if w.knows else "nothing but the table"
     )
@@ -110,6 +122,16 @@ def _sure(w: Witness, bound: Limit) -> str:
         return sure
     before = f"{percent(w.belief.prior)} ({_share(w.prior_part, w.prior_whole)})"
     return f"{sure} Without that, {before}."
+
+
+def _moved(w: Witness, bound: Limit) -> str:
+    """What somebody makes of a published classifier."""
+    known = f" and knows that a person's {_facts(w.knows)}" if w.knows else ""
+    return (
+        f"Someone who has the classifier{known} can be {_apart(w.belief, bound)} sure "
+        f"that {plain(w.column)} is {value(w.value)}. "
+        f"Before, {percent(w.belief.prior)}."
+    )
 
 
 def _apart(belief: Belief, bound: Limit) -> str:
@@ -246,14 +268,22 @@ def advice(audit: Audit) -> list[str]:
     steps = []
     broken = [f for f in audit.findings if f.verdict is Verdict.BREACH]
     if broken:
-        steps.append("Do not release the table as it is.")
+        what = "classifier" if all(_is_bayesian(f) for f in broken) else "table"
+        steps.append(f"Do not release the {what} as it is.")
         steps += dict.fromkeys(step for f in broken for step in _repairs(f))
         steps.append("Audit again after every change.")
+        if any(_is_bayesian(f) for f in broken):
+            steps.append("Or let privet classifier flatten its numbers.")
         if any(_can_be_hidden(f) for f in broken):
             steps.append("Or let privet publish hide the values that give it away.")
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
+
+
+def _is_bayesian(finding: Finding) -> bool:
+    stated = finding.promise
+    return isinstance(stated, Promise) and isinstance(stated.against, Bayesian)
 
 
 def _can_be_hidden(finding: Finding) -> bool:

@@ -1,0 +1,436 @@
+"""Promises against somebody who learns from a published classifier.
+
+Mozafari, Zaniolo 2009, sections 4 and 7; r-closeness is a limit of kind `Ratio`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, Protocol
+
+from privet.adversary import Bayesian
+from privet.audits.amplification import gain_allowed, pair_odds
+from privet.audits.averaging import (
+    MOST_STEPS,
+    posterior_worlds,
+    steps,
+    worst_odds_worlds,
+)
+from privet.audits.extremes import Extreme, extreme
+from privet.beliefs import Belief, Ceiling, Limit, Shift
+from privet.engines.base import Run
+from privet.errors import InputError, nearest, what_exists
+from privet.finding import Basis, Finding, Verdict, Witness
+from privet.policy import Promise
+from privet.releases.scores import Scores
+
+MOST_CLASSES = 10
+"""With more classes, not every set of them is looked at."""
+
+Warn = Callable[[str], None]
+
+
+class Classifier(Protocol):
+    """What can be judged: scores with names."""
+
+    @property
+    def target(self) -> str:
+        """What is predicted."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, the weakest first."""
+
+    @property
+    def scores(self) -> Scores:
+        """What an adversary takes for the scores."""
+
+    @property
+    def counted(self) -> Any:
+        """Whole counts to average over, or None."""
+
+    def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
+        """What is known of a person, by index."""
+
+    def victim_index(self, name: str) -> int:
+        """Where an attribute stands."""
+
+    def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
+        """The same in names and values."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The belief of one victim in one class, and how far it is proved."""
+
+    label: int
+    prior: Fraction
+    found: Extreme
+
+    @property
+    def others(self) -> Case:
+        """The same of all the other classes together."""
+        value, bound = 1 - self.found.value, 1 - self.found.bound
+        return Case(self.label, 1 - self.prior, Extreme(value, bound, self.found.known))
+
+    @property
+    def belief(self) -> Belief:
+        """The belief that is attained."""
+        return Belief(self.prior, self.found.value)
+
+    @property
+    def bound(self) -> Belief:
+        """The belief that is never passed."""
+        return Belief(self.prior, self.found.bound)
+
+    def gravity(self, limit: Limit) -> tuple[bool, bool, Fraction]:
+        """Beyond the limit first; then what may be; then the largest move."""
+        wrong, open_ = not limit.holds(self.belief), not limit.holds(self.bound)
+        value = self.found.value
+        if isinstance(limit, Ceiling):
+            return wrong, open_, value
+        up = (
+            Fraction(value, self.prior) if self.prior else Fraction(2**60 * (value > 0))
+        )
+        down = Fraction(self.prior, value) if value else Fraction(2**60)
+        return wrong, open_, max(up, down)
+
+
+def judge(
+    views: Classifier, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge promises against a Bayesian on a classifier."""
+    return [_judged(views, p, run, warn) for p in promises]
+
+
+def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Finding:
+    prior = priors(promise, views.labels)
+    asked = _asked(views, promise, warn)
+    run.check()
+    cases = [c for label in asked for c in _cases(views, promise, label, prior[label])]
+    if not cases:
+        return Finding(promise, Verdict.SAFE, Basis.EXACT, Belief(0, 0))
+    worst = max(cases, key=lambda c: c.gravity(promise.limit))
+    wrong, unsure, _ = worst.gravity(promise.limit)
+    if wrong:
+        return _finding(views, promise, worst, Verdict.BREACH, Basis.EXACT)
+    together = not unsure and promise.about is None
+    if together and (sets := _sets_crossing(views, promise, prior, cases)):
+        return sets
+    basis = Basis.EXACT if all(c.found.exact for c in cases) else Basis.BOUND
+    verdict = Verdict.UNDECIDED if unsure else Verdict.SAFE
+    return _finding(views, promise, worst, verdict, basis)
+
+
+def priors(promise: Promise, labels: Sequence[str]) -> list[Fraction]:
+    """What is believed of each class beforehand."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    if isinstance(against.prior, str):
+        return [Fraction(1, len(labels))] * len(labels)
+    missing = [c for c in labels if c not in against.prior]
+    if missing:
+        raise InputError(
+            f"prior must give every class a probability; {missing[0]!r} has none."
+        )
+    return [against.prior[c] for c in labels]
+
+
+def _asked(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
+    """The classes a promise is about, by index."""
+    about: Any = promise.about
+    if isinstance(about, Mapping):
+        if set(about) != {views.target}:
+            got = ", ".join(map(repr, about))
+            raise InputError(
+                f"about must be the class {views.target!r} or a label; got {got}."
+            )
+        about = about[views.target]
+    if about is None or about in ("*", views.target):
+        return list(range(len(views.labels)))
+    asked = list(about) if isinstance(about, tuple) else [about]
+    for label in asked:
+        if label not in views.labels:
+            close = nearest(str(label), views.labels)
+            hint = f" {what_exists(str(label), views.labels)}" if close else ""
+            warn(f"Class {label!r} never occurs in {views.target!r}.{hint}")
+    return [views.labels.index(c) for c in asked if c in views.labels]
+
+
+# The cases that decide --------------------------------------------------------------
+
+
+def _cases(
+    views: Classifier, promise: Promise, label: int, prior: Fraction
+) -> Iterator[Case]:
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    if isinstance(against.knows, Mapping):
+        known = views.victim(against.knows)
+        yield Case(label, prior, _one_victim(views, against, known, label))
+        return
+    kept, at_most = _known(views, against)
+    directions = [True] if isinstance(promise.limit, Ceiling) else [True, False]
+    for highest in directions:
+        if against.averaging == "rows":
+            scores = views.scores if kept is None else views.scores.over(kept)
+            found = extreme(scores, label, highest=highest, attributes=at_most)
+            yield Case(label, prior, _renamed(found, kept))
+        else:
+            yield Case(label, prior, _averaged(views, label, highest, kept, at_most))
+
+
+def _known(
+    views: Classifier, against: Bayesian
+) -> tuple[tuple[int, ...] | None, int | None]:
+    """Which attributes may be known, and how many at most; None: all."""
+    if isinstance(against.knows, tuple):
+        return tuple(views.victim_index(name) for name in against.knows), None
+    if isinstance(against.knows, int):
+        return None, min(against.knows, views.scores.attributes)
+    return None, None
+
+
+def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
+    if kept is None:
+        return found
+    known = {kept[i]: t for i, t in found.known.items()}
+    return Extreme(found.value, found.bound, known)
+
+
+def _one_victim(
+    views: Classifier, against: Bayesian, known: dict[int, int], label: int
+) -> Extreme:
+    rows = views.scores.posterior(known)
+    if rows is None:
+        raise InputError("Somebody must fit what is known; nobody does.")
+    if against.averaging == "rows":
+        return Extreme(rows[label], rows[label], known)
+    counts = views.counted
+    if counts is not None and steps(counts, known) <= MOST_STEPS:
+        exactly = posterior_worlds(counts, known)
+        assert exactly is not None
+        return Extreme(exactly[label], exactly[label], known)
+    # Never twice the odds of a random row, nor half of them.
+    odds = 2 * rows[label] / max(1 - rows[label], Fraction(1, 10**30))
+    return Extreme(rows[label], odds / (1 + odds), known)
+
+
+def _averaged(
+    views: Classifier,
+    label: int,
+    highest: bool,
+    kept: tuple[int, ...] | None,
+    at_most: int | None,
+) -> Extreme:
+    """The extreme posterior of somebody who averages over the possible tables."""
+    scores, counts = views.scores, views.counted
+    if kept is not None:
+        scores = scores.over(kept)
+        counts = None if counts is None else _Part(counts, kept)
+    others = [d for d in range(scores.classes) if d != label]
+    found = [
+        _pair(scores, counts, (label, d) if highest else (d, label), at_most)
+        for d in others
+    ]
+    bound = _share([most for _, most, _ in found], highest)
+    if len(others) == 1:
+        least, _, known = found[0]
+        value = _share([least], highest)
+        return _renamed(Extreme(value, bound, known), kept)
+    victims = [known for _, _, known in found if known]
+    values = [(_posterior(scores, counts, known)[label], known) for known in victims]
+    if not values:
+        return Extreme(bound, bound, {})
+    value, known = (max if highest else min)(values, key=lambda v: v[0])
+    return _renamed(Extreme(value, bound, known), kept)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The counts of some attributes."""
+
+    whole: Any
+    kept: tuple[int, ...]
+
+    @property
+    def sizes(self) -> Sequence[int]:
+        found: Sequence[int] = self.whole.sizes
+        return found
+
+    @property
+    def cells(self) -> Sequence[Sequence[Sequence[int]]]:
+        return [self.whole.cells[i] for i in self.kept]
+
+
+def _pair(
+    scores: Scores, counts: Any, pair: tuple[int, int], at_most: int | None
+) -> tuple[Fraction | None, Fraction | None, Mapping[int, int]]:
+    """Odds attained and odds never passed (None: infinite), with a victim."""
+    if counts is not None:
+        found = worst_odds_worlds(counts, scores, pair, attributes=at_most)
+        sure = found.most is None and bool(found.known)
+        return (None if sure else found.least), found.most, found.known
+    rows = pair_odds(scores.normalised, pair, at_most)
+    if rows.odds is None:
+        return None, None, rows.known
+    return rows.odds / 2, 2 * rows.odds, rows.known
+
+
+def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
+    """A posterior from the odds against (for) each of the other classes."""
+    if highest:
+        rest = sum((1 / o for o in odds if o), start=Fraction(0))
+        return 1 / (1 + rest) if all(o is None or o for o in odds) else Fraction(0)
+    if any(o is None for o in odds):
+        return Fraction(0)
+    return 1 / (1 + sum((o for o in odds if o), start=Fraction(0)))
+
+
+def _posterior(scores: Scores, counts: Any, known: Any) -> Sequence[Fraction]:
+    exactly = None
+    if counts is not None and steps(counts, known) <= MOST_STEPS:
+        exactly = posterior_worlds(counts, known)
+    found = exactly or scores.posterior(known)
+    assert found is not None
+    return found
+
+
+# Sets of classes --------------------------------------------------------------------
+
+
+def _sets_crossing(
+    views: Classifier,
+    promise: Promise,
+    prior: Sequence[Fraction],
+    cases: Sequence[Case],
+) -> Finding | None:
+    """A set of classes whose probability crosses, or may, where single ones do not.
+
+    None where it is proved that none does: by the amplification, or set by set.
+    """
+    shift, k, against = promise.limit, len(views.labels), promise.against
+    assert isinstance(against, Bayesian)
+    if k < 3 or not isinstance(shift, Shift):
+        return None
+    for case in cases:  # everything but one class
+        if not shift.holds(case.others.belief):
+            named = f"anything but {views.labels[case.label]}"
+            return _finding(
+                views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named
+            )
+    odds = _all_pairs(views, against, cases[0].found.known)
+    allowed = gain_allowed(shift)
+    if all(
+        o is not None and o * prior[d] <= allowed * prior[c]
+        for (c, d), o in odds.items()
+    ):
+        return None
+    if k <= MOST_CLASSES and all(
+        _set_is_safe(shift, prior, odds, chosen, k)
+        for size in range(1, k)
+        for chosen in combinations(range(k), size)
+    ):
+        return None
+    worst = max(cases, key=lambda c: c.gravity(shift))
+    note = (
+        "No single class crosses the limit; whether a set of classes does could not "
+        "be decided."
+    )
+    return _finding(views, promise, worst, Verdict.UNDECIDED, Basis.BOUND, note)
+
+
+def _all_pairs(
+    views: Classifier, against: Bayesian, victim: Mapping[int, int]
+) -> dict[tuple[int, int], Fraction | None]:
+    """The highest odds of each class against each other, or a bound on them."""
+    if isinstance(against.knows, Mapping):
+        shares = _posterior(views.scores, _averaged_over(views, against), victim)
+        return {
+            (c, d): p / q if q else None
+            for c, p in enumerate(shares)
+            for d, q in enumerate(shares)
+            if c != d
+        }
+    kept, at_most = _known(views, against)
+    view = views.scores if kept is None else views.scores.over(kept)
+    view = view if at_most is None else view.normalised
+    twice = 2 if against.averaging == "worlds" else 1
+    found = {}
+    for c in range(view.classes):
+        for d in range(view.classes):
+            if c != d:
+                odds = pair_odds(view, (c, d), at_most).odds
+                found[c, d] = None if odds is None else twice * odds
+    return found
+
+
+def _averaged_over(views: Classifier, against: Bayesian) -> Any:
+    return views.counted if against.averaging == "worlds" else None
+
+
+def _set_is_safe(
+    shift: Shift,
+    prior: Sequence[Fraction],
+    odds: Mapping[tuple[int, int], Fraction | None],
+    chosen: tuple[int, ...],
+    classes: int,
+) -> bool:
+    """Whether a set of classes surely crosses neither way; its complement does both."""
+    before, reach = sum(prior[c] for c in chosen), _reach(odds, chosen, classes)
+    up = before < shift.start and reach >= shift.end
+    down = before < 1 - shift.end and reach >= 1 - shift.start
+    return not (up or down)
+
+
+def _reach(
+    odds: Mapping[tuple[int, int], Fraction | None],
+    chosen: tuple[int, ...],
+    classes: int,
+) -> Fraction:
+    """What the probability of a set of classes never passes."""
+    others = [d for d in range(classes) if d not in chosen]
+    total = Fraction(0)
+    for c in chosen:
+        finite = [o for d in others if (o := odds[c, d]) is not None]
+        rest = sum((1 / o for o in finite if o), start=Fraction(0))
+        if not rest or any(o == 0 for o in finite):
+            if any(o == 0 for o in finite):
+                continue  # it never occurs together with one of the others
+            return Fraction(1)
+        total += 1 / rest
+    return total / (1 + total)
+
+
+# Findings ---------------------------------------------------------------------------
+
+
+def _finding(
+    views: Classifier,
+    promise: Promise,
+    worst: Case,
+    verdict: Verdict,
+    basis: Basis,
+    note: str = "",
+    named: str = "",
+) -> Finding:
+    shown = worst.belief if verdict is Verdict.BREACH else worst.bound
+    witness = Witness(
+        knows=views.told(worst.found.known),
+        column=views.target,
+        value=named or views.labels[worst.label],
+        part=shown.posterior.numerator,
+        whole=shown.posterior.denominator,
+        prior_part=worst.prior.numerator,
+        prior_whole=worst.prior.denominator,
+        counted="chances",
+    )
+    if verdict is Verdict.UNDECIDED and not note:
+        note = (
+            f"The belief is at least {float(worst.belief.posterior):.4g} and at most "
+            f"{float(worst.bound.posterior):.4g}; the limit lies between."
+        )
+    return Finding(promise, verdict, basis, shown, witness, note=note)

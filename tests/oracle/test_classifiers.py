@@ -1,0 +1,168 @@
+"""Beliefs of both adversaries equal enumeration; so does the worst case."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import privet as pv
+from oracle.classifiers import Cells, Sizes, every_victim, posterior, random_views
+from privet.audits.amplification import amplification, gain_allowed, gain_of_the_paper
+from privet.audits.averaging import factor_bound, posterior_worlds, worst_odds_worlds
+from privet.audits.extremes import extreme
+from privet.releases.scores import from_counts
+
+
+def named(sizes: Sizes, cells: Cells) -> pv.ClassifierViews:
+    """Views whose internal order is that of the counts: later classes win ties."""
+    labels = [f"c{c}" for c in range(len(sizes))]
+    return pv.ClassifierViews.from_counts(
+        dict(zip(labels, sizes, strict=True)),
+        {
+            f"a{i}": {
+                f"v{t}": dict(zip(labels, row, strict=True))
+                for t, row in enumerate(table)
+            }
+            for i, table in enumerate(cells)
+        },
+        precedence=labels[::-1],
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_both_posteriors_of_every_victim(seed: int) -> None:
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=3, values=2, rows=3)
+    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    for known in every_victim(cells):
+        worlds = posterior_worlds(views, known)
+        assert posterior(sizes, cells, known, "worlds") == (worlds and list(worlds))
+        rows = scores.posterior(known)
+        assert posterior(sizes, cells, known, "rows") == (rows and list(rows))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_two_adversaries_are_never_a_factor_of_two_apart(seed: int) -> None:
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=3, rows=6)
+    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    for known in every_victim(cells):
+        rows, worlds = scores.posterior(known), posterior_worlds(views, known)
+        for c in range(len(sizes)):
+            for d in range(len(sizes)):
+                if rows and worlds and rows[c] and rows[d] and c != d:
+                    phi = (worlds[c] / worlds[d]) / (rows[c] / rows[d])
+                    assert Fraction(1, 2) < phi < 2
+                    assert phi <= factor_bound(scores, known)
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("most", [None, 1, 2])
+def test_the_worst_rows_over_all_victims(seed: int, most: int | None) -> None:
+    dice = random.Random(seed)
+    for _ in range(10):
+        sizes, cells = random_views(dice)
+        scores, k = from_counts(sizes, cells), len(sizes)
+        found = [scores.posterior(known) for known in every_victim(cells, most)]
+        if most is not None:
+            found.append(scores.posterior({}))
+        beliefs = [p for p in found if p]
+        for c in range(k):
+            high = extreme(scores, c, highest=True, attributes=most)
+            assert (True, max(p[c] for p in beliefs)) == (high.exact, high.value)
+            low = extreme(scores, c, highest=False, attributes=most)
+            assert (True, min(p[c] for p in beliefs)) == (low.exact, low.value)
+        odds = [
+            p[c] / p[d] if p[d] else None
+            for p in beliefs
+            for c in range(k)
+            for d in range(k)
+            if c != d and p[c]
+        ]
+        worst = None if None in odds else max(o for o in odds if o)
+        assert worst == amplification(scores, most).odds
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_the_worst_worlds_over_all_victims(seed: int) -> None:
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=3, rows=6)
+    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    beliefs = [posterior_worlds(views, known) for known in every_victim(cells)]
+    for c in range(len(sizes)):
+        for d in range(len(sizes)):
+            if c == d:
+                continue
+            odds = [p[c] / p[d] if p[d] else None for p in beliefs if p and p[c]]
+            found = worst_odds_worlds(views, scores, (c, d), budget=10**6)
+            worst = None if None in odds else max((o for o in odds if o), default=0)
+            assert worst == found.most
+            if worst is not None:
+                assert found.exact
+
+
+def test_a_spent_budget_leaves_an_interval() -> None:
+    sizes, cells = (9, 7), [[[4, 3], [5, 4]], [[1, 5], [8, 2]], [[2, 2], [7, 5]]]
+    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    exactly = worst_odds_worlds(views, scores, (0, 1), budget=10**6)
+    short = worst_odds_worlds(views, scores, (0, 1), budget=1)
+    assert exactly.exact
+    assert not short.exact
+    assert short.most is not None
+    assert short.least <= exactly.least <= short.most
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("averaging", ["rows", "worlds"])
+def test_verdicts_follow_the_beliefs(seed: int, averaging: str) -> None:
+    """SAFE and BREACH are never wrong; for single classes rows always decide."""
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=3, rows=5)
+    views = named(sizes, cells)
+    prior = Fraction(1, len(sizes))
+    beliefs = [posterior_worlds(views, k) for k in every_victim(cells)]
+    if averaging == "rows":
+        beliefs = [views.scores.posterior(k) for k in every_victim(cells)]
+    for limit in (pv.Ceiling("0.8"), pv.Ratio("2.5"), pv.Shift("0.4", "0.7")):
+        for c, label in enumerate(views.labels):
+            bob = pv.Bayesian(averaging=averaging)
+            found = pv.audit(views, pv.Promise(bob, limit, label))
+            holds = all(limit.holds(pv.Belief(prior, p[c])) for p in beliefs if p)
+            assert found.verdict in ("safe" if holds else "breach", "undecided")
+            if averaging == "rows" or len(sizes) == 2:
+                assert "undecided" != found.verdict
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_set_of_classes_crosses_a_kept_shift(seed: int) -> None:
+    from itertools import combinations
+
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=4, rows=8)
+    views, k = named(sizes, cells), len(sizes)
+    shift = pv.Shift(dice.choice(["0.3", "0.5"]), dice.choice(["0.6", "0.9"]))
+    found = pv.audit(views, pv.Promise(pv.Bayesian(), shift))
+    crossed = any(
+        not shift.holds(pv.Belief(Fraction(size, k), sum(p[c] for c in chosen)))
+        for p in map(views.scores.posterior, every_victim(cells))
+        if p
+        for size in range(1, k)
+        for chosen in combinations(range(k), size)
+    )
+    assert found.verdict in ("breach" if crossed else "safe", "undecided")
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5, 10])
+@pytest.mark.parametrize("levels", [("1/4", "2/3"), ("0.51", "0.8"), ("0.1", "0.9")])
+def test_the_sharp_rule_allows_at_least_what_the_paper_does(
+    classes: int, levels: tuple[str, str]
+) -> None:
+    shift = pv.Shift(*levels)
+    sharp, theirs = gain_allowed(shift), gain_of_the_paper(shift, classes)
+    assert theirs <= sharp
+    left = (theirs + theirs**2 * (classes - 1)) / (theirs + classes - 1)
+    assert sharp * (1 - Fraction(1, 10**6)) < left <= sharp
+    if classes == 2:
+        assert abs(sharp - theirs) < Fraction(1, 10**8)

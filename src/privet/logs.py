@@ -1,0 +1,114 @@
+"""Binary logarithms of integers and fractions, to any number of bits, with bounds.
+
+Everything is integer arithmetic: ``Logs.of`` gives two integers with the logarithm
+times ``2**bits`` between them. Sorted numbers are reached from each other by
+``ln(b/a) = 2 atanh((b - a)/(b + a))``, a series whose terms shrink fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+Bracket = tuple[int, int]
+"""A lower and an upper bound."""
+
+SLACK = 40
+"""Bits beyond those asked for; more than all roundings together can spoil."""
+
+
+class Logs:
+    """Logarithms of many numbers at once, scaled by ``2**bits``.
+
+    >>> Logs([Fraction(8), Fraction(1, 2)], 10).of(Fraction(8))
+    (3072, 3072)
+    """
+
+    def __init__(self, numbers: Iterable[Fraction], bits: int) -> None:
+        wanted = {n for x in numbers for n in (x.numerator, x.denominator)}
+        if any(n <= 0 for n in wanted):
+            raise ValueError("logarithms are of positive numbers")
+        self.bits = bits
+        self._fine = bits + SLACK + len(wanted).bit_length() + bits.bit_length()
+        self._logs = self._chain(wanted)
+
+    def _chain(self, wanted: set[int]) -> dict[int, Bracket]:
+        """Natural logarithms of the odd parts' mantissas, each from the one below."""
+        ordered = sorted({_odd(n)[0] for n in wanted}, key=_mantissa)
+        two = _atanh(1, 3, self._fine)
+        found: dict[int, Bracket] = {}
+        below, log = 1, (0, 0)  # of the mantissa, between 1 and 2
+        for n in ordered:
+            a, b = below << _size(n), n << _size(below)  # both mantissas, same scale
+            if a != b:
+                step = _atanh(b - a, b + a, self._fine)
+                log = log[0] + 2 * step[0], log[1] + 2 * step[1]
+            found[n], below = log, n
+        scale = self.bits + SLACK
+        return {
+            n: ((low << scale) // (2 * two[1]), -(-(high << scale) // (2 * two[0])))
+            for n, (low, high) in found.items()
+        }
+
+    def of(self, x: Fraction) -> Bracket:
+        """The binary logarithm of one of the numbers, scaled; bounds."""
+        twos = (_size(x.numerator) - _size(x.denominator)) << self.bits
+        top = self._logs[_odd(x.numerator)[0]]
+        bottom = self._logs[_odd(x.denominator)[0]]
+        low, high = top[0] - bottom[1], top[1] - bottom[0]
+        return twos + (low >> SLACK), twos - (-high >> SLACK)
+
+
+def _odd(n: int) -> tuple[int, int]:
+    """An integer as an odd one and how often to double it."""
+    twos = (n & -n).bit_length() - 1
+    return n >> twos, twos
+
+
+def _size(n: int) -> int:
+    return n.bit_length() - 1
+
+
+def _mantissa(n: int) -> Fraction:
+    return Fraction(n, 1 << _size(n))
+
+
+def _atanh(a: int, b: int, bits: int) -> Bracket:
+    """atanh(a/b) times ``2**bits`` for 0 <= a/b <= 1/3, bounds."""
+    square, other = a * a, b * b
+    term = (a << bits) // b
+    low, k, terms = 0, 1, 0
+    while term:
+        low += term // k
+        term = term * square // other
+        k, terms = k + 2, terms + 1
+    # Each term was rounded down by less than 2 in all that follows from it; what is
+    # left of the series is less than the last term's rounding.
+    return low, low + 3 * terms + 3
+
+
+def at_most_log(number: Fraction, x: Fraction) -> bool:
+    """Whether a number is at most the binary logarithm of x, exactly.
+
+    >>> at_most_log(Fraction(3), Fraction(8)), at_most_log(Fraction(4), Fraction(8))
+    (True, False)
+    """
+    odd_top, odd_bottom = _odd(x.numerator), _odd(x.denominator)
+    if odd_top[0] == odd_bottom[0] == 1:
+        return number <= odd_top[1] - odd_bottom[1]
+    bits = 64
+    while True:  # the logarithm is irrational, so this ends
+        low, high = Logs([x], bits).of(x)
+        if number <= Fraction(low, 1 << bits):
+            return True
+        if number > Fraction(high, 1 << bits):
+            return False
+        bits *= 2
+
+
+@lru_cache(maxsize=64)
+def log_bracket(x: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
+    """Bounds on the binary logarithm of x."""
+    low, high = Logs([x], bits).of(x)
+    return Fraction(low, 1 << bits), Fraction(high, 1 << bits)

@@ -5,98 +5,24 @@ Mozafari, Zaniolo 2009, sections 4 and 7; r-closeness is a limit of kind `Ratio`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 from privet.adversary import Bayesian
 from privet.audits.amplification import gain_allowed, pair_odds
-from privet.audits.averaging import (
-    MOST_STEPS,
-    posterior_worlds,
-    steps,
-    worst_odds_worlds,
-)
-from privet.audits.extremes import Extreme, extreme
-from privet.beliefs import Belief, Ceiling, Limit, Shift
+from privet.audits.victims import Case, Classifier, cases_of, known_to, posterior
+from privet.beliefs import Belief, Shift
 from privet.engines.base import Run
 from privet.errors import InputError, nearest, what_exists
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
-from privet.releases.scores import Scores
 
 MOST_CLASSES = 10
 """With more classes, not every set of them is looked at."""
 
 Warn = Callable[[str], None]
-
-
-class Classifier(Protocol):
-    """What can be judged: scores with names."""
-
-    @property
-    def target(self) -> str:
-        """What is predicted."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The classes, the weakest first."""
-
-    @property
-    def scores(self) -> Scores:
-        """What an adversary takes for the scores."""
-
-    @property
-    def counted(self) -> Any:
-        """Whole counts to average over, or None."""
-
-    def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
-        """What is known of a person, by index."""
-
-    def victim_index(self, name: str) -> int:
-        """Where an attribute stands."""
-
-    def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
-        """The same in names and values."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """The belief of one victim in one class, and how far it is proved."""
-
-    label: int
-    prior: Fraction
-    found: Extreme
-
-    @property
-    def others(self) -> Case:
-        """The same of all the other classes together."""
-        value, bound = 1 - self.found.value, 1 - self.found.bound
-        return Case(self.label, 1 - self.prior, Extreme(value, bound, self.found.known))
-
-    @property
-    def belief(self) -> Belief:
-        """The belief that is attained."""
-        return Belief(self.prior, self.found.value)
-
-    @property
-    def bound(self) -> Belief:
-        """The belief that is never passed."""
-        return Belief(self.prior, self.found.bound)
-
-    def gravity(self, limit: Limit) -> tuple[bool, bool, Fraction]:
-        """Beyond the limit first; then what may be; then the largest move."""
-        wrong, open_ = not limit.holds(self.belief), not limit.holds(self.bound)
-        value = self.found.value
-        if isinstance(limit, Ceiling):
-            return wrong, open_, value
-        up = (
-            Fraction(value, self.prior) if self.prior else Fraction(2**60 * (value > 0))
-        )
-        down = Fraction(self.prior, value) if value else Fraction(2**60)
-        return wrong, open_, max(up, down)
 
 
 def judge(
@@ -110,7 +36,9 @@ def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Findin
     prior = priors(promise, views.labels)
     asked = _asked(views, promise, warn)
     run.check()
-    cases = [c for label in asked for c in _cases(views, promise, label, prior[label])]
+    cases = [
+        c for label in asked for c in cases_of(views, promise, label, prior[label])
+    ]
     if not cases:
         return Finding(promise, Verdict.SAFE, Basis.EXACT, Belief(0, 0))
     worst = max(cases, key=lambda c: c.gravity(promise.limit))
@@ -158,145 +86,6 @@ def _asked(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
             hint = f" {what_exists(str(label), views.labels)}" if close else ""
             warn(f"Class {label!r} never occurs in {views.target!r}.{hint}")
     return [views.labels.index(c) for c in asked if c in views.labels]
-
-
-# The cases that decide --------------------------------------------------------------
-
-
-def _cases(
-    views: Classifier, promise: Promise, label: int, prior: Fraction
-) -> Iterator[Case]:
-    against = promise.against
-    assert isinstance(against, Bayesian)
-    if isinstance(against.knows, Mapping):
-        known = views.victim(against.knows)
-        yield Case(label, prior, _one_victim(views, against, known, label))
-        return
-    kept, at_most = _known(views, against)
-    directions = [True] if isinstance(promise.limit, Ceiling) else [True, False]
-    for highest in directions:
-        if against.averaging == "rows":
-            scores = views.scores if kept is None else views.scores.over(kept)
-            found = extreme(scores, label, highest=highest, attributes=at_most)
-            yield Case(label, prior, _renamed(found, kept))
-        else:
-            yield Case(label, prior, _averaged(views, label, highest, kept, at_most))
-
-
-def _known(
-    views: Classifier, against: Bayesian
-) -> tuple[tuple[int, ...] | None, int | None]:
-    """Which attributes may be known, and how many at most; None: all."""
-    if isinstance(against.knows, tuple):
-        return tuple(views.victim_index(name) for name in against.knows), None
-    if isinstance(against.knows, int):
-        return None, min(against.knows, views.scores.attributes)
-    return None, None
-
-
-def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
-    if kept is None:
-        return found
-    known = {kept[i]: t for i, t in found.known.items()}
-    return Extreme(found.value, found.bound, known)
-
-
-def _one_victim(
-    views: Classifier, against: Bayesian, known: dict[int, int], label: int
-) -> Extreme:
-    rows = views.scores.posterior(known)
-    if rows is None:
-        raise InputError("Somebody must fit what is known; nobody does.")
-    if against.averaging == "rows":
-        return Extreme(rows[label], rows[label], known)
-    counts = views.counted
-    if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = posterior_worlds(counts, known)
-        assert exactly is not None
-        return Extreme(exactly[label], exactly[label], known)
-    # Never twice the odds of a random row, nor half of them.
-    odds = 2 * rows[label] / max(1 - rows[label], Fraction(1, 10**30))
-    return Extreme(rows[label], odds / (1 + odds), known)
-
-
-def _averaged(
-    views: Classifier,
-    label: int,
-    highest: bool,
-    kept: tuple[int, ...] | None,
-    at_most: int | None,
-) -> Extreme:
-    """The extreme posterior of somebody who averages over the possible tables."""
-    scores, counts = views.scores, views.counted
-    if kept is not None:
-        scores = scores.over(kept)
-        counts = None if counts is None else _Part(counts, kept)
-    others = [d for d in range(scores.classes) if d != label]
-    found = [
-        _pair(scores, counts, (label, d) if highest else (d, label), at_most)
-        for d in others
-    ]
-    bound = _share([most for _, most, _ in found], highest)
-    if len(others) == 1:
-        least, _, known = found[0]
-        value = _share([least], highest)
-        return _renamed(Extreme(value, bound, known), kept)
-    victims = [known for _, _, known in found if known]
-    values = [(_posterior(scores, counts, known)[label], known) for known in victims]
-    if not values:
-        return Extreme(bound, bound, {})
-    value, known = (max if highest else min)(values, key=lambda v: v[0])
-    return _renamed(Extreme(value, bound, known), kept)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The counts of some attributes."""
-
-    whole: Any
-    kept: tuple[int, ...]
-
-    @property
-    def sizes(self) -> Sequence[int]:
-        found: Sequence[int] = self.whole.sizes
-        return found
-
-    @property
-    def cells(self) -> Sequence[Sequence[Sequence[int]]]:
-        return [self.whole.cells[i] for i in self.kept]
-
-
-def _pair(
-    scores: Scores, counts: Any, pair: tuple[int, int], at_most: int | None
-) -> tuple[Fraction | None, Fraction | None, Mapping[int, int]]:
-    """Odds attained and odds never passed (None: infinite), with a victim."""
-    if counts is not None:
-        found = worst_odds_worlds(counts, scores, pair, attributes=at_most)
-        sure = found.most is None and bool(found.known)
-        return (None if sure else found.least), found.most, found.known
-    rows = pair_odds(scores.normalised, pair, at_most)
-    if rows.odds is None:
-        return None, None, rows.known
-    return rows.odds / 2, 2 * rows.odds, rows.known
-
-
-def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
-    """A posterior from the odds against (for) each of the other classes."""
-    if highest:
-        rest = sum((1 / o for o in odds if o), start=Fraction(0))
-        return 1 / (1 + rest) if all(o is None or o for o in odds) else Fraction(0)
-    if any(o is None for o in odds):
-        return Fraction(0)
-    return 1 / (1 + sum((o for o in odds if o), start=Fraction(0)))
-
-
-def _posterior(scores: Scores, counts: Any, known: Any) -> Sequence[Fraction]:
-    exactly = None
-    if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = posterior_worlds(counts, known)
-    found = exactly or scores.posterior(known)
-    assert found is not None
-    return found
 
 
 # Sets of classes --------------------------------------------------------------------
@@ -348,14 +137,14 @@ def _all_pairs(
 ) -> dict[tuple[int, int], Fraction | None]:
     """The highest odds of each class against each other, or a bound on them."""
     if isinstance(against.knows, Mapping):
-        shares = _posterior(views.scores, _averaged_over(views, against), victim)
+        shares = posterior(views.scores, _averaged_over(views, against), victim)
         return {
             (c, d): p / q if q else None
             for c, p in enumerate(shares)
             for d, q in enumerate(shares)
             if c != d
         }
-    kept, at_most = _known(views, against)
+    kept, at_most = known_to(views, against)
     view = views.scores if kept is None else views.scores.over(kept)
     view = view if at_most is None else view.normalised
     twice = 2 if against.averaging == "worlds" else 1

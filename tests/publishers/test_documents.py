@@ -219,6 +219,20 @@ def test_texts_keep_the_kind_of_what_they_say(tmp_path: Path, form: str) -> None
     assert pv.verify(tmp_path / "out").good
 
 
+def test_the_last_text_decides_the_kind(tmp_path: Path) -> None:
+    """The first thousand look like numbers."""
+    source = tmp_path / "t.csv"
+    lines = ["job,ill,number,mixed", *(f"a,x,{i},{i}" for i in range(1500))]
+    source.write_text("\n".join([*lines, "a,x,1500,none"]) + "\n")
+    with pv.read(source, quasi="job", sensitive="ill") as table:
+        promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"))
+        out = pv.publish(table, [promise]).write(
+            tmp_path / "out", custody=tmp_path / "vault"
+        )
+    kinds = {c: told["type"] for c, told in out.manifest["columns"].items()}
+    assert ("integer", "text") == (kinds["number"], kinds["mixed"])
+
+
 # Numbers written as text ------------------------------------------------------------
 
 

@@ -112,7 +112,10 @@ class DuckDB:
         self, c: int, column: Column, precise: bool, run: Run
     ) -> ColumnSummary:
         json, text = self._source.json, self._source.is_text(c)
-        more = kinds.fitting(f"c{c}", json=json) if text else []
+        more = []
+        if text:
+            among = self._session.possible_kinds(f"c{c}", json=json)
+            more = kinds.fitting(f"c{c}", json=json, among=among)
         statement = sql.describe(f"c{c}", "pv_people", more, precise)
         table = self._session.watched(
             partial(self._session.fetch, statement),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from privet.engines.sql import DECIMAL, literal
@@ -33,16 +34,30 @@ def text_of(cell: str, *, textual: bool, json: bool) -> str:
     return cell if textual else f"CAST({cell} AS VARCHAR)"
 
 
-def fitting(cell: str, *, json: bool) -> list[str]:
-    """How many texts are quoted in JSON, and how many fit each of `TEXT_KINDS`."""
+def fitting(cell: str, *, json: bool, among: Collection[str] = TEXT_KINDS) -> list[str]:
+    """How many texts are quoted in JSON, and how many fit each of `TEXT_KINDS`.
+
+    None fits a kind that is not among those asked for.
+    """
     text = text_of(cell, textual=True, json=json)
     quoted = f"starts_with({cell}, '\"')" if json else "false"
     tests = [quoted] + [
         f"regexp_full_match({text}, '{pattern}') "
         f"AND TRY_CAST({text} AS {cast}) IS NOT NULL"
-        for pattern, cast in TEXT_KINDS.values()
+        if kind in among
+        else "false"
+        for kind, (pattern, cast) in TEXT_KINDS.items()
     ]
     return [f"CAST(count(*) FILTER (WHERE {t}) AS BIGINT)" for t in tests]
+
+
+def possible(texts: int, *fits: int) -> list[str]:
+    """The kinds that so many texts allow, of which so many fit each kind.
+
+    >>> possible(3, 2, 3, 0, 0)
+    ['number']
+    """
+    return [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
 
 
 def recognised(texts: int, quoted: int, *fits: int) -> str:
@@ -55,7 +70,7 @@ def recognised(texts: int, quoted: int, *fits: int) -> str:
     >>> recognised(3, 3, 3, 3, 0, 0)
     'text'
     """
-    kinds = [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
+    kinds = possible(texts, *fits)
     if quoted:
         kinds = [k for k in kinds if k in ("date", "datetime")]
     return kinds[0] if kinds and texts else "text"

@@ -18,12 +18,15 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import PythonUDFType
 
-from privet.engines import arrays, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.base import Progress, Run
 from privet.engines.failures import DoesNotFit, explained
 from privet.errors import EngineError, InputError
 
 T = TypeVar("T")
+
+FEW = 1_000
+"""Texts that are looked at before all of them are."""
 
 POLL = 0.05
 """Seconds between two looks at a running statement."""
@@ -161,6 +164,17 @@ class Session:
             return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
         except DoesNotFit:
             raise too_little_memory() from None
+
+    def possible_kinds(self, column: str, *, json: bool) -> list[str]:
+        """The kinds of `kinds.TEXT_KINDS` that a few texts of a column allow.
+
+        Matching patterns is slow, and most columns of texts are ruled out at once.
+        """
+        few = f"(SELECT {column} FROM pv_people WHERE {column} IS NOT NULL LIMIT {FEW})"
+        fits = kinds.fitting(column, json=json)
+        found = self.ask(sql.describe(column, few, fits, precise=False))
+        _, texts, _, _, *n = (col[0].as_py() for col in found.columns)
+        return kinds.possible(texts, *n)
 
     def one(self, statement: str) -> Any:
         """The one value a small statement selects."""

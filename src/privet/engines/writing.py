@@ -99,7 +99,11 @@ class Writer:
 
     def _typed(self, c: int, text: str, run: Run) -> str:
         """A column of texts as what all of its texts are."""
-        fits = kinds.fitting(f"c{c}", json=self._source.json)
+        json = self._source.json
+        among = self._session.possible_kinds(f"c{c}", json=json)
+        if not among:
+            return text
+        fits = kinds.fitting(f"c{c}", json=json, among=among)
         statement = sql.describe(f"c{c}", "pv_people", fits, precise=False)
         work = partial(self._session.fetch, statement)
         table = self._session.watched(work, run, "reading columns", (1, 1))

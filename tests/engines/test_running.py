@@ -192,7 +192,7 @@ def test_statements_parse() -> None:
     statements = [
         sql.values_of([0, 2], "people"),
         sql.count_sets([(0, 2), (2,)], sizes, rows, amounts, sql.DUCKDB),
-        sql.count_set((0, 2), "", rows, amounts, ""),
+        sql.count_set((0, 2), "", rows, amounts, "", sql.DUCKDB),
     ]
     for statement in statements:
         assert sqlglot.parse_one(statement, read="duckdb") is not None

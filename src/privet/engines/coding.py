@@ -16,19 +16,14 @@ from privet.counts import Domain
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Recoding, Relabel, Run
 from privet.engines.failures import DoesNotFit
+from privet.engines.gathering import Values
 from privet.engines.session import Session, too_little_memory
 from privet.engines.sources import Source
 from privet.errors import InputError, PrivacyWarning
 from privet.roles import Bins, Column
 
-COLUMNS_AT_ONCE = 32
-"""Columns whose values one statement collects; GROUPING_ID takes 63 at the most."""
-
 LABELS_AT_ONCE = 1_000_000
 """Labels that are fetched together."""
-
-PARTS = (8, 64, 512)
-"""Into how many parts a column is cut when its values are not found at once."""
 
 
 class Labels(Sequence[str | None]):
@@ -94,12 +89,16 @@ class Dictionaries:
     """The dictionaries of one source, made when first needed and kept."""
 
     def __init__(
-        self, session: Session, columns: tuple[Column, ...], source: Source
+        self,
+        session: Session,
+        columns: tuple[Column, ...],
+        source: Source,
+        values: Values | None = None,
     ) -> None:
         self._session = session
         self._columns = columns
         self._source = source
-        self._collected: set[int] = set()
+        self._values = values or Values(session)
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
         self._lock = Lock()
 
@@ -110,85 +109,11 @@ class Dictionaries:
         wanted = {c: recodings.get(self._columns[c].name) for c in columns}
         with self._lock:
             try:
-                self._collect_all(columns, run)
+                self._values.gather(columns, run)
                 return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
             except DoesNotFit:
                 pass
         raise too_little_memory()
-
-    # Values -------------------------------------------------------------------------
-
-    def _collect_all(self, columns: Sequence[int], run: Run) -> None:
-        fresh = [c for c in dict.fromkeys(columns) if c not in self._collected]
-        scans = range(0, len(fresh), COLUMNS_AT_ONCE)
-        for i, start in enumerate(scans):
-            few = fresh[start : start + COLUMNS_AT_ONCE]
-            self._collect(few, run, (i + 1, len(scans) + 1))
-
-    def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
-        """Gather the distinct values of columns, in one scan where that fits."""
-        try:
-            values = sql.values_of(columns, "pv_people")
-            self._make(values, "pv_found", run, "reading values", step)
-        except DoesNotFit:
-            self._collect_less(columns, run, step)
-            return
-        for c in columns:
-            own = f"SELECT c{c} AS v FROM pv_found WHERE g = {sql.mask([c], columns)}"
-            self._make(own, f"pv_values_{c}", run, "reading values", step)
-        whole = sql.mask([], columns)
-        count = self._session.ask(f"SELECT n FROM pv_found WHERE g = {whole}")
-        self._session.total = int(count["n"][0].as_py()) if len(count) else 0
-        self._session.ask("DROP TABLE pv_found")
-        self._collected.update(columns)
-
-    def _collect_less(
-        self, columns: Sequence[int], run: Run, step: tuple[int, int]
-    ) -> None:
-        """The same for half of the columns at a time; a single one in hash parts."""
-        half = len(columns) // 2
-        if half:
-            self._collect(columns[:half], run, step)
-            self._collect(columns[half:], run, step)
-            return
-        for parts in PARTS:
-            try:
-                self._collect_parts(columns[0], parts, run, step)
-                return
-            except DoesNotFit:
-                continue
-        raise DoesNotFit
-
-    def _collect_parts(
-        self, c: int, parts: int, run: Run, step: tuple[int, int]
-    ) -> None:
-        self._session.ask(
-            f"CREATE OR REPLACE TEMP TABLE pv_values_{c} AS "
-            f"SELECT c{c} AS v, count(*) AS n FROM pv_people WHERE false GROUP BY c{c}"
-        )
-        for part in range(parts):
-            insert = f"INSERT INTO pv_values_{c} {sql.values_in_part(c, part, parts)}"
-            doing = f"reading values, part {part + 1} of {parts}"
-            self._run(insert, run, doing, step)
-        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}")
-        self._session.total = int(total or 0)
-        self._collected.add(c)
-
-    def _make(
-        self,
-        select: str,
-        table: str,
-        run: Run,
-        doing: str,
-        step: tuple[int, int] = (1, 1),
-    ) -> None:
-        create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
-        self._run(create, run, doing, step)
-
-    def _run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
-        self._session.watched(
-            lambda: self._session.con.execute(statement), run, doing, step
-        )
 
     # Codes --------------------------------------------------------------------------
 
@@ -206,7 +131,7 @@ class Dictionaries:
         table = f"pv_dictionary_{c}_{len(self._made)}"
         kind, text = self._kind(c)
         codes = self._codes(c, kind, text) if cut is None else self._bins(c, cut, kind)
-        self._make(codes, table, run, "coding values")
+        self._session.make(codes, table, run, "coding values", (1, 1))
         return Dictionary(table, self._domain(c, cut, kind, table, text))
 
     def _relabelled(self, c: int, how: Relabel, run: Run) -> Dictionary:
@@ -223,7 +148,9 @@ class Dictionaries:
         new = arrays.integers(np.array([code[t] for t in how.texts], np.uint32))
         old = arrays.integers(np.arange(len(how.texts), dtype=np.uint32))
         self._session.register(f"{table}_new", arrays.frame(old=old, new=new))
-        self._make(sql.recoded(base.table, f"{table}_new"), table, run, "coding values")
+        self._session.make(
+            sql.recoded(base.table, f"{table}_new"), table, run, "coding values", (1, 1)
+        )
         self._session.unregister(f"{table}_new")
         return Dictionary(table, Domain(base.domain.name, texts))
 
@@ -242,7 +169,8 @@ class Dictionaries:
         row = self._session.ask(f"SELECT {asked} FROM pv_values_{c}").to_pylist()[0]
         texts, quoted, *fits = row.values()
         text = kinds.text_of("v", textual=True, json=json and quoted == texts)
-        return kinds.recognised(texts, quoted, *fits), text
+        known = kinds.recognised(texts, quoted, *fits) if kind == "text" else kind
+        return known, text
 
     def _codes(self, c: int, kind: str, text: str) -> str:
         if not self._source.is_text(c):

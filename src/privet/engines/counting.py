@@ -15,7 +15,7 @@ from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
-from privet.engines.session import Session, too_little_memory
+from privet.engines.watching import Watched, too_little_memory
 from privet.errors import EngineError, TooLarge
 from privet.grouped import Grouped, Keys
 
@@ -46,18 +46,23 @@ class Counter:
 
     def __init__(
         self,
-        session: Session,
+        session: Watched,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
         amount: Amount,
         run: Run,
+        people: str = "pv_people",
+        weight: str = "",
     ) -> None:
         self._session = session
+        self._people = people
+        self._weight = weight
+        self._dialect = session.dialect
         self._position = position
         self._dictionaries = dictionaries
         self._amount = amount
         self._run = run
-        self._sums = sql.amounts(bool(amount.unit), bool(amount.weight), sql.DUCKDB)
+        self._sums = sql.amounts(bool(amount.unit), bool(amount.weight), self._dialect)
 
     def count(
         self, tallies: Sequence[Tally], expected: int | None, statements: int
@@ -113,7 +118,8 @@ class Counter:
     def _is_one_statement(self, few: Sequence[Tally]) -> bool:
         orders = [o for tally in few for o in self._orders(tally)]
         used = {c for o in orders for c in o}
-        return len(used) <= COLUMNS_AT_ONCE and all(map(self._packs, orders))
+        fits = len(used) <= COLUMNS_AT_ONCE and all(map(self._packs, orders))
+        return fits and self._dialect.grouping_sets
 
     # Statements ---------------------------------------------------------------------
 
@@ -121,7 +127,7 @@ class Counter:
         orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
         used = sorted({c for o in orders for c in o})
         statement = sql.count_sets(
-            orders, self._sizes, self._rows(used), self._sums, sql.DUCKDB
+            orders, self._sizes, self._rows(used), self._sums, self._dialect
         )
         table = self._watched(statement, "counting", step, CELLS_AT_ONCE)
         marks = arrays.numbers(table["g"])
@@ -146,7 +152,8 @@ class Counter:
         pending = [(first, p) for p in reversed(range(PARTS[first]))]
         while pending:
             depth, part = pending.pop()
-            key = sql.hashed([f"k{c}" for c in self._orders(tally)[0][:-1]], sql.DUCKDB)
+            codes = [f"k{c}" for c in self._orders(tally)[0][:-1]]
+            key = sql.hashed(codes, self._dialect)
             try:
                 tables = self._part(tally, key, (part, PARTS[depth]), step)
             except DoesNotFit:
@@ -169,10 +176,8 @@ class Counter:
         cut = "u" if self._amount.unit else f"k{self._position(tally.about)}"
         for parts in PARTS:
             try:
-                found = [
-                    self._part(tally, sql.hashed([cut], sql.DUCKDB), (p, parts), step)
-                    for p in range(parts)
-                ]
+                key = sql.hashed([cut], self._dialect)
+                found = [self._part(tally, key, (p, parts), step) for p in range(parts)]
             except DoesNotFit:
                 continue
             return {o: _added([f[o] for f in found]) for o in self._orders(tally)}
@@ -188,12 +193,15 @@ class Counter:
         most = CELLS_AT_ONCE if tally.by and of < PARTS[-1] else None
         found: Tables = {}
         for order in self._orders(tally):
-            packed = (
-                sql.packed(order, self._sizes, sql.DUCKDB) if self._packs(order) else ""
-            )
+            packs = self._packs(order)
+            packed = sql.packed(order, self._sizes, self._dialect) if packs else ""
             rows = self._rows(order)
-            statement = sql.count_set(order, packed, rows, self._sums, only)
-            found[order] = self._watched(statement, doing, step, most)
+            statement = sql.count_set(
+                order, packed, rows, self._sums, only, self._dialect
+            )
+            counted = self._watched(statement, doing, step, most)
+            in_order = self._dialect.sorts or not packs
+            found[order] = counted if in_order else _sorted(counted)
         return found
 
     def _watched(
@@ -229,10 +237,11 @@ class Counter:
         if self._amount.unit:
             extra = f"s.c{self._position(self._amount.unit)} AS u"
         if self._amount.weight:
-            weight = f"s.c{self._position(self._amount.weight)}"
-            extra = f"CAST({weight} AS {sql.DUCKDB.big}) AS w"
+            cell = f"s.c{self._position(self._amount.weight)}"
+            weight = self._weight or f"CAST({cell} AS {self._dialect.big})"
+            extra = f"{weight} AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
-        return sql.coded(tables, "pv_people", extra, sql.DUCKDB)
+        return sql.coded(tables, self._people, extra, self._dialect)
 
     def _covered(self, tally: Tally, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""
@@ -283,6 +292,12 @@ def _added(parts: Sequence[pa.Table]) -> pa.Table:
     for name in whole.column_names[1:]:
         columns[name] = np.zeros(len(key), dtype=np.int64)
         np.add.at(columns[name], at, _numbers(whole, name))
+    return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
+
+
+def _sorted(counted: pa.Table) -> pa.Table:
+    order = np.argsort(_numbers(counted, "key"), kind="stable")
+    columns = {c: _numbers(counted, c)[order] for c in counted.column_names}
     return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
 
 

@@ -18,9 +18,10 @@ from privet.engines.base import (
     Tally,
     Writing,
 )
-from privet.engines.coding import COLUMNS_AT_ONCE, Dictionaries
+from privet.engines.coding import Dictionaries
 from privet.engines.counting import Counter
 from privet.engines.filters import Filter
+from privet.engines.gathering import COLUMNS_AT_ONCE
 from privet.engines.opening import (
     attached,
     json_names,

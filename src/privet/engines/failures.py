@@ -15,7 +15,7 @@ class DoesNotFit(Exception):
     """The memory limit was reached although the engine may spill to disk."""
 
 
-def explained(error: Exception, words: str) -> BaseException:
+def explained(error: BaseException, words: str) -> BaseException:
     """What an error of DuckDB means for the source that messages call `words`.
 
     Errors that arise while a result is streamed reach us through Arrow, as an OSError

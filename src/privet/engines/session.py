@@ -6,12 +6,10 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from concurrent.futures import TimeoutError as NotYet
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -19,17 +17,15 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from privet.engines import arrays, kinds, sql
-from privet.engines.base import Progress, Run
+from privet.engines.base import Run
 from privet.engines.failures import DoesNotFit, explained
-from privet.errors import EngineError, InputError
+from privet.engines.watching import Watched, too_little_memory
+from privet.errors import InputError
 
-T = TypeVar("T")
+__all__ = ["Session", "too_little_memory"]
 
 FEW = 1_000
 """Texts that are looked at before all of them are."""
-
-POLL = 0.05
-"""Seconds between two looks at a running statement."""
 
 ROWS_AT_ONCE = 1_000_000
 """Rows of a result that are fetched together."""
@@ -52,12 +48,11 @@ SETTINGS: dict[str, object] = {
 """How our database differs from others."""
 
 
-class Session:
-    """One in-memory database of our own.
+class Session(Watched):
+    """One in-memory database of our own."""
 
-    Statements run in a worker thread, so that progress can be watched, a time limit
-    kept, and Ctrl-C obeyed at once.
-    """
+    dialect = sql.DUCKDB
+    failures = (duckdb.Error, pa.ArrowException, OSError)
 
     def __init__(
         self,
@@ -68,14 +63,11 @@ class Session:
         spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self.words = words
-        self.total: int | None = None  # rows that were counted
-        self.expected: int | None = None  # rows that a scan will read
+        super().__init__(words)
         if spill is not None and not Path(spill).is_dir():
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
         folder = tempfile.mkdtemp(prefix="privet-", dir=spill)
         self.con = duckdb.connect()
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="privet-duckdb")
         self._close = weakref.finalize(self, _close, self.con, folder, self._worker)
         wanted = {
             "temp_directory": folder,
@@ -110,11 +102,11 @@ class Session:
 
     def register(self, name: str, frame: object) -> None:
         """Let statements see a frame under a name."""
-        self._guarded(lambda: self.con.register(name, frame))
+        self.guarded(lambda: self.con.register(name, frame))
 
     def unregister(self, name: str) -> None:
         """Take a frame away again."""
-        self._guarded(lambda: self.con.unregister(name))
+        self.guarded(lambda: self.con.unregister(name))
 
     @contextmanager
     def drawing(self) -> Iterator[str]:
@@ -122,7 +114,7 @@ class Session:
 
         Gives the name of the function; its argument means nothing.
         """
-        self._guarded(
+        self.guarded(
             lambda: self.con.create_function(
                 DRAWN,
                 _drawn,
@@ -135,7 +127,7 @@ class Session:
         try:
             yield DRAWN
         finally:
-            self._guarded(lambda: self.con.remove_function(DRAWN))
+            self.guarded(lambda: self.con.remove_function(DRAWN))
 
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table.
@@ -158,13 +150,6 @@ class Session:
             reader.close()  # an open reader would block the connection
         return pa.Table.from_batches(batches, reader.schema)
 
-    def ask(self, statement: str) -> pa.Table:
-        """Run a small statement."""
-        try:
-            return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
-        except DoesNotFit:
-            raise too_little_memory() from None
-
     def possible_kinds(self, column: str, *, json: bool) -> list[str]:
         """The kinds of `kinds.TEXT_KINDS` that a few texts of a column allow.
 
@@ -176,68 +161,34 @@ class Session:
         _, texts, _, _, *n = (col[0].as_py() for col in found.columns)
         return kinds.possible(texts, *n)
 
-    def one(self, statement: str) -> Any:
-        """The one value a small statement selects."""
-        return self.ask(statement)[0][0].as_py()
+    def run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
+        """Run a statement whose result nobody wants."""
+        self.watched(lambda: self.con.execute(statement), run, doing, step)
 
-    def _guarded(self, work: Callable[[], T]) -> T:
-        """Run work; an error of the engine is replaced by one without cells."""
-        failure: BaseException
-        try:
-            return work()
-        except (duckdb.Error, pa.ArrowException, OSError) as error:
-            failure = explained(error, self.words)
-        raise failure  # outside of the handler: the engine's own error is forgotten
+    def make(
+        self, select: str, table: str, run: Run, doing: str, step: tuple[int, int]
+    ) -> None:
+        """Make a table of what is selected."""
+        create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+        self.run(create, run, doing, step)
 
-    def watched(
-        self,
-        work: Callable[[], T],
-        run: Run,
-        doing: str,
-        step: tuple[int, int] = (1, 2),
-    ) -> T:
-        """Run work in the worker; report progress; stop it on Ctrl-C or time-out."""
-        run.check()
-        if not self._close.alive:
-            raise InputError(
-                f"A table must be open to be counted; {self.words} was closed."
-            )
-        run.tell(Progress(doing, *step, 0.0, None))
-        future: Future[T] = self._worker.submit(self._guarded, work)
-        try:
-            return self._awaited(future, run, doing, step)
-        except BaseException:
-            if not future.cancel():
-                self._interrupt(future)
-            raise
+    @property
+    def is_open(self) -> bool:
+        """Whether the database is open."""
+        return self._close.alive
 
-    def _awaited(
-        self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
-    ) -> T:
-        while True:
-            try:
-                return future.result(POLL)
-            except NotYet:
-                if future.done():
-                    raise
-            run.check()
-            run.tell(self._progress(doing, step))
+    def explain(self, error: BaseException) -> BaseException:
+        """What an error of DuckDB means."""
+        return explained(error, self.words)
 
-    def _interrupt(self, future: Future[T]) -> None:
-        """Stop the statement and wait until it has really stopped.
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if any does."""
+        self.con.interrupt()
 
-        Asked for repeatedly, since between two statements nobody listens.
-        """
-        while not future.done():
-            self.con.interrupt()
-            wait([future], POLL)
-
-    def _progress(self, doing: str, step: tuple[int, int]) -> Progress:
+    def share(self) -> float | None:
+        """How much of the running statement is done."""
         percent = self.con.query_progress()
-        share = None if percent < 0 else min(percent / 100, 1.0)
-        rows = self.total if self.expected is None else self.expected
-        read = None if share is None or rows is None else int(share * rows)
-        return Progress(doing, *step, share, read)
+        return None if percent < 0 else min(percent / 100, 1.0)
 
 
 DRAWN = "pv_drawn"
@@ -251,14 +202,6 @@ def _drawn(rows: pa.ChunkedArray) -> pa.Array:
 
 OPTIONS = {"max_temp_directory_size": "spill_limit"}
 """What we call DuckDB's settings, where that differs."""
-
-
-def too_little_memory() -> EngineError:
-    """What to say when even the smallest part of a count does not fit."""
-    return EngineError(
-        "The memory limit is too low for this table: the count does not fit, not even "
-        "in parts. Raise memory_limit, or give the spill folder more room."
-    )
 
 
 def _close(

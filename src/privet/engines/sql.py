@@ -25,6 +25,12 @@ class Dialect:
     """A hash of {columns} as a non-negative integer."""
     grouping_sets: bool
     """Whether one statement with grouping sets beats one statement per set."""
+    distinct: str = "count(DISTINCT {column})"
+    """About how many different values a {column} has, where there are many rows."""
+    small: str = ""
+    """What tells the planner that {tables} are small."""
+    sorts: bool = True
+    """Whether counts are sorted there; else here."""
 
 
 DUCKDB = Dialect(
@@ -33,6 +39,28 @@ DUCKDB = Dialect(
     big="BIGINT",
     hash="hash({columns})",
     grouping_sets=True,
+    distinct="approx_count_distinct({column})",
+)
+
+SPARK = Dialect(
+    same="{a} <=> {b}",
+    text="STRING",
+    big="BIGINT",
+    hash="(xxhash64({columns}) & 9223372036854775807)",
+    grouping_sets=False,  # it would copy each row once per set
+    distinct="approx_count_distinct({column})",
+    small="/*+ BROADCAST({tables}) */ ",
+    sorts=False,  # it would count twice, to find out where to cut
+)
+
+POSTGRES = Dialect(
+    # Arrays with nothing in them are equal, and unlike IS NOT DISTINCT FROM their
+    # equality can be hashed: else each join would compare everybody with every value.
+    same="ARRAY[{a}] = ARRAY[{b}]",
+    text="TEXT",
+    big="BIGINT",
+    hash="(hashtextextended(concat_ws(',', {columns}), 0) & 9223372036854775807)",
+    grouping_sets=False,  # they are not counted in parallel
 )
 
 
@@ -69,13 +97,11 @@ def values_of(columns: Sequence[int], source: str) -> str:
     )
 
 
-def values_in_part(column: int, part: int, of: int) -> str:
+def values_in_part(column: int, part: int, of: int, dialect: Dialect) -> str:
     """The distinct values of a column in one of `of` hash partitions, counted."""
     c = f"c{column}"
-    return (
-        f"SELECT {c} AS v, count(*) AS n FROM pv_people "
-        f"WHERE hash({c}) % {of} = {part} GROUP BY {c}"
-    )
+    only = f"WHERE {hashed([c], dialect)} % {of} = {part} " if of > 1 else ""
+    return f"SELECT {c} AS v, count(*) AS n FROM pv_people {only}GROUP BY {c}"
 
 
 def coded(
@@ -88,7 +114,13 @@ def coded(
         for c, table in dictionaries.items()
     ]
     chosen = ", ".join([*codes, *([extra] if extra else [])]) or "1 AS nothing"
-    return f"SELECT {chosen} FROM {source} s {' '.join(joins)}"
+    small = smalls([f"d{c}" for c in dictionaries], dialect)
+    return f"SELECT {small}{chosen} FROM {source} s {' '.join(joins)}"
+
+
+def smalls(tables: Sequence[str], dialect: Dialect) -> str:
+    """What tells the planner that tables are small."""
+    return dialect.small.format(tables=", ".join(tables)) if tables else ""
 
 
 def packed(columns: Sequence[int], sizes: Mapping[int, int], dialect: Dialect) -> str:
@@ -124,21 +156,29 @@ def count_sets(
 
 
 def count_set(
-    columns: Sequence[int], key: str, rows: str, amounts: Mapping[str, str], part: str
+    columns: Sequence[int],
+    key: str,
+    rows: str,
+    amounts: Mapping[str, str],
+    part: str,
+    dialect: Dialect,
 ) -> str:
     """Counts of one set of codes, perhaps of one hash partition only.
 
-    With a key, as packed keys in order; without one, as codes in any order.
+    With a key, as packed keys in order where engines sort well; without one, as codes
+    in any order.
     """
     names = ", ".join(f"k{c}" for c in columns)
     grouped = f"GROUP BY {names} " if names else ""
+    chosen = f"{names}, " if names else ""
     counted = (
-        f"SELECT {names + ', ' if names else ''}{_named(amounts)} FROM ({rows}) {part} "
+        f"SELECT {chosen}{_named(amounts)} FROM ({rows}) r {part} "
         f"{grouped}HAVING {amounts['n']} > 0"
     )
     if not key:
         return counted
-    return f"SELECT {key} AS key, {', '.join(amounts)} FROM ({counted}) ORDER BY key"
+    order = "ORDER BY key" if dialect.sorts else ""
+    return f"SELECT {key} AS key, {', '.join(amounts)} FROM ({counted}) c {order}"
 
 
 def hashed(columns: Sequence[str], dialect: Dialect) -> str:
@@ -163,10 +203,16 @@ def _named(amounts: Mapping[str, str]) -> str:
     return ", ".join(f"{amount} AS {name}" for name, amount in amounts.items())
 
 
-def describe(column: str, source: str, more: Sequence[str], precise: bool) -> str:
+def describe(
+    column: str,
+    source: str,
+    more: Sequence[str],
+    precise: bool,
+    dialect: Dialect = DUCKDB,
+) -> str:
     """Rows, present values, different values, and more numbers of one column."""
-    distinct = "count(DISTINCT {})" if precise else "approx_count_distinct({})"
-    asked = ["count(*)", f"count({column})", distinct.format(column), *more]
+    distinct = "count(DISTINCT {column})" if precise else dialect.distinct
+    asked = ["count(*)", f"count({column})", distinct.format(column=column), *more]
     return f"SELECT {', '.join(asked)} FROM {source}"
 
 

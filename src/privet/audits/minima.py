@@ -6,6 +6,7 @@ is at least the least of its parts'. So minima only fall, a split that was refus
 is refused for ever, and a trial costs as much as the parts have values.
 
 Each minimum keeps the counts that attain it; floats only sort out what is far apart.
+Hence numpy and the compiled loops decide alike.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privet.audits import odds
+from privet.audits import loops, odds
+from privet.audits.compiled import compiled
+from privet.audits.loops import CLOSE, SAFE, Flags
 from privet.audits.odds import NEAR, Floats, Ints, Point
 from privet.beliefs import Belief, Ceiling
 
-Flags = NDArray[np.bool_]
+KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
+"""CF2 to CF5: the victim with the known, companions alone, the victim alone, both."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Asked:
     protect: tuple[int, ...] | None = None
     """The codes of the values that matter; None: every value."""
 
-    @property
+    @cached_property
     def theta(self) -> float:
         """The odds at the limit, as a float."""
         level = self.limit.level
@@ -47,110 +50,150 @@ class Asked:
         return self.limit.holds(Belief(0, odds.posterior(against)))
 
 
-class Least(NamedTuple):
-    """The minima of one factor: what they are, and the counts that attain them."""
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The minima of one point; each row of the tables is one of CF2 to CF5."""
 
+    asked: Asked
+    allowed: Flags
+    """Which values matter."""
     factor: Floats
+    """The minima, per factor and value."""
     x: Ints
     """The tail, or the people without the value; -1 where there is nobody yet."""
     a: Ints
     """The people with the value."""
-
-    @classmethod
-    def nothing(cls, values: int) -> Least:
-        """No group yet."""
-        return cls(
-            np.full(values, np.inf),
-            np.full(values, -1, dtype=np.int64),
-            np.ones(values, dtype=np.int64),
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Minimum:
-    """The minima of one point."""
-
-    asked: Asked
-    values: int
-    known: Least
-    """CF2: the victim with the people known."""
-    companions: Least
-    """CF3: the companions by themselves."""
-    victim: Least
-    """CF4: the victim alone."""
-    both: Least
-    """CF5: the people known with the companions."""
-    together: tuple[int, int, int] | None = None
-    """CF1: tail, holders and others of the group where all together do best."""
+    best: Ints
+    """CF1: tail, holders and others of the best group; no holders: none yet."""
 
     @classmethod
     def empty(cls, asked: Asked, values: int) -> Minimum:
         """No group yet."""
-        first, second, third, fourth = (Least.nothing(values) for _ in range(4))
-        return cls(asked, values, first, second, third, fourth)
+        allowed = np.ones(values, dtype=bool)
+        if asked.protect is not None:
+            allowed = np.isin(np.arange(values), asked.protect)
+        if isinstance(asked.point.l, tuple):
+            allowed &= ~np.isin(np.arange(values), asked.point.l)
+        return cls(
+            asked,
+            allowed,
+            np.full((4, values), np.inf),
+            np.full((4, values), -1, dtype=np.int64),
+            np.ones((4, values), dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
+        )
 
-    def with_group(self, histogram: Ints) -> Minimum:
-        """With one more group; a count per value."""
-        s = np.flatnonzero(histogram)
+    def copy(self) -> Minimum:
+        """Minima of their own."""
+        arrays = self.factor.copy(), self.x.copy(), self.a.copy(), self.best.copy()
+        return Minimum(self.asked, self.allowed, *arrays)
+
+    def with_groups(self, parts: Ints) -> tuple[Minimum, bool]:
+        """With more groups, one row each; and whether the limit is kept."""
+        after, (l, k, m) = self.copy(), self.asked.point
+        fold, verdict = compiled(loops.fold), compiled(loops.verdict)
+        tables = after.factor, after.x, after.a, after.best
+        if fold is None or isinstance(l, tuple):
+            after._fold_all(parts)
+        elif not fold(parts, l, k, m, self.allowed, NEAR, *tables):
+            after = self.copy()
+            after._fold_all(parts)
+        if verdict is None:
+            return after, after.safe()
+        minima = after.factor, after.x, after.best
+        status = verdict(k, m, self.asked.theta, NEAR, *minima)
+        return after, status == SAFE or (status == CLOSE and after.safe())
+
+    def _fold_all(self, parts: Ints) -> None:
+        for histogram in parts:
+            self._fold(histogram)
+
+    def _fold(self, histogram: Ints) -> None:
+        everything = np.flatnonzero(histogram)
         people = int(histogram.sum())
-        tail = tails(histogram[s], s, people, self.asked.point)
-        s, tail = _mattering(s, tail, self.asked)
+        tail = tails(histogram[everything], everything, people, self.asked.point)
+        inside = self.allowed[everything]
+        s, tail = everything[inside], tail[inside]
         if not len(s):
-            return self
+            return
         a = histogram[s]
         b = people - a
         k, m = self.asked.point.k, self.asked.point.m
-        return Minimum(
-            self.asked,
-            self.values,
-            _ratio(self.known, s, tail, a, k),
-            _lacks(self.companions, s, b, a, 0, m),
-            _ratio(self.victim, s, tail, a, 0),
-            _lacks(self.both, s, b, a, k, m),
-            self._best(tail, a, b),
-        )
+        self._together(tail, a, b)
+        if m:
+            self._ratio(KNOWN, s, tail, a, k)
+            self._lacks(COMPANIONS, s, b, a, 0)
+            self._ratio(VICTIM, s, tail, a, 0)
+            self._lacks(BOTH, s, b, a, k)
 
-    def _best(self, tail: Ints, a: Ints, b: Ints) -> tuple[int, int, int]:
+    def _together(self, tail: Ints, a: Ints, b: Ints) -> None:
         # Within a group the most frequent value is the best, whatever k and m are.
         first = int(np.argmax(a))
-        new = int(tail[first]), int(a[first]), int(b[first])
-        if self.together is None or new == self.together:
-            return new
+        new = np.array([tail[first], a[first], b[first]])
         k, m = self.asked.point.k, self.asked.point.m
-        mine = odds.together(*new, k, m) < odds.together(*self.together, k, m)
-        return new if mine else self.together
+        if self.best[1] == 0 or _cf1(new, k, m) < _cf1(self.best, k, m):
+            self.best[:] = new
+
+    def _ratio(self, f: int, s: Ints, tail: Ints, a: Ints, k: int) -> None:
+        """CF2 and CF4: integers decide."""
+        old = self.x[f, s]
+        new, was = np.maximum(tail - k, 0), np.maximum(old - k, 0)
+        lower = (old < 0) | (new * self.a[f, s] < was * a)
+        self._put(f, s[lower], new[lower] / a[lower], tail[lower], a[lower])
+
+    def _lacks(self, f: int, s: Ints, b: Ints, a: Ints, k: int) -> None:
+        """CF3 and CF5: floats decide where they are far apart, else fractions."""
+        m = self.asked.point.m
+        new, old = odds.lacking_floats(a, b, k, m), self.factor[f, s]
+        lower = new < old
+        same = (b == self.x[f, s]) & (a == self.a[f, s])
+        with np.errstate(invalid="ignore"):  # what nobody attains yet is infinite
+            close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
+        for i in np.flatnonzero(close).tolist():
+            mine = odds.lacking(int(a[i]), int(b[i]), k, m)
+            lower[i] = mine < self._lacking(f, int(s[i]), k)
+        self._put(f, s[lower], new[lower], b[lower], a[lower])
+
+    def _put(self, f: int, s: Ints, factor: Floats, x: Ints, a: Ints) -> None:
+        self.factor[f, s], self.x[f, s], self.a[f, s] = factor, x, a
+
+    # Exactly --------------------------------------------------------------------------
+
+    def _lacking(self, f: int, s: int, k: int) -> Fraction:
+        a, b = int(self.a[f, s]), int(self.x[f, s])
+        return odds.lacking(a, b, k, self.asked.point.m)
+
+    def _alone(self, f: int, s: int, k: int) -> Fraction:
+        return odds.alone(int(self.x[f, s]), int(self.a[f, s]), k)
+
+    def _attacks(self, s: int) -> tuple[Fraction, Fraction]:
+        """The odds of the two attacks on two groups about a value."""
+        k = self.asked.point.k
+        with_known = self._alone(KNOWN, s, k) * self._lacking(COMPANIONS, s, 0)
+        return with_known, self._alone(VICTIM, s, 0) * self._lacking(BOTH, s, k)
 
     def safe(self) -> bool:
-        """Whether every attack keeps the limit; decided exactly where it is close."""
-        if self.together is None:
+        """Whether every attack keeps the limit, exactly."""
+        if self.best[1] == 0:
             return True
-        theta = self.asked.theta
-        k, m = self.asked.point.k, self.asked.point.m
-        if not self.asked.holds(odds.together(*self.together, k, m)):
-            return False
-        if m == 0:
-            return True
-        for left, right, near, far in (
-            (self.known, self.companions, k, 0),
-            (self.victim, self.both, 0, k),
+        if not self.asked.holds(
+            _cf1(self.best, self.asked.point.k, self.asked.point.m)
         ):
-            with np.errstate(invalid="ignore"):
-                product = left.factor * right.factor
-            close = np.flatnonzero(product <= theta * (1 + NEAR))
-            for s in close[left.x[close] >= 0].tolist():
-                if not self.asked.holds(_product(left, right, s, near, far, m)):
-                    return False
-        return True
+            return False
+        near = self.asked.theta * (1 + NEAR)
+        with np.errstate(invalid="ignore"):
+            first = self.factor[KNOWN] * self.factor[COMPANIONS] <= near
+            second = self.factor[VICTIM] * self.factor[BOTH] <= near
+        close = np.flatnonzero((first | second) & (self.x[KNOWN] >= 0))
+        return all(self.asked.holds(min(self._attacks(s))) for s in close.tolist())
 
     def odds(self) -> Fraction | None:
         """The least odds, exactly; None while no value that matters was seen."""
-        if self.together is None:
+        if self.best[1] == 0:
             return None
-        k, m = self.asked.point.k, self.asked.point.m
-        found = [odds.together(*self.together, k, m)]
-        for s in np.flatnonzero(self.known.x >= 0).tolist():
-            found.append(_product(self.known, self.companions, s, k, 0, m))
-            found.append(_product(self.victim, self.both, s, 0, k, m))
+        found = [_cf1(self.best, self.asked.point.k, self.asked.point.m)]
+        for s in np.flatnonzero(self.x[KNOWN] >= 0).tolist():
+            found += self._attacks(s)
         return min(found)
 
 
@@ -176,10 +219,8 @@ class Minima:
 
     def with_groups(self, histograms: Ints) -> Minima:
         """With more groups: one row each, a count per value."""
-        points = self.points
-        for histogram in np.asarray(histograms, dtype=np.int64):
-            points = tuple(p.with_group(histogram) for p in points)
-        return Minima(points)
+        parts = np.ascontiguousarray(histograms, dtype=np.int64)
+        return Minima(tuple(p.with_groups(parts)[0] for p in self.points))
 
     def safe(self) -> bool:
         """Whether every point keeps its limit."""
@@ -187,13 +228,12 @@ class Minima:
 
     def split(self, parts: Ints) -> Minima | None:
         """The minima once a group falls into these parts; None if that is unsafe."""
-        after = []
+        histograms, after = np.ascontiguousarray(parts, dtype=np.int64), []
         for point in self.points:
-            for histogram in np.asarray(parts, dtype=np.int64):
-                point = point.with_group(histogram)  # noqa: PLW2901 - grows
-            if not point.safe():
+            folded, kept = point.with_groups(histograms)
+            if not kept:
                 return None
-            after.append(point)
+            after.append(folded)
         return Minima(tuple(after))
 
     def beliefs(self) -> list[Fraction]:
@@ -207,60 +247,14 @@ def tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
     if isinstance(point.l, tuple):
         out = np.isin(s, point.l)
         return np.asarray(people - int(a[out].sum()) - np.where(out, 0, a))
-    if point.l == 0:
-        return people - a
     falling = np.sort(a)[::-1]
-    top = falling[: point.l]
     if len(falling) <= point.l:
         return np.zeros(len(a), dtype=np.int64)
-    # Ties do not matter: with equal counts, which of them is ruled out is the same.
-    inside = a >= falling[point.l]
-    gone = int(top.sum())
-    return np.where(inside, people - gone - falling[point.l], people - gone - a)
+    # Ties do not matter: of equal counts, any may be ruled out.
+    gone, last = int(falling[: point.l].sum()), int(falling[point.l])
+    return people - gone - np.minimum(a, last)
 
 
-def _mattering(s: Ints, tail: Ints, asked: Asked) -> tuple[Ints, Ints]:
-    keep = np.ones(len(s), dtype=bool)
-    if asked.protect is not None:
-        keep &= np.isin(s, asked.protect)
-    if isinstance(asked.point.l, tuple):
-        keep &= ~np.isin(s, asked.point.l)
-    return s[keep], tail[keep]
-
-
-def _ratio(least: Least, s: Ints, tail: Ints, a: Ints, k: int) -> Least:
-    """CF2 and CF4: integers decide."""
-    old = least.x[s]
-    new, was = np.maximum(tail - k, 0), np.maximum(old - k, 0)
-    lower = (old < 0) | (new * least.a[s] < was * a)
-    return _with(least, s[lower], new[lower] / a[lower], tail[lower], a[lower])
-
-
-def _lacks(least: Least, s: Ints, b: Ints, a: Ints, k: int, m: int) -> Least:
-    """CF3 and CF5: floats decide where they are far apart, else fractions."""
-    new, old = odds.lacking_floats(a, b, k, m), least.factor[s]
-    lower = new < old
-    same = (b == least.x[s]) & (a == least.a[s])
-    with np.errstate(invalid="ignore"):  # nothing yet is infinite
-        close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
-    for i in np.flatnonzero(close).tolist():
-        mine = odds.lacking(int(a[i]), int(b[i]), k, m)
-        theirs = odds.lacking(int(least.a[s[i]]), int(least.x[s[i]]), k, m)
-        lower[i] = mine < theirs
-    return _with(least, s[lower], new[lower], b[lower], a[lower])
-
-
-def _with(least: Least, s: Ints, factor: Floats, x: Ints, a: Ints) -> Least:
-    if not len(s):
-        return least
-    after = Least(least.factor.copy(), least.x.copy(), least.a.copy())
-    after.factor[s], after.x[s], after.a[s] = factor, x, a
-    return after
-
-
-def _product(
-    left: Least, right: Least, s: int, near: int, far: int, m: int
-) -> Fraction:
-    own = odds.alone(int(left.x[s]), int(left.a[s]), near)
-    other = odds.lacking(int(right.a[s]), int(right.x[s]), far, m)
-    return own * other
+def _cf1(counts: Ints, k: int, m: int) -> Fraction:
+    tail, a, b = counts.tolist()
+    return odds.together(tail, a, b, k, m)

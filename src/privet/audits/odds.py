@@ -24,6 +24,9 @@ Ruling = int | tuple[int, ...]
 NEAR = 1e-9
 """Floats closer than this, relatively, are told apart by fractions."""
 
+SMALL = 10_000
+"""Factors of a product that are put into one table."""
+
 
 class Point(NamedTuple):
     """How much an insider knows."""
@@ -73,6 +76,9 @@ def lacking_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
     """Q(k, m) for many groups; within (m + 2) rounding errors."""
     if m == 0:
         return np.ones(len(a))
+    if m * len(a) < SMALL:
+        left = np.maximum(b - k - np.arange(m)[:, None], 0)
+        return np.asarray(np.prod(left / np.maximum(a + left, 1), axis=0))
     result = np.zeros(len(a))
     some = np.flatnonzero(b - k >= m)
     few = some[a[some] <= m]

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from privet.attacks import Attack
 from privet.beliefs import Belief
 from privet.errors import Breach, InputError
 from privet.fixed import Fixed
@@ -54,6 +55,8 @@ class Witness:
     """… out of everybody."""
     counted: str = "rows"
     """What the counts count: rows or people."""
+    attack: Attack | None = None
+    """What an insider knows besides; the belief then is the attack's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", Fixed(self.knows))
@@ -68,10 +71,8 @@ class Witness:
     @property
     def belief(self) -> Belief:
         """The belief these counts amount to."""
-        return Belief(
-            Fraction(self.prior_part, self.prior_whole),
-            Fraction(self.part, self.whole),
-        )
+        sure = self.attack.belief if self.attack else Fraction(self.part, self.whole)
+        return Belief(Fraction(self.prior_part, self.prior_whole), sure)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -84,6 +85,7 @@ class Witness:
             **people,
             "prior_count": self.prior_part,
             "prior_of": self.prior_whole,
+            **({"attack": self.attack.to_dict()} if self.attack else {}),
         }
 
 

@@ -103,13 +103,19 @@ class Table:
         return self.engine.domains(columns, self.recodings, run or Run())
 
     def count(
-        self, tallies: Sequence[Tally], run: Run | None = None
+        self,
+        tallies: Sequence[Tally],
+        run: Run | None = None,
+        *,
+        only: Mapping[str, Sequence[object]] | None = None,
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count groups; see `privet.engines.base.Engine.count`."""
         used = dict.fromkeys(c for t in tallies for c in (*t.by, t.about))
         require_columns(list(used), self.schema, "a tally")
         amount = Amount(self.roles.unit, self.roles.weight)
-        yield from self.engine.count(tallies, amount, self.recodings, run or Run())
+        yield from self.engine.count(
+            tallies, amount, self.recodings, run or Run(), only
+        )
 
     def groups(
         self, about: str | None = None, *, progress: Listener | None = None

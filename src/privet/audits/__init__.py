@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
-from privet.audits import bayes, confidence, measures
+from privet.audits import bayes, confidence, insider, measures
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
 from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
@@ -27,6 +27,8 @@ Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Find
 JUDGES: dict[tuple[type, type], Judge] = {
     (Table, Linker): confidence.judge_table,
     (Groups, Linker): confidence.judge_groups,
+    (Table, Insider): insider.judge_table,
+    (Groups, Insider): insider.judge_groups,
     (ClassifierViews, Bayesian): bayes.judge,
 }
 """The arithmetic there is."""

@@ -57,7 +57,9 @@ def judge_table(
     )
     domains = table.domains(list(columns), run)
     folds = [
-        dict.fromkeys(q.tallies, Worst(q.limit, _codes(q, domains[q.column], warn)))
+        dict.fromkeys(
+            q.tallies, Worst(q.limit, codes_of(q.values, domains[q.column], warn))
+        )
         for q in questions
     ]
     everybody = {q.column: Tally((), q.column) for q in questions}
@@ -81,12 +83,12 @@ def judge_groups(
     """Judge a linker who sees a person's group, and nothing else, in a release."""
     found = []
     for promise in promises:
-        limit = _ceiling(promise)
+        limit = ceiling(promise)
         _, values = about(promise, groups.about)
         tally = Tally(groups.quasi, groups.about)
         _know_groups(promise, groups)
         question = Question(promise, (tally,), groups.about, values, limit)
-        fold = Worst(limit, _codes(question, groups.grouped.about, warn))
+        fold = Worst(limit, codes_of(question.values, groups.grouped.about, warn))
         folds = {tally: fold.add(groups.grouped)}
         found.append(_finding(question, folds, groups.everybody, groups.counted))
     return found
@@ -120,14 +122,15 @@ def ask(promise: Promise, table: Table) -> Question:
         for s in _sets(promise, column, table)
     ]
     tallies = tuple(Tally(s, column) for s in sets)
-    return Question(promise, tallies, column, values, _ceiling(promise))
+    return Question(promise, tallies, column, values, ceiling(promise))
 
 
-def _ceiling(promise: Promise) -> Ceiling:
+def ceiling(promise: Promise) -> Ceiling:
+    """The limit of a promise, which must be a ceiling."""
     if not isinstance(promise.limit, Ceiling):
         raise InputError(
-            "A promise against a linker must be limited by at_most or below; "
-            f"got {promise.limit!r}."
+            f"A promise against a {promise.against.kind} must be limited by at_most or "
+            f"below; got {promise.limit!r}."
         )
     return promise.limit
 
@@ -142,7 +145,7 @@ def about(
     if isinstance(stated, dict):
         if len(stated) != 1:
             raise InputError(
-                "about must name one column for a linker; "
+                f"about must name one column for a {promise.against.kind}; "
                 f"got {', '.join(map(repr, stated)) or 'none'}."
             )
         ((column, values),) = stated.items()
@@ -199,20 +202,24 @@ def _check_known(known: Sequence[str], column: str, table: Table) -> None:
         raise InputError(f"knows must not hold {column!r}, which the promise is about.")
 
 
-def _codes(question: Question, domain: Domain, warn: Warn) -> tuple[int, ...] | None:
-    if question.values is None:
+def codes_of(
+    values: Sequence[object] | None, domain: Domain, warn: Warn
+) -> tuple[int, ...] | None:
+    """The codes of values, with a warning for those that never occur."""
+    if values is None:
         return None
     codes = []
-    for value in question.values:
+    for value in values:
         code = domain.code(value)
         if code is None:
-            warn(_never(value, domain))
+            warn(never(value, domain))
         else:
             codes.append(code)
     return tuple(codes)
 
 
-def _never(value: object, domain: Domain) -> str:
+def never(value: object, domain: Domain) -> str:
+    """That a value never occurs, and which ones are close."""
     known = [v for v in domain.labels[:1000] if v is not None]
     close = nearest(str(value), known)
     hint = " Did you mean " + " or ".join(map(repr, close)) + "?" if close else ""

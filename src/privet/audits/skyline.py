@@ -76,11 +76,12 @@ class Skyline:
         object.__setattr__(self, "kept", kept)
         object.__setattr__(self, "groups", groups)
 
-    def add(self, batch: Grouped) -> Skyline:
-        """With some more whole groups."""
+    def add(self, batch: Grouped, rows: Ranked | None = None) -> Skyline:
+        """With some more whole groups; `rows` are theirs, where they were ranked."""
         if not len(batch):
             return self
-        few = batch.take(deciding(ranked(batch), self.rulings, self.protect))
+        rows = rows or ranked(batch)
+        few = batch.take(deciding(rows, self.rulings, self.protect))
         return self._with(few, len(batch))
 
     def __or__(self, other: Skyline) -> Skyline:

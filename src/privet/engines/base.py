@@ -189,8 +189,12 @@ class Engine(Protocol):
         amount: Amount,
         recodings: Mapping[str, Recoding],
         run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
     ) -> Iterator[tuple[Tally, Grouped]]:
-        """Count; a tally may come in several parts, each with whole groups."""
+        """Count; a tally may come in several parts, each with whole groups.
+
+        `only` the rows with one of these values per column.
+        """
 
     def write(
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run

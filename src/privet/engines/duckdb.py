@@ -144,6 +144,7 @@ class DuckDB:
         amount: Amount,
         recodings: Mapping[str, Recoding],
         run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
     ) -> Iterator[tuple[Tally, Grouped]]:
         """Count; a tally may come in several parts, each with whole groups."""
         self._check_whole(run)
@@ -158,8 +159,20 @@ class DuckDB:
             step = (before + 1, before + 2)
             expected = check_weights(self._session, w, self._columns[w], run, step)
             before += 1
-        counter = Counter(self._session, self._position, made, amount, run)
-        yield from counter.count(wanted, expected, before)
+        people = self._some(only) if only else "pv_people"
+        counter = Counter(self._session, self._position, made, amount, run, people)
+        yield from counter.count(wanted, None if only else expected, before)
+
+    def _some(self, only: Mapping[str, Sequence[object]]) -> str:
+        """A view of the rows with some values; those that were asked for last."""
+        self._session.ask("DROP VIEW IF EXISTS pv_some")
+        for i in range(len(only)):
+            self._session.ask(f"DROP TABLE IF EXISTS pv_only_{i}")
+        condition = self._filter.condition(only, "pv_only")
+        self._session.ask(
+            f"CREATE TEMP VIEW pv_some AS SELECT * FROM pv_people e {condition}"
+        )
+        return "pv_some"
 
     def write(
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
@@ -193,7 +206,8 @@ class DuckDB:
             f"CREATE TEMP VIEW pv_everybody AS "
             f"SELECT {cells} FROM {scan} AS t({renamed})"
         )
-        only = Filter(session, source, columns, types).condition(where)
+        self._filter = Filter(session, source, columns, types)
+        only = self._filter.condition(where)
         session.ask(
             f"CREATE TEMP VIEW pv_people AS SELECT * FROM pv_everybody e {only}"
         )

@@ -32,8 +32,10 @@ class Filter:
         self._columns = columns
         self._types = types
 
-    def condition(self, where: Mapping[str, Sequence[object]]) -> str:
-        """A condition on the rows `e`; empty if there is none."""
+    def condition(
+        self, where: Mapping[str, Sequence[object]], table: str = "pv_wanted"
+    ) -> str:
+        """A condition on the rows `e`, by temporary tables; empty if there is none."""
         names = [c.name for c in self._columns]
         tests = []
         for i, (name, values) in enumerate(where.items()):
@@ -43,7 +45,7 @@ class Filter:
                 )
             if not values:
                 raise InputError(f"where must give a value for column {name!r}.")
-            tests.append(self._test(names.index(name), values, f"pv_wanted_{i}"))
+            tests.append(self._test(names.index(name), values, f"{table}_{i}"))
         return "WHERE " + " AND ".join(tests) if tests else ""
 
     def _test(self, c: int, values: Sequence[object], table: str) -> str:

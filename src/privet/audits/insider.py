@@ -1,0 +1,261 @@
+"""Promises against insiders, judged on a table or on groups from one count.
+
+An insider sees the groups of all quasi columns and who is in which; the values of a
+group are dealt to its people in any order, all equally likely. Numbers stand for the
+worst knowledge of that size, names for the knowledge itself.
+Chen, LeFevre, Ramakrishnan 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privet.adversary import Insider
+from privet.attacks import Attack
+from privet.audits import odds
+from privet.audits.building import attack
+from privet.audits.confidence import about, ceiling, codes_of, never
+from privet.audits.named import Named, are_named, find_people
+from privet.audits.odds import NEAR, Point, Ruling
+from privet.audits.ranked import Ranked, ranked
+from privet.audits.skyline import Skyline, mattering
+from privet.beliefs import Belief, Ceiling
+from privet.counts import Domain
+from privet.engines.base import Run, Tally
+from privet.errors import InputError, NoAudit
+from privet.finding import Basis, Finding, Verdict, Witness
+from privet.grouped import Grouped
+from privet.policy import Promise
+from privet.releases.groups import Groups
+from privet.table import Table, require_columns
+
+Warn = Callable[[str], None]
+
+
+@dataclass
+class Judging:
+    """One promise while groups pass by."""
+
+    promise: Promise
+    tally: Tally
+    point: Point
+    """Rulings are codes here; what is named is left to `named`."""
+    limit: Ceiling
+    protect: tuple[int, ...] | None
+    fold: Skyline
+    named: Named | None = None
+    above: int = 0
+    people_above: int = 0
+
+    def add(self, batch: Grouped, rows: Ranked) -> None:
+        """Some more whole groups."""
+        if self.named is not None:
+            self.fold = self.named.add(batch, self.fold)
+            return
+        self.fold = self.fold.add(batch, rows)
+        above = beyond(rows, self.point, self.protect, self.limit)
+        self.above += int(above.sum())
+        self.people_above += int(batch.total[above].sum())
+
+    def attack(self) -> Attack | None:
+        """The best attack; None where no value matters."""
+        if self.named is not None:
+            return self.named.attack(self.fold, self.point)
+        case = self.fold.worst(self.point)
+        if case is None or self.fold.kept is None:
+            return None
+        return attack(case, self.fold.kept, self.point)
+
+
+def judge_table(
+    table: Table, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge an insider's promises on a table, from one count."""
+    asked = [_asked(p, table) for p in promises]
+    domains = table.domains(list(dict.fromkeys(t.about for t, _ in asked)), run)
+    judged = []
+    for promise, (tally, values) in zip(promises, asked, strict=True):
+        named = None
+        if are_named(_insider(promise)):
+            named = find_people(_insider(promise), table, tally, run)
+        judged.append(
+            _judging(promise, tally, values, domains[tally.about], warn, named)
+        )
+    everybody = {t.about: Tally((), t.about) for t, _ in asked}
+    overall: dict[str, Grouped] = {}
+    people: dict[Tally, int] = {}
+    tallies = list(dict.fromkeys([*(t for t, _ in asked), *everybody.values()]))
+    for tally, batch in table.count(tallies, run):
+        if not tally.by:
+            overall[tally.about] = batch
+        people[tally] = people.get(tally, 0) + int(batch.total.sum())
+        _pass(batch, [j for j in judged if j.tally == tally])
+    for j in judged:
+        _refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
+    return [_finding(j, overall[j.tally.about], table.counted) for j in judged]
+
+
+def judge_groups(
+    groups: Groups, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge an insider's promises on groups."""
+    found = []
+    tally = Tally(groups.quasi, groups.about)
+    for promise in promises:
+        if are_named(_insider(promise)):
+            raise NoAudit(
+                "Groups have no names: audit the table itself for an insider who "
+                "knows people by name."
+            )
+        column, values = about(promise, groups.about)
+        if column != groups.about:
+            raise InputError(
+                f"about must be {groups.about!r}, which these groups count; "
+                f"got {column!r}."
+            )
+        j = _judging(promise, tally, values, groups.grouped.about, warn, None)
+        _pass(groups.grouped, [j])
+        found.append(_finding(j, groups.everybody, groups.counted))
+    return found
+
+
+def _pass(batch: Grouped, judged: Sequence[Judging]) -> None:
+    if not judged or not len(batch):
+        return
+    if int(batch.total.sum()) != int(batch.n.sum()):
+        raise InputError(
+            "Each person must have one value to be judged against an insider; some "
+            "have several. Make one row per person, with a list of values."
+        )
+    rows = ranked(batch)
+    for j in judged:
+        j.add(batch, rows)
+
+
+# From a promise to what is counted --------------------------------------------------
+
+
+def _insider(promise: Promise) -> Insider:
+    assert isinstance(promise.against, Insider)
+    return promise.against
+
+
+def _asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | None]:
+    """The groups an insider sees, and the values the promise is about."""
+    column, values = about(promise, None if promise.about else table.protected(), table)
+    require_columns([column], table.schema, "about")
+    if column in table.roles.identifier:
+        raise InputError(
+            f"about must not be an identifier; {column!r} is one. It is never released."
+        )
+    by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
+    return Tally(tuple(by), column), values
+
+
+def _judging(
+    promise: Promise,
+    tally: Tally,
+    values: tuple[object, ...] | None,
+    domain: Domain,
+    warn: Warn,
+    named: Named | None,
+) -> Judging:
+    insider = _insider(promise)
+    protect = codes_of(values, domain, warn)
+    ruling: Ruling
+    if isinstance(insider.rules_out, int):
+        ruling = min(insider.rules_out, len(domain))
+    else:
+        ruling = tuple(_codes(insider.rules_out, domain, warn))
+    k = insider.knows_others if isinstance(insider.knows_others, int) else 0
+    m = insider.same_as if isinstance(insider.same_as, int) else 0
+    if named is not None:
+        labels = None if protect is None else (domain[c] for c in protect)
+        named.protect = None if labels is None else frozenset(labels)
+    fold = Skyline([ruling], protect)
+    limit = ceiling(promise)
+    return Judging(promise, tally, Point(ruling, k, m), limit, protect, fold, named)
+
+
+def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
+    for value in values:
+        code = domain.code(value)
+        if code is None:
+            warn(never(value, domain))
+        else:
+            yield code
+
+
+def _refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> None:
+    if people != int(everybody.total[0]):
+        raise InputError(
+            "Each person must be in one group to be judged against an insider; some of "
+            f"column {table.roles.unit!r} have rows that look different. Make one row "
+            "per person first."
+        )
+
+
+# From groups to a finding -----------------------------------------------------------
+
+
+def beyond(
+    rows: Ranked, point: Point, protect: Sequence[int] | None, limit: Ceiling
+) -> np.typing.NDArray[np.bool_]:
+    """The groups where the attack inside one group breaks the limit, exactly."""
+    at = mattering(rows, protect)
+    if isinstance(point.l, tuple):
+        at = at[~np.isin(rows.value[at], point.l)]
+    at = rows.first(at)
+    tail, a, b = rows.tail(point.l)[at], rows.a[at], rows.b[at]
+    against = odds.together_floats(tail, a, b, point.k, point.m)
+    theta = float((1 - limit.level) / limit.level)
+    bad = against < theta
+    for i in np.flatnonzero(
+        np.abs(against - theta) <= NEAR * max(theta, NEAR)
+    ).tolist():
+        own = int(tail[i]), int(a[i]), int(b[i])
+        exactly = odds.posterior(odds.together(*own, point.k, point.m))
+        bad[i] = not limit.holds(Belief(0, exactly))
+    above = np.zeros(len(rows.total), dtype=bool)
+    above[rows.group[at[bad]]] = True
+    return above
+
+
+def _finding(j: Judging, everybody: Grouped, counted: str) -> Finding:
+    found = j.attack()
+    belief = Belief(0, 0)
+    witness = None
+    if found is not None:
+        witness = _witness(j.tally.about, found, everybody, counted)
+        belief = witness.belief
+    kept = j.limit.holds(belief)
+    return Finding(
+        promise=j.promise,
+        verdict=Verdict.SAFE if kept else Verdict.BREACH,
+        basis=Basis.EXACT,
+        belief=belief,
+        witness=witness,
+        groups=0 if j.named else j.fold.groups,
+        groups_above=j.above,
+        people_above=j.people_above,
+    )
+
+
+def _witness(column: str, found: Attack, everybody: Grouped, counted: str) -> Witness:
+    own = found.crowds[0]
+    code = everybody.about.code(found.value)
+    having = int(everybody.n[everybody.value == code].sum())
+    return Witness(
+        knows=own.where,
+        column=column,
+        value=found.value,
+        part=own.histogram.get(found.value, 0),
+        whole=sum(own.histogram.values()),
+        prior_part=having,
+        prior_whole=int(everybody.total[0]),
+        counted=counted,
+        attack=found,
+    )

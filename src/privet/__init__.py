@@ -25,6 +25,7 @@ _HOMES = {
     "EmptyTable": "errors",
     "EngineError": "errors",
     "Finding": "finding",
+    "Frontier": "audits.frontier",
     "Groups": "releases.groups",
     "Infeasible": "errors",
     "InputError": "errors",
@@ -59,6 +60,7 @@ _HOMES = {
     "load": "publishers",
     "publish": "publishers",
     "read": "table",
+    "skyline": "audits.frontier",
     "verify": "publishers",
 }
 """Where each public name lives; it is imported when first used."""
@@ -77,6 +79,7 @@ __all__ = [
     "EmptyTable",
     "EngineError",
     "Finding",
+    "Frontier",
     "Groups",
     "Infeasible",
     "InputError",
@@ -112,12 +115,14 @@ __all__ = [
     "load",
     "publish",
     "read",
+    "skyline",
     "verify",
 ]
 
 if TYPE_CHECKING:
     from privet.adversary import Bayesian, Insider, Linker, Reconstructor
     from privet.audits import audit, belief
+    from privet.audits.frontier import Frontier, skyline
     from privet.beliefs import Belief, Ceiling, Ratio, Shift
     from privet.counts import Counts
     from privet.engines.base import Progress

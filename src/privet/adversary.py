@@ -86,6 +86,23 @@ class Insider:
         self._read("same_as", partial(names, what="same_as", noun="name"))
         if self.victim is not None and not isinstance(self.victim, str):
             raise InputError(f"victim must be a name; got {self.victim!r}.")
+        self._refuse_same_people()
+
+    def _refuse_same_people(self) -> None:
+        """The victim, the people known and the companions are different people."""
+        others = self.knows_others if isinstance(self.knows_others, Mapping) else ()
+        same = self.same_as if isinstance(self.same_as, tuple) else ()
+        called = [*others, *same]
+        if called and self.victim is None:
+            raise InputError(
+                "victim must be given where other people are known by name; got none."
+            )
+        called.append(self.victim or "")
+        if twice := sorted({n for n in called if called.count(n) > 1}):
+            raise InputError(
+                "The victim, knows_others and same_as must be different people; "
+                f"got {twice[0]!r} twice."
+            )
 
     def _read(self, key: str, reader: Callable[[Any], Any]) -> None:
         """A number stays one; anything else is the knowledge itself."""

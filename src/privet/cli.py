@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import __version__, terminal
+from privet.knowing import skyline
 from privet.options import (
     as_words,
     common,
@@ -53,6 +54,7 @@ def cli() -> None:
     privet demo                             see it work on a made-up hospital
     privet init  patients.csv -o p.toml     draft a policy for your table
     privet audit patients.csv -p p.toml     a verdict per promise, with a witness
+    privet skyline patients.csv -p p.toml   how much insiders may know
     privet publish patients.csv -p p.toml -o out --custody vault
                                             a release that keeps every promise
     privet verify out                       recount a release from its files
@@ -231,6 +233,7 @@ def _audit_release(
     sys.exit(terminal.EXIT[found.verdict])
 
 
+cli.add_command(skyline)
 cli.add_command(publish)
 cli.add_command(verify)
 

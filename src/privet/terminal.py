@@ -38,7 +38,13 @@ def show(found: Audit, *, as_json: bool = False, quiet: bool = False) -> None:
         emit(as_one_object(found.to_dict()))
     elif quiet:
         emit(found.verdict.value)
-    elif _is_terminal(sys.stdout):
+    else:
+        show_any(found)
+
+
+def show_any(found: Any) -> None:
+    """Print what shows itself: for a terminal, or as plain text."""
+    if _is_terminal(sys.stdout):
         from rich.console import Console
 
         console = Console(highlight=False)

@@ -41,12 +41,12 @@ def test_safety_exits_with_0(privet: Privet) -> None:
     assert result.stdout.startswith("✓ Safe: the promise is kept.\n")
 
 
-def test_what_cannot_be_decided_exits_with_3(privet: Privet) -> None:
+def test_insiders_are_judged(privet: Privet) -> None:
     insider = '[[promise]]\nagainst = "insider"\nrules_out = 1\nbelow = 0.5\n'
     both = policy(COLUMNS + KEPT + insider)
     result = privet("audit", "loans.csv", "-p", both)
-    assert 3 == result.exit_code
-    assert "? Undecided: 1 of 2 promises is undecided." in result.stdout
+    assert 1 == result.exit_code
+    assert "✗ Breach: 1 of 2 promises is broken." in result.stdout
 
 
 def test_no_time_exits_with_3(privet: Privet) -> None:

@@ -227,8 +227,33 @@ def test_promises_against_insiders_stop_a_release(
     )
     Path("policy.toml").write_text(text, encoding="utf-8")
     result = privet("publish", "loans.csv", "-p", policy, "--dry-run")
+    assert 4 == result.exit_code
+    assert "does not reach 'insiders'" in result.stderr
+    assert "--method mondrian" in result.stderr
+
+
+def test_promises_against_insiders_are_kept_and_verified(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    text = Path(policy).read_text("utf-8") + (
+        '\n[[promise]]\nname = "insiders"\nagainst = "insider"\nat_most = 1\n'
+    )
+    Path("policy.toml").write_text(text, encoding="utf-8")
+    made = privet("publish", "loans.csv", "-p", policy, "-o", "o", "--custody", "v")
+    assert 0 == made.exit_code
+    assert 0 == privet("verify", "o").exit_code
+
+
+def test_people_by_name_are_not_published(
+    privet: Privet, policy: str, folder: Path
+) -> None:
+    text = Path(policy).read_text("utf-8") + (
+        '\n[[promise]]\nagainst = "insider"\nvictim = "Tom"\nat_most = 1\n'
+    )
+    Path("policy.toml").write_text(text, encoding="utf-8")
+    result = privet("publish", "loans.csv", "-p", policy, "--dry-run")
     assert 2 == result.exit_code
-    assert "insider" in result.stderr
+    assert "by name must not be in a policy that is published" in result.stderr
 
 
 def test_in_a_shell_of_its_own(process: Process, policy: str, folder: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
-from privet.audits.frontier import Caps, frontier, maximal
+from privet.audits.frontier import maximal, surface_of
 from privet.audits.minima import Asked, Minima
 from privet.audits.odds import Point, lacking, lacking_floats
 from privet.audits.skyline import Skyline
@@ -109,7 +109,7 @@ def test_the_frontier_is_that_of_full_enumeration(seed: int) -> None:
             for m in range(7)
             if safe(Point(l, k, m))
         ]
-        assert maximal(every) == frontier(safe, Caps(6, 6, 6))
+        assert maximal(every) == maximal(surface_of(safe, Point(6, 6, 6)))
 
 
 def test_floats_are_close_to_fractions() -> None:

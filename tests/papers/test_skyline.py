@@ -9,9 +9,8 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import fast, worst
-from privet.audits.frontier import Caps, frontier
 from privet.audits.odds import Point
-from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
+from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN
 
 SIX = dict.fromkeys("abcdef", 1)
 SEVEN = {"a": 2, **dict.fromkeys("bcdef", 1)}
@@ -24,11 +23,11 @@ def singles(n: int, letter: str = "q") -> dict[str, int]:
 def test_the_case_study_has_seven_points() -> None:
     """The two minimal (3,6)-diverse groups alone give the slides' Adult skyline."""
     groups = pv.Groups.from_histograms([SIX, SEVEN])
-    fold = Skyline(range(6)).add(groups.grouped)
-    level = Fraction(95, 100)
-    points = frontier(lambda p: fold.belief(p) < level, Caps(5, 20, 20))
+    found = pv.skyline(groups, "0.95")
     slides = [(0, 4, 0), (1, 3, 1), (2, 2, 2), (3, 1, 2), (2, 1, 3), (4, 0, 3)]
-    assert sorted([*slides, (3, 0, 4)]) == points
+    assert sorted([*slides, (3, 0, 4)]) == found.points
+    assert [] == found.at_cap
+    assert (6, 6, (3, 6)) == (found.smallest, found.fewest, found.recursive)
 
 
 CORRECTIONS = [

@@ -54,12 +54,25 @@ limits = st.one_of(
     .map(lambda p: Shift(*sorted(p))),
 )
 
+
+def _insider(
+    ruled: int | list[str], others: object, same: object, victim: str
+) -> Insider:
+    """Nobody is known twice."""
+    taken = {victim}
+    if isinstance(others, dict):
+        others = {n: v for n, v in others.items() if n not in taken}
+        taken |= set(others)
+    if not isinstance(same, int):
+        same = [n for n in same if n not in taken]
+    return Insider(ruled, others, same, victim)
+
+
 adversaries = st.one_of(
     st.builds(Linker, st.none() | several),
     st.integers(1, 9).map(lambda n: Linker(knows_any=n)),
-    st.builds(
-        Insider, small | several, small | rows, small | several, st.none() | names
-    ),
+    st.builds(_insider, small | several, small | rows, small | several, names),
+    st.builds(Insider, small | several, small, small, st.none() | names),
     st.builds(Reconstructor, st.sampled_from(MODELS)),
     st.builds(
         Bayesian,

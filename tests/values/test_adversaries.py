@@ -39,6 +39,13 @@ def test_a_linker_knows_columns() -> None:
         (Insider, {"knows_others": {"Ed": None}}),
         (Insider, {"same_as": [1]}),
         (Insider, {"victim": 1}),
+        (Insider, {"same_as": ["Ann"]}),
+        (Insider, {"knows_others": {"Ed": "Flu"}}),
+        (Insider, {"same_as": ["Tom"], "victim": "Tom"}),
+        (
+            Insider,
+            {"same_as": ["Ed"], "knows_others": {"Ed": "Flu"}, "victim": "Tom"},
+        ),
         (Reconstructor, {"model": "unrestrictd"}),
         (Reconstructor, {"model": ""}),
         (Reconstructor, {"model": "bag", "one_row_per_id": True}),

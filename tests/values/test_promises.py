@@ -91,8 +91,8 @@ def test_parts_are_what_they_must_be(keys: dict[str, object]) -> None:
             "linker (knows_any 2) about ill",
         ),
         (
-            promise("ill", against=Insider(1, {"Ed": "Flu"})),
-            "insider (rules_out 1; knows_others Ed = Flu) about ill",
+            promise("ill", against=Insider(1, {"Ed": "Flu"}, victim="Tom")),
+            "insider (rules_out 1; knows_others Ed = Flu; victim Tom) about ill",
         ),
         (promise("ill", name="mine"), "mine"),
         (Measure(k_anonymity=5), "k_anonymity at least 5"),

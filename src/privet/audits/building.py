@@ -60,7 +60,8 @@ def placed(
     if shape == TOGETHER:
         known = min(k, sum(tail.values()))
         without = sum(n for c, n in left(victim).items() if c != value)
-        more = min(m, without - known)
+        # Who knows the whole tail is certain already.
+        more = min(m, without - known) if known < sum(tail.values()) else 0
         return (_joined(victim, _first(tail, known), more),)
     lacking = {c: n for c, n in left(other).items() if c != value}
     room = sum(lacking.values())

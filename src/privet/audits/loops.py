@@ -13,11 +13,38 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+IN_ORDER = ("largest", "lacking", "together", "fold_best", "fold_factors", "verdict")
+"""The loops, each after those it calls."""
+
 UNSAFE, SAFE, CLOSE = 0, 1, 2
 """What a trial comes to; where it is close, fractions must decide."""
 
 
-def fold(  # noqa: PLR0912, PLR0915 - numba compiles it whole
+def fold_best(
+    parts: Ints, l: int, k: int, m: int, allowed: Flags, near: float, best: Ints
+) -> bool:
+    """The group where all together do best; False where floats cannot tell."""
+    top = np.zeros(l + 1, dtype=np.int64)
+    for c in range(parts.shape[0]):
+        people, first = largest(parts[c], allowed, top)
+        if first < 0:
+            continue
+        n = parts[c, first]
+        tail = people - top[:l].sum() - min(n, top[l])
+        others = people - n
+        if best[1] == 0:
+            best[0], best[1], best[2] = tail, n, others
+        elif best[0] != tail or best[1] != n or best[2] != others:
+            new = together(tail, n, others, k, m)
+            old = together(best[0], best[1], best[2], k, m)
+            if abs(new - old) <= near * old and new + old > 0:
+                return False
+            if new < old:
+                best[0], best[1], best[2] = tail, n, others
+    return True
+
+
+def fold_factors(
     parts: Ints,
     l: int,
     k: int,
@@ -27,72 +54,26 @@ def fold(  # noqa: PLR0912, PLR0915 - numba compiles it whole
     factor: Floats,
     x: Ints,
     a: Ints,
-    best: Ints,
 ) -> bool:
-    """Fold groups into the minima of one point; whether floats could tell them."""
-    values = parts.shape[1]
+    """The minima of CF2 to CF5 per value; False where floats cannot tell."""
     top = np.zeros(l + 1, dtype=np.int64)
     for c in range(parts.shape[0]):
-        top[:] = 0
-        people = 0
-        first = -1
-        for s in range(values):
-            n = parts[c, s]
-            people += n
-            if n > top[l]:
-                at = l
-                while at > 0 and top[at - 1] < n:
-                    top[at] = top[at - 1]
-                    at -= 1
-                top[at] = n
-            if n > 0 and allowed[s] and (first < 0 or n > parts[c, first]):
-                first = s
-        if first < 0:
-            continue
-        gone = 0
-        for i in range(l):
-            gone += top[i]
-        n = parts[c, first]
-        tail = people - gone - (top[l] if n >= top[l] else n)
-        others = people - n
-        if best[1] == 0:
-            best[0], best[1], best[2] = tail, n, others
-        elif best[0] != tail or best[1] != n or best[2] != others:
-            new, old = 0.0, 0.0
-            if tail > k:
-                new = (tail - k) / n
-                for j in range(k + 1, k + 1 + m):
-                    new = new * (others - j) / (people - j) if others > j else 0.0
-            if best[0] > k:
-                old = (best[0] - k) / best[1]
-                whole = best[1] + best[2]
-                for j in range(k + 1, k + 1 + m):
-                    old = old * (best[2] - j) / (whole - j) if best[2] > j else 0.0
-            if abs(new - old) <= near * old and new + old > 0:
-                return False
-            if new < old:
-                best[0], best[1], best[2] = tail, n, others
-        if m == 0:
-            continue
-        for s in range(values):
+        people, _ = largest(parts[c], allowed, top)
+        gone = top[:l].sum()
+        for s in range(parts.shape[1]):
             n = parts[c, s]
             if n == 0 or not allowed[s]:
                 continue
-            tail = people - gone - (top[l] if n >= top[l] else n)
-            others = people - n
+            tail, others = people - gone - min(n, top[l]), people - n
             for f in range(0, 4, 2):
                 less = k if f == 0 else 0
-                new_up = max(tail - less, 0)
-                old_up = max(x[f, s] - less, 0)
+                new_up, old_up = max(tail - less, 0), max(x[f, s] - less, 0)
                 if x[f, s] < 0 or new_up * a[f, s] < old_up * n:
                     factor[f, s], x[f, s], a[f, s] = new_up / n, tail, n
             for f in range(1, 4, 2):
                 if x[f, s] == others and a[f, s] == n:
                     continue
-                less = k if f == 3 else 0
-                lack = 1.0
-                for j in range(less, less + m):
-                    lack = lack * (others - j) / (people - j) if others > j else 0.0
+                lack = lacking(n, others, k if f == 3 else 0, m)
                 if x[f, s] >= 0:
                     old = factor[f, s]
                     if abs(lack - old) <= near * old and lack + old > 0:
@@ -103,6 +84,42 @@ def fold(  # noqa: PLR0912, PLR0915 - numba compiles it whole
     return True
 
 
+def largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
+    """People of a group and its most frequent value that matters, -1 if none does.
+
+    The largest counts go to `top`.
+    """
+    top[:] = 0
+    people, first, last = 0, -1, len(top) - 1
+    for s in range(len(histogram)):
+        n = histogram[s]
+        people += n
+        if n > top[last]:
+            at = last
+            while at > 0 and top[at - 1] < n:
+                top[at] = top[at - 1]
+                at -= 1
+            top[at] = n
+        if n > 0 and allowed[s] and (first < 0 or n > histogram[first]):
+            first = s
+    return people, first
+
+
+def lacking(a: int, b: int, k: int, m: int) -> float:
+    """Q(k, m): how likely m people lack the value."""
+    result = 1.0
+    for j in range(k, k + m):
+        result = result * (b - j) / (a + b - j) if b > j else 0.0
+    return result
+
+
+def together(tail: int, a: int, b: int, k: int, m: int) -> float:
+    """CF1."""
+    if tail <= k:
+        return 0.0
+    return (tail - k) / a * lacking(a, b, k + 1, m)
+
+
 def verdict(
     k: int, m: int, theta: float, near: float, factor: Floats, x: Ints, best: Ints
 ) -> int:
@@ -110,12 +127,7 @@ def verdict(
     if best[1] == 0:
         return SAFE
     low, high = theta * (1 - near), theta * (1 + near)
-    least = 0.0
-    if best[0] > k:
-        least = (best[0] - k) / best[1]
-        whole = best[1] + best[2]
-        for j in range(k + 1, k + 1 + m):
-            least = least * (best[2] - j) / (whole - j) if best[2] > j else 0.0
+    least = together(best[0], best[1], best[2], k, m)
     if m > 0:
         for s in range(factor.shape[1]):
             if x[0, s] >= 0:

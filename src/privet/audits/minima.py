@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from privet.audits import loops, odds
+from privet.audits import odds
 from privet.audits.compiled import compiled
 from privet.audits.loops import CLOSE, SAFE, Flags
 from privet.audits.odds import NEAR, Floats, Ints, Point
@@ -91,18 +91,26 @@ class Minimum:
     def with_groups(self, parts: Ints) -> tuple[Minimum, bool]:
         """With more groups, one row each; and whether the limit is kept."""
         after, (l, k, m) = self.copy(), self.asked.point
-        fold, verdict = compiled(loops.fold), compiled(loops.verdict)
-        tables = after.factor, after.x, after.a, after.best
-        if fold is None or isinstance(l, tuple):
-            after._fold_all(parts)
-        elif not fold(parts, l, k, m, self.allowed, NEAR, *tables):
+        if not (isinstance(l, int) and after._fast(parts)):
             after = self.copy()
             after._fold_all(parts)
+        verdict = compiled("verdict")
         if verdict is None:
             return after, after.safe()
         minima = after.factor, after.x, after.best
         status = verdict(k, m, self.asked.theta, NEAR, *minima)
         return after, status == SAFE or (status == CLOSE and after.safe())
+
+    def _fast(self, parts: Ints) -> bool:
+        """Fold by compiled loops; False where there are none, or floats are close."""
+        best, factors = compiled("fold_best"), compiled("fold_factors")
+        if best is None or factors is None:
+            return False
+        l, k, m = self.asked.point
+        if not best(parts, l, k, m, self.allowed, NEAR, self.best):
+            return False
+        tables = self.factor, self.x, self.a
+        return not m or bool(factors(parts, l, k, m, self.allowed, NEAR, *tables))
 
     def _fold_all(self, parts: Ints) -> None:
         for histogram in parts:

@@ -19,6 +19,7 @@ from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
 from privet.engines.base import Run, Tally
 from privet.errors import InputError, NoAudit
 from privet.grouped import Grouped
+from privet.policy import Promise
 from privet.table import Table
 
 Key = tuple[int, ...]
@@ -27,8 +28,15 @@ Key = tuple[int, ...]
 
 def are_named(insider: Insider) -> bool:
     """Whether somebody is known by name."""
-    others = insider.knows_others, insider.same_as
-    return insider.victim is not None or not all(isinstance(o, int) for o in others)
+    others, same = insider.knows_others, insider.same_as
+    called = [*(others if isinstance(others, Mapping) else ())]
+    called += () if isinstance(same, int) else same
+    return insider.victim is not None or bool(called)
+
+
+def is_named(promise: Promise) -> bool:
+    """Whether a promise is about people by name."""
+    return isinstance(promise.against, Insider) and are_named(promise.against)
 
 
 @dataclass
@@ -95,7 +103,7 @@ class Named:
 
     def _values(self, group: Crowd) -> list[str | None]:
         every: list[str | None] = list(group.histogram)  # type: ignore[arg-type]
-        return [v for v in every if self.protect is None or v in self.protect]
+        return every if self.protect is None else sorted(self.protect, key=str)
 
     def _placements(
         self, value: str | None, home: Key, fold: Skyline, point: Point
@@ -103,8 +111,13 @@ class Named:
         """Where people who are only numbers may be: all in one group each."""
         victim = self.crowds[home]
         touched = [c for key, c in self.crowds.items() if key != home]
-        ruled = self._ruled(victim, value, point)
         rest = tuple(touched)
+        given = self.insider.rules_out
+        out = given if isinstance(given, tuple) else ()
+        if not left(victim).get(value) or value in out:
+            yield out, (victim, *rest)  # the belief is 0, if what is known fits at all
+            return
+        ruled = self._ruled(victim, value, point)
         (own,) = placed(victim, victim, value, ruled, point, TOGETHER)
         yield ruled, (own, *rest)
         if not point.k and not point.m:

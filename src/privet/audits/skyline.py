@@ -19,6 +19,7 @@ import numpy as np
 from privet.audits import odds
 from privet.audits.odds import NEAR, Floats, Ints, Point, Ruling
 from privet.audits.ranked import Ranked, Rows, lowest, lowest_of_three, ranked
+from privet.counts import distinct
 from privet.grouped import Grouped
 
 TOGETHER, WITH_KNOWN, APART = "together", "with known", "apart"
@@ -62,6 +63,12 @@ class Skyline:
     """The groups that can decide."""
     groups: int = 0
     """Groups seen."""
+    people: int = 0
+    """People seen."""
+    smallest: int = 0
+    """People of the smallest group."""
+    fewest: int = 0
+    """The fewest different values of a group."""
 
     def __init__(
         self,
@@ -69,12 +76,21 @@ class Skyline:
         protect: Sequence[int] | None = None,
         kept: Grouped | None = None,
         groups: int = 0,
+        people: int = 0,
+        smallest: int = 0,
+        fewest: int = 0,
     ) -> None:
         object.__setattr__(self, "rulings", tuple(dict.fromkeys(rulings)))
         shield = None if protect is None else tuple(sorted(set(protect)))
         object.__setattr__(self, "protect", shield)
         object.__setattr__(self, "kept", kept)
-        object.__setattr__(self, "groups", groups)
+        for name, number in (
+            ("groups", groups),
+            ("people", people),
+            ("smallest", smallest),
+            ("fewest", fewest),
+        ):
+            object.__setattr__(self, name, number)
 
     def add(self, batch: Grouped, rows: Ranked | None = None) -> Skyline:
         """With some more whole groups; `rows` are theirs, where they were ranked."""
@@ -82,46 +98,52 @@ class Skyline:
             return self
         rows = rows or ranked(batch)
         few = batch.take(deciding(rows, self.rulings, self.protect))
-        return self._with(few, len(batch))
+        here = replace(
+            self,
+            kept=few,
+            groups=len(batch),
+            people=int(batch.total.sum()),
+            smallest=int(batch.total.min()),
+            fewest=int(np.diff(batch.start).min()),
+        )
+        return self | here
 
     def __or__(self, other: Skyline) -> Skyline:
-        if other.kept is None:
-            return replace(self, groups=self.groups + other.groups)
-        return self._with(other.kept, other.groups)
-
-    def _with(self, few: Grouped, groups: int) -> Skyline:
-        if self.kept is not None and len(self.kept):
-            both = self.kept + few
-            few = both.take(deciding(ranked(both), self.rulings, self.protect))
-        return replace(self, kept=few, groups=self.groups + groups)
+        if self.kept is None or other.kept is None:
+            return self if other.kept is None else other
+        both = self.kept + other.kept
+        few = both.take(deciding(ranked(both), self.rulings, self.protect))
+        return replace(
+            self,
+            kept=few,
+            groups=self.groups + other.groups,
+            people=self.people + other.people,
+            smallest=min(self.smallest, other.smallest),
+            fewest=min(self.fewest, other.fewest),
+        )
 
     @cached_property
     def _rows(self) -> Ranked:
         assert self.kept is not None
         return ranked(self.kept)
 
-    @cached_property
-    def _mattering(self) -> Rows:
-        return mattering(self._rows, self.protect)
-
-    def _columns(self, ruling: Ruling) -> tuple[Ints, Ints, Ints, Ints]:
-        """Value, a, b and tail of the rows that matter; none of them ruled out."""
-        rows, at = self._rows, self._mattering
-        if isinstance(ruling, tuple):
-            at = at[~np.isin(rows.value[at], ruling)]
-        return rows.value[at], rows.a[at], rows.b[at], rows.tail(ruling)[at]
-
-    def _groups_of(self, ruling: Ruling) -> Rows:
-        rows, at = self._rows, self._mattering
-        if isinstance(ruling, tuple):
-            at = at[~np.isin(rows.value[at], ruling)]
-        return rows.group[at]
+    def _at(self, ruling: Ruling) -> Rows:
+        """The rows that can decide; worked out once per ruling."""
+        known: dict[Ruling, Rows] = self.__dict__.setdefault("_known", {})
+        if ruling not in known:
+            parts = fronts(self._rows, ruling, self.protect)
+            known[ruling] = np.unique(np.concatenate(parts))
+        return known[ruling]
 
     def worst(self, point: Point) -> Case | None:
         """The best attack at a point, exactly; None where no value matters."""
         if self.kept is None:
             return None
-        return best_attack(self._columns(point.l), self._groups_of(point.l), point)
+        rows, at = self._rows, self._at(point.l)
+        if isinstance(point.l, tuple):
+            at = at[~np.isin(rows.value[at], point.l)]
+        columns = rows.value[at], rows.a[at], rows.b[at], rows.tail(point.l)[at]
+        return best_attack(columns, rows.group[at], point)
 
     def belief(self, point: Point) -> Fraction:
         """How sure an insider can be at worst; 0 where no value matters."""
@@ -141,26 +163,43 @@ def deciding(
 ) -> Rows:
     """Groups that attain some minimum, for whatever k and m."""
     at = mattering(rows, protect)
-    value, a, b = rows.value[at], rows.a[at], rows.b[at]
-    found = [rows.group[at[lowest(value, a, b)]]]
+    found = [lacking_front(rows, at)]
     for ruling in rulings:
-        tail = rows.tail(ruling)[at]
-        some = np.arange(len(at))
-        if isinstance(ruling, tuple):
-            some = np.flatnonzero(~np.isin(value, ruling))
-        steps = some[lowest(value[some], a[some], tail[some])]
-        # The most frequent value of a group is its best for the attack in one group.
-        modes = rows.first(at[some])
-        own = np.searchsorted(at, modes)
-        front = own[_triples(a[own], b[own], tail[own])]
-        found += [rows.group[at[steps]], rows.group[at[front]]]
-    return np.unique(np.concatenate(found))
+        found += tail_fronts(rows, at, ruling)
+    return np.unique(rows.group[np.concatenate(found)])
+
+
+def fronts(rows: Ranked, ruling: Ruling, protect: Sequence[int] | None) -> list[Rows]:
+    """The rows that attain some minimum of a ruling, for whatever k and m."""
+    at = mattering(rows, protect)
+    return [lacking_front(rows, at), *tail_fronts(rows, at, ruling)]
+
+
+def lacking_front(rows: Ranked, at: Rows) -> Rows:
+    """The rows where the companions' attacks may be best: CF3 and CF5."""
+    return at[lowest(rows.value[at], rows.a[at], rows.b[at])]
+
+
+def tail_fronts(rows: Ranked, at: Rows, ruling: Ruling) -> list[Rows]:
+    """The rows where the victim's group may be best: CF2 and CF4; CF1."""
+    if isinstance(ruling, tuple):
+        at = at[~np.isin(rows.value[at], ruling)]
+    tail = rows.tail(ruling)
+    steps = at[lowest(rows.value[at], rows.a[at], tail[at])]
+    # The most frequent value of a group is its best for the attack in one group.
+    modes = rows.first(at)
+    return [steps, modes[_triples(rows.a[modes], rows.b[modes], tail[modes])]]
 
 
 def _triples(a: Ints, b: Ints, tail: Ints) -> Rows:
     """The front of (a, b, tail), each triple looked at once."""
-    _, first = np.unique(np.stack([a, b, tail]), axis=1, return_index=True)
-    first = np.sort(first)
+    first = (
+        np.sort(
+            distinct([a, b, tail], [int(c.max()) + 1 for c in (a, b, tail)], len(a))[0]
+        )
+        if len(a)
+        else np.zeros(0, dtype=np.intp)
+    )
     found: Rows = first[lowest_of_three(a[first], b[first], tail[first])]
     return found
 

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from privet.adversary import Linker
 from privet.audits import bound
+from privet.audits.named import is_named
 from privet.engines.base import Listener, Run
 from privet.errors import Infeasible, InputError, NoAudit
-from privet.finding import Verdict
+from privet.finding import Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.earlier import judge_together
 from privet.publishers.reading import load, verify
@@ -134,10 +135,10 @@ def _refuse_unjudged(policy: Policy) -> None:
             "A table must have promises against a linker to be published by top-down "
             f"disclosure; got {', '.join(sorted(kinds)) or 'none'}."
         )
-    if "insider" in kinds:
+    if any(is_named(p) for p in policy.promises):
         raise InputError(
-            "A promise against an insider must be judged before anything is published; "
-            "this version cannot. Take it out of the policy, or wait with the release."
+            "A promise about people by name must not be in a policy that is published: "
+            "what it says of them would travel with the release. Audit it apart."
         )
 
 
@@ -158,9 +159,17 @@ def _refuse_unsafe(release: Release) -> None:
         f"{why} {finding.promise.name!r} on this table: it comes to {reached}.",
         promise=finding.promise,
         best=reached,
-        advice=(
-            "Publish anew without the recipe."
-            if release.method == "recipe"
-            else "Bin the quasi columns, or leave some of them out.",
-        ),
+        advice=_advice(release, finding),
     )
+
+
+def _advice(release: Release, finding: Finding) -> list[str]:
+    if release.method == "recipe":
+        return ["Publish anew without the recipe."]
+    steps = ["Bin the quasi columns, or leave some of them out."]
+    if (
+        isinstance(finding.promise, Promise)
+        and finding.promise.against.kind == "insider"
+    ):
+        steps.insert(0, "Publish groups instead, with --method mondrian (Mondrian()).")
+    return steps

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privet.adversary import Linker
+from privet.adversary import Insider, Linker
 from privet.audits import audit
 from privet.engines.base import Relabel, Run
 from privet.errors import InputError
@@ -47,7 +47,7 @@ def judge_together(
     run: Run,
 ) -> Audit:
     """Judge promises against somebody who has this release and the earlier ones."""
-    linkers = [p for p in promises if isinstance(p.against, Linker)]
+    linkers = [p for p in promises if isinstance(p.against, Linker | Insider)]
     records = [read_custody(Path(custody)) for custody in custodies]
     if not all(_same_rows(table, record) for record in records):
         return Audit(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
-from privet.adversary import Bayesian, Linker, listed
+from privet.adversary import Bayesian, Insider, Linker, listed
 from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.exact import percent, written
 from privet.finding import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
+from privet.report import insiders
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
@@ -28,6 +30,13 @@ REACH = {
         "predictions themselves tell of a person; attributes other than the class; "
         "someone who knows rows of the table, or several releases of it; and someone "
         "who works out the original counts from how the release was made."
+    ),
+    "insider": (
+        "Covered: someone who sees the groups, knows who is in which, and knows as "
+        "much more as the promise says: values a person does not have, other people's "
+        "values, people who share the person's value. Not covered: someone who knows "
+        "more, who believes some values likelier than others beforehand, or who has "
+        "another release about the same people."
     ),
     "measure": (
         "A measure counts how many look alike. It does not say what can be learnt "
@@ -111,6 +120,8 @@ def explain(finding: Finding) -> str:
 def _sure(w: Witness, bound: Limit) -> str:
     if w.counted == CHANCES:
         return _moved(w, bound)
+    if w.attack is not None:
+        return _insider(w, bound)
     who = "Someone who knows " + (
         f"that a person's {_facts(w.knows)}" if w.knows else "nothing but the table"
     )
@@ -131,6 +142,22 @@ def _moved(w: Witness, bound: Limit) -> str:
         f"Someone who has the classifier{known} can be {_apart(w.belief, bound)} sure "
         f"that {plain(w.column)} is {value(w.value)}. "
         f"Before, {percent(w.belief.prior)}."
+    )
+
+
+def _insider(w: Witness, bound: Limit) -> str:
+    assert w.attack is not None
+    known = insiders.knowledge(w.column, w.attack, value, plain)
+    whose = f"{plain(w.attack.victim)}'s" if w.attack.victim else "the person's"
+    sure = (
+        f"Someone who knows {known} can be {_apart(w.belief, bound)} sure that "
+        f"{whose} {plain(w.column)} is {value(w.value)}."
+    )
+    alone = f"{percent(Fraction(w.part, w.whole))} ({_share(w.part, w.whole)} "
+    everybody = f"{percent(w.belief.prior)} ({_share(w.prior_part, w.prior_whole)})"
+    return (
+        f"{sure} Of those who look the same, {alone}{_unit(w.counted, w.whole)}) have "
+        f"it; of everybody, {everybody}."
     )
 
 
@@ -243,7 +270,7 @@ def beyond(finding: Finding) -> str:
     what = (
         "below the level"
         if isinstance(finding.promise, Measure)
-        else "beyond the limit"
+        else f"beyond the limit{_by_itself(finding)}"
     )
     if not above:
         none = (
@@ -258,6 +285,15 @@ def beyond(finding: Finding) -> str:
         return f"The one group ({people}) is {what}."
     some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
     return f"{some} groups ({people}) {_are(above)} {what}."
+
+
+def _by_itself(finding: Finding) -> str:
+    """Companions may be in another group; then a group alone says less."""
+    stated = finding.promise
+    if isinstance(stated, Measure) or not isinstance(stated.against, Insider):
+        return ""
+    one_by_one = stated.against.same_as and finding.groups > 1
+    return ", each by itself" if one_by_one else ""
 
 
 # What to do, and how far it reaches -------------------------------------------------
@@ -301,6 +337,12 @@ def _repairs(finding: Finding) -> Iterable[str]:
     if isinstance(stated, Measure):
         yield "Make rare combinations of the quasi columns coarser, or drop them."
         return
+    if isinstance(stated.against, Insider):
+        yield (
+            "Make the groups of people who look the same larger and more varied "
+            "(coarser quasi columns, or fewer of them); privet publish --method "
+            "mondrian does so."
+        )
     if not isinstance(stated.against, Linker) or not witness:
         return
     columns = [plain(c) for c in witness.knows]

@@ -1,0 +1,122 @@
+"""The command `skyline`: how much insiders may know."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from privet import terminal
+from privet.options import common, opened, rows_meant, table_options, where_of
+
+AT_LEAST_0 = click.IntRange(min=0)
+
+
+@click.command(short_help="Find how much insiders may know.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@click.option(
+    "--policy",
+    "-p",
+    type=click.Path(),
+    help="The policy file (TOML), for the roles of columns; a release has its own.",
+)
+@click.option(
+    "--confidence",
+    default="0.95",
+    show_default=True,
+    help="How sure an insider must not become.",
+)
+@click.option("--about", help="The sensitive column, where there are several.")
+@click.option(
+    "--max-l", type=AT_LEAST_0, default=20, show_default=True, help="Values ruled out."
+)
+@click.option(
+    "--max-k", type=AT_LEAST_0, default=50, show_default=True, help="People known."
+)
+@click.option(
+    "--max-m", type=AT_LEAST_0, default=50, show_default=True, help="Companions."
+)
+@table_options
+@common
+def skyline(
+    source: str,
+    policy: str | None,
+    confidence: str,
+    about: str | None,
+    max_l: int,
+    max_k: int,
+    max_m: int,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,  # there is one so far
+    max_seconds: float | None,
+    **reading: Any,
+) -> None:
+    """Find how much insiders may know about people in TABLE and still be unsure.
+
+    \b
+    Examples:
+      privet skyline patients.csv -p policy.toml
+      privet skyline out --confidence 0.8
+      privet skyline patients.csv -p policy.toml --json | jq .points
+
+    TABLE is what privet audit takes, or the folder of a release. Each line is as much
+    as one insider may know: values a person does not have, other people's values, and
+    people who have the same value as the person. The companions of --max-m are those
+    people. Nothing is written.
+
+    \b
+    Exit codes: 0 somebody without further knowledge stays unsure, 1 not even that,
+    2 wrong use.
+    """
+    from privet.audits.frontier import skyline as find
+
+    with _table(source, policy, where, reading, quiet or as_json) as (table, bar):
+        found = find(
+            table,
+            confidence,
+            about=about,
+            max_l=max_l,
+            max_k=max_k,
+            max_m=max_m,
+            max_seconds=max_seconds,
+            progress=bar,
+        )
+    if as_json:
+        terminal.emit(terminal.as_one_object(found.to_dict()))
+    elif quiet:
+        terminal.emit("\n".join(" ".join(map(str, p)) for p in found.points))
+    else:
+        terminal.show_any(found)
+    sys.exit(0 if found.safe else 1)
+
+
+@contextmanager
+def _table(
+    source: str,
+    policy: str | None,
+    where: tuple[str, ...],
+    reading: Mapping[str, Any],
+    silent: bool,
+) -> Iterator[tuple[Any, Any]]:
+    """The table as the policy means it, or what a release shows."""
+    from privet.audits import bound
+    from privet.policy import Policy
+    from privet.publishers import load
+    from privet.publishers.reading import is_release
+
+    if is_release(source):
+        release = load(source, memory_limit=reading["memory_limit"])
+        with release.table as table, terminal.bar(silent) as bar:
+            yield table, bar
+        return
+    if policy is None:
+        raise click.UsageError("A table must have a policy: give one with -p.")
+    stated = Policy.load(policy)
+    chosen = rows_meant(source, stated, where_of(where), reading)
+    with opened(source, chosen, reading, silent) as (table, bar):
+        yield bound(table, stated), bar

@@ -23,6 +23,16 @@ Names = str | Sequence[str]
 """One column name, or several."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """How a release shows the columns somebody may know: in groups."""
+
+    known: tuple[str, ...]
+    """The columns somebody may know."""
+    by: tuple[str, ...]
+    """The columns that tell the groups apart: the same, shown coarsely, or others."""
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """Private rows and the roles of their columns."""
@@ -39,6 +49,8 @@ class Table:
     """Where the rows come from."""
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """How the source was opened."""
+    shown: Shown | None = None
+    """How columns are shown that are known exactly; None: as they are known."""
 
     @property
     def roles(self) -> Roles:

@@ -108,7 +108,7 @@ def _as_released(promises: Any) -> Any:
 
 def bound(table: Table, policy: Policy) -> Table:
     """The rows a policy means, with the roles it gives their columns."""
-    roles = policy.bind(table.schema)
+    roles = policy.bind(table.schema, table.shown.known if table.shown else ())
     return table.meant_by(policy.where).with_roles(roles)
 
 

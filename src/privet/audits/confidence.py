@@ -24,10 +24,15 @@ from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
 from privet.releases.groups import Groups
-from privet.table import Table, require_columns
+from privet.table import Shown, Table, require_columns
 
 MOST_SETS = 5_000
 """Sets of columns that one promise may have counted."""
+
+BOUNDED = (
+    "Who knows some of the columns may not tell a person's group, and is at most as "
+    "sure as of the worst group."
+)
 
 Warn = Callable[[str], None]
 """Takes what a person should be warned of."""
@@ -45,6 +50,8 @@ class Question:
     values: tuple[object, ...] | None
     """The values that matter; None: every value."""
     limit: Ceiling
+    exact: bool = True
+    """Whether the groups are those the linker sees; otherwise they bound the belief."""
 
 
 def judge_table(
@@ -122,7 +129,17 @@ def ask(promise: Promise, table: Table) -> Question:
         for s in _sets(promise, column, table)
     ]
     tallies = tuple(Tally(s, column) for s in sets)
-    return Question(promise, tallies, column, values, ceiling(promise))
+    exact = table.shown is None or _is_exact(promise, table.shown)
+    return Question(promise, tallies, column, values, ceiling(promise), exact)
+
+
+def _is_exact(promise: Promise, shown: Shown) -> bool:
+    """Whether a linker can tell a person's group: by all columns, or needs none."""
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    if linker.knows_any is not None:
+        return linker.knows_any >= len(shown.known)
+    return not linker.knows or set(shown.known) <= set(linker.knows)
 
 
 def ceiling(promise: Promise) -> Ceiling:
@@ -162,6 +179,8 @@ def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ..
     linker = promise.against
     assert isinstance(linker, Linker)
     quasi = tuple(c for c in table.roles.quasi if c != column)
+    if table.shown is not None:
+        return [_groups_seen(linker, column, table, table.shown)]
     if linker.knows is not None:
         _check_known(linker.knows, column, table)
         return [linker.knows]
@@ -179,6 +198,22 @@ def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ..
             "columns with knows."
         )
     return [s for k in sizes for s in combinations(quasi, k)]
+
+
+def _groups_seen(
+    linker: Linker, column: str, table: Table, shown: Shown
+) -> tuple[str, ...]:
+    """The groups of a release that shows known columns in groups.
+
+    Who knows fewer columns may take several groups into account, and is at most as
+    sure as of the worst of them.
+    """
+    known = linker.knows
+    if known == ():
+        return ()
+    beside = [c for c in known or () if c not in shown.known]
+    _check_known(beside, column, table)
+    return (*shown.by, *beside)
 
 
 def _some(quasi: tuple[str, ...]) -> tuple[str, ...]:
@@ -274,6 +309,15 @@ def _judged(
     question: Question, worst: Worst, belief: Belief, witness: Witness | None
 ) -> Finding:
     kept = question.limit.holds(belief)
+    if not question.exact:
+        return Finding(
+            promise=question.promise,
+            verdict=Verdict.SAFE if kept else Verdict.UNDECIDED,
+            basis=Basis.BOUND,
+            belief=belief,
+            groups=worst.groups,
+            note=BOUNDED,
+        )
     return Finding(
         promise=question.promise,
         verdict=Verdict.SAFE if kept else Verdict.BREACH,

@@ -158,6 +158,8 @@ class Writing:
     """Which columns, in this order."""
     weight: str | None = None
     """A column of multiplicities: rows that look alike are written once, summed."""
+    times: str | None = None
+    """A column, itself not written, that says how often each row is written."""
 
 
 class Engine(Protocol):

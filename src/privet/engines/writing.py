@@ -79,12 +79,19 @@ class Writer:
             for c, d in self._dictionaries.items()
         )
         named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
-        rows = f"SELECT {named} FROM pv_people s {joins}"
+        rows = f"SELECT {named} FROM {self._people()} s {joins}"
         if self._writing.weight is None:
             return rows
         return _summed(
             rows, len(cells), self._writing.columns.index(self._writing.weight)
         )
+
+    def _people(self) -> str:
+        """The rows of the source, each as often as it is written."""
+        if self._writing.times is None:
+            return "pv_people"
+        times = f"CAST(c{self._position(self._writing.times)} AS BIGINT)"
+        return f"(SELECT *, unnest(range({times})) AS pv_again FROM pv_people)"
 
     def _cell(self, name: str, run: Run) -> str:
         c = self._position(name)

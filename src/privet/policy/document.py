@@ -88,14 +88,15 @@ class Policy:
         base = Path(self.origin.file).parent if self.origin else Path()
         return [base / Path(c).expanduser() for c in self.earlier]
 
-    def bind(self, schema: Schema) -> Roles:
-        """The roles of this policy for a table with these columns.
+    def bind(self, schema: Schema, beside: Sequence[str] = ()) -> Roles:
+        """The roles of this policy for a table with these columns and those beside it.
 
         A policy that names none leaves the table its own. Every column that does not
         exist, or is used for what it is not for, is reported at once, with its line.
         """
         roles = schema.roles if self.roles == Roles() else self.roles
-        problems = misfits(self, roles, schema.names)
+        names = tuple(dict.fromkeys((*schema.names, *beside)))
+        problems = misfits(self, roles, names)
         if not problems:
             return roles
         if self.origin is None:

@@ -9,25 +9,26 @@ from privet.adversary import Linker
 from privet.audits import bound
 from privet.audits.named import is_named
 from privet.engines.base import Listener, Run
-from privet.errors import Infeasible, InputError, NoAudit
-from privet.finding import Finding, Verdict
+from privet.errors import InputError, NoAudit
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.earlier import judge_together
+from privet.publishers.groups import publish_groups
+from privet.publishers.mondrian import Mondrian
 from privet.publishers.reading import load, verify
 from privet.publishers.refine import Refined, Watcher
-from privet.publishers.release import Release, judged
+from privet.publishers.release import Release, judged, refuse_unsafe
 from privet.publishers.topdown import TopDownDisclosure, method_for
 from privet.releases.recipe import Recipe
 from privet.table import Table, require_columns
 
-__all__ = ["Release", "TopDownDisclosure", "load", "publish", "verify"]
+__all__ = ["Mondrian", "Release", "TopDownDisclosure", "load", "publish", "verify"]
 
 
 def publish(
     table: Table,
     promises: Policy | Promise | Sequence[Promise | Measure],
     *,
-    method: TopDownDisclosure | None = None,
+    method: TopDownDisclosure | Mondrian | None = None,
     recipe: Recipe | None = None,
     max_seconds: float | None = None,
     progress: Listener | None = None,
@@ -42,7 +43,8 @@ def publish(
     promises
         A policy, or promises and measures.
     method
-        How to make it safe; `TopDownDisclosure()` by default.
+        How to make it safe: `TopDownDisclosure()`, which hides values, by default;
+        or `Mondrian()`, which makes groups.
     recipe
         An earlier release's recipe to apply again instead; refused if it breaks a
         promise now.
@@ -65,8 +67,18 @@ def publish(
     """
     policy = _policy(table, promises)
     table = bound(table, policy)
-    chosen = method or method_for(policy, table)
     run = Run(progress)
+    if isinstance(method, Mondrian):
+        _refuse_several_rows(table)
+        if recipe is not None:
+            raise InputError(
+                "A recipe must be for hidden values to be applied again; groups are "
+                "made anew from each delivery. Leave the recipe out."
+            )
+        return publish_groups(
+            table, policy, method, run=run, max_seconds=max_seconds, watcher=watcher
+        )
+    chosen = method or method_for(policy, table)
     _refuse_unjudged(policy)
     _refuse_several_rows(table)
     if recipe is not None:
@@ -100,7 +112,7 @@ def publish(
         together=together,
         ended=refined.ended,
     )
-    _refuse_unsafe(release)
+    refuse_unsafe(release)
     return release
 
 
@@ -121,7 +133,7 @@ def _refuse_several_rows(table: Table) -> None:
     """People with several rows are in several groups; hiding values may not help."""
     if table.roles.unit:
         raise InputError(
-            "A table must have one row per person to be published with hidden values; "
+            "A table must have one row per person to be published; "
             f"unit {table.roles.unit!r} says it may have several. Make one row per "
             "person first."
         )
@@ -140,36 +152,3 @@ def _refuse_unjudged(policy: Policy) -> None:
             "A promise about people by name must not be in a policy that is published: "
             "what it says of them would travel with the release. Audit it apart."
         )
-
-
-def _refuse_unsafe(release: Release) -> None:
-    """What breaks a promise is not a release."""
-    broken = [f for f in release.audit.findings if f.verdict is not Verdict.SAFE]
-    broken = [f for f in broken if f.verdict is not Verdict.NOT_APPLICABLE]
-    if not broken:
-        return
-    finding = broken[0]
-    reached = finding.belief.posterior if finding.belief else finding.value
-    why = (
-        "The recipe does not keep"
-        if release.method == "recipe"
-        else f"{release.method.capitalize()} does not reach"
-    )
-    raise Infeasible(
-        f"{why} {finding.promise.name!r} on this table: it comes to {reached}.",
-        promise=finding.promise,
-        best=reached,
-        advice=_advice(release, finding),
-    )
-
-
-def _advice(release: Release, finding: Finding) -> list[str]:
-    if release.method == "recipe":
-        return ["Publish anew without the recipe."]
-    steps = ["Bin the quasi columns, or leave some of them out."]
-    if (
-        isinstance(finding.promise, Promise)
-        and finding.promise.against.kind == "insider"
-    ):
-        steps.insert(0, "Publish groups instead, with --method mondrian (Mondrian()).")
-    return steps

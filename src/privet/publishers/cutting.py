@@ -272,7 +272,7 @@ def finish(
             totals = np.array([left, people - left])
             if not allowed(hist, totals, rules, found):
                 continue
-            _keep_worst(worst, found)
+            keep_worst(worst, found)
             middle = part(cells, begin, end, d, cut)
             line[2:5] = d, cut, len(lines)
             pending += [len(lines) + 1, len(lines)]
@@ -282,7 +282,8 @@ def finish(
     return np.array(lines, dtype=np.int64)
 
 
-def _keep_worst(worst: Ints, found: Ints) -> None:
+def keep_worst(worst: Ints, found: Ints) -> None:
+    """Remember the surest belief of each rule on either side of a cut."""
     for side in range(2):
         for r, (a, whole) in enumerate(found[side].tolist()):
             if a * int(worst[r, 1]) > int(worst[r, 0]) * whole:

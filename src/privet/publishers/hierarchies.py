@@ -150,3 +150,19 @@ def _check(paths: Mapping[str, tuple[str, ...]], words: str) -> None:
                     f"{words} must be nested: {path[level]!r} at level {level + 1} "
                     "has different levels above it in different lines."
                 )
+    _refuse_same_names(paths, words)
+
+
+def _refuse_same_names(paths: Mapping[str, tuple[str, ...]], words: str) -> None:
+    """A name means one set of values, at whatever level it stands."""
+    below: dict[tuple[int, str], set[str]] = {}
+    for value, path in paths.items():
+        for level, name in enumerate((value, *path)):
+            below.setdefault((level, name), set()).add(value)
+    meant: dict[str, set[str]] = {}
+    for (_, name), values in below.items():
+        if meant.setdefault(name, values) != values:
+            raise InputError(
+                f"{words} must use a name for one thing; {name!r} stands for "
+                "different values at different levels. Rename one of them."
+            )

@@ -9,9 +9,12 @@ from typing import Any
 
 from privet.audits import audit
 from privet.engines.base import Listener, Run
-from privet.finding import Audit
+from privet.errors import Infeasible
+from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.disclose import Step
+from privet.publishers.forms import Grouped
+from privet.publishers.grouping import Step as Split
 from privet.releases.recipe import Cut, Hide, Recipe
 from privet.table import Table
 
@@ -30,7 +33,7 @@ class Release:
     """How it was made."""
     recipe: Recipe | None = None
     """What is hidden; None once loaded from public files."""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step | Split, ...] = ()
     """The moves that led to it."""
     before: Audit | None = None
     """What an adversary could have learnt from the table itself."""
@@ -40,6 +43,10 @@ class Release:
     """Why the last move was the last."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """The public document; empty until it is written."""
+    grouped: Grouped | None = None
+    """The groups of a release made by Mondrian; None once loaded."""
+    origin: Table | None = None
+    """The private table, where what is released is another one."""
 
     @property
     def safe(self) -> bool:
@@ -50,7 +57,7 @@ class Release:
     def hidden(self) -> dict[str, list[str | None]] | None:
         """The hidden values by column; None once loaded from public files."""
         if self.recipe is None:
-            return None
+            return None if self.grouped is None else {}
         return {
             c: list(how.hidden)
             for c, how in self.recipe.columns.items()
@@ -68,8 +75,16 @@ class Release:
             if isinstance(how, Cut)
         }
 
+    @property
+    def private(self) -> Table:
+        """The table the release was made from."""
+        return self.origin or self.table
+
     def columns(self) -> tuple[str, ...]:
         """The columns that are published: all but identifiers."""
+        if self.grouped is not None:
+            named = (c for f in self.grouped.files for c in f.columns)
+            return tuple(dict.fromkeys(named))
         roles = self.table.roles
         dropped = {*roles.identifier, roles.unit}
         return tuple(c for c in self.table.schema.names if c not in dropped)
@@ -105,6 +120,9 @@ class Release:
         )
 
     def __repr__(self) -> str:
+        if self.grouped is not None:
+            groups = f"{len(self.grouped.partition)} groups"
+            return f"Release({self.method}, {self.audit.verdict.value}, {groups})"
         hidden = self.hidden
         shown = "" if hidden is None else f", hidden {hidden}"
         cuts = self.intervals
@@ -122,3 +140,36 @@ def judged(
     """Audit a table whose roles are settled already."""
     stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
     return audit(table, stated, strict=strict, progress=run.listener)
+
+
+def refuse_unsafe(release: Release) -> None:
+    """What breaks a promise is not a release."""
+    broken = [f for f in release.audit.findings if f.verdict is not Verdict.SAFE]
+    broken = [f for f in broken if f.verdict is not Verdict.NOT_APPLICABLE]
+    if not broken:
+        return
+    finding = broken[0]
+    reached = finding.belief.posterior if finding.belief else finding.value
+    why = (
+        "The recipe does not keep"
+        if release.method == "recipe"
+        else f"{release.method.capitalize()} does not reach"
+    )
+    raise Infeasible(
+        f"{why} {finding.promise.name!r} on this table: it comes to {reached}.",
+        promise=finding.promise,
+        best=reached,
+        advice=_advice(release, finding),
+    )
+
+
+def _advice(release: Release, finding: Finding) -> list[str]:
+    if release.method == "recipe":
+        return ["Publish anew without the recipe."]
+    steps = ["Bin the quasi columns, or leave some of them out."]
+    if (
+        isinstance(finding.promise, Promise)
+        and finding.promise.against.kind == "insider"
+    ):
+        steps.insert(0, "Publish groups instead, with --method mondrian (Mondrian()).")
+    return steps

@@ -1,0 +1,223 @@
+"""The two forms of a release in groups, and the files they are written to.
+
+Generalised: one table that shows ranges and sets in place of the known columns' values.
+Buckets: one table with everybody's known values and group, another with each group's
+sensitive values and how many people have them; nothing tells who has which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from privet.errors import InputError
+from privet.publishers.boxes import GRAMMAR, Partition
+from privet.publishers.loops import Ints
+from privet.publishers.streams import Column, Stream, summed
+from privet.roles import Roles, Schema
+from privet.table import Shown, Table, open_table
+
+GENERALISED, BUCKETS = "generalised", "buckets"
+FORMS = (GENERALISED, BUCKETS)
+PEOPLE, VALUES = "people", "values"
+"""The tables of buckets."""
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A table to be written."""
+
+    stem: str
+    """The file's name without its ending."""
+    table: Table
+    """Its rows, in a column of their own how often each is written."""
+    times: str
+    """That column; written only where the source had multiplicities itself."""
+    weight: str | None = None
+    """The column of multiplicities that is written."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are written."""
+        names = self.table.schema.names
+        return tuple(c for c in names if c != self.times or c == self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A partition in one of its forms."""
+
+    partition: Partition
+    """The groups."""
+    form: str
+    """`GENERALISED` or `BUCKETS`."""
+    files: tuple[File, ...]
+    """The tables; promises are judged on the last."""
+    kinds: Mapping[str, str]
+    """What kind of values each known column has."""
+    coarse: tuple[str, ...] = ()
+    """The columns that show more than one value at a time."""
+
+    @property
+    def table(self) -> Table:
+        """What promises are judged on."""
+        return self.files[-1].table
+
+    def columns(self) -> dict[str, Any]:
+        """What the manifest says of each column, beside its role and type."""
+        if self.form == BUCKETS:
+            return {}
+        ranges = {a.name for a in self.partition.attributes if a.as_ranges}
+        return {
+            c: {"shown_as": "ranges" if c in ranges else "sets"} for c in self.coarse
+        }
+
+    def manifest(self) -> dict[str, Any]:
+        """What the manifest says of the form."""
+        if self.form == BUCKETS:
+            group = self.table.roles.quasi[0]
+            return {"form": BUCKETS, "group": group}
+        return {"form": GENERALISED, "labels": dict(GRAMMAR)}
+
+    def recipe(self) -> dict[str, Any]:
+        """How the groups were made, for the custody record."""
+        columns = {
+            a.name: [a.domain[int(c)] for c in a.codes()]
+            for a in self.partition.attributes
+        }
+        return {
+            "recipe": "groups",
+            "columns": columns,
+            "tree": [list(line[2:5]) for line in self.partition.tree],
+        }
+
+
+def in_form(partition: Partition, table: Table, form: str) -> Grouped:
+    """The tables that show a partition of a table."""
+    shapes = {GENERALISED: _generalised, BUCKETS: _buckets}
+    kinds = {a.name: a.domain.kind for a in partition.attributes}
+    files, coarse = shapes[form](partition, table)
+    return Grouped(partition, form, files, kinds, coarse)
+
+
+def _generalised(
+    partition: Partition, table: Table
+) -> tuple[tuple[File, ...], tuple[str, ...]]:
+    known = len(partition.attributes)
+    behind = range(known, known + len(partition.others))
+    group, codes, n = summed(partition, list(behind))
+    columns, coarse = {}, []
+    for d, attribute in enumerate(partition.attributes):
+        texts, label = partition.labels(d)
+        exactly = set(texts) <= set(attribute.domain.labels)
+        columns[attribute.name] = Column(
+            attribute.name, texts, label, group, typed=exactly
+        )
+        coarse += [] if exactly else [attribute.name]
+    for domain, code in zip(partition.others, codes, strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
+    file = _file("table", columns, n, roles, table, Shown(roles.quasi, roles.quasi))
+    return (file,), tuple(coarse)
+
+
+def _buckets(
+    partition: Partition, table: Table
+) -> tuple[tuple[File, ...], tuple[str, ...]]:
+    roles, known = table.roles, len(partition.attributes)
+    if not roles.sensitive:
+        raise InputError("Buckets must have sensitive columns; none is declared.")
+    of = {d.name: known + j for j, d in enumerate(partition.others)}
+    name = _new_name("group", table.schema.names)
+    kept = [d for d in partition.others if d.name not in roles.sensitive]
+    group, codes, n = summed(partition, [*range(known), *(of[d.name] for d in kept)])
+    numbers = [str(g + 1) for g in range(len(partition))]
+    columns = {name: Column(name, numbers, group, typed=True)}
+    for attribute, place in zip(partition.attributes, codes, strict=False):
+        domain = attribute.domain
+        columns[domain.name] = _as_it_is(domain, attribute.codes()[place])
+    for domain, code in zip(kept, codes[known:], strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    target = roles.target if roles.target in columns else None
+    people = _file(
+        PEOPLE, columns, n, Roles(quasi=roles.quasi, target=target), table, None
+    )
+    secret = [d for d in partition.others if d.name in roles.sensitive]
+    group, codes, n = summed(partition, [of[d.name] for d in secret])
+    columns = {name: Column(name, numbers, group, typed=True)}
+    for domain, code in zip(secret, codes, strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    judged = Roles(quasi=(name,), sensitive=roles.sensitive)
+    shown = Shown(tuple(_quasi(table)), (name,))
+    values = _file(VALUES, columns, n, judged, table, shown, counted="count")
+    return (people, values), ()
+
+
+def _quasi(table: Table) -> Iterator[str]:
+    return (c for c in table.schema.names if c in table.roles.quasi)
+
+
+def _released(roles: Roles) -> Roles:
+    return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
+
+
+def _as_it_is(domain: Any, code: Ints) -> Column:
+    return Column(
+        domain.name, list(domain.labels), code, typed=domain.kind != "text"
+    )
+
+
+def _file(
+    stem: str,
+    columns: Mapping[str, Column],
+    n: Ints,
+    roles: Roles,
+    table: Table,
+    shown: Shown | None,
+    counted: str = "",
+) -> File:
+    """A table of rows and how often each is written, in the source's order."""
+    own = table.roles.weight
+    times = own or _new_name(counted or "people", table.schema.names)
+    written = own or counted or None
+    names = [c for c in columns if c not in table.schema.names]
+    names += [c for c in table.schema.names if c in columns]
+    stream = Stream(
+        [*(columns[c] for c in names), Column(times, None, n.astype(np.int64))]
+    )
+    options = {k: v for k, v in table.options.items() if k != "where"}
+    opened = open_table(
+        stream.source("the release"), replace(roles, weight=times), **options
+    )
+    return File(stem, replace(opened, shown=shown), times, written and times)
+
+
+def _new_name(name: str, taken: Sequence[str]) -> str:
+    """A name for a column that is none yet."""
+    folded = {t.casefold() for t in taken}
+    while name.casefold() in folded:
+        name += "_"
+    return name
+
+
+@contextmanager
+def closing(grouped: Grouped) -> Iterator[None]:
+    """Let go of the tables if something goes wrong."""
+    try:
+        yield
+    except BaseException:
+        for file in grouped.files:
+            file.table.close()
+        raise
+
+
+def schema_of(grouped: Grouped, table: Table) -> Schema:
+    """The columns that are written, in their order, with the roles they had."""
+    names = dict.fromkeys(c for f in grouped.files for c in f.columns)
+    return replace(table.schema, columns=tuple(
+        c for c in table.schema.columns if c.name in names
+    ))

@@ -1,0 +1,84 @@
+"""Publishing a table in groups: from the promises to a release that keeps them."""
+
+from __future__ import annotations
+
+import warnings
+
+from privet.adversary import Insider, Linker
+from privet.engines.base import Run
+from privet.errors import NoAudit
+from privet.finding import Audit, Finding, Verdict
+from privet.policy import Policy
+from privet.publishers.forms import closing, in_form
+from privet.publishers.mondrian import Mondrian
+from privet.publishers.refine import Watcher
+from privet.publishers.release import Release, judged, refuse_unsafe
+from privet.table import Table
+
+NOT_TOGETHER = (
+    "What this release gives away together with an earlier one cannot be told: groups "
+    "overlap with whatever was shown before."
+)
+
+
+def publish_groups(
+    table: Table,
+    policy: Policy,
+    method: Mondrian,
+    *,
+    run: Run,
+    max_seconds: float | None,
+    watcher: Watcher | None,
+) -> Release:
+    """Make a release in groups; or raise `Infeasible`."""
+    _refuse_nothing_to_judge(policy)
+    with warnings.catch_warnings():
+        before = judged(table, policy, run=run)
+    partition, refined = method.group(
+        table,
+        policy.promises,
+        policy.measures,
+        run=run,
+        max_seconds=max_seconds,
+        watcher=watcher,
+    )
+    grouped = in_form(partition, table, method.form)
+    with closing(grouped):
+        with warnings.catch_warnings(action="ignore"):  # said once, above
+            after = judged(grouped.table, policy, run=run)
+        release = Release(
+            table=grouped.table,
+            policy=policy,
+            audit=after,
+            method=method.kind,
+            steps=refined.steps,
+            before=before,
+            together=_together(policy),
+            ended=refined.ended,
+            grouped=grouped,
+            origin=table,
+        )
+        refuse_unsafe(release)
+    return release
+
+
+def _refuse_nothing_to_judge(policy: Policy) -> None:
+    seen = [p for p in policy.promises if isinstance(p.against, Linker | Insider)]
+    if not seen and not policy.measures:
+        kinds = sorted({p.against.kind for p in policy.promises})
+        raise NoAudit(
+            "A table must have promises against a linker or an insider, or measures, "
+            f"to be published in groups; got {', '.join(kinds)}."
+        )
+
+
+def _together(policy: Policy) -> Audit | None:
+    """Nothing is known of several releases of which one is in groups."""
+    if not policy.earlier:
+        return None
+    return Audit(
+        tuple(
+            Finding(p, Verdict.UNDECIDED, note=NOT_TOGETHER)
+            for p in (*policy.promises, *policy.measures)
+        )
+    )

@@ -1,0 +1,263 @@
+"""The method `Mondrian`: its options, and the groups it arrives at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privet.engines.base import Run
+from privet.errors import InputError
+from privet.exact import Number, fraction
+from privet.fixed import Fixed
+from privet.policy import Measure, Promise
+from privet.publishers import attributes, cutting
+from privet.publishers.attributes import RANGES, Attribute, Floats
+from privet.publishers.boxes import Partition
+from privet.publishers.cells import Counted, counted, placed
+from privet.publishers.forms import FORMS, GENERALISED
+from privet.publishers.grouping import Grouping, Step
+from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
+from privet.publishers.judging import Judge, Rule, least_of, rules_of
+from privet.publishers.refine import Refined, Watcher, refine
+from privet.roles import names
+from privet.table import Table, require_columns
+
+UTILITIES = ("ncp", "information")
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Split everybody into groups as small as every promise allows.
+
+    Parameters
+    ----------
+    utility
+        "ncp": even cuts through the widest columns keep ranges and sets small;
+        "information": cuts that tell most about the target.
+    form
+        "generalised": ranges and sets in place of values; "buckets": one table of
+        known values by group, another of each group's sensitive values.
+    hierarchies
+        For categories: an ARX file (a line per value: value;level 1;level 2;…) or the
+        levels of each value, by column. Without one, categories form sets.
+    order
+        For categories with an order of their own: their values in that order.
+    suppress
+        Which share of the people may be left out, in the widest groups.
+    """
+
+    kind: ClassVar[str] = "mondrian"
+    utility: str = "ncp"
+    form: str = GENERALISED
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    suppress: Fraction = Fraction(0)
+
+    def __init__(
+        self,
+        *,
+        utility: str = "ncp",
+        form: str = GENERALISED,
+        hierarchies: Mapping[str, Given | Hierarchy] | None = None,
+        order: Mapping[str, Sequence[str]] | None = None,
+        suppress: Number = 0,
+    ) -> None:
+        for what, value, known in (("utility", utility, UTILITIES), ("form", form, FORMS)):
+            if value not in known:
+                raise InputError(
+                    f"{what} must be one of {', '.join(known)}; got {value!r}."
+                )
+        share = fraction(suppress, "suppress")
+        if not 0 <= share < 1:
+            raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
+        trees = {
+            c: hierarchy_of(h, f"The hierarchy of {c!r}")
+            for c, h in (hierarchies or {}).items()
+        }
+        orders = {c: names(v, f"order of {c!r}", noun="value") for c, v in (order or {}).items()}
+        if both := sorted(trees.keys() & orders.keys()):
+            raise InputError(
+                f"Column {both[0]!r} must have a hierarchy or an order; got both."
+            )
+        object.__setattr__(self, "utility", utility)
+        object.__setattr__(self, "form", form)
+        object.__setattr__(self, "hierarchies", Fixed(trees))
+        object.__setattr__(self, "order", Fixed(orders))
+        object.__setattr__(self, "suppress", share)
+
+    def group(
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        measures: Sequence[Measure],
+        *,
+        run: Run,
+        max_seconds: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> tuple[Partition, Refined[Step]]:
+        """The groups, and how they were found."""
+        self._check(table)
+        rules = rules_of(promises, table)
+        columns = _columns(table, rules)
+        cells = counted(table, columns, run)
+        quasi = [c for c in columns if c in table.roles.quasi]
+        made = self._attributes(cells, len(quasi), table)
+        placed(cells.rows, [a.place for a in made])
+        state = self._state(table, cells, made, rules, least_of(measures))
+        refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+        partition = Partition(
+            tuple(made),
+            cells.domains[len(made) :],
+            cells.rows,
+            state.leaves(),
+            tuple(tuple(line) for line in state.tree),
+        )
+        return self._without_outliers(partition), refined
+
+    def _check(self, table: Table) -> None:
+        if not table.roles.quasi:
+            raise InputError("A table must have quasi columns to be put into groups.")
+        given = [*self.hierarchies, *self.order]
+        require_columns(given, table.schema, "hierarchies and order")
+        for column in given:
+            if column not in table.roles.quasi:
+                raise InputError(
+                    f"hierarchies and order must be of quasi columns; {column!r} is "
+                    "none."
+                )
+        if self.utility == "information":
+            _check_target(table)
+
+    def _state(
+        self,
+        table: Table,
+        cells: Counted,
+        made: Sequence[Attribute],
+        rules: Sequence[Rule],
+        least: int,
+    ) -> Grouping:
+        at = {d.name: j for j, d in enumerate(cells.domains)}
+        about = list(dict.fromkeys(r.column for r in rules))
+        judge = Judge(
+            rules,
+            least,
+            [cells.domains[at[c]] for c in about],
+            [at[c] for c in about],
+            cells.people,
+        )
+        target = at[table.roles.target or ""] if self.utility == "information" else -1
+        classes = len(cells.domains[target]) if target >= 0 else 1
+        return Grouping(
+            cells.rows,
+            attributes.shape(made),
+            cutting.aim(target, classes),
+            judge,
+            cutting.cutter(len(cells.rows)),
+            tuple(a.name for a in made),
+        )
+
+    # Columns ------------------------------------------------------------------------
+
+    def _attributes(
+        self, cells: Counted, quasi: int, table: Table
+    ) -> list[Attribute]:
+        return [self._attribute(cells, d, table) for d in range(quasi)]
+
+    def _attribute(self, cells: Counted, d: int, table: Table) -> Attribute:
+        domain = cells.domains[d]
+        if domain.name in self.hierarchies:
+            return attributes.tree(domain, self.hierarchies[domain.name])
+        if domain.name in self.order:
+            return attributes.listed(domain, self.order[domain.name])
+        if domain.kind in RANGES or domain.name in table.roles.bins:
+            return attributes.ordered(domain)
+        return attributes.flat(domain, self._first(cells, d, table))
+
+    def _first(self, cells: Counted, d: int, table: Table) -> Floats:
+        """Which categories stand first: frequent ones, or those of the main class.
+
+        Even cuts then leave frequent values alone, which are shown as they are; cuts
+        by information part the values by what they tell.
+        """
+        size = len(cells.domains[d])
+        often = _sums(cells, d, size)
+        if self.utility != "information":
+            return often
+        at = [x.name for x in cells.domains].index(table.roles.target or "")
+        main = int(np.argmax(_sums(cells, at, len(cells.domains[at]))))
+        inside = cells.rows[:, at] == main
+        return _sums(cells, d, size, inside) / np.maximum(often, 1)
+
+    # Outliers -----------------------------------------------------------------------
+
+    def _without_outliers(self, partition: Partition) -> Partition:
+        """Leave out groups at least twice as wide as the average, the widest first.
+
+        Without some of its groups a release tells nobody more about the others.
+        """
+        most = int(self.suppress * partition.people)
+        if not most:
+            return partition
+        shape, even = attributes.shape(partition.attributes), cutting.aim(-1, 1)
+        loops = cutting.cutter(len(partition.cells))
+        loss = np.array(
+            [
+                loops.survey(partition.cells, start, stop, shape, even).loss
+                for start, stop, _ in partition.leaves.tolist()
+            ]
+        )
+        people = partition.leaves[:, 2]
+        wide = loss >= 2 * (loss * people).sum() / people.sum()
+        order = np.argsort(-loss, kind="stable")
+        order = order[wide[order] & (loss[order] > 0)]
+        out = order[np.cumsum(people[order]) <= most]
+        if len(out) == len(partition):
+            return partition
+        kept = np.delete(partition.leaves, out, axis=0)
+        return Partition(
+            partition.attributes,
+            partition.others,
+            partition.cells,
+            kept,
+            partition.tree,
+            int(people[out].sum()),
+        )
+
+
+def _check_target(table: Table) -> None:
+    target = table.roles.target
+    if target is None:
+        raise InputError(
+            "utility must be 'ncp' for a table without a target; got 'information'. "
+            "Declare a target, or choose ncp."
+        )
+    if target in table.roles.sensitive:
+        raise InputError(
+            "utility 'information' must not be about a sensitive column: cuts are "
+            f"chosen by it, and {target!r} is sensitive. Choose ncp."
+        )
+
+
+def _columns(table: Table, rules: Sequence[Rule]) -> list[str]:
+    """What is counted: known columns first, then all others that are released."""
+    roles = table.roles
+    dropped = {*roles.identifier, roles.unit, roles.weight}
+    quasi = [c for c in table.schema.names if c in roles.quasi]
+    others = [c for c in table.schema.names if c not in {*dropped, *roles.quasi}]
+    missing = [r.column for r in rules if r.column not in others]
+    if missing:
+        raise InputError(f"about must be a column that is released; got {missing[0]!r}.")
+    return [*quasi, *others]
+
+
+def _sums(cells: Counted, column: int, size: int, inside: Any = None) -> Floats:
+    """How many people have each value of a column."""
+    rows = cells.rows if inside is None else cells.rows[inside]
+    weights = rows[:, -1].astype(np.float64)
+    return np.bincount(rows[:, column], weights=weights, minlength=size)
+
+

@@ -1,0 +1,107 @@
+"""Rows of a release made from counts when they are read, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from privet.engines import arrays
+from privet.engines.sources import Source
+from privet.publishers.boxes import Partition
+from privet.publishers.loops import Ints
+
+ROWS = 100_000
+"""Rows that are handed over together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Texts, by their number in each row; or numbers."""
+
+    name: str
+    texts: Sequence[str | None] | None
+    """The different texts; None: numbers."""
+    numbers: Ints
+    """Which text each row has, or the number itself."""
+    of: Ints | None = None
+    """Where numbers are given per group: the group of each row."""
+    typed: bool = False
+    """Whether the texts may all be numbers or dates."""
+
+
+class Stream:
+    """Columns as a stream that can be read repeatedly."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = list(columns)
+        first = self.columns[0]
+        self.rows = len(first.numbers if first.of is None else first.of)
+        self._texts = [c.texts and arrays.texts(c.texts) for c in self.columns]
+        kinds = [pa.int64() if c.texts is None else pa.large_string() for c in columns]
+        self.schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        for start in range(0, self.rows, ROWS):
+            part = slice(start, start + ROWS)
+            found = [self._part(i, part) for i in range(len(self.columns))]
+            yield pa.RecordBatch.from_arrays(found, schema=self.schema)
+
+    def _part(self, i: int, part: slice) -> pa.Array:
+        column, texts = self.columns[i], self._texts[i]
+        numbers = (
+            column.numbers[part]
+            if column.of is None
+            else column.numbers[column.of[part]]
+        )
+        whole = arrays.integers(numbers.astype(np.int64, copy=False))
+        return whole if texts is None else texts.take(whole)
+
+    def source(self, words: str) -> Source:
+        """The rows as an engine reads them."""
+        texts = [i for i, c in enumerate(self.columns) if c.typed]
+        return Source(
+            tuple(c.name for c in self.columns),
+            frame=self,
+            mixed=frozenset(texts),
+            words=words,
+            rows=self.rows,
+        )
+
+
+def summed(
+    partition: Partition, columns: Sequence[int]
+) -> tuple[Ints, list[Ints], Ints]:
+    """The group, codes and people of each different row over some columns."""
+    sizes = [_size(partition, c) for c in columns]
+    parts = []
+    for groups, cells, starts in partition.blocks():
+        spans = np.diff([*starts, len(cells)])
+        group = np.repeat(np.arange(groups.start, groups.stop), spans)
+        codes = [group, *(cells[:, c].astype(np.int64) for c in columns)]
+        parts.append(_different(codes, sizes, cells[:, -1].astype(np.int64)))
+    joined = [np.concatenate(p) for p in zip(*parts, strict=True)]
+    return joined[0], joined[1:-1], joined[-1]
+
+
+def _size(partition: Partition, column: int) -> int:
+    known = len(partition.attributes)
+    if column < known:
+        return len(partition.attributes[column])
+    return len(partition.others[column - known])
+
+
+def _different(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
+    """Lines that are alike once, with the sum of their numbers."""
+    from privet.counts import distinct
+
+    spans = [int(codes[0].max()) + 1, *sizes]
+    first, at = distinct(codes, spans, len(n))
+    people = np.bincount(at, weights=n).astype(np.int64)
+    return [*(c[first].astype(np.int32) for c in codes), people]

@@ -189,8 +189,8 @@ def watched(seconds: dict[str, float]) -> Iterator[None]:
     watch("count", topdown, "prepare")
     watch("greedy", topdown, "Disclosing")
     watch("greedy", topdown, "refine")
-    watch("write", commit, "_table")
-    watch("recount", commit, "_recount")
+    watch("write", commit, "write_tables")
+    watch("recount", commit, "recount")
     yield
 
 

@@ -33,6 +33,7 @@ _HOMES = {
     "Linker": "adversary",
     "Measure": "policy",
     "MissingExtra": "errors",
+    "Mondrian": "publishers",
     "NoAudit": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
@@ -87,6 +88,7 @@ __all__ = [
     "Linker",
     "Measure",
     "MissingExtra",
+    "Mondrian",
     "NoAudit",
     "Policy",
     "PolicyError",
@@ -145,6 +147,7 @@ if TYPE_CHECKING:
     from privet.finding import Audit, Basis, Finding, Verdict, Witness
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff
     from privet.publishers import (
+        Mondrian,
         Release,
         TopDownDisclosure,
         load,

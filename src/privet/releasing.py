@@ -34,10 +34,35 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--method",
-    type=click.Choice(["disclose"]),
+    type=click.Choice(["disclose", "mondrian"]),
     default="disclose",
     show_default=True,
-    help="How the table is made safe: disclose hides single values.",
+    help="How the table is made safe: disclose hides single values, mondrian makes "
+    "groups of people.",
+)
+@click.option(
+    "--form",
+    "shape",
+    type=click.Choice(["generalised", "buckets"]),
+    help="How mondrian shows groups: ranges and sets of values, or two tables.",
+)
+@click.option(
+    "--utility",
+    type=click.Choice(["ncp", "information"]),
+    help="How mondrian cuts: small ranges, or what tells about the target.",
+)
+@click.option(
+    "--hierarchy",
+    multiple=True,
+    metavar="COLUMN=FILE",
+    help="For mondrian: a column's value hierarchy as ARX writes it; repeat it for "
+    "several columns.",
+)
+@click.option(
+    "--suppress",
+    metavar="SHARE",
+    help="For mondrian: leave out up to this share of the people, such as 0.05, in the "
+    "widest groups.",
 )
 @click.option(
     "--format",
@@ -65,7 +90,11 @@ def publish(
     policy: str,
     output: str | None,
     custody: str | None,
-    method: str,  # there is one so far
+    method: str,
+    shape: str | None,
+    utility: str | None,
+    hierarchy: tuple[str, ...],
+    suppress: str | None,
     form: str | None,
     marker: str,
     keep: tuple[str, ...],
@@ -79,12 +108,15 @@ def publish(
     max_seconds: float | None,
     **reading: Any,
 ) -> None:
-    """Publish TABLE with values hidden until every promise of the policy holds.
+    """Publish TABLE with values hidden, or people grouped, so that every promise of
+    the policy holds.
 
     \b
     Examples:
       privet publish loans.csv -p policy.toml -o out --custody vault
       privet publish loans.csv -p policy.toml --dry-run
+      privet publish loans.csv -p policy.toml -o out --custody vault \\
+          --method mondrian --hierarchy job=jobs.csv
       privet publish may.csv -p policy.toml -o may --custody vault-may \\
           --recipe vault/recipe.json
 
@@ -103,13 +135,25 @@ def publish(
     stated = Policy.load(policy)
     silent = quiet or as_json
     chosen = rows_meant(source, stated, where_of(where), reading)
-    options = {"marker": marker, "keep": keep}
+    options: dict[str, Any] = {"marker": marker, "keep": keep}
+    given: dict[str, Any] = {"form": shape, "utility": utility, "suppress": suppress}
+    grouping = {k: v for k, v in given.items() if v is not None}
+    if hierarchy:
+        grouping["hierarchies"] = _files(hierarchy)
+    if method == "mondrian":
+        _refuse_options("mondrian", {"--keep": keep, "--recipe": recipe})
+        options = grouping
+    else:
+        _refuse_options("disclose", {f"--{k}": v for k, v in grouping.items()})
     with (
         terminal.warned() as said,
         opened(source, chosen, reading, silent) as (table, listener),
         terminal.moves(silent) as watcher,
     ):
-        release = _made(table, stated, recipe, options, max_seconds, listener, watcher)
+        chosen_method = _method(method, stated, table, options)
+        release = _made(
+            table, stated, recipe, chosen_method, max_seconds, listener, watcher
+        )
         told = summary(release)
         if not dry_run and release.safe:
             assert output is not None
@@ -128,21 +172,44 @@ def publish(
     sys.exit(terminal.EXIT[told["verdict"]])
 
 
+def _files(given: tuple[str, ...]) -> dict[str, str]:
+    """Files by column, from COLUMN=FILE."""
+    for text in given:
+        if not all(text.partition("=")[::2]):
+            raise click.BadParameter(
+                f"must be COLUMN=FILE; got {text!r}.", param_hint="--hierarchy"
+            )
+    return {c: file for c, _, file in (text.partition("=") for text in given)}
+
+
+def _refuse_options(method: str, given: dict[str, Any]) -> None:
+    for option, value in given.items():
+        if value:
+            name = option.replace("hierarchies", "hierarchy")
+            raise click.UsageError(f"{name} does not go with --method {method}.")
+
+
+def _method(method: str, policy: Policy, table: Table, options: dict[str, Any]) -> Any:
+    from privet.publishers import Mondrian
+    from privet.publishers.topdown import method_for
+
+    if method == "mondrian":
+        return Mondrian(**options)
+    return method_for(policy, table, **options)
+
+
 def _made(
     table: Table,
     policy: Policy,
     recipe: str | None,
-    options: dict[str, Any],
+    method: Any,
     max_seconds: float | None,
     listener: Any,
     watcher: Any,
 ) -> Release:
-    from privet.publishers import TopDownDisclosure
     from privet.publishers import publish as make
-    from privet.publishers.topdown import method_for
     from privet.releases.recipe import Recipe
 
-    method: TopDownDisclosure = method_for(policy, table, **options)
     return make(
         table,
         policy,

@@ -42,7 +42,8 @@ def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
     for role in ("target", "unit", "weight"):
         name = getattr(roles, role)
         yield f"columns.{role}", [name] if name else []
-    for section, named in (("bins", roles.bins), ("where", policy.where)):
+    free = {"bins": roles.bins, "where": policy.where, "hierarchy": policy.hierarchies}
+    for section, named in free.items():
         for column in named:
             yield f"{section}.{column}", [column]
     for i, promise in enumerate(policy.promises, 1):

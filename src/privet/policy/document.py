@@ -40,6 +40,8 @@ class Policy:
     """Which rows are meant, as texts; empty: all of them."""
     title: str = ""
     """What the release is called."""
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    """Files with value hierarchies, by column."""
     earlier: tuple[str, ...] = ()
     """Custody folders of earlier releases that somebody may have too."""
     signoff: Signoff | None = None
@@ -52,6 +54,7 @@ class Policy:
         object.__setattr__(self, "measures", _all(self.measures, Measure))
         object.__setattr__(self, "where", _where(self.where))
         object.__setattr__(self, "earlier", earlier_of(self.earlier))
+        object.__setattr__(self, "hierarchies", _files(self.hierarchies))
         for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {words}; got {value!r}.")
@@ -85,8 +88,15 @@ class Policy:
 
     def custodies(self) -> list[Path]:
         """The custody folders of earlier releases; relative to the policy file."""
+        return [self._beside(c) for c in self.earlier]
+
+    def hierarchy_files(self) -> dict[str, Path]:
+        """The files of value hierarchies; relative to the policy file."""
+        return {c: self._beside(path) for c, path in self.hierarchies.items()}
+
+    def _beside(self, path: str) -> Path:
         base = Path(self.origin.file).parent if self.origin else Path()
-        return [base / Path(c).expanduser() for c in self.earlier]
+        return base / Path(path).expanduser()
 
     def bind(self, schema: Schema, beside: Sequence[str] = ()) -> Roles:
         """The roles of this policy for a table with these columns and those beside it.
@@ -143,6 +153,17 @@ def _where(where: object) -> Fixed[str, tuple[str | None, ...]]:
         raise InputError(f"where must be a value or several per column; got {where!r}.")
     found = {c: values(v, f"where {c!r}") for c, v in where.items()}
     return Fixed({c: v if isinstance(v, tuple) else (v,) for c, v in found.items()})
+
+
+def _files(files: object) -> Fixed[str, str]:
+    fits = isinstance(files, Mapping) and all(
+        isinstance(c, str) and isinstance(f, str | Path) and str(f)
+        for c, f in files.items()
+    )
+    if not fits:
+        raise InputError(f"hierarchies must be a file per column; got {files!r}.")
+    assert isinstance(files, Mapping)
+    return Fixed({c: str(f) for c, f in files.items()})
 
 
 def _text_of(path: Path) -> str:

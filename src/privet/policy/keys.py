@@ -16,6 +16,7 @@ Form = Mapping[str, Any]
 TEXT: Form = {"title": "text", "type": "string"}
 TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
 NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
+FILE: Form = {"title": "the path of a file", "type": "string", "minLength": 1}
 FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
 NAMES: Form = {"anyOf": [TEXT, TEXTS]}
 WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
@@ -169,6 +170,11 @@ FREE: dict[str, Key] = {
         {"anyOf": [CELL, CELLS]},
         "Only rows whose column has this value, or one of these.",
     ),
+    "hierarchy": Key(
+        FILE,
+        "The file with a column's value hierarchy, as ARX writes it, beside the policy "
+        "file.",
+    ),
 }
 """Sections whose keys are columns."""
 
@@ -187,6 +193,7 @@ MEANINGS = {
     "signoff": "Who answers for the release; kept in custody.",
     "bins": FREE["bins"].meaning,
     "where": FREE["where"].meaning,
+    "hierarchy": FREE["hierarchy"].meaning,
 }
 """What each section says."""
 

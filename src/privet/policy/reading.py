@@ -103,6 +103,7 @@ class Reader:
             signoff=signoff,
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
+            hierarchies=self.content.get("hierarchy", {}),
         )
 
     def _say(self, key: str, rule: str) -> None:

@@ -27,8 +27,13 @@ def write(policy: Policy) -> str:
     parts.append(_section_text("[columns]", {k: v for k, v in columns.items() if v}))
     bins = {c: _edges(b) for c, b in roles.bins.items()}
     where = {c: list(v) for c, v in policy.where.items()}
+    free: dict[str, Mapping[str, Any]] = {
+        "bins": bins,
+        "where": where,
+        "hierarchy": policy.hierarchies,
+    }
     parts += [
-        _section_text(f"[{n}]", v) for n, v in (("bins", bins), ("where", where)) if v
+        _section_text(f"[{name}]", values) for name, values in free.items() if values
     ]
     parts += [_section_text("[[promise]]", p.to_dict()) for p in policy.promises]
     parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]

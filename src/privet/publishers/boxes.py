@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -120,7 +121,7 @@ def _keys(attribute: Attribute, places: Ints, starts: Ints) -> list[bytes]:
     pairs = np.unique(group * len(attribute) + places)
     edges = np.searchsorted(pairs, np.arange(len(starts) + 1) * len(attribute))
     own = (pairs % len(attribute)).astype(np.int64)
-    return [own[a:b].tobytes() for a, b in zip(edges, edges[1:], strict=False)]
+    return [own[a:b].tobytes() for a, b in pairwise(edges.tolist())]
 
 
 def _ends(attribute: Attribute, places: Ints, starts: Ints) -> list[bytes]:

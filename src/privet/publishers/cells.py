@@ -84,7 +84,8 @@ class Store:
     def add(self, batch: Grouped, columns: Sequence[str]) -> None:
         """Take the cells of some more groups."""
         block = np.empty((len(batch.n), self._width), dtype=np.int32)
-        keys = {d.name: codes for d, codes in zip(batch.by, batch.keys.columns())}
+        columns_of = batch.keys.columns()
+        keys = {d.name: codes for d, codes in zip(batch.by, columns_of, strict=True)}
         for j, column in enumerate(columns):
             at_value = column == batch.about.name
             block[:, j] = batch.value if at_value else keys[column][batch.group]
@@ -104,7 +105,9 @@ class Store:
 
     def _to_file(self) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="privet-", dir=self._spill)
+            self._file = tempfile.TemporaryFile(  # noqa: SIM115 - outlives this call
+                prefix="privet-", dir=self._spill
+            )
         while self._blocks:
             self._file.write(self._blocks.pop(0).data)
 

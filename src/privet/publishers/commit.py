@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -16,35 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from privet.engines.base import Run, Tally, Writing
-from privet.errors import EngineError, InputError
+from privet.engines.base import Run, Tally
+from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import Policy
 from privet.publishers.earlier import same_source
 from privet.publishers.folders import Busy, beside, move, private_files, save, sync
 from privet.publishers.note import note
-from privet.publishers.reading import MANIFEST, digest, open_files, read_manifest
-from privet.publishers.release import Release, judged
+from privet.publishers.reading import MANIFEST, digest, read_manifest
+from privet.publishers.recounting import Place, recount, write_tables
+from privet.publishers.release import Release
 from privet.releases.manifest import Written, columns_of, manifest
 from privet.releases.recipe import RECIPE, Hide, Recipe
 from privet.table import Table
 
 FORMATS = ("parquet", "csv")
 CUSTODY, NOTE = "custody.json", "README.txt"
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a release goes."""
-
-    folder: Path
-    """The release."""
-    file: str
-    """The table's file in it."""
-    format: str
-    """How the table is written."""
-    custody: Path
-    """Where the private record is kept."""
 
 
 def write(
@@ -60,8 +46,8 @@ def write(
     place = _place(folder, custody, format)
     _refuse(release, place, replace)
     with _explained(place), beside(place.folder) as partial:
-        written = _table(release, place, partial, run)
-        found, kinds = _recount(release, place, partial, written, run)
+        written = write_tables(release, place, partial, run)
+        found, kinds = recount(release, place, partial, written, run)
         content = _manifest(release, place, written, found, kinds, run)
         save(partial / MANIFEST, _json(content))
         save(partial / NOTE, note(content))
@@ -95,7 +81,7 @@ def _place(
             f"got {chosen!r}."
         )
     place = path.parent if file else path
-    return Place(place, file or f"table.{chosen}", chosen, kept)
+    return Place(place, file or f"table.{chosen}", chosen, kept, bool(file))
 
 
 def _refuse(release: Release, place: Place, replace_: bool) -> None:
@@ -105,12 +91,17 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
             "The custody folder must not be inside the release; it never travels. Got "
             f"{str(kept)!r} for a release in {str(folder)!r}."
         )
-    if release.recipe is None:
+    if release.recipe is None and release.grouped is None:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
         )
     if not release.safe:
         raise InputError("A release must keep every promise to be written.")
+    if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
+        raise InputError(
+            "A release of two tables must be written to a folder; got the name of a "
+            f"file, {place.file!r}."
+        )
     if release.table.roles.unit:
         raise InputError(
             "A table must have one row per person to be released; unit "
@@ -181,71 +172,6 @@ def _explained(place: Place) -> Iterator[None]:
 # What -------------------------------------------------------------------------------
 
 
-def _table(release: Release, place: Place, partial: Path, run: Run) -> Written:
-    path = partial / place.file
-    writing = Writing(
-        str(path),
-        place.format,
-        release.columns(),
-        release.table.roles.weight,
-    )
-    try:
-        rows = release.table.engine.write(writing, release.table.recodings, run)
-    except EngineError as error:
-        _probe(partial)
-        if "moved" not in str(error):  # not about files at all
-            raise
-        raise OSError(errno.EIO, "") from None
-    sync(path)
-    return Written(place.file, rows, digest(path))
-
-
-def _probe(partial: Path) -> None:
-    """Raise what the disk says, where it is the disk that takes no more."""
-    if shutil.disk_usage(partial).free < 2**24:
-        raise OSError(errno.ENOSPC, "")
-    (partial / "probe").write_bytes(bytes(2**20))
-
-
-def _recount(
-    release: Release, place: Place, partial: Path, written: Written, run: Run
-) -> tuple[Audit, dict[str, str]]:
-    """Read what was written, as a stranger would, and judge it again."""
-    roles, path = release.table.roles, partial / place.file
-    try:
-        with open_files(path, roles, guarded=place.format == "csv") as table:
-            found = judged(table, release.policy, run=run)
-            names, rows = table.schema.names, table.engine.rows(run)
-            kinds = {c.name: c.kind for c in table.schema.columns}
-    except InputError:
-        raise _miscounted() from None
-    same = _outcome(release.audit) == _outcome(found)
-    whole = (names, rows, digest(path)) == (
-        release.columns(),
-        written.rows,
-        written.sha256,
-    )
-    if not (same and whole):
-        raise _miscounted()
-    return found, kinds
-
-
-def _outcome(audit: Audit) -> list[tuple[object, ...]]:
-    """What must recount. Of equally bad cases any may be the witness, whose prior
-    may be another: the file has its values in another order.
-    """
-    return [
-        (f.verdict, f.belief and f.belief.posterior, f.value) for f in audit.findings
-    ]
-
-
-def _miscounted() -> EngineError:
-    return EngineError(
-        "What was written does not recount to what was promised; nothing is "
-        "released. Please report this as a bug."
-    )
-
-
 def hidden_cells(release: Release, run: Run) -> dict[str, int]:
     """How many cells of each column show the marker."""
     recipe = release.recipe
@@ -284,29 +210,34 @@ def _marked(recipe: Recipe) -> list[Tally]:
 def _manifest(
     release: Release,
     place: Place,
-    written: Written,
+    written: Sequence[Written],
     found: Audit,
     kinds: dict[str, str],
     run: Run,
 ) -> dict[str, Any]:
     from privet import __version__
 
-    table, recipe = release.table, release.recipe
-    assert recipe is not None
+    table, recipe = release.private, release.recipe or Recipe()
     domains = replace(table, relabels={}).domains(list(recipe.columns), run)
     if place.format == "csv":  # which has no types of its own
-        kinds = _kinds_of_source(table, run)
+        kinds = kinds | _kinds_of_source(table, run)
     kinds = kinds | {c: d.kind for c, d in domains.items()}
     hidden = hidden_values(release, run)
+    columns = columns_of(table.schema, release.columns(), kinds, recipe, hidden)
+    more: dict[str, Any] = {}
+    if release.grouped is not None:
+        more = release.grouped.manifest()
+        columns = release.grouped.columns(columns)
     return manifest(
         version=__version__,
         title=release.policy.title,
         method=release.method,
-        files=[written],
-        columns=columns_of(table.schema, release.columns(), kinds, recipe, hidden),
+        files=written,
+        columns=columns,
         weight=table.roles.weight,
         escaped=place.format == "csv",
         audit=found,
+        more=more,
     )
 
 
@@ -326,9 +257,8 @@ def _kept(
     replace_: bool,
 ) -> Iterator[None]:
     """The private record, written before the release appears; gone if it does not."""
-    assert release.recipe is not None
     record = custody_record(release, content, found)
-    texts = {RECIPE: _json(release.recipe.to_dict()), CUSTODY: _json(record)}
+    texts = {RECIPE: _json(_recipe(release)), CUSTODY: _json(record)}
 
     def appeared() -> bool:
         path = place.folder / MANIFEST
@@ -338,13 +268,20 @@ def _kept(
         yield
 
 
+def _recipe(release: Release) -> dict[str, Any]:
+    if release.grouped is not None:
+        return release.grouped.recipe()
+    assert release.recipe is not None
+    return release.recipe.to_dict()
+
+
 def custody_record(
     release: Release, content: dict[str, Any], found: Audit
 ) -> dict[str, Any]:
     """What the steward keeps: source, choices, witnesses, versions, times."""
     import duckdb
 
-    table = release.table
+    table = release.private
     return {
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
@@ -357,7 +294,7 @@ def custody_record(
         "method": release.method,
         "ended": release.ended,
         "recipe": None if release.recipe is None else release.recipe.to_dict(),
-        "steps": [_step(s) for s in release.steps],
+        "steps": [s.to_dict() for s in release.steps],
         "policy": _policy_text(release.policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
@@ -374,18 +311,6 @@ def _policy_text(policy: Policy) -> Any:
     except InputError:  # a promise about missing values, which TOML cannot write
         promises = [p.to_dict() for p in policy.promises]
         return promises + [m.to_dict() for m in policy.measures]
-
-
-def _step(step: Any) -> dict[str, Any]:
-    return {
-        "column": step.column,
-        "value": step.value,
-        "cut": step.cut,
-        "gain": step.gain,
-        "loss": step.loss,
-        "score": step.score,
-        "confidences": [str(c) for c in step.confidences],
-    }
 
 
 # How --------------------------------------------------------------------------------

@@ -7,12 +7,18 @@ many people have the row.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
-from privet.publishers.loops import Flags, Floats, Ints
+from privet.publishers.loops import Flags, Floats
+
+Ints = NDArray[Any]
+"""Integers, as narrow as they come."""
 
 
-def times_log(n: int, logs: Floats) -> float:
+def times_log(n: Any, logs: Floats) -> Any:
     """The number times its logarithm to base 2, alike on every machine.
 
     Numbers beyond the table lose their last binary digits: close enough to compare
@@ -24,7 +30,7 @@ def times_log(n: int, logs: Floats) -> float:
     return n * (shift + logs[n >> shift])
 
 
-def survey(  # noqa: PLR0912 - numba compiles it whole
+def survey(  # noqa: PLR0912, PLR0915 - numba compiles it whole
     rows: Ints,
     start: int,
     stop: int,
@@ -41,7 +47,7 @@ def survey(  # noqa: PLR0912 - numba compiles it whole
     cut: Ints,
     width: Floats,
     gain: Floats,
-) -> int:
+) -> None:
     """Look at every column of a group: its best cut, width and gain."""
     total = np.int64(0)
     whole = np.zeros(classes, dtype=np.int64)
@@ -70,7 +76,7 @@ def survey(  # noqa: PLR0912 - numba compiles it whole
             seen = np.unique(rows[start:stop, d].astype(np.int64))
         else:
             seen = np.arange(low, high + 1)
-        left, best, top = 0, -1, -1.0
+        left, best, top = np.int64(0), np.int64(-1), -1.0
         part[:] = 0
         last = -1
         values = 0
@@ -109,7 +115,6 @@ def survey(  # noqa: PLR0912 - numba compiles it whole
         else:
             width[d] = (values - 1) / (size[d] - 1)
         gain[d] = top if target >= 0 else 0.0
-    return total
 
 
 def tally(
@@ -121,7 +126,7 @@ def tally(
     about: Ints,
     offset: Ints,
     hist: Ints,
-) -> int:
+) -> Any:
     """Count the protected values on both sides of a cut; how many people are left."""
     left = np.int64(0)
     for i in range(start, stop):

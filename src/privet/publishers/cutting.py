@@ -254,7 +254,13 @@ def worst_of(
 
 
 def finish(
-    cells: Cells, start: int, stop: int, shape: Shape, aim: Aim, rules: Rules, worst: Ints
+    cells: Cells,
+    start: int,
+    stop: int,
+    shape: Shape,
+    aim: Aim,
+    rules: Rules,
+    worst: Ints,
 ) -> Ints:
     """Cut a group until no cut is allowed; see `privet.publishers.cutloops.finish`."""
     lines = [[start, stop, -1, 0, 0, int(_people(cells[start:stop]).sum())]]

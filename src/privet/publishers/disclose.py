@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,10 @@ class Step:
     """Gain per loss."""
     confidences: tuple[Fraction, ...]
     """The confidence of each rule afterwards."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the custody record."""
+        return {**vars(self), "confidences": [str(c) for c in self.confidences]}
 
 
 class Attribute:

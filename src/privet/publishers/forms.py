@@ -18,7 +18,8 @@ from privet.errors import InputError
 from privet.publishers.boxes import GRAMMAR, Partition
 from privet.publishers.loops import Ints
 from privet.publishers.streams import Column, Stream, summed
-from privet.roles import Roles, Schema
+from privet.releases.manifest import NOT_PROMISED_OF_GROUPS
+from privet.roles import Roles
 from privet.table import Shown, Table, open_table
 
 GENERALISED, BUCKETS = "generalised", "buckets"
@@ -67,21 +68,31 @@ class Grouped:
         """What promises are judged on."""
         return self.files[-1].table
 
-    def columns(self) -> dict[str, Any]:
-        """What the manifest says of each column, beside its role and type."""
-        if self.form == BUCKETS:
-            return {}
+    def columns(self, stated: Mapping[str, Any]) -> dict[str, Any]:
+        """What the manifest says of each column, given its role and type."""
+        found = {c: dict(about) for c, about in stated.items()}
+        for c in self.kinds:
+            found[c]["type"] = self.kinds[c]
         ranges = {a.name for a in self.partition.attributes if a.as_ranges}
-        return {
-            c: {"shown_as": "ranges" if c in ranges else "sets"} for c in self.coarse
-        }
+        for c in self.coarse:
+            found[c]["shown_as"] = "ranges" if c in ranges else "sets"
+        if self.form == BUCKETS:
+            people, values = self.files
+            found[self.table.roles.quasi[0]] = {"role": "group", "type": "integer"}
+            found[values.times] = {"role": "weight", "type": "integer"}
+            for c in values.columns[1:]:
+                found[c]["file"] = values.stem
+            for c in people.columns[1:]:
+                found[c]["file"] = people.stem
+        return found
 
     def manifest(self) -> dict[str, Any]:
         """What the manifest says of the form."""
+        said = {"form": self.form, "not_promised": list(NOT_PROMISED_OF_GROUPS)}
         if self.form == BUCKETS:
-            group = self.table.roles.quasi[0]
-            return {"form": BUCKETS, "group": group}
-        return {"form": GENERALISED, "labels": dict(GRAMMAR)}
+            values = self.files[-1]
+            return said | {"group": self.table.roles.quasi[0], "count": values.times}
+        return said | {"labels": dict(GRAMMAR)}
 
     def recipe(self) -> dict[str, Any]:
         """How the groups were made, for the custody record."""
@@ -166,9 +177,7 @@ def _released(roles: Roles) -> Roles:
 
 
 def _as_it_is(domain: Any, code: Ints) -> Column:
-    return Column(
-        domain.name, list(domain.labels), code, typed=domain.kind != "text"
-    )
+    return Column(domain.name, list(domain.labels), code, typed=domain.kind != "text")
 
 
 def _file(
@@ -213,11 +222,3 @@ def closing(grouped: Grouped) -> Iterator[None]:
         for file in grouped.files:
             file.table.close()
         raise
-
-
-def schema_of(grouped: Grouped, table: Table) -> Schema:
-    """The columns that are written, in their order, with the roles they had."""
-    names = dict.fromkeys(c for f in grouped.files for c in f.columns)
-    return replace(table.schema, columns=tuple(
-        c for c in table.schema.columns if c.name in names
-    ))

@@ -8,7 +8,7 @@ from privet.adversary import Insider, Linker
 from privet.engines.base import Run
 from privet.errors import NoAudit
 from privet.finding import Audit, Finding, Verdict
-from privet.policy import Policy
+from privet.policy import Measure, Policy, Promise
 from privet.publishers.forms import closing, in_form
 from privet.publishers.mondrian import Mondrian
 from privet.publishers.refine import Watcher
@@ -32,6 +32,7 @@ def publish_groups(
 ) -> Release:
     """Make a release in groups; or raise `Infeasible`."""
     _refuse_nothing_to_judge(policy)
+    method = method.for_policy(policy.hierarchy_files())
     with warnings.catch_warnings():
         before = judged(table, policy, run=run)
     partition, refined = method.group(
@@ -76,9 +77,7 @@ def _together(policy: Policy) -> Audit | None:
     """Nothing is known of several releases of which one is in groups."""
     if not policy.earlier:
         return None
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
     return Audit(
-        tuple(
-            Finding(p, Verdict.UNDECIDED, note=NOT_TOGETHER)
-            for p in (*policy.promises, *policy.measures)
-        )
+        tuple(Finding(p, Verdict.UNDECIDED, note=NOT_TOGETHER) for p in stated)
     )

@@ -60,9 +60,7 @@ def rules_of(promises: Sequence[Promise], table: Table) -> list[Rule]:
 
 
 def _rule(promise: Promise, table: Table) -> Rule:
-    column, values = meant(
-        promise, None if promise.about else table.protected(), table
-    )
+    column, values = meant(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
     roles = table.roles
     if column in (*roles.identifier, *roles.quasi):
@@ -232,7 +230,9 @@ def _compiled(
     )
 
 
-def refuse_infeasible(broken: Sequence[tuple[Any, Any]], least: int, people: int) -> None:
+def refuse_infeasible(
+    broken: Sequence[tuple[Any, Any]], least: int, people: int
+) -> None:
     """Raise where even one group of everybody breaks a promise."""
     if people < least:
         raise Infeasible(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from privet.publishers import attributes, cutting
 from privet.publishers.attributes import RANGES, Attribute, Floats
 from privet.publishers.boxes import Partition
 from privet.publishers.cells import Counted, counted, placed
-from privet.publishers.forms import FORMS, GENERALISED
+from privet.publishers.forms import BUCKETS, FORMS, GENERALISED
 from privet.publishers.grouping import Grouping, Step
 from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.publishers.judging import Judge, Rule, least_of, rules_of
@@ -66,7 +67,10 @@ class Mondrian:
         order: Mapping[str, Sequence[str]] | None = None,
         suppress: Number = 0,
     ) -> None:
-        for what, value, known in (("utility", utility, UTILITIES), ("form", form, FORMS)):
+        for what, value, known in (
+            ("utility", utility, UTILITIES),
+            ("form", form, FORMS),
+        ):
             if value not in known:
                 raise InputError(
                     f"{what} must be one of {', '.join(known)}; got {value!r}."
@@ -78,7 +82,10 @@ class Mondrian:
             c: hierarchy_of(h, f"The hierarchy of {c!r}")
             for c, h in (hierarchies or {}).items()
         }
-        orders = {c: names(v, f"order of {c!r}", noun="value") for c, v in (order or {}).items()}
+        orders = {
+            c: names(v, f"order of {c!r}", noun="value")
+            for c, v in (order or {}).items()
+        }
         if both := sorted(trees.keys() & orders.keys()):
             raise InputError(
                 f"Column {both[0]!r} must have a hierarchy or an order; got both."
@@ -88,6 +95,12 @@ class Mondrian:
         object.__setattr__(self, "hierarchies", Fixed(trees))
         object.__setattr__(self, "order", Fixed(orders))
         object.__setattr__(self, "suppress", share)
+
+    def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
+        """With a policy's hierarchies for the columns that have none here."""
+        mine = {*self.hierarchies, *self.order}
+        more = {c: Hierarchy.load(f) for c, f in files.items() if c not in mine}
+        return replace(self, hierarchies={**self.hierarchies, **more})
 
     def group(
         self,
@@ -102,6 +115,7 @@ class Mondrian:
         """The groups, and how they were found."""
         self._check(table)
         rules = rules_of(promises, table)
+        self._check_rules(rules, table)
         columns = _columns(table, rules)
         cells = counted(table, columns, run)
         quasi = [c for c in columns if c in table.roles.quasi]
@@ -131,6 +145,15 @@ class Mondrian:
                 )
         if self.utility == "information":
             _check_target(table)
+
+    def _check_rules(self, rules: Sequence[Rule], table: Table) -> None:
+        """Buckets part sensitive values from people; all others stay with them."""
+        for rule in rules:
+            if self.form == BUCKETS and rule.column not in table.roles.sensitive:
+                raise InputError(
+                    "about must be a sensitive column for a release in buckets; "
+                    f"{rule.column!r} is none, and would stand beside each person."
+                )
 
     def _state(
         self,
@@ -162,9 +185,7 @@ class Mondrian:
 
     # Columns ------------------------------------------------------------------------
 
-    def _attributes(
-        self, cells: Counted, quasi: int, table: Table
-    ) -> list[Attribute]:
+    def _attributes(self, cells: Counted, quasi: int, table: Table) -> list[Attribute]:
         return [self._attribute(cells, d, table) for d in range(quasi)]
 
     def _attribute(self, cells: Counted, d: int, table: Table) -> Attribute:
@@ -250,7 +271,9 @@ def _columns(table: Table, rules: Sequence[Rule]) -> list[str]:
     others = [c for c in table.schema.names if c not in {*dropped, *roles.quasi}]
     missing = [r.column for r in rules if r.column not in others]
     if missing:
-        raise InputError(f"about must be a column that is released; got {missing[0]!r}.")
+        raise InputError(
+            f"about must be a column that is released; got {missing[0]!r}."
+        )
     return [*quasi, *others]
 
 
@@ -258,6 +281,5 @@ def _sums(cells: Counted, column: int, size: int, inside: Any = None) -> Floats:
     """How many people have each value of a column."""
     rows = cells.rows if inside is None else cells.rows[inside]
     weights = rows[:, -1].astype(np.float64)
-    return np.bincount(rows[:, column], weights=weights, minlength=size)
-
-
+    found = np.bincount(rows[:, column], weights=weights, minlength=size)
+    return found.astype(np.float64)

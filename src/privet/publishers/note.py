@@ -14,7 +14,13 @@ def note(manifest: Mapping[str, Any]) -> str:
     lines += ["This is a public note; it tells nothing that is not in the release."]
     lines += ["", "What was changed"]
     changed = [_changed(c, about) for c, about in manifest["columns"].items()]
+    if "group" in manifest:
+        changed += ["Who of a group has which value is not told."]
     lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
+    if "labels" in manifest:
+        lines += [
+            f"- {text} means {words}." for text, words in manifest["labels"].items()
+        ]
     lines += [
         "- Rows are in a random order. Columns that name people are never released."
     ]
@@ -22,6 +28,8 @@ def note(manifest: Mapping[str, Any]) -> str:
         lines += [f"- {manifest['escaped']}"]
     lines += ["", "What is promised"]
     lines += [f"- {_promised(p)}" for p in manifest["promises"] if "worst" in p]
+    measured = [m for m in manifest.get("measures", ()) if "measured" in m]
+    lines += [f"- {m['name']}; it is {m['measured']}." for m in measured]
     lines += ["", "What is not promised"]
     lines += [f"- {line[0].upper()}{line[1:]}." for line in manifest["not_promised"]]
     lines += ["", "Recount it yourself: privet verify <this folder>", ""]
@@ -31,6 +39,8 @@ def note(manifest: Mapping[str, Any]) -> str:
 def _changed(column: str, about: Mapping[str, Any]) -> str:
     if about.get("shown_as") == "intervals":
         return f"{column} is shown in intervals."
+    if about.get("shown_as") in ("ranges", "sets"):
+        return f"{column} is shown in {about['shown_as']} of values."
     if "shown_as" in about:
         return (
             f"{column}: {about['hidden_values']} values are hidden and shown as "

@@ -15,7 +15,7 @@ from typing import Any
 from privet.adversary import KINDS
 from privet.audits import audit
 from privet.beliefs import limit_from
-from privet.engines.base import Listener
+from privet.engines.base import Listener, Tally
 from privet.engines.files import Source, TextOptions, find_source
 from privet.engines.sql import literal
 from privet.errors import InputError, PrivetError
@@ -24,12 +24,19 @@ from privet.policy import Measure, Policy, Promise
 from privet.publishers.release import Release
 from privet.releases.manifest import check_form
 from privet.roles import Roles
-from privet.table import Table, open_table
+from privet.table import Shown, Table, open_table
 
 MANIFEST = "release.json"
 
 
-def open_files(path: Path, roles: Roles, *, guarded: bool, **options: Any) -> Table:
+def open_files(
+    path: Path,
+    roles: Roles,
+    *,
+    guarded: bool,
+    shown: Shown | None = None,
+    **options: Any,
+) -> Table:
     """The released file as a table, with the roles that are left."""
     released = Roles(
         quasi=roles.quasi,
@@ -37,7 +44,10 @@ def open_files(path: Path, roles: Roles, *, guarded: bool, **options: Any) -> Ta
         target=roles.target,
         weight=roles.weight,
     )
-    return open_table(_exactly(path, guarded), released, **options)
+    source = _exactly(path, guarded)
+    if released.weight not in (source.names or ()):  # rows are written one by one
+        released = replace(released, weight=None)
+    return replace(open_table(source, released, **options), shown=shown)
 
 
 def _exactly(path: Path, guarded: bool) -> Source:
@@ -78,9 +88,8 @@ def load(folder: str | PathLike[str], **options: Any) -> Release:
 
 
 def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
-    roles, policy = _roles(content), _policy(content)
-    path = folder / content["files"][0]["path"]
-    table = open_files(path, roles, guarded="escaped" in content, **options)
+    policy = _policy(content)
+    table = open_judged(folder, content, **options)
     try:
         found = audit(table, [*policy.promises, *policy.measures])
     except BaseException:
@@ -92,7 +101,21 @@ def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
         audit=found,
         method=content.get("method", ""),
         manifest=content,
+        folder=folder,
     )
+
+
+def open_judged(folder: Path, content: Mapping[str, Any], **options: Any) -> Table:
+    """The table of a release that promises are judged on."""
+    roles, guarded = _roles(content), "escaped" in content
+    path, shown = folder / content["files"][-1]["path"], None
+    if "form" in content:
+        shown = Shown(roles.quasi, roles.quasi)
+    if "group" in content:
+        group = (content["group"],)
+        shown = Shown(roles.quasi, group)
+        roles = Roles(quasi=group, sensitive=roles.sensitive, weight=content["count"])
+    return open_files(path, roles, guarded=guarded, shown=shown, **options)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -226,13 +249,14 @@ def verify(
 
 def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
     problems = []
-    rows = len(release.table)
-    if rows != content["files"][0]["rows"]:
-        problems.append(
-            f"The table must have {content['files'][0]['rows']} rows; it has {rows}."
-        )
-    columns = release.table.schema.names
-    if set(columns) != set(content["columns"]):
+    rows, claimed = len(release.table), content["files"][-1]["rows"]
+    if rows != claimed:
+        problems.append(f"The table must have {claimed} rows; it has {rows}.")
+    columns = set(release.table.schema.names)
+    if "group" in content:
+        problems += _misfitting_people(release, content)
+        columns |= set(content["columns"])
+    if columns != set(content["columns"]):
         problems.append("The table must have the columns the manifest names.")
     stated = [*content["promises"], *content.get("measures", ())]
     for claim, found in zip(stated, release.audit.findings, strict=True):
@@ -246,3 +270,29 @@ def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
                 f"{found.verdict.value} at {worst}."
             )
     return problems
+
+
+def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
+    """Whether the people of buckets are as many in each group as their values."""
+    group, file = content["group"], content["files"][0]
+    if release.folder is None:
+        return []
+    roles = Roles(quasi=(group,), weight=content.get("weight"))
+    path = release.folder / file["path"]
+    with open_files(path, roles, guarded="escaped" in content) as people:
+        sizes = [_sizes(table, group) for table in (people, release.table)]
+        rows, names = len(people), set(people.schema.names)
+    problems = []
+    if rows != file["rows"]:
+        problems.append(f"{file['path']} must have {file['rows']} rows; it has {rows}.")
+    both = names | set(release.table.schema.names)
+    if both != set(content["columns"]):
+        problems.append("The tables must have the columns the manifest names.")
+    if sizes[0] != sizes[1]:
+        problems.append("Each group must have as many people as values; one has not.")
+    return problems
+
+
+def _sizes(table: Table, group: str) -> dict[str | None, int]:
+    ((_, counts),) = table.count([Tally((), group)])
+    return counts.histogram(0)

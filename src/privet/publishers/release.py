@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from privet.audits import audit
@@ -45,6 +46,8 @@ class Release:
     """The public document; empty until it is written."""
     grouped: Grouped | None = None
     """The groups of a release made by Mondrian; None once loaded."""
+    folder: Path | None = None
+    """Where it was loaded from; None: it was made here."""
     origin: Table | None = None
     """The private table, where what is released is another one."""
 

@@ -39,7 +39,9 @@ class Stream:
         self.columns = list(columns)
         first = self.columns[0]
         self.rows = len(first.numbers if first.of is None else first.of)
-        self._texts = [c.texts and arrays.texts(c.texts) for c in self.columns]
+        self._texts = [
+            None if c.texts is None else arrays.texts(c.texts) for c in columns
+        ]
         kinds = [pa.int64() if c.texts is None else pa.large_string() for c in columns]
         self.schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
@@ -104,4 +106,5 @@ def _different(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
     spans = [int(codes[0].max()) + 1, *sizes]
     first, at = distinct(codes, spans, len(n))
     people = np.bincount(at, weights=n).astype(np.int64)
-    return [*(c[first].astype(np.int32) for c in codes), people]
+    different: list[Ints] = [c[first].astype(np.int32) for c in codes]
+    return [*different, people]

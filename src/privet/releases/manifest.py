@@ -28,6 +28,15 @@ NOT_PROMISED = (
 )
 """What no promise of this kind covers; said in every manifest."""
 
+NOT_PROMISED_OF_GROUPS = (
+    *NOT_PROMISED[:3],
+    "protection against somebody who draws conclusions from where groups were not "
+    "split",
+    "protection against somebody who finds some of a group's values likelier for a "
+    "person than others beforehand",
+)
+"""The same for releases in groups."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -110,8 +119,9 @@ def manifest(
     weight: str | None,
     escaped: bool,
     audit: Audit,
+    more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The public document."""
+    """The public document; `more` is what only some kinds of releases have."""
     promises = [f for f in audit.findings if isinstance(f.promise, Promise)]
     measures = [f for f in audit.findings if isinstance(f.promise, Measure)]
     content: dict[str, Any] = {
@@ -125,6 +135,7 @@ def manifest(
         "promises": [public_finding(f) for f in promises],
         "not_promised": list(NOT_PROMISED),
     }
+    content |= more or {}
     if measures:
         content["measures"] = [public_finding(f) for f in measures]
     if weight:
@@ -191,7 +202,9 @@ def _are_columns(columns: Any) -> bool:
 
 _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "files": lambda c: (
-        _is_list(c["files"]) and len(c["files"]) == 1 and all(map(_is_file, c["files"]))
+        _is_list(c["files"])
+        and len(c["files"]) == (2 if c.get("form") == "buckets" else 1)
+        and all(map(_is_file, c["files"]))
     ),
     "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),
     "promises": lambda c: _is_list(c["promises"]),
@@ -200,5 +213,8 @@ _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "method": lambda c: isinstance(c["method"], str),
     "title": lambda c: isinstance(c["title"], str),
     "weight": lambda c: c["weight"] in c["columns"],
+    "form": lambda c: c["form"] in ("generalised", "buckets"),
+    "group": lambda c: c["group"] in c["columns"] and c.get("count") in c["columns"],
+    "labels": lambda c: isinstance(c["labels"], dict),
 }
 """What must hold of each part of a manifest."""

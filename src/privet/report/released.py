@@ -21,6 +21,12 @@ ENDED = {
     "interrupt": "Stopped by Ctrl-C: more values might have been shown.",
     "recipe": "Made by an earlier release's recipe.",
 }
+ENDED_GROUPS = {
+    "finished": "No group can be split further.",
+    "time": "Stopped at the time limit: groups might have been split further.",
+    "callback": "Stopped on request: groups might have been split further.",
+    "interrupt": "Stopped by Ctrl-C: groups might have been split further.",
+}
 
 
 def summary(release: Release) -> dict[str, Any]:
@@ -32,6 +38,7 @@ def summary(release: Release) -> dict[str, Any]:
         "ended": release.ended,
         "moves": len(release.steps),
         "columns": dict(_columns(release)),
+        "groups": _groups(release),
         "promises": list(_promises(release)),
         "together": None
         if release.together is None
@@ -65,6 +72,23 @@ def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
+def _groups(release: Release) -> dict[str, Any] | None:
+    """How many groups there are, how large, and how blurred each column is."""
+    if release.grouped is None:
+        return None
+    partition = release.grouped.partition
+    sizes = partition.leaves[:, 2]
+    return {
+        "form": release.grouped.form,
+        "groups": len(partition),
+        "people": partition.people,
+        "smallest": int(sizes.min()),
+        "largest": int(sizes.max()),
+        "suppressed": partition.suppressed,
+        "width": {c: round(w, 4) for c, w in partition.widths().items()},
+    }
+
+
 def _promises(release: Release) -> Iterator[dict[str, Any]]:
     before = release.before.findings if release.before else release.audit.findings
     for was, now in zip(before, release.audit.findings, strict=True):
@@ -91,14 +115,37 @@ def as_text(told: Mapping[str, Any]) -> str:
         if p["before"] is not None:
             lines.append(f"  Worst case: {_share(p['before'])} → {_share(p['after'])}.")
         lines.append(f"  {p['note'] or p['words']}")
-    lines += ["", "What is hidden:"]
-    changed = [f"  {_column(c, a)}" for c, a in told["columns"].items()]
-    lines += changed or ["  Nothing: the table was safe as it is."]
+    lines += [
+        "",
+        *(_hidden(told) if told["groups"] is None else _grouped(told["groups"])),
+    ]
     for f in told["together"] or ():
         lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
         lines += [f"  {f['note'] or f['words']}"]
-    lines += ["", f"{ENDED[told['ended']]} ({told['moves']} moves)"]
+    ended = ENDED if told["groups"] is None else ENDED_GROUPS
+    lines += ["", f"{ended[told['ended']]} ({told['moves']} moves)"]
     return "\n".join(lines)
+
+
+def _hidden(told: Mapping[str, Any]) -> list[str]:
+    changed = [f"  {_column(c, a)}" for c, a in told["columns"].items()]
+    return [
+        "What is hidden:",
+        *(changed or ["  Nothing: the table was safe as it is."]),
+    ]
+
+
+def _grouped(about: Mapping[str, Any]) -> list[str]:
+    lines = [
+        f"{about['groups']:,} groups of {about['smallest']:,} to {about['largest']:,} "
+        f"people ({about['people']:,} in all)."
+    ]
+    if about["suppressed"]:
+        lines.append(f"{about['suppressed']:,} people in wide groups are left out.")
+    if about["form"] == "buckets":
+        return [*lines, "Known values are shown as they are; who has which is not."]
+    lines.append("Average width of what is shown, of the whole column:")
+    return lines + [f"  {words.plain(c)}: {w:.1%}" for c, w in about["width"].items()]
 
 
 def _share(value: str) -> str:

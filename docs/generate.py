@@ -71,7 +71,7 @@ SHELVES = {
     "Promises": ("Promise", "Measure", "Purpose", "Signoff", "Policy"),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio"),
-    "Publishing": ("TopDownDisclosure", "Release", "Recipe"),
+    "Publishing": ("TopDownDisclosure", "Mondrian", "Release", "Recipe"),
     "Classifiers": (
         "NaiveBayes",
         "ClassifierViews",
@@ -364,6 +364,7 @@ EXAMPLES = {
     "columns.weight": '[columns]\nweight = "count"',
     "bins": '[bins]\nage = [18, 40, 65]\nadmitted = ["2023-01-01", "2023-07-01"]',
     "where": '[where]\nyear = 2024\nregion = ["North", "South"]',
+    "hierarchy": '[hierarchy]\njob = "jobs.csv"',
     "promise.name": '[[promise]]\nname = "nobody learns a discharge"\n'
     'against = "linker"\nabout = "bankruptcy"\nat_most = 0.5',
     "promise.against": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
@@ -443,6 +444,9 @@ HEADS = {
     "where": "Only these rows are judged. `privet audit` applies it when it opens the "
     "table, and `--where` narrows it further. In Python, hand it on yourself: "
     "`pv.read(path, where=policy.where)`.",
+    "hierarchy": "A line per value, from fine to coarse, such as "
+    "`Cook;Service;Manual;*`. Mondrian shows `Service` where a group has several of "
+    "its values. Every value must have its line.",
 }
 
 
@@ -577,6 +581,9 @@ PUBLISH_FIELDS = {
     "promises": "One object per promise and measure: `promise` (its name), `verdict`, "
     "`limit`, `before` and `after` (the worst case in the table and in the release), "
     "`words`, `note`.",
+    "groups": "Of a release in groups: its form, how many groups and people there are, "
+    "the size of the smallest and the largest group, how many people are left out, and "
+    "how wide each column is on average, from 0 to 1; null for hidden values.",
     "together": "Findings against somebody who also has the earlier releases of the "
     "policy, in the form of an audit's findings; null where it names none.",
     "folder": "Where the release is; absent with `--dry-run`.",
@@ -791,6 +798,12 @@ def release_page() -> str:
                     "`table.parquet` or `table.csv`",
                     "release",
                     "The table; rows in a random order, identifiers left out.",
+                ),
+                (
+                    "`people` and `values`, either `.parquet` or `.csv`",
+                    "release",
+                    "Instead of the table, for buckets: everybody's group and known "
+                    "values; and each group's sensitive values with their `count`.",
                 ),
                 ("`release.json`", "release", "The manifest, for programs."),
                 ("`README.txt`", "release", "The same in short, for people."),

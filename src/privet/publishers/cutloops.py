@@ -30,7 +30,59 @@ def times_log(n: Any, logs: Floats) -> Any:
     return n * (shift + logs[n >> shift])
 
 
-def survey(  # noqa: PLR0912, PLR0915 - numba compiles it whole
+def worth(
+    left: Any, total: Any, part: Ints, whole: Ints, informative: bool, logs: Floats
+) -> float:
+    """What a cut is worth: people on its smaller side, or what it tells, in bits."""
+    if not informative:
+        return float(min(left, total - left))
+    of_all = times_log(total, logs)
+    of_left = times_log(left, logs)
+    of_right = times_log(total - left, logs)
+    for c in range(len(whole)):
+        of_all -= times_log(whole[c], logs)
+        of_left -= times_log(part[c], logs)
+        of_right -= times_log(whole[c] - part[c], logs)
+    return float(of_all - of_left - of_right)
+
+
+def search(
+    hist: Ints,
+    seen: Ints,
+    whole: Ints,
+    nodes: Ints,
+    spread: Ints,
+    level: int,
+    informative: bool,
+    logs: Floats,
+) -> tuple[int, float, int]:
+    """The best place to cut, what it is worth, and how many values there are.
+
+    The histogram is empty afterwards. With a level, cuts are between its nodes.
+    """
+    total, left = whole.sum(), np.int64(0)
+    part = np.zeros(len(whole), dtype=np.int64)
+    cut, top, last, values = -1, -1.0, -1, 0
+    for p in seen:
+        here = hist[p].sum()
+        if here == 0:
+            continue
+        new = last < 0 or level < 0 or nodes[level, last] != nodes[level, p]
+        if new:
+            values += spread[level, p] if level >= 0 else 1
+            if last >= 0:
+                score = worth(left, total, part, whole, informative, logs)
+                if score > top:
+                    top, cut = score, last
+        left += here
+        for c in range(len(whole)):
+            part[c] += hist[p, c]
+            hist[p, c] = 0
+        last = p
+    return cut, top, values
+
+
+def survey(
     rows: Ints,
     start: int,
     stop: int,
@@ -49,13 +101,10 @@ def survey(  # noqa: PLR0912, PLR0915 - numba compiles it whole
     gain: Floats,
 ) -> None:
     """Look at every column of a group: its best cut, width and gain."""
-    total = np.int64(0)
     whole = np.zeros(classes, dtype=np.int64)
     for i in range(start, stop):
-        total += rows[i, -1]
-        if target >= 0:
-            whole[rows[i, target]] += rows[i, -1]
-    part = np.zeros(classes, dtype=np.int64)
+        c = rows[i, target] if target >= 0 else 0
+        whole[c] += rows[i, -1]
     for d in range(len(kind)):
         cut[d], width[d], gain[d] = -1, 0.0, 0.0
         low = high = np.int64(rows[start, d])
@@ -67,8 +116,8 @@ def survey(  # noqa: PLR0912, PLR0915 - numba compiles it whole
         for i in range(start, stop):
             c = rows[i, target] if target >= 0 else 0
             hist[rows[i, d], c] += rows[i, -1]
-        level = -1  # of the children below the lowest node above all values
-        if kind[d] == 2:
+        level = -1
+        if kind[d] == 2:  # the children below the lowest node above all values
             level = first[d]
             while nodes[level + 1, low] != nodes[level + 1, high]:
                 level += 1
@@ -76,45 +125,15 @@ def survey(  # noqa: PLR0912, PLR0915 - numba compiles it whole
             seen = np.unique(rows[start:stop, d].astype(np.int64))
         else:
             seen = np.arange(low, high + 1)
-        left, best, top = np.int64(0), np.int64(-1), -1.0
-        part[:] = 0
-        last = -1
-        values = 0
-        for p in seen:
-            here = 0
-            for c in range(classes):
-                here += hist[p, c]
-            if here == 0:
-                continue
-            new = last < 0 or level < 0 or nodes[level, last] != nodes[level, p]
-            if new:
-                values += spread[level, p] if level >= 0 else 1
-            if new and last >= 0:
-                if target < 0:
-                    smaller = min(left, total - left)
-                    if smaller > best:
-                        best, cut[d] = smaller, last
-                else:
-                    of_all = times_log(total, logs)
-                    of_left = times_log(left, logs)
-                    of_right = times_log(total - left, logs)
-                    for c in range(classes):
-                        of_all -= times_log(whole[c], logs)
-                        of_left -= times_log(part[c], logs)
-                        of_right -= times_log(whole[c] - part[c], logs)
-                    worth = of_all - of_left - of_right
-                    if worth > top:
-                        top, cut[d] = worth, last
-            left += here
-            for c in range(classes):
-                part[c] += hist[p, c]
-                hist[p, c] = 0
-            last = p
+        cut[d], top, values = search(
+            hist, seen, whole, nodes, spread, level, target >= 0, logs
+        )
         if kind[d] == 0:
             width[d] = at[d, high] - at[d, low]
         else:
             width[d] = (values - 1) / (size[d] - 1)
-        gain[d] = top if target >= 0 else 0.0
+        if target >= 0:
+            gain[d] = top
 
 
 def tally(
@@ -224,7 +243,27 @@ def grown(array: Ints) -> Ints:
     return larger
 
 
-def finish(  # noqa: PLR0912 - numba compiles it whole
+def best_column(cut: Ints, width: Floats, gain: Floats) -> int:
+    """The column to try next: the highest gain, then the widest, then the first."""
+    d = -1
+    for c in range(len(cut)):
+        if cut[c] >= 0 and (
+            d < 0 or gain[c] > gain[d] or (gain[c] == gain[d] and width[c] > width[d])
+        ):
+            d = c
+    return d
+
+
+def keep_worst(worst: Ints, found: Ints) -> None:
+    """Remember the surest belief of each rule on either side of a cut."""
+    for side in range(2):
+        for r in range(len(worst)):
+            a, whole = found[side, r, 0], found[side, r, 1]
+            if a * worst[r, 1] > worst[r, 0] * whole:
+                worst[r, 0], worst[r, 1] = a, whole
+
+
+def finish(
     rows: Ints,
     start: int,
     stop: int,
@@ -264,81 +303,38 @@ def finish(  # noqa: PLR0912 - numba compiles it whole
     lines[0, 0], lines[0, 1] = start, stop
     for i in range(start, stop):
         lines[0, 5] += rows[i, -1]
-    used, pending, waiting = 1, [0], 1
-    while waiting > 0:
-        waiting -= 1
-        at_line = pending[waiting]
-        begin, end = lines[at_line, 0], lines[at_line, 1]
-        lines[at_line, 2] = -1
-        people = lines[at_line, 5]
+    used, pending = 1, [0]
+    form = (kind, size, at, first, nodes, spread)
+    while len(pending) > 0:
+        line = pending.pop()
+        begin, end, people = lines[line, 0], lines[line, 1], lines[line, 5]
+        lines[line, 2] = -1
         if people < 2 * least or end - begin < 2:
             continue
         survey(
-            rows,
-            begin,
-            end,
-            kind,
-            size,
-            at,
-            first,
-            nodes,
-            spread,
-            target,
-            classes,
-            logs,
-            scratch,
-            cut,
-            width,
-            gain,
+            rows, begin, end, *form, target, classes, logs, scratch, cut, width, gain
         )
-        for _ in range(columns):
-            d = -1
-            for c in range(columns):
-                if cut[c] >= 0 and (
-                    d < 0
-                    or gain[c] > gain[d]
-                    or (gain[c] == gain[d] and width[c] > width[d])
-                ):
-                    d = c
-            if d < 0:
-                break
+        d = best_column(cut, width, gain)
+        while d >= 0:
             hist[:, :] = 0
             left = tally(rows, begin, end, d, cut[d], about, offset, hist)
             totals[0], totals[1] = left, people - left
-            if not allowed(
-                hist,
-                totals,
-                least,
-                offset,
-                of,
-                ruled,
-                known,
-                num,
-                den,
-                mask,
-                found,
-            ):
-                cut[d] = -1
-                continue
-            for side in range(2):
-                for r in range(len(of)):
-                    a, whole = found[side, r, 0], found[side, r, 1]
-                    if a * worst[r, 1] > worst[r, 0] * whole:
-                        worst[r, 0], worst[r, 1] = a, whole
-            middle = part(rows, begin, end, d, cut[d])
-            if used + 2 > len(lines):
-                lines = grown(lines)
-            lines[at_line, 2], lines[at_line, 3] = d, cut[d]
-            lines[at_line, 4] = used
-            lines[used, 0], lines[used, 1] = begin, middle
-            lines[used, 5] = left
-            lines[used + 1, 0], lines[used + 1, 1] = middle, end
-            lines[used + 1, 5] = people - left
-            if waiting + 2 > len(pending):
-                pending.append(0)
-                pending.append(0)
-            pending[waiting], pending[waiting + 1] = used + 1, used
-            waiting += 2
-            used += 2
-            break
+            rules = (offset, of, ruled, known, num, den, mask)
+            if allowed(hist, totals, least, *rules, found):
+                break
+            cut[d] = -1
+            d = best_column(cut, width, gain)
+        if d < 0:
+            continue
+        keep_worst(worst, found)
+        middle = part(rows, begin, end, d, cut[d])
+        if used + 2 > len(lines):
+            lines = grown(lines)
+        lines[line, 2], lines[line, 3], lines[line, 4] = d, cut[d], used
+        lines[used, 0], lines[used, 1], lines[used, 5] = begin, middle, left
+        lines[used + 1, 0], lines[used + 1, 1] = middle, end
+        lines[used + 1, 5] = people - left
+        pending.append(used + 1)
+        pending.append(used)
+        used += 2
     return lines[:used]

@@ -324,12 +324,16 @@ def compiled() -> Cutter | None:
 
 HELPERS = (
     cutloops.times_log,
+    cutloops.worth,
+    cutloops.search,
     cutloops.survey,
     cutloops.tally,
     cutloops.part,
     cutloops.worst_of,
     cutloops.allowed,
     cutloops.grown,
+    cutloops.best_column,
+    cutloops.keep_worst,
 )
 
 

@@ -74,7 +74,7 @@ class Promised:
     """An insider (or a linker: nothing known) about one column."""
 
     column: str
-    l: int  # noqa: E741 - the paper's name
+    l: int
     k: int
     m: int
     holds: Callable[[Fraction], bool]
@@ -120,7 +120,8 @@ class Mondrian:
     def _blur(self, group: Group) -> Any:
         if self.target is None:
             return people(group) * sum(c.width(group) for c in self.columns)
-        return max(best[1] for c in self.columns if (best := self.cut(c, group)))  # type: ignore[has-type]
+        cuts = [self.cut(c, group) for c in self.columns]
+        return max((best[1] for best in cuts if best), default=0.0)
 
     def split(self, group: Group) -> tuple[Group, Group] | None:
         """The first cut that leaves the whole release safe."""

@@ -16,10 +16,11 @@ from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.releases.classifier import ClassifierViews
 from privet.releases.groups import Groups
+from privet.releases.scorecard import Scorecard
 from privet.roles import Roles
 from privet.table import Table
 
-Auditable = Table | Groups | ClassifierViews
+Auditable = Table | Groups | ClassifierViews | Scorecard
 """What can be audited: a table as if it were released, or what is released of it."""
 
 Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
@@ -30,6 +31,7 @@ JUDGES: dict[tuple[type, type], Judge] = {
     (Table, Insider): insider.judge_table,
     (Groups, Insider): insider.judge_groups,
     (ClassifierViews, Bayesian): bayes.judge,
+    (Scorecard, Bayesian): bayes.judge_card,
 }
 """The arithmetic there is."""
 
@@ -37,12 +39,17 @@ FITTING: dict[type, tuple[type, ...]] = {
     Linker: (Table, Groups),
     Insider: (Table, Groups),
     Reconstructor: (),
-    Bayesian: (ClassifierViews,),
+    Bayesian: (ClassifierViews, Scorecard),
 }
 """What each adversary looks at; promises against others do not apply to it."""
 
 
-LOOKED_AT = {Table: "a table", Groups: "groups", ClassifierViews: "a classifier"}
+LOOKED_AT = {
+    Table: "a table",
+    Groups: "groups",
+    ClassifierViews: "a classifier",
+    Scorecard: "a classifier",
+}
 """How each release is called in a sentence."""
 
 

@@ -6,18 +6,20 @@ Mozafari, Zaniolo 2009, sections 4 and 7; r-closeness is a limit of kind `Ratio`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 from privet.adversary import Bayesian
-from privet.audits.amplification import gain_allowed, pair_odds
+from privet.audits.amplification import allowed, gain_allowed, pair_odds
 from privet.audits.victims import Case, Classifier, cases_of, known_to, posterior
 from privet.beliefs import Belief, Shift
 from privet.engines.base import Run
 from privet.errors import InputError, nearest, what_exists
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
+from privet.releases.scorecard import Scorecard
 
 MOST_CLASSES = 10
 """With more classes, not every set of them is looked at."""
@@ -30,6 +32,27 @@ def judge(
 ) -> list[Finding]:
     """Judge promises against a Bayesian on a classifier."""
     return [_judged(views, p, run, warn) for p in promises]
+
+
+def judge_card(
+    card: Scorecard, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge promises on a scorecard; what its floats leave open is decided exactly."""
+    return [_settled(card, f) for f in judge(card, promises, run, warn)]
+
+
+def _settled(card: Scorecard, found: Finding) -> Finding:
+    promise = found.promise
+    assert isinstance(promise, Promise)
+    assert isinstance(promise.against, Bayesian)
+    if found.verdict is not Verdict.UNDECIDED or promise.against.prior != "uniform":
+        return found
+    odds = allowed(promise.limit, len(card.labels))
+    if odds is not None and promise.against.averaging == "worlds":
+        odds /= 2  # never twice as sure as somebody who takes a random row
+    if not card.within(odds):
+        return found
+    return replace(found, verdict=Verdict.SAFE, basis=Basis.BOUND, note="")
 
 
 def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Finding:
@@ -112,10 +135,9 @@ def _sets_crossing(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named
             )
     odds = _all_pairs(views, against, cases[0].found.known)
-    allowed = gain_allowed(shift)
+    gain = gain_allowed(shift)
     if all(
-        o is not None and o * prior[d] <= allowed * prior[c]
-        for (c, d), o in odds.items()
+        o is not None and o * prior[d] <= gain * prior[c] for (c, d), o in odds.items()
     ):
         return None
     if k <= MOST_CLASSES and all(

@@ -44,6 +44,10 @@ class Classifier(Protocol):
     def counted(self) -> Any:
         """Whole counts to average over, or None."""
 
+    @property
+    def slack(self) -> Fraction:
+        """How far a posterior of the scores may be off; 0: they are exact."""
+
     def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
         """What is known of a person, by index."""
 
@@ -99,7 +103,9 @@ def cases_of(
     assert isinstance(against, Bayesian)
     if isinstance(against.knows, Mapping):
         known = views.victim(against.knows)
-        yield Case(label, prior, _one_victim(views, against, known, label))
+        for highest in (True, False):
+            found = _one_victim(views, against, known, label, highest)
+            yield Case(label, prior, widened(found, views.slack, highest))
         return
     kept, at_most = known_to(views, against)
     directions = [True] if isinstance(promise.limit, Ceiling) else [True, False]
@@ -107,9 +113,21 @@ def cases_of(
         if against.averaging == "rows":
             scores = views.scores if kept is None else views.scores.over(kept)
             found = extreme(scores, label, highest=highest, attributes=at_most)
-            yield Case(label, prior, _renamed(found, kept))
+            found = _renamed(found, kept)
         else:
-            yield Case(label, prior, _averaged(views, label, highest, kept, at_most))
+            found = _averaged(views, label, highest, kept, at_most)
+        yield Case(label, prior, widened(found, views.slack, highest))
+
+
+def widened(found: Extreme, slack: Fraction, highest: bool) -> Extreme:
+    """What surely is attained and never passed, where scores are not exact."""
+    if not slack:
+        return found
+    off = slack if highest else -slack
+    value, bound = found.value - off, found.bound + off
+    inside = [min(max(x, Fraction(0)), Fraction(1)) for x in (value, bound)]
+    digits = [Fraction(round(x * 10**12), 10**12) for x in inside]
+    return Extreme(digits[0], digits[1], found.known)
 
 
 def known_to(
@@ -120,7 +138,7 @@ def known_to(
         return tuple(views.victim_index(name) for name in against.knows), None
     if isinstance(against.knows, int):
         return None, min(against.knows, views.scores.attributes)
-    return None, None
+    return None, views.scores.attributes if views.slack else None
 
 
 def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
@@ -131,7 +149,11 @@ def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
 
 
 def _one_victim(
-    views: Classifier, against: Bayesian, known: dict[int, int], label: int
+    views: Classifier,
+    against: Bayesian,
+    known: dict[int, int],
+    label: int,
+    highest: bool,
 ) -> Extreme:
     rows = views.scores.posterior(known)
     if rows is None:
@@ -144,8 +166,9 @@ def _one_victim(
         assert exactly is not None
         return Extreme(exactly[label], exactly[label], known)
     # Never twice the odds of a random row, nor half of them.
-    odds = 2 * rows[label] / max(1 - rows[label], Fraction(1, 10**30))
-    return Extreme(rows[label], odds / (1 + odds), known)
+    twice, p = Fraction(2) if highest else Fraction(1, 2), rows[label]
+    ends = [f * p / (f * p + 1 - p) for f in (1 / twice, twice)]
+    return Extreme(ends[0], ends[1], known)
 
 
 def _averaged(

@@ -164,6 +164,11 @@ class ClassifierViews:
         )
 
     @property
+    def slack(self) -> Fraction:
+        """How far a posterior of the scores may be off: they are exact."""
+        return Fraction(0)
+
+    @property
     def counted(self) -> ClassifierViews | None:
         """Itself where whole counts are published as they are, for averaging."""
         plain = not self.smoothing and self.prior is None

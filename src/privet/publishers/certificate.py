@@ -1,0 +1,197 @@
+"""Scores to a power, rounded to whole points so that no ranking changes; and the proof.
+
+Every point is the logarithm of a score's factor, times the exponent, rounded up by less
+than a little more than one; classes that win ties get a head start larger than all
+roundings together. Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+from typing import Any
+
+from privet.logs import Logs
+from privet.publishers.gap import gap_bound, true_gap
+from privet.releases.classifier import Attribute
+from privet.releases.scorecard import Points, Scorecard
+from privet.releases.scores import Scores
+
+EXTRA = 24
+"""Bits beyond those of the points, so that rounding is by hardly more than one."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Why a scorecard ranks as the original does. Private: it undoes the exponent."""
+
+    exponent: Fraction
+    """What the scores were raised to."""
+    bits: int
+    """Points are logarithms times two to this."""
+    gap: int
+    """B: different scores of the original differ by at least a factor of 1 + 1/B."""
+    how: str
+    """How the gap is known: from integers, or from the tuples."""
+    shifts: tuple[int, ...] = ()
+    """Points by which a declared rule moved the belief in each class."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the custody record."""
+        return {
+            "exponent": str(self.exponent),
+            "bits": self.bits,
+            "gap": str(self.gap),
+            "gap_from": self.how,
+            "shifts": list(self.shifts),
+        }
+
+    @classmethod
+    def from_dict(cls, stated: Any) -> Certificate:
+        """Read what `to_dict` wrote."""
+        return cls(
+            Fraction(stated["exponent"]),
+            int(stated["bits"]),
+            int(stated["gap"]),
+            stated["gap_from"],
+            tuple(stated["shifts"]),
+        )
+
+
+def bits_needed(scores: Scores, exponent: Fraction, gap: int) -> int:
+    """How many bits of a logarithm keep every ranking."""
+    steps = scores.classes * (scores.attributes + 2) * (gap + 1)
+    ratio = Fraction(steps) / exponent
+    return max(1, (ratio.numerator // ratio.denominator).bit_length() + 1)
+
+
+def margin_of(scores: Scores, exponent: Fraction, bits: int) -> float:
+    """Natural logarithm of the odds that surely keep their order with so few bits."""
+    steps = scores.classes * (scores.attributes + 2)
+    return float(Fraction(steps, 2**bits) / exponent) * log(2)
+
+
+def scorecard(
+    scores: Scores,
+    exponent: Fraction,
+    bits: int,
+    *,
+    target: str,
+    labels: tuple[str, ...],
+    attributes: tuple[Attribute, ...],
+) -> Scorecard:
+    """Round scores to a power to points; without zeros, and exponent above 0."""
+    k, head = scores.classes, scores.attributes + 2
+    points = Rounded(scores, exponent, bits)
+    base = [points.of(w) + c * head for c, w in enumerate(scores.weights)]
+    low = min(base)
+    rows: Points = tuple(
+        tuple(_from_zero([points.of(x) for x in row], k) for row in table)
+        for table in scores.factors
+    )
+    return Scorecard(
+        target,
+        labels,
+        attributes,
+        tuple(k * (b - low) + c for c, b in enumerate(base)),
+        rows,
+        k << bits,
+    )
+
+
+def _from_zero(row: Sequence[int], classes: int) -> tuple[int, ...]:
+    """Points of a value with the least at 0: only differences matter."""
+    low = min(row)
+    return tuple(classes * (z - low) for z in row)
+
+
+class Rounded:
+    """Logarithms of factors, times the exponent, rounded up to whole points."""
+
+    def __init__(self, scores: Scores, exponent: Fraction, bits: int) -> None:
+        self.exponent = exponent
+        self.fine = EXTRA + max(exponent.numerator.bit_length(), 1)
+        numbers = [*scores.weights, *(x for t in scores.factors for r in t for x in r)]
+        self.logs = Logs(numbers, bits + self.fine)
+        self.known: dict[Fraction, int] = {}
+
+    def bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
+        """The exact points, between two bounds."""
+        low, high = self.logs.of(x)
+        factor = self.exponent / 2**self.fine
+        return low * factor, high * factor
+
+    def of(self, x: Fraction) -> int:
+        """The points: at least the exact ones, and at most 1 + 2**-20 above."""
+        if x not in self.known:
+            _, high = self.bounds(x)
+            self.known[x] = -(-high.numerator // high.denominator)
+        return self.known[x]
+
+
+# Checking ---------------------------------------------------------------------------
+
+
+def problems(
+    card: Scorecard, original: Scores, filled: Scores, proof: Certificate
+) -> Iterator[str]:
+    """What keeps a scorecard from being proved to rank as the original does.
+
+    Looks at every number once and at no tuple.
+
+    Parameters
+    ----------
+    card
+        What was published.
+    original, filled
+        The scores before and after zeros were replaced.
+    proof
+        The certificate.
+    """
+    k, head = filled.classes, filled.attributes + 2
+    if not 0 < proof.exponent <= 1:
+        yield "The exponent must be above 0 and at most 1."
+        return
+    if proof.gap < gap_of(original, proof.how):
+        yield "The gap must be one that the counts have; they can come closer."
+    if proof.bits < bits_needed(filled, proof.exponent, proof.gap):
+        yield "The points must have more bits to keep every ranking; they have too few."
+    if card.scale != k << proof.bits:
+        yield "The scale must be the one of the certificate; it is not."
+    points = Rounded(filled, proof.exponent, proof.bits)
+    base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
+    if not _fits(card.totals({}), base, k, range(k)):
+        yield "The base points must be those of the class weights; they are not."
+    for attribute, table, rows in zip(
+        card.attributes, card.points, filled.factors, strict=True
+    ):
+        wanted = [[points.of(x) for x in row] for row in rows]
+        found = zip(table, wanted, strict=True)
+        if not all(_fits(row, want, k, [0] * k) for row, want in found):
+            yield (
+                f"The points of attribute {attribute.name!r} must be those of its "
+                "counts; they are not."
+            )
+
+
+def gap_of(original: Scores, how: str) -> int:
+    """The gap of scores, from integers or from tuples; unknown values count, too."""
+    scores = original.with_unknown()
+    found = true_gap(scores) if how == TUPLES else None
+    return gap_bound(scores) if found is None else found
+
+
+INTEGERS, TUPLES = "integers", "tuples"
+"""How a gap is known."""
+
+
+def _fits(
+    row: Sequence[int], wanted: Sequence[int], classes: int, rest: Sequence[int]
+) -> bool:
+    """Whether points are the wanted ones but for a constant, with their remainders."""
+    differences = {
+        p - classes * w - r for p, w, r in zip(row, wanted, rest, strict=True)
+    }
+    return len(differences) == 1

@@ -1,0 +1,137 @@
+"""How close two different scores of one tuple can be, before they are rounded.
+
+Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 8. Finding the least ratio is
+NP-hard; integers bound it, and where half of the attributes have few combinations, the
+true one is found by meeting in the middle.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, lcm, prod
+from typing import Any
+
+import numpy as np
+
+from privet.releases.scores import Floats, Scores, log_of
+
+MOST_HALF = 1_000_000
+"""Combinations of one half of the attributes that are listed."""
+
+MOST_NEAR = 20_000
+"""Tuples so near to a tie that they are compared as fractions."""
+
+NEAR, NOISE = 1e-10, 1e-12
+"""Natural logarithms this close need fractions; and how wrong a sum of them may be."""
+
+
+def gap_bound(scores: Scores) -> int:
+    """B such that different positive scores of a tuple differ by at least 1 + 1/B.
+
+    Two scores multiplied out are integers, so they differ by at least one.
+    """
+    pairs = [
+        (c, d) for c in range(scores.classes) for d in range(scores.classes) if c != d
+    ]
+    return max((_bound(scores, c, d) for c, d in pairs), default=1)
+
+
+def _bound(scores: Scores, c: int, d: int) -> int:
+    ratio = scores.weights[c] / scores.weights[d]
+    tops: list[tuple[int, int]] = []
+    for table in scores.factors:
+        rows = [(row[c], row[d]) for row in table if row[c] and row[d]]
+        if not rows:
+            return 1  # no tuple has both
+        whole = [lcm(*(r[k].denominator for r in rows)) for k in (0, 1)]
+        ratio *= Fraction(whole[1], whole[0])
+        tops.append(tuple(int(max(r[k] for r in rows) * whole[k]) for k in (0, 1)))  # type: ignore[arg-type]
+    return min(
+        ratio.numerator * prod(t[0] for t in tops),
+        ratio.denominator * prod(t[1] for t in tops),
+    )
+
+
+def true_gap(scores: Scores) -> int | None:
+    """The same B, from the tuples themselves; None where that is too much work."""
+    pairs = [(c, d) for c in range(scores.classes) for d in range(c)]
+    found = 1
+    for c, d in pairs:
+        b = _least(scores, c, d, MOST_HALF // max(1, len(pairs) // 4))
+        if b is None:
+            return None
+        found = max(found, b)
+    return found
+
+
+def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
+    ratios = [
+        sorted({row[c] / row[d] for row in table if row[c] and row[d]})
+        for table in scores.factors
+    ]
+    if not all(ratios):
+        return 1
+    left, right = _halves([r for r in ratios if len(r) > 1])
+    single = prod((r[0] for r in ratios if len(r) == 1), start=Fraction(1))
+    start = single * scores.weights[c] / scores.weights[d]
+    if max(prod(map(len, left)), prod(map(len, right))) > most:
+        return None
+    sums = _sums(left) + _ln(start)
+    others = _sums(right)
+    order = np.argsort(others)
+    return _nearest(sums, others[order], order, (left, right, start))
+
+
+def _halves(
+    ratios: list[list[Fraction]],
+) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Two lists of attributes with about as many combinations each."""
+    halves: tuple[list[list[Fraction]], list[list[Fraction]]] = ([], [])
+    sizes = [1, 1]
+    for r in sorted(ratios, key=len, reverse=True):
+        at = sizes.index(min(sizes))
+        halves[at].append(r)
+        sizes[at] *= len(r)
+    return halves
+
+
+def _ln(x: Fraction) -> float:
+    return log_of(x) * float(np.log(2))
+
+
+def _sums(ratios: list[list[Fraction]]) -> Floats:
+    """Logarithms of all products, the last attribute varying fastest."""
+    found: Floats = np.zeros(1)
+    for r in ratios:
+        found = np.add.outer(found, np.array([_ln(x) for x in r])).ravel()
+    return found
+
+
+Exactly = tuple[list[list[Fraction]], list[list[Fraction]], Fraction]
+
+
+def _nearest(sums: Floats, others: Floats, order: Any, parts: Exactly) -> int | None:
+    low = np.searchsorted(others, -sums - NEAR)
+    high = np.searchsorted(others, -sums + NEAR)
+    padded = np.concatenate([[-np.inf], others, [np.inf]])
+    outside = np.minimum(-(sums + padded[low]), sums + padded[high + 1]).min()
+    found = ceil(1 / (outside - NOISE)) if np.isfinite(outside) else 1
+    near = high - low
+    if near.sum() > MOST_NEAR:
+        return None
+    left, right, start = parts
+    for i in np.flatnonzero(near).tolist():
+        first = start * _product(left, i)
+        for j in range(int(low[i]), int(high[i])):
+            ratio = first * _product(right, int(order[j]))
+            if ratio != 1:
+                found = max(found, ceil(1 / (max(ratio, 1 / ratio) - 1)))
+    return max(found, 1)
+
+
+def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
+    found = Fraction(1)
+    for r in reversed(ratios):
+        index, at = divmod(index, len(r))
+        found *= r[at]
+    return found

@@ -1,0 +1,349 @@
+"""SafetyTransform: flatten a classifier, keep its predictions.
+
+Scores are raised to a power of at most 1, which keeps every ranking. The right power
+follows from the worst odds of the original: those of the release are the same odds to
+that power. Mozafari, Zaniolo 2009, section 6, Figure 2; corrected as the page on the
+paper says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import exp, floor
+from typing import Any
+
+from privet.adversary import Bayesian
+from privet.audits.amplification import allowed, amplification
+from privet.errors import Infeasible, InputError, NoAudit, what_exists
+from privet.exact import Number
+from privet.policy import Policy, Promise
+from privet.publishers.certificate import (
+    INTEGERS,
+    TUPLES,
+    Certificate,
+    bits_needed,
+    margin_of,
+    scorecard,
+)
+from privet.publishers.cycles import balanced
+from privet.publishers.gap import gap_bound, true_gap
+from privet.publishers.noise import noised
+from privet.publishers.zeros import KEEPS, WAYS, filled
+from privet.releases.classifier import ClassifierViews
+from privet.releases.scorecard import Scorecard
+from privet.releases.scores import Scores, log_of
+
+MODES = ("tight", "paper", "declared")
+"""How the exponent is chosen, and what is published with it."""
+
+ZEROS = ("smooth", *WAYS)
+"""What becomes of counts of 0."""
+
+FINEST = 2**10
+"""The exponent is a multiple of one in this, or finer where it is very small."""
+
+MOST_BITS = 12_000
+"""A scorecard with longer numbers is refused."""
+
+
+@dataclass(frozen=True)
+class Flattened:
+    """A scorecard and how it was made; all but the card is private."""
+
+    card: Scorecard
+    """What is published."""
+    views: ClassifierViews
+    """The counts it keeps the predictions of: smoothed and with noise, if asked for."""
+    proof: Certificate
+    """Why the predictions are kept."""
+    keeps: str
+    """What is kept of the original, in words."""
+    margin: float = 0.0
+    """Odds within a factor of e to this may change their order; 0: none does."""
+
+
+@dataclass(frozen=True)
+class SafetyTransform:
+    """Raise scores to a power: the same predictions, and beliefs closer together.
+
+    >>> SafetyTransform()
+    SafetyTransform(mode='tight', zeros='smooth', bits=None, epsilon=None, seed=None)
+    """
+
+    mode: str = "tight"
+    """`tight`: the largest exponent that is safe; `paper`: the paper's own, smaller
+    one; `declared`: class offsets are published beside the model, so that beliefs may
+    be flattened less."""
+    zeros: str = "smooth"
+    """Counts of 0: `smooth` adds one to every count and keeps the smoothed
+    classifier's ranking; `full`, `positive+top` and `positive` replace zeros and keep
+    what they say of the counts as they are."""
+    bits: int | None = None
+    """Publish coarse points with so many bits; then close calls may flip."""
+    epsilon: Fraction | None = None
+    """Add noise to the counts first, with this privacy loss for adding or removing one
+    row; everything after is post-processing."""
+    seed: int | None = None
+    """Draw the noise anew from this number; such a release is not publishable."""
+
+    def __post_init__(self) -> None:
+        _choice(self.mode, MODES, "mode")
+        _choice(self.zeros, ZEROS, "zeros")
+        if self.bits is not None and not 1 <= self.bits <= MOST_BITS:
+            raise InputError(
+                f"bits must be from 1 to {MOST_BITS:,}; got {self.bits!r}."
+            )
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
+
+    @property
+    def kind(self) -> str:
+        """How manifests call it."""
+        return "safety transform"
+
+    # The pipeline ---------------------------------------------------------------------
+
+    def prepared(self, views: ClassifierViews) -> ClassifierViews:
+        """The counts whose predictions are kept: with noise, and smoothed."""
+        if self.epsilon is not None:
+            views = noised(views, self.epsilon, seed=self.seed)
+        if self.zeros == "smooth" and views.scores.has_zeros:
+            return views.smoothed(1)
+        return views
+
+    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+        """Make a scorecard that keeps every promise, or raise `Infeasible`."""
+        prepared = self.prepared(views)
+        original = prepared.scores
+        scores = filled(original, self.zeros)
+        shifts, exponent = self._exponent(prepared, scores, promises)
+        gap, how = self._gap(original)
+        while True:
+            made = self._rounded(prepared, scores, exponent, shifts, gap, how)
+            if all(_kept(made.card, p) for p in promises):
+                return made
+            exponent = _lower(exponent, promises[0])
+
+    def _gap(self, original: Scores) -> tuple[int, str]:
+        scores = original.with_unknown()
+        found = true_gap(scores)
+        if found is None:
+            return gap_bound(scores), INTEGERS
+        return found, TUPLES
+
+    def _exponent(
+        self, views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
+    ) -> tuple[list[float], Fraction]:
+        """How far each class is moved by a declared rule, and the exponent."""
+        none = [0.0] * scores.classes
+        if self.mode == "declared":
+            moves, mean = balanced(scores)
+            limits = [limit_of(p, scores.classes) for p in promises]
+            ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
+            return moves, _grid(min([1.0, *ends]), promises[0])
+        if self.mode == "paper":
+            return none, _paper(views, scores, promises)
+        return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
+
+    def _rounded(
+        self,
+        views: ClassifierViews,
+        scores: Scores,
+        exponent: Fraction,
+        moves: Sequence[float],
+        gap: int,
+        how: str,
+    ) -> Flattened:
+        enough = bits_needed(scores, exponent, gap)
+        bits = enough if self.bits is None else min(self.bits, enough)
+        if bits > MOST_BITS:
+            raise InputError(
+                f"The points must have at most {MOST_BITS:,} bits; {bits:,} are needed "
+                "to keep every ranking. Ask for fewer with bits, or leave out columns."
+            )
+        card = scorecard(
+            scores,
+            exponent,
+            bits,
+            target=views.target,
+            labels=views.labels,
+            attributes=views.attributes,
+        )
+        shifts = _shifts(moves, exponent, card.scale)
+        proof = Certificate(exponent, bits, gap, how, shifts)
+        margin = 0.0 if bits >= enough else margin_of(scores, exponent, bits)
+        keeps = self._keeps(margin)
+        return Flattened(_ruled(card, shifts), views, proof, keeps, margin)
+
+    def _keeps(self, margin: float) -> str:
+        kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        if margin:
+            kept += f", but for classes within a factor of {exp(margin):.4g}"
+        return kept
+
+
+def _ruled(card: Scorecard, shifts: tuple[int, ...]) -> Scorecard:
+    """Move beliefs, and undo it in the rule for predictions."""
+    if not any(shifts):
+        return card
+    base = tuple(b + s for b, s in zip(card.base, shifts, strict=True))
+    return replace(card, base=base, rule=tuple(-s for s in shifts))
+
+
+def _shifts(moves: Sequence[float], exponent: Fraction, scale: int) -> tuple[int, ...]:
+    """Whole points for the moves of a declared rule; any rounding will do."""
+    return tuple(int(Fraction(m) * exponent * scale) for m in moves)
+
+
+# Limits and exponents ---------------------------------------------------------------
+
+
+def bayesian_promises(policy: Policy) -> list[Promise]:
+    """The promises a classifier is judged by; an error where there are none."""
+    found = [p for p in policy.promises if isinstance(p.against, Bayesian)]
+    if not found:
+        kinds = sorted({p.against.kind for p in policy.promises})
+        raise NoAudit(
+            "A classifier must have promises against a bayesian to be published; got "
+            f"{', '.join(kinds) or 'none'}."
+        )
+    return found
+
+
+def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction | None:
+    """The odds that keep a promise; half of them if the adversary averages tables."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    if against.prior != "uniform":
+        raise InputError(
+            f"Promise {promise.name!r} must have a uniform prior for SafetyTransform; "
+            "use ExtendedSafetyTransform for others."
+        )
+    try:
+        odds = allowed(promise.limit, classes, paper=paper)
+    except Infeasible as no:
+        raise Infeasible(
+            f"Promise {promise.name!r} cannot be kept: {no}",
+            promise=promise,
+            best=no.best,
+            advice=no.advice,
+        ) from None
+    if odds is None or against.averaging == "rows":
+        return odds
+    if odds <= 2:
+        raise Infeasible(
+            f"Promise {promise.name!r} cannot be proved to be kept: somebody who "
+            "averages over tables may be twice as sure as odds of "
+            f"{float(odds):.4g} allow.",
+            promise=promise,
+            best=Fraction(2, 3),
+            advice=("Allow odds above 2, or average over rows.",),
+        )
+    return odds / 2
+
+
+def _seen(
+    views: ClassifierViews, scores: Scores, promise: Promise
+) -> tuple[Scores, int | None]:
+    """What an adversary sees of a classifier: which attributes, and how many."""
+    knows: Any = promise.against.knows  # type: ignore[union-attr]
+    names = isinstance(knows, tuple)
+    kept = map(views.victim_index, knows) if names else range(scores.attributes)
+    factors = tuple(scores.factors[i] for i in kept)
+    most = knows if isinstance(knows, int) else None
+    return Scores(scores.weights, factors, realistic=True), most
+
+
+def _tight(scores: Scores, most: int | None, promise: Promise) -> Fraction:
+    """The largest exponent on a grid that keeps one promise."""
+    limit = limit_of(promise, scores.classes)
+    found = amplification(scores, most).odds
+    if limit is None or found is None or found <= limit:
+        return Fraction(1)
+    wanted = log_of(limit) / log_of(found)
+    start = _grid(wanted, promise)
+    # Exactly: found ** p <= limit ** q for the grid point p/q.
+    while found**start.numerator > limit**start.denominator:
+        start = _lower(start, promise)
+    return start
+
+
+def _grid(wanted: float, promise: Promise) -> Fraction:
+    """The exponent rounded down to a fraction with a power of two below."""
+    steps = FINEST
+    while wanted * steps < 64 and steps < 2**40:
+        steps *= 2
+    parts = floor(wanted * steps + 1e-9)
+    if parts < 1:
+        raise _nothing_left(promise)
+    return min(Fraction(1), Fraction(parts, steps))
+
+
+def _lower(exponent: Fraction, promise: Promise) -> Fraction:
+    steps = max(exponent.denominator, FINEST)
+    lower = Fraction(floor(exponent * steps) - 1, steps)
+    if lower <= 0:
+        raise _nothing_left(promise)
+    return lower
+
+
+def _nothing_left(promise: Promise) -> Infeasible:
+    return Infeasible(
+        f"Promise {promise.name!r} leaves no room for predictions: every class would "
+        "have to be equally likely for everybody.",
+        promise=promise,
+        advice=("Allow a larger move of beliefs.",),
+    )
+
+
+def _paper(
+    views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
+) -> Fraction:
+    """One over the paper's k: n(2n + 3) log w / log alpha, w of all counts."""
+    n = scores.attributes
+    counts = [Fraction(p) for p in views.sizes]
+    counts += [
+        x * p
+        for table in scores.factors
+        for row in table
+        for x, p in zip(row, views.sizes, strict=True)
+    ]
+    w = max(counts) / min(counts)
+    roots = [Fraction(1)]
+    for p in promises:
+        limit = limit_of(p, scores.classes, paper=True)
+        if limit is not None:
+            if limit <= 1:
+                raise _nothing_left(p)
+            k = n * (2 * n + 3) * log_of(w) / log_of(limit)
+            roots.append(Fraction(1, max(1, -floor(-k))))
+    return min(roots)
+
+
+def _kept(card: Scorecard, promise: Promise) -> bool:
+    """Whether whoever has the card stays within the limit, in whole points."""
+    limit = limit_of(promise, len(card.labels))
+    knows: Any = promise.against.knows  # type: ignore[union-attr]
+    if limit is None or not isinstance(knows, int):
+        return card.within(limit)
+    found = amplification(card.scores, knows).odds
+    return found is not None and found <= limit * (1 - Fraction(1, 10**9))
+
+
+def _choice(value: str, known: Sequence[str], what: str) -> None:
+    if value not in known:
+        raise InputError(
+            f"{what} must be one of {', '.join(known)}; got {value!r}. "
+            f"{what_exists(str(value), known)}"
+        )
+
+
+def _epsilon(value: Number) -> Fraction:
+    from privet.exact import fraction
+
+    found = fraction(value, "epsilon")
+    if not 0 < found <= 1000:
+        raise InputError(f"epsilon must be above 0 and at most 1000; got {value!r}.")
+    return found

@@ -6,17 +6,17 @@ Mozafari, Zaniolo 2009, sections 4 and 7; r-closeness is a limit of kind `Ratio`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
 from privet.adversary import Bayesian
 from privet.audits.amplification import allowed, gain_allowed, pair_odds
+from privet.audits.extremes import Extreme
 from privet.audits.victims import Case, Classifier, cases_of, known_to, posterior
 from privet.beliefs import Belief, Shift
 from privet.engines.base import Run
-from privet.errors import InputError, nearest, what_exists
+from privet.errors import Infeasible, InputError, nearest, what_exists
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
 from privet.releases.scorecard import Scorecard
@@ -37,22 +37,27 @@ def judge(
 def judge_card(
     card: Scorecard, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
-    """Judge promises on a scorecard; what its floats leave open is decided exactly."""
-    return [_settled(card, f) for f in judge(card, promises, run, warn)]
+    """Judge promises on a scorecard: in whole points first, which is exact."""
+    return [_within(card, p) or _judged(card, p, run, warn) for p in promises]
 
 
-def _settled(card: Scorecard, found: Finding) -> Finding:
-    promise = found.promise
-    assert isinstance(promise, Promise)
-    assert isinstance(promise.against, Bayesian)
-    if found.verdict is not Verdict.UNDECIDED or promise.against.prior != "uniform":
-        return found
-    odds = allowed(promise.limit, len(card.labels))
-    if odds is not None and promise.against.averaging == "worlds":
-        odds /= 2  # never twice as sure as somebody who takes a random row
-    if not card.within(odds):
-        return found
-    return replace(found, verdict=Verdict.SAFE, basis=Basis.BOUND, note="")
+def _within(card: Scorecard, promise: Promise) -> Finding | None:
+    """Safe, where no class leads another by more than the limit allows to anybody."""
+    against, k = promise.against, len(card.labels)
+    assert isinstance(against, Bayesian)
+    if against.prior != "uniform" or isinstance(against.knows, Mapping):
+        return None
+    twice = 2 if against.averaging == "worlds" else 1  # as sure as anybody averaging is
+    try:
+        odds = allowed(promise.limit, k)
+    except Infeasible:
+        return None
+    if k == 1 or not card.within(None if odds is None else odds / twice):
+        return None
+    label, bound, known = card.surest(twice)
+    prior = Fraction(1, k)
+    case = Case(label, prior, Extreme(bound, bound, known))
+    return _finding(card, promise, case, Verdict.SAFE, Basis.BOUND)
 
 
 def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Finding:

@@ -7,7 +7,7 @@ Mozafari, Zaniolo 2009, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -52,7 +52,7 @@ def extreme(
     """
     search = _Search(scores.normalised, label, highest, attributes)
     best: tuple[Fraction, Mapping[int, int]] | None = None
-    for nodes, (bound, known) in enumerate(search.run()):
+    for nodes, bound, known in search.run():
         if best is not None and search.worse(bound, best[0]):
             return Extreme(best[0], best[0], best[1])
         if known is not None:
@@ -72,11 +72,6 @@ def _share(scores: Scores, label: int, known: Mapping[int, int]) -> Fraction | N
     return None if found is None else found[label]
 
 
-Option = tuple[int | None, Floats, tuple[Fraction | None, ...]]
-"""A value or None for unknown; the others' odds against a class as logarithms, and
-exactly (None: infinite)."""
-
-
 class _Search:
     """Best-first over attributes: the sum of the other classes' odds against one."""
 
@@ -88,82 +83,81 @@ class _Search:
         self.others = [d for d in range(view.classes) if d != label]
         self.view, self.label = view, label
         self.start = view.log_weights[self.others] - view.log_weights[label]
-        self.options = [
-            self._options(i, free=attributes is not None)
-            for i in range(view.attributes)
-        ]
+        free = attributes is not None
+        options = [self._options(i, free) for i in range(view.attributes)]
+        self.values = [values for values, _ in options]
+        self.rows = [rows for _, rows in options]
         rest = np.zeros((view.attributes + 1, len(self.others)))
         for i in range(view.attributes - 1, -1, -1):
-            rows = np.array([row for _, row, _ in self.options[i]])
-            extreme_row = rows.min(axis=0) if highest else rows.max(axis=0)
-            rest[i] = _added(rest[i + 1], extreme_row)
+            best = self.rows[i].min(axis=0) if highest else self.rows[i].max(axis=0)
+            rest[i] = _added(rest[i + 1], best)
         self.rest = rest
 
-    def _options(self, i: int, free: bool) -> list[Option]:
-        """The values of one attribute that no other beats in every class."""
-        table, logs = self.view.factors[i], self.view.log_factors[i]
-        rows: list[Option] = []
-        for t, row in enumerate(table):
-            own, others = row[self.label], [row[d] for d in self.others]
-            if own:
-                ratios = tuple(x / own for x in others)
-                rows.append((t, logs[t, self.others] - logs[t, self.label], ratios))
-            elif self.sign < 0 and any(others):  # a posterior of 0 is the lowest
-                sure = np.where(np.isneginf(logs[t, self.others]), -np.inf, np.inf)
-                rows.append((t, sure, tuple(None if x else x for x in others)))
-        if free:  # an attribute may be left unknown because others are better
-            unknown = (Fraction(1),) * len(self.others)
-            rows.append((None, np.zeros(len(self.others)), unknown))
-        return [
-            row
-            for row in rows
-            if row[0] is None or not any(self._beats(o, row) for o in rows)
-        ]
+    def _options(self, i: int, free: bool) -> tuple[list[int | None], Floats]:
+        """The values of one attribute that no other beats in every class.
 
-    def _beats(self, one: Option, other: Option) -> bool:
-        """Whether one value is better than another in every class, or the same."""
-        if one is other or one[0] is None:
-            return False
+        The others' odds against the class, as logarithms. A value that the class never
+        has makes its posterior 0: the lowest there is, and of no use for the highest.
+        """
+        logs = self.view.log_factors[i]
+        own = logs[:, [self.label]]
         with np.errstate(invalid="ignore"):
-            lead = np.nan_to_num((other[1] - one[1]) * self.sign, nan=0.0)
-        if (lead < -GUARD).any():
-            return False
-        signs = [
-            _sign(other[2][k], one[2][k]) * self.sign
-            for k in np.flatnonzero(lead <= GUARD).tolist()
-        ]
-        if min(signs, default=1) < 0:
-            return False
-        same = len(signs) == len(lead) and not any(signs)
-        return not same or (other[0] is not None and one[0] < other[0])
+            rows = logs[:, self.others] - own
+        never = np.isneginf(own).ravel()
+        rows[never] = np.where(
+            np.isneginf(logs[never][:, self.others]), -np.inf, np.inf
+        )
+        usable = ~never if self.sign > 0 else ~np.isneginf(logs).all(axis=1)
+        there = np.flatnonzero(usable)
+        there = there[_undominated(rows[there] * self.sign)]
+        found = self._distinct(i, there.tolist(), rows)
+        values: list[int | None] = list(found)
+        rows = rows[found]
+        if free:  # an attribute may be left unknown because others are better
+            values, rows = [*values, None], np.vstack([rows, np.zeros(rows.shape[1])])
+        return values, rows
 
-    def _sum(self, logs: Floats) -> float:
-        with np.errstate(over="ignore"):
-            return float(np.exp2(logs).sum())
+    def _distinct(self, i: int, values: list[int], rows: Floats) -> list[int]:
+        """One value of those that tell exactly the same."""
+        seen: dict[Hashable, int] = {}
+        table = self.view.factors[i]
+        for t in values:
+            own = table[t][self.label]
+            key: Hashable = rows[t].tobytes()
+            if key in seen and own:
+                key = tuple(table[t][d] / own for d in self.others)
+            elif own:
+                seen[tuple(table[t][d] / own for d in self.others)] = t
+            seen.setdefault(key, t)
+        return sorted(set(seen.values()))
 
-    def run(self) -> Iterator[tuple[float, dict[int, int] | None]]:
-        """Bounds on the sum in the order of promise, and victims where complete."""
+    def run(self) -> Iterator[tuple[int, float, dict[int, int] | None]]:
+        """How much work it was; bounds on the sum, the most promising first; victims
+        where they are complete.
+        """
         heap: list[tuple[float, int, int, Floats, tuple[int | None, ...]]] = []
+        first = float(np.exp2(self.start + self.rest[0]).sum())
+        heappush(heap, (self.sign * first, 0, 0, self.start, ()))
         count = 0
-        first = self._sum(self.start + self.rest[0])
-        heappush(heap, (self.sign * first, count, 0, self.start, ()))
         while heap:
             bound, _, used, logs, chosen = heappop(heap)
             depth = len(chosen)
             if depth == self.view.attributes:
                 known = {i: t for i, t in enumerate(chosen) if t is not None}
-                yield self.sign * bound, known
+                yield count, self.sign * bound, known
                 continue
-            yield self.sign * bound, None
-            for t, row, _ in self.options[depth]:
+            yield count, self.sign * bound, None
+            new = _added(logs[None, :], self.rows[depth])
+            with np.errstate(over="ignore"):
+                sums = np.exp2(_added(new, self.rest[depth + 1][None, :])).sum(axis=1)
+            for t, row, total in zip(
+                self.values[depth], new, sums.tolist(), strict=True
+            ):
                 spent = used + (t is not None)
-                if spent > self.most:
-                    continue
-                new = _added(logs, row)
-                whole = _added(new, self.rest[depth + 1])
-                count += 1
-                item = (self.sign * self._sum(whole), count, spent, new, (*chosen, t))
-                heappush(heap, item)
+                if spent <= self.most:
+                    count += 1
+                    item = (self.sign * total, count, spent, row, (*chosen, t))
+                    heappush(heap, item)
 
     def worse(self, bound: float, best: Fraction) -> bool:
         """Whether nothing from here on can pass what was found, guard included."""
@@ -179,15 +173,33 @@ class _Search:
         reach = Fraction(0) if np.isinf(bound) else Fraction(1 / (1 + bound))
         slack = Fraction(self.sign, 10**9)
         edge = min(max(reach + slack, Fraction(0)), Fraction(1))
-        value, known = best if best is not None else (edge, {})
+        value, known = best if best is not None else self._greedy()
         return Extreme(value, edge, known)
 
+    def _greedy(self) -> tuple[Fraction, Mapping[int, int]]:
+        """Some victim: attribute by attribute the best for the sum so far."""
+        logs, known = self.start, dict[int, int]()
+        options = zip(self.values, self.rows, strict=True)
+        for depth, (values, rows) in enumerate(options):
+            new = _added(logs[None, :], rows)
+            with np.errstate(over="ignore"):
+                at = int(np.argmin(self.sign * np.exp2(new).sum(axis=1)))
+            value = values[at]
+            if value is not None and len(known) < self.most:
+                known[depth], logs = value, new[at]
+        found = self.view.posterior(known)
+        share = Fraction(0) if found is None else found[self.label]
+        return share, known
 
-def _sign(a: Fraction | None, b: Fraction | None) -> int:
-    """Whether a is more (1), the same (0) or less (-1) than b; None is infinite."""
-    if a is None or b is None:
-        return (a is None) - (b is None)
-    return (a > b) - (a < b)
+
+def _undominated(table: Floats) -> list[int]:
+    """The rows that no other is smaller than in every column, by more than noise."""
+    with np.errstate(invalid="ignore"):
+        lead = table[None, :, :] - table[:, None, :]  # how far j is above i
+    lead[np.isnan(lead)] = 0
+    beaten = (lead > GUARD).all(axis=2).any(axis=0)
+    left: list[int] = np.flatnonzero(~beaten).tolist()
+    return left
 
 
 def _added(a: Floats, b: Floats) -> Floats:

@@ -117,17 +117,12 @@ class Rounded:
         self.logs = Logs(numbers, bits + self.fine)
         self.known: dict[Fraction, int] = {}
 
-    def bounds(self, x: Fraction) -> tuple[Fraction, Fraction]:
-        """The exact points, between two bounds."""
-        low, high = self.logs.of(x)
-        factor = self.exponent / 2**self.fine
-        return low * factor, high * factor
-
     def of(self, x: Fraction) -> int:
         """The points: at least the exact ones, and at most 1 + 2**-20 above."""
         if x not in self.known:
-            _, high = self.bounds(x)
-            self.known[x] = -(-high.numerator // high.denominator)
+            _, high = self.logs.of(x)
+            parts = self.exponent.denominator << self.fine
+            self.known[x] = -(-high * self.exponent.numerator // parts)
         return self.known[x]
 
 

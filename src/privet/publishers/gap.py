@@ -30,26 +30,42 @@ def gap_bound(scores: Scores) -> int:
 
     Two scores multiplied out are integers, so they differ by at least one.
     """
-    pairs = [
-        (c, d) for c in range(scores.classes) for d in range(scores.classes) if c != d
-    ]
-    return max((_bound(scores, c, d) for c, d in pairs), default=1)
+    whole = [_Whole(scores, c) for c in range(scores.classes)]
+    pairs = [(a, b) for a in whole for b in whole if a is not b]
+    return max((a.bound(b) for a, b in pairs), default=1)
 
 
-def _bound(scores: Scores, c: int, d: int) -> int:
-    ratio = scores.weights[c] / scores.weights[d]
-    tops: list[tuple[int, int]] = []
-    for table in scores.factors:
-        rows = [(row[c], row[d]) for row in table if row[c] and row[d]]
-        if not rows:
-            return 1  # no tuple has both
-        whole = [lcm(*(r[k].denominator for r in rows)) for k in (0, 1)]
-        ratio *= Fraction(whole[1], whole[0])
-        tops.append(tuple(int(max(r[k] for r in rows) * whole[k]) for k in (0, 1)))  # type: ignore[arg-type]
-    return min(
-        ratio.numerator * prod(t[0] for t in tops),
-        ratio.denominator * prod(t[1] for t in tops),
-    )
+class _Whole:
+    """The scores of one class as integers times one fraction."""
+
+    def __init__(self, scores: Scores, c: int) -> None:
+        self.unit = scores.weights[c]
+        self.numbers: list[list[int]] = []
+        for table in scores.factors:
+            common = lcm(*(row[c].denominator for row in table))
+            self.unit /= common
+            column = [
+                row[c].numerator * (common // row[c].denominator) for row in table
+            ]
+            self.numbers.append(column)
+        self.largest = [max(column) for column in self.numbers]
+        self.zeros = any(n == 0 for column in self.numbers for n in column)
+
+    def bound(self, other: _Whole) -> int:
+        """What a tuple's scores multiplied out never pass, where both are positive."""
+        ratio = self.unit / other.unit
+        tops = list(zip(self.largest, other.largest, strict=True))
+        if self.zeros or other.zeros:
+            tops = []
+            for mine, theirs in zip(self.numbers, other.numbers, strict=True):
+                both = [(a, b) for a, b in zip(mine, theirs, strict=True) if a and b]
+                if not both:
+                    return 1  # no tuple has both
+                tops.append((max(a for a, _ in both), max(b for _, b in both)))
+        return min(
+            ratio.numerator * prod(t[0] for t in tops),
+            ratio.denominator * prod(t[1] for t in tops),
+        )
 
 
 def true_gap(scores: Scores) -> int | None:

@@ -44,6 +44,9 @@ ZEROS = ("smooth", *WAYS)
 FINEST = 2**10
 """The exponent is a multiple of one in this, or finer where it is very small."""
 
+FINER = 12
+"""Bits beyond those that keep rankings, so that rounding hardly moves a belief."""
+
 MOST_BITS = 12_000
 """A scorecard with longer numbers is refused."""
 
@@ -157,7 +160,7 @@ class SafetyTransform:
         how: str,
     ) -> Flattened:
         enough = bits_needed(scores, exponent, gap)
-        bits = enough if self.bits is None else min(self.bits, enough)
+        bits = enough + FINER if self.bits is None else min(self.bits, enough + FINER)
         if bits > MOST_BITS:
             raise InputError(
                 f"The points must have at most {MOST_BITS:,} bits; {bits:,} are needed "
@@ -180,8 +183,12 @@ class SafetyTransform:
     def _keeps(self, margin: float) -> str:
         kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
         if margin:
-            kept += f", but for classes within a factor of {exp(margin):.4g}"
+            kept += f", but for classes within a factor of {_factor(margin)}"
         return kept
+
+
+def _factor(margin: float) -> str:
+    return f"{exp(margin):.4g}" if margin < 700 else f"e to the power {margin:.0f}"
 
 
 def _ruled(card: Scorecard, shifts: tuple[int, ...]) -> Scorecard:
@@ -273,7 +280,7 @@ def _tight(scores: Scores, most: int | None, promise: Promise) -> Fraction:
 def _grid(wanted: float, promise: Promise) -> Fraction:
     """The exponent rounded down to a fraction with a power of two below."""
     steps = FINEST
-    while wanted * steps < 64 and steps < 2**40:
+    while wanted * steps < 1024 and steps < 2**40:
         steps *= 2
     parts = floor(wanted * steps + 1e-9)
     if parts < 1:
@@ -294,7 +301,7 @@ def _nothing_left(promise: Promise) -> Infeasible:
         f"Promise {promise.name!r} leaves no room for predictions: every class would "
         "have to be equally likely for everybody.",
         promise=promise,
-        advice=("Allow a larger move of beliefs.",),
+        advice=("Allow a larger move of beliefs, or more bits where you set them.",),
     )
 
 
@@ -326,9 +333,13 @@ def _kept(card: Scorecard, promise: Promise) -> bool:
     """Whether whoever has the card stays within the limit, in whole points."""
     limit = limit_of(promise, len(card.labels))
     knows: Any = promise.against.knows  # type: ignore[union-attr]
-    if limit is None or not isinstance(knows, int):
+    if limit is None or not isinstance(knows, int | tuple):
         return card.within(limit)
-    found = amplification(card.scores, knows).odds
+    if isinstance(knows, tuple):
+        seen = card.scores.over([card.victim_index(name) for name in knows])
+        found = amplification(seen, seen.attributes).odds
+    else:
+        found = amplification(card.scores, knows).odds
     return found is not None and found <= limit * (1 - Fraction(1, 10**9))
 
 

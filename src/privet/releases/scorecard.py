@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 from privet.errors import InputError, what_exists
@@ -107,6 +108,10 @@ class Scorecard:
 
     def gains(self) -> dict[tuple[int, int], int]:
         """The most points by which the belief in one class can lead another's."""
+        return self._gains
+
+    @cached_property
+    def _gains(self) -> dict[tuple[int, int], int]:
         k = range(len(self.labels))
         return {
             (c, d): self.base[c]
@@ -121,6 +126,28 @@ class Scorecard:
         """Whether no belief leads another by more than these odds, exactly."""
         most = max(self.gains().values(), default=0)
         return odds is None or at_most_log(Fraction(most, self.scale), odds)
+
+    def surest(self, twice: int = 1) -> tuple[int, Fraction, dict[int, int]]:
+        """The class somebody can be surest of, how sure at most, and of whom.
+
+        The bound is attained with two classes; it is rounded up.
+        """
+        gains = self.gains()
+        k = range(len(self.labels))
+
+        def share(c: int) -> float:
+            leads = [gains[c, d] / self.scale for d in k if d != c]
+            return float(1 / (1 + sum(2.0**-lead for lead in leads) / twice))
+
+        label = max(k, key=share)
+        rival = max((d for d in k if d != label), key=lambda d: gains[label, d])
+        known = {}
+        for i, table in enumerate(self.points):
+            leads = [row[label] - row[rival] for row in table]
+            if max(leads) > 0:
+                known[i] = leads.index(max(leads))
+        bound = Fraction(ceil(share(label) * 10**9 + 1e-3), 10**9)
+        return label, min(bound, Fraction(1)), known
 
     @property
     def tells_apart(self) -> bool:

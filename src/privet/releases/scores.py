@@ -72,7 +72,7 @@ class Scores:
     @property
     def has_zeros(self) -> bool:
         """Whether some factor is 0."""
-        return any(x == 0 for table in self.factors for row in table for x in row)
+        return not all(x.numerator for t in self.factors for row in t for x in row)
 
     def of(self, known: Known) -> tuple[Fraction, ...]:
         """The score of each class for the values known; others count as 1."""
@@ -158,13 +158,15 @@ def smoothed(
 ) -> Scores:
     """Scores with `smoothing` added to every cell, and perhaps another class prior."""
     weights = tuple(map(Fraction, sizes)) if prior is None else tuple(prior)
+    some, parts = smoothing.numerator, smoothing.denominator
     factors = []
     for table in cells:
-        whole = [p + smoothing * len(table) for p in sizes]
+        whole = [p * parts + some * len(table) for p in sizes]
         factors.append(
             tuple(
                 tuple(
-                    Fraction(n + smoothing) / w for n, w in zip(row, whole, strict=True)
+                    Fraction(n * parts + some, w)
+                    for n, w in zip(row, whole, strict=True)
                 )
                 for row in table
             )

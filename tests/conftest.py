@@ -19,6 +19,21 @@ settings.load_profile("privet")
 
 NOBODY = 65534
 
+APART = ("spark", "postgres")
+"""Marks of tests that need a server; they run when they are asked for."""
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave tests of servers out unless the run is about them."""
+    asked = config.getoption("markexpr")
+    apart = [m for m in APART if m not in asked]
+    left_out = [i for i in items if any(i.get_closest_marker(m) for m in apart)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [i for i in items if i not in set(left_out)]
+
 
 @pytest.fixture
 def ordinary() -> Iterator[Path]:

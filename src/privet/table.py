@@ -238,9 +238,7 @@ def read(
 
 def open_table(source: Source, roles: Roles, **options: Any) -> Table:
     """Open a source that was found; see `read` for the options."""
-    from privet.engines.duckdb import DuckDB
-
-    engine = DuckDB(source, **options)
+    engine = _opened(source, options)
     try:
         schema = Schema(engine.columns(), roles)
         _refuse_empty(engine, source.words, bool(options.get("where")))
@@ -248,6 +246,16 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
         engine.close()
         raise
     return Table(engine, schema, source.words, source=source, options=options)
+
+
+def _opened(source: Source, options: Mapping[str, Any]) -> Engine:
+    if source.place is not None:
+        from privet.engines.remote import Remote
+
+        return Remote(source, **options)
+    from privet.engines.duckdb import DuckDB
+
+    return DuckDB(source, **options)
 
 
 def _text(value: object) -> str | None:

@@ -20,8 +20,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+import pytest
 
 import privet as pv
+from engines.servers import POSTGRES_TYPES, postgres, postgres_table, spark_frame
 from privet.engines.base import Tally
 
 Cells = dict[tuple[str | None, ...], int]
@@ -155,7 +157,13 @@ def source(
     people: People, kind: str, folder: Path
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """A source, and how it is read."""
-    if kind == "relation":
+    if kind == "spark":
+        yield spark_frame(people.arrow()), {}
+    elif kind == "postgres":
+        types = [POSTGRES_TYPES[k] for k in people.kinds]
+        with postgres_table(people.arrow(), types) as name:
+            yield postgres(), {"table": name}
+    elif kind == "relation":
         with relation(people) as found:
             yield found, {}
     elif kind == "database":
@@ -190,6 +198,15 @@ FRAMES: dict[str, Callable[[People], Any]] = {
 
 KINDS = (*FILES, *FRAMES, "relation", "database")
 """All kinds of sources."""
+
+PLACES = (
+    pytest.param("spark", marks=pytest.mark.spark),
+    pytest.param("postgres", marks=pytest.mark.postgres),
+)
+"""Where rows stay; tested in runs of their own."""
+
+EVERYWHERE = (*KINDS, *PLACES)
+"""All kinds of sources, and all places."""
 
 TYPED = tuple(k for k in KINDS if k not in ("csv", "tsv", "json lines"))
 """Those that say themselves what type a value has."""

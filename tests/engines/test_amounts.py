@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from engines.tables import KINDS, People, cells, opened, totals
+from engines.tables import EVERYWHERE, PLACES, People, cells, opened, totals
 
 pytestmark = pytest.mark.engines
 
@@ -35,7 +35,7 @@ VISITS = [
 """Job, illness and patient; somebody has no number."""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_people_are_counted_once_per_group(kind: str, tmp_path: Path) -> None:
     people = People(("text", "text", "integer"), VISITS)
     job, ill, who = people.names
@@ -87,7 +87,7 @@ def test_people_by_definition(rows: list[tuple[Any, ...]]) -> None:
 # Weights ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_weights_are_added(kind: str, tmp_path: Path) -> None:
     rows = [
         ("Cook", "flu", 2),
@@ -177,7 +177,7 @@ ROWS = [
 COLUMNS = ("text", "integer", "decimal", "date", "moment", "truth")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 @pytest.mark.parametrize(
     ("column", "wanted", "rows"),
     [
@@ -217,7 +217,9 @@ def test_where(
         assert len(rows) == len(table)
 
 
-@pytest.mark.parametrize("kind", ["csv", "json lines", "arrow", "relation", "polars"])
+@pytest.mark.parametrize(
+    "kind", ["csv", "json lines", "arrow", "relation", "polars", *PLACES]
+)
 def test_where_that_lets_nobody_through(kind: str, tmp_path: Path) -> None:
     people = People(COLUMNS, ROWS)
     wrong = {

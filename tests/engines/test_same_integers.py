@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from engines.tables import KINDS, TYPED, People, cells, opened, values
+from engines.tables import (
+    EVERYWHERE,
+    KINDS,
+    PLACES,
+    TYPED,
+    People,
+    cells,
+    opened,
+    values,
+)
 
 pytestmark = [
     pytest.mark.engines,
@@ -67,13 +76,37 @@ def test_every_source_counts_what_is_there(
         assert expected == counted(people, kind, folder), kind
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PLACES)
+@settings(max_examples=25)
+@given(people=tables())
+def test_every_place_codes_and_counts_like_duckdb(kind: str, people: People) -> None:
+    """The same labels in the same order, and the same integers."""
+    *by, about = people.names
+    nowhere = Path()
+    with (
+        opened(people, "arrow", nowhere) as here,
+        opened(people, kind, nowhere) as there,
+    ):
+        expected, found = here.domains(people.names), there.domains(people.names)
+        assert {n: list(d.labels) for n, d in expected.items()} == {
+            n: list(d.labels) for n, d in found.items()
+        }
+        assert {n: d.kind for n, d in expected.items()} == {
+            n: d.kind for n, d in found.items()
+        }
+        assert cells(here, by, about) == cells(there, by, about)
+        assert len(here) == len(there)
+
+
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_one_column_and_one_row(kind: str, tmp_path: Path) -> None:
     people = People(("text",), [("only",)])
     assert {("only",): 1} == counted(people, kind, tmp_path)
 
 
-@pytest.mark.parametrize("kind", [k for k in TYPED if not k.startswith("pandas")])
+@pytest.mark.parametrize(
+    "kind", [*(k for k in TYPED if not k.startswith("pandas")), *PLACES]
+)
 def test_floats_that_are_no_numbers(kind: str, tmp_path: Path) -> None:
     nan, inf = float("nan"), float("inf")
     rows = [(x, "s") for x in (nan, -nan, nan, inf, -inf, 0.0, -0.0, None, 1.5)]
@@ -89,7 +122,7 @@ def test_floats_that_are_no_numbers(kind: str, tmp_path: Path) -> None:
     assert expected == counted(people, kind, tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_the_audit_is_the_same(kind: str, tmp_path: Path) -> None:
     rows = [
         ("Cook", 40, "flu"),

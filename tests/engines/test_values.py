@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from engines.tables import KINDS, READ, People, cells, opened
+from engines.tables import EVERYWHERE, PLACES, READ, People, cells, opened
 
 pytestmark = pytest.mark.engines
 
@@ -80,7 +80,7 @@ def test_numbers_are_the_fractions_their_digits_mean(
     assert set(found) <= set(texts)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_missing_and_empty_are_two_values(kind: str, tmp_path: Path) -> None:
     people = People(("text", "text"), [(None, "s"), ("", "s"), ("", None), ("x", "")])
     with opened(people, kind, tmp_path) as table:
@@ -94,7 +94,7 @@ def test_missing_and_empty_are_two_values(kind: str, tmp_path: Path) -> None:
         assert expected == cells(table, ["text 0"], "text 1")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_values_stand_in_their_own_order(kind: str, tmp_path: Path) -> None:
     rows = [
         (10, Decimal("10.50"), date(2024, 1, 10), datetime(2024, 1, 2, 3, 4, 5, 600)),
@@ -201,7 +201,7 @@ def test_what_is_no_number_is_missing_from_bins() -> None:
         assert expected == cells(people, [], "x")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", EVERYWHERE)
 def test_bins_of_dates_and_moments(kind: str, tmp_path: Path) -> None:
     rows = [
         (date(1959, 12, 31), datetime(1959, 12, 31, 23, 59, 59, 999999)),
@@ -222,7 +222,9 @@ def test_bins_of_dates_and_moments(kind: str, tmp_path: Path) -> None:
         assert expected == cells(table, people.names[:1], people.names[1])
 
 
-@pytest.mark.parametrize("kind", ["csv", "json lines", "arrow", "pandas, objects"])
+@pytest.mark.parametrize(
+    "kind", ["csv", "json lines", "arrow", "pandas, objects", *PLACES]
+)
 def test_texts_cannot_be_binned(kind: str, tmp_path: Path) -> None:
     people = People(("text", "date"), [("secret", date(2020, 1, 1)), ("7", None)])
     for name in people.names:

@@ -115,6 +115,12 @@ class Dictionaries:
                 pass
         raise too_little_memory()
 
+    def kind(self, c: int, run: Run) -> str:
+        """The kind of a column, found from its values."""
+        with self._lock:
+            self._values.gather([c], run)
+            return self._kind(c)[0]
+
     # Codes --------------------------------------------------------------------------
 
     def _dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:

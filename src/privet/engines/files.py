@@ -39,12 +39,19 @@ FORMATS = {
 
 PARQUET = (".parquet", ".pq")
 
+SCHEMES = ("postgresql://", "postgres://")
+"""How addresses of databases begin."""
+
 
 def find_source(
     source: Any, *, table: str | None = None, text: TextOptions | None = None
 ) -> Source:
     """Recognise what was handed over."""
     text = text or TextOptions()
+    if isinstance(source, str) and source.startswith(SCHEMES):
+        from privet.engines.adbc import from_database
+
+        return from_database(source, table)
     if isinstance(source, str | os.PathLike):
         called = os.fspath(source)
         return _from_files(_paths(called), _root(called), called, table, text)

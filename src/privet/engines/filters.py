@@ -39,17 +39,12 @@ class Filter:
         names = [c.name for c in self._columns]
         tests = []
         for i, (name, values) in enumerate(where.items()):
-            if name not in names:
-                raise ColumnNotFound(
-                    f"Column {name!r} of where must exist. {what_exists(name, names)}"
-                )
-            if not values:
-                raise InputError(f"where must give a value for column {name!r}.")
+            check_where(name, values, names)
             tests.append(self._test(names.index(name), values, f"{table}_{i}"))
         return "WHERE " + " AND ".join(tests) if tests else ""
 
     def _test(self, c: int, values: Sequence[object], table: str) -> str:
-        wanted = arrays.texts(t for v in values for t in _texts(v))
+        wanted = arrays.texts(t for v in values for t in texts_of(v))
         self._session.register(f"{table}_given", arrays.frame(v=wanted))
         cell = f"e.c{c}"
         if self._source.is_text(c):
@@ -69,6 +64,16 @@ class Filter:
         return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"
 
 
+def check_where(name: str, values: Sequence[object], names: Sequence[str]) -> None:
+    """A column of `where` must exist and have values."""
+    if name not in names:
+        raise ColumnNotFound(
+            f"Column {name!r} of where must exist. {what_exists(name, names)}"
+        )
+    if not values:
+        raise InputError(f"where must give a value for column {name!r}.")
+
+
 def _typed(given: str, type_: str, kind: str) -> str:
     """The values that the column's type can hold exactly; others match no row."""
     value = f"TRY_CAST(v AS {type_})"
@@ -84,7 +89,7 @@ def _is_number(value: object) -> bool:
     return number and not isinstance(value, bool)
 
 
-def _texts(value: object) -> list[str | None]:
+def texts_of(value: object) -> list[str | None]:
     """How a value may be written in a file."""
     if value is None:
         return [None]

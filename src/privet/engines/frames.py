@@ -40,9 +40,12 @@ def from_frame(frame: Any) -> Source:
         return _from_arrow(frame)
     if kind.__name__ == "DuckDBPyRelation":
         return _from_relation(frame)
+    if kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark."):
+        return _from_spark(frame)
+    called = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
     raise InputError(
-        "A source must be a path, a list of paths, a pandas, polars or pyarrow table "
-        f"or a DuckDB relation; got {kind.__module__.split('.')[0]}.{kind.__name__}."
+        "A source must be a path, a list of paths, a pandas, polars or pyarrow table, "
+        f"a DuckDB relation or a Spark DataFrame; got {called}."
         + (" Call collect() first." if kind.__name__ == "LazyFrame" else "")
     )
 
@@ -190,6 +193,16 @@ def _with_type(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
     """A column that DuckDB does not read, as one with the same values that it reads."""
     values = table.column(column).cast(wanted)
     return table.set_column(column, table.field(column).with_type(wanted), values)
+
+
+def _from_spark(frame: Any) -> Source:
+    from privet.engines.spark import Frame
+
+    if hasattr(frame, "to_spark"):  # pandas on Spark
+        frame = frame.to_spark()
+    names, words = list(frame.columns), "the DataFrame"
+    _check_names(names, words)
+    return Source(tuple(names), place=Frame(frame), words=words)
 
 
 # Relations --------------------------------------------------------------------------

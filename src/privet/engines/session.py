@@ -150,12 +150,14 @@ class Session(Watched):
             reader.close()  # an open reader would block the connection
         return pa.Table.from_batches(batches, reader.schema)
 
-    def possible_kinds(self, column: str, *, json: bool) -> list[str]:
+    def possible_kinds(
+        self, column: str, *, json: bool, source: str = "pv_people"
+    ) -> list[str]:
         """The kinds of `kinds.TEXT_KINDS` that a few texts of a column allow.
 
         Matching patterns is slow, and most columns of texts are ruled out at once.
         """
-        few = f"(SELECT {column} FROM pv_people WHERE {column} IS NOT NULL LIMIT {FEW})"
+        few = f"(SELECT {column} FROM {source} WHERE {column} IS NOT NULL LIMIT {FEW})"
         fits = kinds.fitting(column, json=json)
         found = self.ask(sql.describe(column, few, fits, precise=False))
         _, texts, _, _, *n = (col[0].as_py() for col in found.columns)

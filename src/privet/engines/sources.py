@@ -101,6 +101,8 @@ class Source:
     """Whether those texts are JSON: quoted where the file has a text."""
     mixed: frozenset[int] = frozenset()
     """Columns of a frame whose objects had no type in common and are texts now."""
+    place: Any = None
+    """How to get to rows that stay elsewhere; see `privet.engines.places.Address`."""
     attach: str = ""
     """A database file to open first."""
     words: str = "the table"

@@ -97,11 +97,13 @@ def values_of(columns: Sequence[int], source: str) -> str:
     )
 
 
-def values_in_part(column: int, part: int, of: int, dialect: Dialect) -> str:
+def values_in_part(
+    column: int, part: int, of: int, dialect: Dialect, source: str = "pv_people"
+) -> str:
     """The distinct values of a column in one of `of` hash partitions, counted."""
     c = f"c{column}"
     only = f"WHERE {hashed([c], dialect)} % {of} = {part} " if of > 1 else ""
-    return f"SELECT {c} AS v, count(*) AS n FROM pv_people {only}GROUP BY {c}"
+    return f"SELECT {c} AS v, count(*) AS n FROM {source} {only}GROUP BY {c}"
 
 
 def coded(

@@ -15,12 +15,20 @@ def check_weights(
     session: Session, position: int, column: Column, run: Run, step: tuple[int, int]
 ) -> int:
     """Weights must be whole numbers whose sum can be counted exactly; the sum."""
+    rows = f"SELECT c{position} AS v, 1 AS n FROM pv_people"
+    return check_counted(session, f"({rows})", column, run, step)
+
+
+def check_counted(
+    session: Session, values: str, column: Column, run: Run, step: tuple[int, int]
+) -> int:
+    """The same for weights `v` that occur `n` times each."""
     if column.kind not in ("integer", "number", "text"):
         raise InputError(
             f"Weight column {column.name!r} must hold whole numbers; it holds values "
             f"of kind {column.kind}."
         )
-    work = partial(session.fetch, _statement(f"c{position}"))
+    work = partial(session.fetch, _statement("v", values))
     table = session.watched(work, run, "checking weights", step)
     bad, total = table["bad"][0].as_py(), int(table["total"][0].as_py() or 0)
     if bad:
@@ -40,11 +48,11 @@ def check_weights(
     return total
 
 
-def _statement(cell: str) -> str:
+def _statement(cell: str, values: str) -> str:
     """Weights that are too large count as 2**53, lest their sum overflows."""
     number = f"TRY_CAST({cell} AS HUGEINT)"
     return (
-        f"SELECT count(*) FILTER (WHERE {number} IS NULL OR {number} < 0 OR "
-        f"TRY_CAST({cell} AS DOUBLE) <> {number}) AS bad, "
-        f"CAST(sum(least({number}, {MAX_COUNT})) AS VARCHAR) AS total FROM pv_people"
+        f"SELECT coalesce(CAST(sum(n) FILTER (WHERE {number} IS NULL OR {number} < 0 "
+        f"OR TRY_CAST({cell} AS DOUBLE) <> {number}) AS BIGINT), 0) AS bad, "
+        f"CAST(sum(n * least({number}, {MAX_COUNT})) AS VARCHAR) AS total FROM {values}"
     )

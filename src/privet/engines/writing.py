@@ -63,11 +63,12 @@ class Writer:
     def _statement(self, drawn: str, run: Run) -> str:
         cells = [self._cell(c, run) for c in self._writing.columns]
         shuffled = sql.shuffled(self._rows(cells), drawn)
-        names = ", ".join(
-            f"{self._spelled(f'o{i}', name)} AS {sql.quoted(self._named(name))}"
+        chosen = ", ".join(
+            f"{spelled(f'o{i}', name, self._writing)} AS "
+            f"{sql.quoted(named(name, self._writing))}"
             for i, name in enumerate(self._writing.columns)
         )
-        select = f"SELECT {names} FROM ({shuffled})"
+        select = f"SELECT {chosen} FROM ({shuffled})"
         return sql.copy(select, self._writing.path, self._writing.format)
 
     def _rows(self, cells: list[str]) -> str:
@@ -82,7 +83,7 @@ class Writer:
         rows = f"SELECT {named} FROM {self._people()} s {joins}"
         if self._writing.weight is None:
             return rows
-        return _summed(
+        return summed(
             rows, len(cells), self._writing.columns.index(self._writing.weight)
         )
 
@@ -101,60 +102,13 @@ class Writer:
             return f"CAST(s.c{c} AS BIGINT)"
         text = kinds.text_of(f"s.c{c}", textual=True, json=self._source.json)
         if self._source.is_text(c) and self._writing.format == "parquet":
-            return self._typed(c, text, run)
+            json = self._source.json
+            wanted = type_in_files(self._session, f"c{c}", "pv_people", run, json=json)
+            return f"CAST({text} AS {wanted})" if wanted else text
         return text
 
-    def _typed(self, c: int, text: str, run: Run) -> str:
-        """A column of texts as what all of its texts are."""
-        json = self._source.json
-        among = self._session.possible_kinds(f"c{c}", json=json)
-        if not among:
-            return text
-        fits = kinds.fitting(f"c{c}", json=json, among=among)
-        statement = sql.describe(f"c{c}", "pv_people", fits, precise=False)
-        work = partial(self._session.fetch, statement)
-        table = self._session.watched(work, run, "reading columns", (1, 1))
-        _, present, _, *found = (col[0].as_py() for col in table.columns)
-        kind = kinds.recognised(present, *found)
-        if kind == "integer" and self._fits_64_bits(c):
-            return f"CAST({text} AS BIGINT)"
-        if kind == "number" and not self._fits_float(c):
-            return text
-        return f"CAST({text} AS {CASTS[kind]})" if kind in CASTS else text
 
-    def _fits_64_bits(self, c: int) -> bool:
-        fits = f"SELECT count(c{c}) = count(TRY_CAST(c{c} AS BIGINT)) FROM pv_people"
-        return bool(self._session.one(fits))
-
-    def _fits_float(self, c: int) -> bool:
-        """Whether floats keep every digit, and different numbers different.
-
-        Fifteen digits are kept.
-        """
-        digits = (
-            "length(ltrim(regexp_replace(regexp_replace(v, '[eE].*', ''), "
-            "'[^0-9]', '', 'g'), '0'))"
-        )
-        return bool(
-            self._session.one(
-                f"SELECT max({digits}) <= 15 AND count(DISTINCT CAST(v AS DOUBLE)) "
-                f"= count(DISTINCT {kinds.same_number('v')}) "
-                f"FROM (SELECT c{c} AS v FROM pv_people WHERE c{c} IS NOT NULL)"
-            )
-        )
-
-    def _named(self, name: str) -> str:
-        """A name that a spreadsheet does not take for a formula."""
-        return sql.guarded_name(name) if self._writing.format == "csv" else name
-
-    def _spelled(self, cell: str, name: str) -> str:
-        """A cell that a spreadsheet does not take for a formula."""
-        if self._writing.format != "csv" or name == self._writing.weight:
-            return cell
-        return sql.guarded(cell)
-
-
-def _summed(rows: str, columns: int, weight: int) -> str:
+def summed(rows: str, columns: int, weight: int) -> str:
     """Rows that look alike, once each, with the sum of their weights."""
     others = ", ".join(f"o{i}" for i in range(columns) if i != weight)
     chosen = ", ".join(
@@ -162,4 +116,62 @@ def _summed(rows: str, columns: int, weight: int) -> str:
         for i in range(columns)
     )
     by = f"GROUP BY {others}" if others else ""
-    return f"SELECT {chosen} FROM ({rows}) {by} HAVING sum(o{weight}) > 0"
+    return f"SELECT {chosen} FROM ({rows}) r {by} HAVING sum(o{weight}) > 0"
+
+
+def named(name: str, writing: Writing) -> str:
+    """A name that a spreadsheet does not take for a formula."""
+    return sql.guarded_name(name) if writing.format == "csv" else name
+
+
+def spelled(cell: str, name: str, writing: Writing) -> str:
+    """A cell that a spreadsheet does not take for a formula."""
+    if writing.format != "csv" or name == writing.weight:
+        return cell
+    return sql.guarded(cell)
+
+
+# Types ------------------------------------------------------------------------------
+
+
+def type_in_files(
+    session: Session, cell: str, source: str, run: Run, *, json: bool = False
+) -> str:
+    """What all texts of a column are, where the format has types; empty: text."""
+    among = session.possible_kinds(cell, json=json, source=source)
+    if not among:
+        return ""
+    fits = kinds.fitting(cell, json=json, among=among)
+    statement = sql.describe(cell, source, fits, precise=False)
+    work = partial(session.fetch, statement)
+    table = session.watched(work, run, "reading columns", (1, 1))
+    _, present, _, *found = (col[0].as_py() for col in table.columns)
+    kind = kinds.recognised(present, *found)
+    if kind == "integer" and _fits_64_bits(session, cell, source):
+        return "BIGINT"
+    if kind == "number" and not _fits_float(session, cell, source):
+        return ""
+    return CASTS.get(kind, "")
+
+
+def _fits_64_bits(session: Session, cell: str, source: str) -> bool:
+    fits = f"SELECT count({cell}) = count(TRY_CAST({cell} AS BIGINT)) FROM {source}"
+    return bool(session.one(fits))
+
+
+def _fits_float(session: Session, cell: str, source: str) -> bool:
+    """Whether floats keep every digit, and different numbers different.
+
+    Fifteen digits are kept.
+    """
+    digits = (
+        "length(ltrim(regexp_replace(regexp_replace(v, '[eE].*', ''), "
+        "'[^0-9]', '', 'g'), '0'))"
+    )
+    return bool(
+        session.one(
+            f"SELECT max({digits}) <= 15 AND count(DISTINCT CAST(v AS DOUBLE)) "
+            f"= count(DISTINCT {kinds.same_number('v')}) "
+            f"FROM (SELECT {cell} AS v FROM {source} WHERE {cell} IS NOT NULL)"
+        )
+    )

@@ -1,0 +1,228 @@
+"""An engine for rows that stay elsewhere: they are counted where they are.
+
+Values are coded here, by the same statements as those of files, so that every engine
+gives the same codes; the place gets small dictionaries and sends counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from privet.counts import Domain
+from privet.engines import sql
+from privet.engines.base import (
+    Amount,
+    ColumnSummary,
+    Recoding,
+    Run,
+    Tally,
+    Writing,
+)
+from privet.engines.coding import Dictionaries, Dictionary
+from privet.engines.counting import Counter
+from privet.engines.duckdb import PRECISE_ROWS, kind_of
+from privet.engines.fetching import Chosen, Fetched, sent
+from privet.engines.places import Place
+from privet.engines.rewriting import Rewriter
+from privet.engines.session import Session
+from privet.engines.sources import Source, refuse_twice
+from privet.engines.weights import check_counted
+from privet.engines.writing import type_in_files
+from privet.grouped import Grouped
+from privet.roles import Column
+
+
+class Remote:
+    """One source of rows in a place that counts them."""
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        where: Mapping[str, Sequence[object]] | None = None,
+        **local: Any,
+    ) -> None:
+        self._local = Session(source.words, **local)
+        try:
+            self._place: Place = source.place.opened(source.words)
+        except BaseException:
+            self._local.close()
+            raise
+        self.name: str = self._place.name
+        try:
+            self._open(source, where or {})
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, source: Source, where: Mapping[str, Sequence[object]]) -> None:
+        cells = self._place.cells()
+        names = tuple(c.name for c in cells)
+        refuse_twice(names, source.words)
+        shape = self._place.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
+        self._local.register("pv_shape", shape)
+        types = self._local.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
+        self._types: list[str] = types.to_pylist()
+        self._local.unregister("pv_shape")
+        texts = frozenset(i for i, c in enumerate(cells) if c.textual)
+        self._source = replace(source, names=names, mixed=texts)
+        self._cells = cells
+        self._columns = tuple(
+            Column(c.name, c.kind or ("text" if c.textual else kind_of(t)))
+            for c, t in zip(cells, self._types, strict=True)
+        )
+        self._positions = {c.name: i for i, c in enumerate(self._columns)}
+        self._sent: set[str] = set()
+        self._chosen = Chosen(
+            self._place, self._local, self._source, self._columns, self._types
+        )
+        only = self._chosen.condition(where, "pv_wanted", "pv_everybody")
+        self._place.view("pv_people", f"SELECT * FROM pv_everybody e {only}")
+        self._values = Fetched(self._local, self._place)
+        self._dictionaries = Dictionaries(
+            self._local, self._columns, self._source, self._values
+        )
+
+    @property
+    def version(self) -> str:
+        """Which software counts."""
+        return self._place.version
+
+    def close(self) -> None:
+        """Let go of the place, and of what was kept here."""
+        self._place.close()
+        self._local.close()
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the source, in its order."""
+        return self._columns
+
+    def rows(self, run: Run) -> int:
+        """How many rows there are."""
+        if self._place.total is None:
+            ask = partial(self._place.fetch, "SELECT count(*) AS n FROM pv_people")
+            table = self._place.watched(ask, run, "counting rows", (1, 1))
+            self._place.total = int(table["n"][0].as_py())
+        return self._place.total
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+        return len(self._place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values, column by column."""
+        precise = self.rows(run) <= PRECISE_ROWS
+        return tuple(
+            self._summary(c, column, precise, run)
+            for c, column in enumerate(self._columns)
+        )
+
+    def _summary(
+        self, c: int, column: Column, precise: bool, run: Run
+    ) -> ColumnSummary:
+        statement = sql.describe(f"c{c}", "pv_people", [], precise, self._place.dialect)
+        work = partial(self._place.fetch, statement)
+        step = (c + 1, len(self._columns))
+        table = self._place.watched(work, run, "reading columns", step)
+        rows, present, distinct = (col[0].as_py() for col in table.columns)
+        values = min(distinct, present) + (present < rows)
+        kind = column.kind
+        if self._source.is_text(c):
+            kind = self._dictionaries.kind(c, run)
+        return ColumnSummary(column.name, kind, rows, values, rows - present)
+
+    def domains(
+        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[str, Domain]:
+        """The values of some columns, coded once; NULL has a code of its own."""
+        at = [self._position(c) for c in columns]
+        made = self._dictionaries.of(at, recodings, run)
+        return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
+
+    def count(
+        self,
+        tallies: Sequence[Tally],
+        amount: Amount,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count; a tally may come in several parts, each with whole groups."""
+        wanted = list(dict.fromkeys(tallies))
+        names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
+        made = self._coded([self._position(c) for c in names], recodings, run)
+        expected, people, weight = self._place.total, "pv_people", ""
+        if only:
+            people = "pv_some"
+            condition = self._chosen.condition(only, "pv_only", "pv_people")
+            self._place.view(people, f"SELECT * FROM pv_people e {condition}")
+        if amount.weight is not None:
+            expected, people = self._weighted(amount.weight, people, run)
+            weight = "s.w"
+        counter = Counter(
+            self._place, self._position, made, amount, run, people, weight
+        )
+        yield from counter.count(wanted, None if only else expected, len(names))
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
+        changed = [self._position(c) for c in writing.columns if c in recodings]
+        made = self._dictionaries.of(changed, recodings, run)
+        people = "pv_people"
+        if writing.weight is not None:
+            _, people = self._weighted(writing.weight, people, run)
+        rewriter = Rewriter(
+            self._place, self._local, self._position, made, writing, people
+        )
+        typed = partial(self._typed, run=run)
+        return rewriter.write(typed, self.rows(run), run)
+
+    # Pieces -------------------------------------------------------------------------
+
+    def _position(self, name: str) -> int:
+        return self._positions[name]
+
+    def _coded(
+        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[int, Dictionary]:
+        """Dictionaries that the place has, too."""
+        made = self._dictionaries.of(columns, recodings, run)
+        for c, dictionary in made.items():
+            table = dictionary.table
+            if table not in self._sent:
+                codes = f"SELECT v, CAST(code AS INTEGER) AS code FROM {table}"
+                sent(self._place, self._local, table, codes, c)
+                self._sent.add(table)
+        return made
+
+    def _weighted(self, name: str, people: str, run: Run) -> tuple[int, str]:
+        """The sum of all weights, and the people with their weight `w`."""
+        c = self._position(name)
+        self._values.gather([c], run)
+        total = check_counted(
+            self._local, f"pv_values_{c}", self._columns[c], run, (1, 2)
+        )
+        table = f"pv_weights_{c}"
+        if table not in self._sent:
+            whole = f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}"
+            sent(self._place, self._local, table, whole, c)
+            self._sent.add(table)
+        same = self._place.dialect.same.format(a=f"p.c{c}", b="m.v")
+        small = sql.smalls(["m"], self._place.dialect)
+        joined = f"SELECT {small}p.*, m.w AS w FROM {people} p JOIN {table} m ON {same}"
+        return total, f"({joined})"
+
+    def _typed(self, c: int, run: Run) -> str:
+        """The type that the texts of a column have in files; empty: text."""
+        if not self._source.is_text(c):
+            return ""
+        return self._cells[c].written or self._type_in_files(c, run)
+
+    def _type_in_files(self, c: int, run: Run) -> str:
+        self._values.gather([c], run)
+        return type_in_files(self._local, "v", f"pv_values_{c}", run)

@@ -1,0 +1,137 @@
+"""Writing rows of a place: recoded there, shuffled, and written here or by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from privet.engines import arrays, sql
+from privet.engines.base import Run, Writing
+from privet.engines.coding import Dictionary
+from privet.engines.failures import DoesNotFit
+from privet.engines.fetching import sent
+from privet.engines.places import Place
+from privet.engines.session import Session, too_little_memory
+from privet.engines.writing import named, spelled, summed
+from privet.errors import EngineError
+
+ROWS_PER_FILE = 4_000_000
+"""Up to this many rows a release is one file."""
+
+
+class Rewriter:
+    """Writes the people of one place."""
+
+    def __init__(
+        self,
+        place: Place,
+        local: Session,
+        position: Callable[[str], int],
+        dictionaries: Mapping[int, Dictionary],
+        writing: Writing,
+        people: str,
+    ) -> None:
+        self._place = place
+        self._local = local
+        self._position = position
+        self._dictionaries = dictionaries
+        self._writing = writing
+        self._people = people
+
+    def write(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
+        """Write the file, or a folder of files; how many rows there are."""
+        for c, made in self._dictionaries.items():
+            self._send_labels(c, made)
+        try:
+            return self._written(typed, rows, run)
+        except DoesNotFit:
+            raise too_little_memory() from None
+        finally:
+            for c in self._dictionaries:
+                self._place.drop(f"pv_shown_{c}")
+
+    def _written(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
+        path, columns = Path(self._writing.path), list(self._writing.columns)
+        if self._writing.format == "parquet" and rows > ROWS_PER_FILE:
+            plain = not any(typed(self._position(c)) for c in columns)
+            parts = -(-rows // ROWS_PER_FILE)
+            work = partial(self._place.write_parts, self._rows(), columns, path, parts)
+            if plain and (n := self._place.watched(work, run, "writing", (1, 1))):
+                return self._complete(n, rows)
+        with self._place.stream(
+            self._rows(), path.with_name(f".{path.name}.rows"), run
+        ) as stream:
+            self._local.register("pv_stream", stream)
+            try:
+                return self._complete(self._copied(typed, run), rows)
+            finally:
+                self._local.unregister("pv_stream")
+
+    def _complete(self, written: int, rows: int) -> int:
+        """Everybody must have been written once."""
+        if self._writing.weight is None and written != rows:
+            raise EngineError(
+                f"{rows} rows had to be written; {written} arrived. Either the table "
+                "changed meanwhile, or the folder of the release is not shared with "
+                "the machines that write it."
+            )
+        return written
+
+    def _copied(self, typed: Callable[[int], str], run: Run) -> int:
+        """Shuffle and write what comes, as rows of files are written."""
+        writing = self._writing
+        cells = ", ".join(
+            f"{spelled(self._cell(i, name, typed), name, writing)} AS "
+            f"{sql.quoted(named(name, writing))}"
+            for i, name in enumerate(writing.columns)
+        )
+        with self._local.drawing() as drawn:
+            shuffled = sql.shuffled("SELECT * FROM pv_stream", drawn)
+            select = f"SELECT {cells} FROM ({shuffled})"
+            copy = sql.copy(select, writing.path, writing.format)
+            work = partial(self._local.fetch, copy)
+            found = self._local.watched(work, run, "writing", (1, 1))
+        return int(found[0][0].as_py())
+
+    def _cell(self, i: int, name: str, typed: Callable[[int], str]) -> str:
+        c = self._position(name)
+        if c in self._dictionaries or name == self._writing.weight:
+            return f"o{i}"
+        wanted = typed(c) if self._writing.format == "parquet" else ""
+        return f"CAST(o{i} AS {wanted})" if wanted else f"o{i}"
+
+    def _rows(self) -> str:
+        """The rows to write; those that look alike once, where they are counted."""
+        dialect, writing = self._place.dialect, self._writing
+        joins = " ".join(
+            f"JOIN pv_shown_{c} d{c} ON "
+            + dialect.same.format(a=f"s.c{c}", b=f"d{c}.v")
+            for c in self._dictionaries
+        )
+        cells = ", ".join(
+            f"{self._source(name)} AS o{i}" for i, name in enumerate(writing.columns)
+        )
+        small = sql.smalls([f"d{c}" for c in self._dictionaries], dialect)
+        rows = f"SELECT {small}{cells} FROM {self._people} s {joins}"
+        if writing.weight is None:
+            return rows
+        return summed(rows, len(writing.columns), writing.columns.index(writing.weight))
+
+    def _source(self, name: str) -> str:
+        c = self._position(name)
+        if c in self._dictionaries:
+            return f"d{c}.label"
+        return "s.w" if name == self._writing.weight else f"s.c{c}"
+
+    def _send_labels(self, c: int, made: Dictionary) -> None:
+        """Let the place know what is shown for each value."""
+        codes = arrays.integers(np.arange(len(made.domain), dtype=np.uint32))
+        labels = arrays.frame(code=codes, label=arrays.texts(made.domain.labels))
+        self._local.register("pv_labels", labels)
+        shown = f"SELECT d.v, l.label FROM {made.table} d JOIN pv_labels l USING (code)"
+        self._place.drop(f"pv_shown_{c}")
+        sent(self._place, self._local, f"pv_shown_{c}", shown, c)
+        self._local.unregister("pv_labels")

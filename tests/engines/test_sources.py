@@ -254,7 +254,9 @@ def test_a_missing_file_is_answered_with_near_names(tmp_path: Path) -> None:
         pv.read(str(tmp_path / "x-*.csv"))
     with pytest.raises(pv.InputError, match="collect"):
         pv.read(pl.LazyFrame({"a": [1]}))
-    with pytest.raises(pv.InputError, match="postgresql"):
+    with pytest.raises(pv.InputError, match="starts with s3://"):
+        pv.read("s3://bucket/people.parquet")
+    with pytest.raises(pv.InputError, match="must name a table of the PostgreSQL"):
         pv.read("postgresql://host/db")
 
 

@@ -79,6 +79,21 @@ SHELVES = {
         "ExtendedSafetyTransform",
         "Inverter",
     ),
+    "Asking without knowing": (
+        "RandomizedResponse",
+        "Design",
+        "Question",
+        "Group",
+        "Flip",
+        "KAry",
+        "Matrix",
+        "Replace",
+        "Responses",
+        "estimate",
+        "Estimate",
+        "DisguisedNaiveBayes",
+        "score_disguised",
+    ),
     "Findings": ("Audit", "Finding", "Witness", "Verdict", "Basis", "Progress"),
 }
 """The order in which a reader meets the names; what is not here comes after."""

@@ -22,15 +22,22 @@ _HOMES = {
     "ClassifierViews": "releases.classifier",
     "ColumnNotFound": "errors",
     "Counts": "counts",
+    "Design": "releases.design",
+    "DisguisedNaiveBayes": "learn.disguised",
     "EmptyTable": "errors",
     "EngineError": "errors",
+    "Estimate": "learn.estimates",
     "Finding": "finding",
+    "Flip": "releases.channels",
     "Frontier": "audits.frontier",
+    "Group": "releases.design",
     "Groups": "releases.groups",
     "Infeasible": "errors",
     "InputError": "errors",
     "Insider": "adversary",
+    "KAry": "releases.channels",
     "Linker": "adversary",
+    "Matrix": "releases.channels",
     "Measure": "policy",
     "MissingExtra": "errors",
     "Mondrian": "publishers",
@@ -42,10 +49,14 @@ _HOMES = {
     "Progress": "engines.base",
     "Promise": "policy",
     "Purpose": "policy",
+    "Question": "releases.design",
+    "RandomizedResponse": "publishers.randomized",
     "Ratio": "beliefs",
     "Recipe": "releases.recipe",
     "Reconstructor": "adversary",
     "Release": "publishers",
+    "Replace": "releases.channels",
+    "Responses": "releases.responses",
     "RoleConflict": "errors",
     "Roles": "roles",
     "Shift": "beliefs",
@@ -58,9 +69,11 @@ _HOMES = {
     "Witness": "finding",
     "audit": "audits",
     "belief": "audits",
+    "estimate": "learn.estimates",
     "load": "publishers",
     "publish": "publishers",
     "read": "table",
+    "score_disguised": "learn.accuracy",
     "skyline": "audits.frontier",
     "verify": "publishers",
 }
@@ -77,15 +90,22 @@ __all__ = [
     "ClassifierViews",
     "ColumnNotFound",
     "Counts",
+    "Design",
+    "DisguisedNaiveBayes",
     "EmptyTable",
     "EngineError",
+    "Estimate",
     "Finding",
+    "Flip",
     "Frontier",
+    "Group",
     "Groups",
     "Infeasible",
     "InputError",
     "Insider",
+    "KAry",
     "Linker",
+    "Matrix",
     "Measure",
     "MissingExtra",
     "Mondrian",
@@ -97,10 +117,14 @@ __all__ = [
     "Progress",
     "Promise",
     "Purpose",
+    "Question",
+    "RandomizedResponse",
     "Ratio",
     "Recipe",
     "Reconstructor",
     "Release",
+    "Replace",
+    "Responses",
     "RoleConflict",
     "Roles",
     "Shift",
@@ -114,9 +138,11 @@ __all__ = [
     "__version__",
     "audit",
     "belief",
+    "estimate",
     "load",
     "publish",
     "read",
+    "score_disguised",
     "skyline",
     "verify",
 ]
@@ -145,6 +171,9 @@ if TYPE_CHECKING:
         TooLarge,
     )
     from privet.finding import Audit, Basis, Finding, Verdict, Witness
+    from privet.learn.accuracy import score_disguised
+    from privet.learn.disguised import DisguisedNaiveBayes
+    from privet.learn.estimates import Estimate, estimate
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff
     from privet.publishers import (
         Mondrian,
@@ -154,9 +183,13 @@ if TYPE_CHECKING:
         publish,
         verify,
     )
+    from privet.publishers.randomized import RandomizedResponse
+    from privet.releases.channels import Flip, KAry, Matrix, Replace
     from privet.releases.classifier import ClassifierViews
+    from privet.releases.design import Design, Group, Question
     from privet.releases.groups import Groups
     from privet.releases.recipe import Recipe
+    from privet.releases.responses import Responses
     from privet.roles import Bins, Roles
     from privet.table import Table, read
 

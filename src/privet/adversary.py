@@ -165,6 +165,9 @@ class Reconstructor:
         return {"against": self.kind, "model": self.model}
 
 
+PRIORS = ("uniform", "any")
+"""Priors that have a name; any: the worst of all, for disguised rows."""
+
 AVERAGING = ("rows", "worlds")
 """What a Bayesian may average over."""
 
@@ -255,11 +258,12 @@ def _row(cells: object) -> Fixed[str, str]:
 
 
 def _prior(prior: object) -> str | Fixed[str, Fraction]:
-    if prior == "uniform":
-        return "uniform"
+    if isinstance(prior, str) and prior in PRIORS:
+        return prior
     if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
         raise InputError(
-            f"prior must be 'uniform' or a probability per class; got {prior!r}."
+            "prior must be 'uniform', a probability per class, or 'any' for disguised "
+            f"rows; got {prior!r}."
         )
     shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
     if (total := sum(shares.values())) != 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -54,12 +54,15 @@ class Witness:
     prior_whole: int
     """… out of everybody."""
     counted: str = "rows"
-    """What the counts count: rows or people."""
+    """What the counts count: rows or people; "chances" where nothing was counted."""
     attack: Attack | None = None
     """What an insider knows besides; the belief then is the attack's."""
+    sees: Mapping[str, str] = field(default_factory=dict)
+    """The disguised row that is seen, where there is one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "knows", Fixed(self.knows))
+        object.__setattr__(self, "sees", Fixed(self.sees))
         shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
         if not all(0 <= part <= whole for part, whole in shares):
             raise InputError(
@@ -81,6 +84,7 @@ class Witness:
             return {"knows": dict(self.knows), **people}
         return {
             "knows": dict(self.knows),
+            **({"sees": dict(self.sees)} if self.sees else {}),
             "about": {self.column: self.value},
             **people,
             "prior_count": self.prior_part,

@@ -8,19 +8,21 @@ from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
-from privet.audits import bayes, confidence, insider, measures
+from privet.audits import bayes, channel, confidence, insider, measures
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
 from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
 from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.releases.classifier import ClassifierViews
+from privet.releases.design import Design
 from privet.releases.groups import Groups
+from privet.releases.responses import Responses
 from privet.releases.scorecard import Scorecard
 from privet.roles import Roles
 from privet.table import Table
 
-Auditable = Table | Groups | ClassifierViews | Scorecard
+Auditable = Table | Groups | ClassifierViews | Scorecard | Responses | Design
 """What can be audited: a table as if it were released, or what is released of it."""
 
 Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
@@ -32,6 +34,8 @@ JUDGES: dict[tuple[type, type], Judge] = {
     (Groups, Insider): insider.judge_groups,
     (ClassifierViews, Bayesian): bayes.judge,
     (Scorecard, Bayesian): bayes.judge_card,
+    (Responses, Bayesian): channel.judge,
+    (Design, Bayesian): channel.judge,
 }
 """The arithmetic there is."""
 
@@ -39,7 +43,7 @@ FITTING: dict[type, tuple[type, ...]] = {
     Linker: (Table, Groups),
     Insider: (Table, Groups),
     Reconstructor: (),
-    Bayesian: (ClassifierViews, Scorecard),
+    Bayesian: (ClassifierViews, Scorecard, Responses, Design),
 }
 """What each adversary looks at; promises against others do not apply to it."""
 
@@ -49,6 +53,8 @@ LOOKED_AT = {
     Groups: "groups",
     ClassifierViews: "a classifier",
     Scorecard: "a classifier",
+    Responses: "disguised rows",
+    Design: "a design",
 }
 """How each release is called in a sentence."""
 

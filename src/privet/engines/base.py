@@ -6,12 +6,15 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from privet.counts import Domain
 from privet.errors import InputError, Stopped
 from privet.grouped import Grouped
 from privet.roles import KINDS, Bins, Column
+
+if TYPE_CHECKING:
+    from privet.engines.draws import Cells, Drawing
 
 ENOUGH_ROWS = 20
 """In fewer rows, many different values mean nothing."""
@@ -202,6 +205,14 @@ class Engine(Protocol):
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, disguised by exact draws; how many were written."""
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values as texts, for each set of columns."""
 
     def close(self) -> None:
         """Let go of everything, temporary files included."""

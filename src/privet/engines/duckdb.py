@@ -20,6 +20,7 @@ from privet.engines.base import (
 )
 from privet.engines.coding import Dictionaries
 from privet.engines.counting import Counter
+from privet.engines.draws import Cells, Drawer, Drawing, tabulated
 from privet.engines.filters import Filter
 from privet.engines.gathering import COLUMNS_AT_ONCE
 from privet.engines.opening import (
@@ -184,6 +185,21 @@ class DuckDB:
         made = self._dictionaries.of(at, recodings, run)
         writer = Writer(self._session, self._position, made, writing, self._source)
         return writer.write(run)
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, disguised by exact draws; how many were written."""
+        self._check_whole(run)
+        at = [self._position(c) for c in drawing.columns]
+        made = self._dictionaries.of(at, recodings, run)
+        return Drawer(self._session, self._position, made, drawing).write(run)
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values, for each set of columns."""
+        self._check_whole(run)
+        at = [[self._position(c) for c in columns] for columns in sets]
+        return tabulated(self._session, at, self._source, run)
 
     # Opening ------------------------------------------------------------------------
 

@@ -38,6 +38,12 @@ REACH = {
         "more, who believes some values likelier than others beforehand, or who has "
         "another release about the same people."
     ),
+    "responses": (
+        "Covered: someone who sees one disguised row of a person, knows what is "
+        "listed, and holds the stated prior. Not covered: several disguised rows of "
+        "the same person, and someone whose prior ties the answers together; "
+        'prior = "any" covers that one too.'
+    ),
     "measure": (
         "A measure counts how many look alike. It does not say what can be learnt "
         "about them: people who look alike may share a secret."
@@ -118,6 +124,8 @@ def explain(finding: Finding) -> str:
 
 
 def _sure(w: Witness, bound: Limit) -> str:
+    if w.sees:
+        return _seeing(w, bound)
     if w.counted == CHANCES:
         return _moved(w, bound)
     if w.attack is not None:
@@ -158,6 +166,16 @@ def _insider(w: Witness, bound: Limit) -> str:
     return (
         f"{sure} Of those who look the same, {alone}{_unit(w.counted, w.whole)}) have "
         f"it; of everybody, {everybody}."
+    )
+
+
+def _seeing(w: Witness, bound: Limit) -> str:
+    """What a disguised row gives away."""
+    known = f" and knowing that {_facts(w.knows)}" if w.knows else ""
+    return (
+        f"Seeing the report {_facts(w.sees)}{known}, one can be "
+        f"{_apart(w.belief, bound)} sure that {plain(w.column)} is {value(w.value)}; "
+        f"before, {percent(w.belief.prior)}."
     )
 
 
@@ -363,12 +381,15 @@ def _repairs(finding: Finding) -> Iterable[str]:
 
 def reach(audit: Audit) -> list[str]:
     """Which attackers the judged promises cover, and which they do not."""
-    kinds = dict.fromkeys(
-        "measure" if isinstance(f.promise, Measure) else f.promise.against.kind
-        for f in audit.findings
-        if f.basis
-    )
+    kinds = dict.fromkeys(_reaching(f) for f in audit.findings if f.basis)
     return [REACH[k] for k in kinds if k in REACH]
+
+
+def _reaching(finding: Finding) -> str:
+    if isinstance(finding.promise, Measure):
+        return "measure"
+    seen = finding.witness is not None and finding.witness.sees
+    return "responses" if seen else finding.promise.against.kind
 
 
 def numbered(steps: Sequence[str]) -> list[str]:

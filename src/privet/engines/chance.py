@@ -1,0 +1,206 @@
+"""Exact draws: a probability is a fraction, and no rounding decides.
+
+A uniform number is drawn 16 bits at a time. Nearly always the first 16 tell on which
+side of a boundary it lies; where they do not, more are drawn until they do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD = 2**16
+"""Values of one word of the source."""
+
+Codes = NDArray[np.int64]
+Several = list[Codes]
+"""The codes of a group, one array per column."""
+
+Disguise = Callable[[Several, "Bits"], Several]
+"""Takes what is true, gives what is reported."""
+
+
+class Bits:
+    """Random words: of the operating system's secure source, or of a seed.
+
+    With a seed everybody who knows it can undo the disguise; that is for tests.
+    """
+
+    def __init__(self, seed: bytes | None = None) -> None:
+        self._seed = seed
+        self._drawn = 0
+
+    def words(self, number: int) -> NDArray[np.uint16]:
+        """So many words of 16 bits."""
+        return np.frombuffer(self._bytes(2 * number), dtype=np.uint16)
+
+    def word(self) -> int:
+        """One more word."""
+        return int.from_bytes(self._bytes(2), "little")
+
+    def below(self, bound: int, number: int) -> Codes:
+        """Whole numbers from 0 to below a bound, all as likely."""
+        if bound == 1:
+            return np.zeros(number, dtype=np.int64)
+        kind, whole = (np.uint32, 2**32) if bound <= 2**31 else (np.uint64, 2**64)
+        most = whole - whole % bound
+        found: NDArray[Any] = np.empty(0, dtype=kind)
+        while len(found) < number:
+            missing = number - len(found)
+            size = missing * np.dtype(kind).itemsize
+            fresh = np.frombuffer(self._bytes(size), dtype=kind)
+            found = np.concatenate([found, fresh[fresh <= kind(most - 1)]])
+        return np.asarray(found % np.asarray(bound, kind), dtype=np.int64)
+
+    def _bytes(self, number: int) -> bytes:
+        if self._seed is None:
+            return os.urandom(number)
+        self._drawn += 1
+        count = self._drawn.to_bytes(8, "little")
+        return hashlib.shake_128(self._seed + count).digest(number)
+
+
+class Choice:
+    """One of several outcomes, each with its own exact probability."""
+
+    def __init__(self, shares: Sequence[Fraction]) -> None:
+        self._whole = lcm(*(s.denominator for s in shares))
+        parts = (s.numerator * (self._whole // s.denominator) for s in shares)
+        self._ends = [0, *accumulate(parts)]
+        assert self._ends[-1] == self._whole, "shares must sum to 1"
+        self._table = self._settled()
+
+    def _settled(self) -> NDArray[np.int32]:
+        """The outcome of each first word; -1 where a boundary lies inside of it."""
+        table = np.full(WORD, -1, dtype=np.int32)
+        for i, (low, high) in enumerate(
+            zip(self._ends[:-1], self._ends[1:], strict=True)
+        ):
+            first = -(-low * WORD // self._whole)
+            last = high * WORD // self._whole
+            table[first:last] = i
+        return table
+
+    def draw(self, number: int, bits: Bits) -> Codes:
+        """So many outcomes."""
+        words = bits.words(number)
+        found = self._table[words].astype(np.int64)
+        for i in np.flatnonzero(found < 0):
+            found[i] = self.settle(int(words[i]), bits)
+        return found
+
+    def settle(self, word: int, bits: Bits) -> int:
+        """The outcome of a number that begins with a word, drawn on as needed."""
+        number, scale = word, WORD
+        while True:
+            i = bisect_right(self._ends, number * self._whole // scale) - 1
+            if (number + 1) * self._whole <= self._ends[i + 1] * scale:
+                return i
+            number, scale = number * WORD + bits.word(), scale * WORD
+
+
+class Coin:
+    """Heads with an exact probability."""
+
+    def __init__(self, heads: Fraction) -> None:
+        self._first = heads.numerator * WORD // heads.denominator
+        self._choice = Choice([heads, 1 - heads])
+        self._sure = heads in (0, 1)
+        self._heads = heads == 1
+
+    def toss(self, number: int, bits: Bits) -> NDArray[np.bool_]:
+        """Which of so many tosses are heads."""
+        if self._sure:
+            return np.full(number, self._heads)
+        words = bits.words(number)
+        found = words < self._first
+        for i in np.flatnonzero(words == self._first):
+            found[i] = self._choice.settle(int(words[i]), bits) == 0
+        return np.asarray(found, dtype=bool)
+
+
+# What is done to a group ------------------------------------------------------------
+
+
+def kept(codes: Several, _bits: Bits) -> Several:
+    """Reported as it is."""
+    return codes
+
+
+def flipped(truth: Fraction) -> Disguise:
+    """All answers as they are, or all turned round."""
+    coin = Coin(1 - truth)
+
+    def disguise(codes: Several, bits: Bits) -> Several:
+        turned = coin.toss(len(codes[0]), bits)
+        return [c ^ turned for c in codes]
+
+    return disguise
+
+
+def even(truth: Fraction, sizes: Sequence[int]) -> Disguise:
+    """The truth, or any other combination, all as likely."""
+    coin, size = Coin(1 - truth), int(np.prod(sizes, dtype=object))
+
+    def disguise(codes: Several, bits: Bits) -> Several:
+        whole = _packed(codes, sizes)
+        at = np.flatnonzero(coin.toss(len(whole), bits))
+        step = 1 + bits.below(size - 1, len(at))
+        whole[at] = (whole[at] + step) % size
+        return _unpacked(whole, sizes)
+
+    return disguise
+
+
+def replaced(
+    truth: Fraction, shares: Sequence[Fraction], sizes: Sequence[int]
+) -> Disguise:
+    """The truth, or a draw from a public distribution."""
+    coin, choice = Coin(1 - truth), Choice(shares)
+
+    def disguise(codes: Several, bits: Bits) -> Several:
+        whole = _packed(codes, sizes)
+        at = np.flatnonzero(coin.toss(len(whole), bits))
+        whole[at] = choice.draw(len(at), bits)
+        return _unpacked(whole, sizes)
+
+    return disguise
+
+
+def by_matrix(columns: Sequence[Sequence[Fraction]], sizes: Sequence[int]) -> Disguise:
+    """One distribution of reports for each truth."""
+    choices = [Choice(column) for column in columns]
+
+    def disguise(codes: Several, bits: Bits) -> Several:
+        whole = _packed(codes, sizes)
+        found = np.empty_like(whole)
+        for truth, choice in enumerate(choices):
+            at = np.flatnonzero(whole == truth)
+            found[at] = choice.draw(len(at), bits)
+        return _unpacked(found, sizes)
+
+    return disguise
+
+
+def _packed(codes: Several, sizes: Sequence[int]) -> Codes:
+    whole = codes[0].astype(np.int64)  # always a copy
+    for column, size in zip(codes[1:], sizes[1:], strict=True):
+        whole = whole * size + column
+    return whole
+
+
+def _unpacked(whole: Codes, sizes: Sequence[int]) -> Several:
+    found: Several = []
+    for size in reversed(sizes[1:]):
+        whole, column = np.divmod(whole, size)
+        found.append(column)
+    return [whole, *reversed(found)]

@@ -1,0 +1,263 @@
+"""Disguising rows: read in batches, drawn anew, written; never all in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from privet.engines import kinds, sql
+from privet.engines.base import Run
+from privet.engines.chance import Bits, Codes, Disguise
+from privet.engines.coding import Dictionary
+from privet.engines.failures import DoesNotFit
+from privet.engines.session import ROWS_AT_ONCE, Session
+from privet.engines.sources import Source
+from privet.errors import InputError
+
+Cells = list[tuple[tuple[str | None, ...], int]]
+"""Combinations of values as texts, each with how many rows have it."""
+
+MOST_CELLS = 2_000_000
+"""Combinations that are counted without a dictionary."""
+
+MARK = b"privet.disguised"
+"""Under this key a Parquet file says that its rows are disguised."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Columns that are disguised by one draw."""
+
+    columns: tuple[str, ...]
+    """Which."""
+    disguise: Disguise
+    """How."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Rows to be disguised and written."""
+
+    path: str
+    """The file; it must not exist yet."""
+    format: str
+    """`csv` or `parquet`."""
+    columns: tuple[str, ...]
+    """Which columns, in this order."""
+    labels: Mapping[str, tuple[str, ...]]
+    """The values of each column, in the order of the design."""
+    codes: Mapping[str, Codes]
+    """For each code of the engine, the place of its value in `labels`."""
+    groups: tuple[Drawn, ...]
+    """What is disguised with what."""
+    one_of: bool = False
+    """Whether each row reports one group only, drawn at random."""
+    bits: Bits | None = None
+    """Where randomness comes from; None: the operating system."""
+
+
+class Drawer:
+    """Disguises the people of one source."""
+
+    def __init__(
+        self,
+        session: Session,
+        position: Callable[[str], int],
+        dictionaries: Mapping[int, Dictionary],
+        drawing: Drawing,
+    ) -> None:
+        self._session = session
+        self._at = {c: position(c) for c in drawing.columns}
+        self._dictionaries = dictionaries
+        self._drawing = drawing
+        self._bits = drawing.bits or Bits()
+        self._values = [cells_of(drawing.labels[c], drawing.format) for c in self._at]
+
+    def write(self, run: Run) -> int:
+        """Write the file; how many rows it has."""
+        tables = {c: self._dictionaries[c].table for c in sorted(self._at.values())}
+        statement = sql.coded(tables, "pv_people", "", sql.DUCKDB)
+        work = partial(self._stream, statement)
+        return self._session.watched(work, run, "disguising", (1, 1))
+
+    def _stream(self, statement: str) -> int:
+        reader = self._session.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)
+        rows = 0
+        try:
+            with _writer(self._drawing, self._schema()) as writer:
+                for batch in reader:
+                    writer.write_batch(self._disguised(batch))
+                    rows += len(batch)
+        finally:
+            reader.close()
+        return rows
+
+    def _schema(self) -> pa.Schema:
+        fields = [
+            pa.field(c, _column(v, np.zeros(0, np.int64)).type)
+            for c, v in zip(self._drawing.columns, self._values, strict=True)
+        ]
+        return pa.schema(fields, metadata={MARK: b"1"})
+
+    def _disguised(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        true = {
+            c: self._drawing.codes[c][batch[f"k{i}"].to_numpy()]
+            for c, i in self._at.items()
+        }
+        for c, codes in true.items():
+            if len(codes) and codes.min() < 0:
+                raise InputError(
+                    f"Column {c!r} must not have missing values, unless the design "
+                    "says with missing what they count as."
+                )
+        found = disguised(
+            true, self._drawing.groups, self._bits, one_of=self._drawing.one_of
+        )
+        columns = [
+            _column(values, found[c])
+            for c, values in zip(self._drawing.columns, self._values, strict=True)
+        ]
+        return pa.record_batch(columns, schema=self._schema())
+
+
+def disguised(
+    true: Mapping[str, Codes], groups: Sequence[Drawn], bits: Bits, *, one_of: bool
+) -> dict[str, Codes]:
+    """The reports of some rows, by column; -1 where a row does not report it."""
+    found: dict[str, Codes] = {}
+    if one_of:
+        return _one_of(true, groups, bits)
+    for group in groups:
+        reports = group.disguise([true[c] for c in group.columns], bits)
+        found |= dict(zip(group.columns, reports, strict=True))
+    return found
+
+
+def _one_of(
+    true: Mapping[str, Codes], groups: Sequence[Drawn], bits: Bits
+) -> dict[str, Codes]:
+    rows = len(next(iter(true.values())))
+    found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
+    asked = bits.below(len(groups), rows)
+    for i, group in enumerate(groups):
+        at = np.flatnonzero(asked == i)
+        reports = group.disguise([true[c][at] for c in group.columns], bits)
+        for c, codes in zip(group.columns, reports, strict=True):
+            found[c][at] = codes
+    return found
+
+
+# Writing ----------------------------------------------------------------------------
+
+
+def cells_of(labels: Sequence[str], format_: str) -> pa.Array:
+    """The values of a column as they are written: whole numbers as such."""
+    if format_ == "csv":
+        return pa.array([_guarded(v) for v in labels], pa.string())
+    if all(_is_whole(v) for v in labels):
+        return pa.array([int(v) for v in labels], pa.int64())
+    return pa.array(labels, pa.string())
+
+
+def _is_whole(label: str) -> bool:
+    try:
+        number = int(label)
+    except ValueError:
+        return False
+    return str(number) == label and abs(number) < 2**63
+
+
+def _guarded(label: str) -> str:
+    """A text that a spreadsheet does not take for a formula; numbers stay."""
+    if not label.startswith(tuple(sql.FORMULA)):
+        return label
+    try:
+        float(label)
+    except ValueError:
+        return f"'{label}"
+    return label if label.lower().lstrip("+-")[:1].isdigit() else f"'{label}"
+
+
+def _column(values: pa.Array, codes: Codes) -> pa.Array:
+    missing = codes < 0
+    mask = missing if missing.any() else None
+    if pa.types.is_integer(values.type):
+        return pa.array(values.to_numpy()[codes], mask=mask)
+    width = np.int8 if len(values) < 2**7 else np.int32
+    index = pa.array(codes.astype(width), mask=mask)
+    return pa.DictionaryArray.from_arrays(index, values)
+
+
+def _writer(drawing: Drawing, schema: pa.Schema) -> Any:
+    if drawing.format == "csv":
+        from pyarrow import csv
+
+        plain = pa.schema([pa.field(f.name, pa.string()) for f in schema])
+        return _Plain(csv.CSVWriter(drawing.path, plain), plain)
+    from pyarrow import parquet
+
+    return parquet.ParquetWriter(drawing.path, schema, compression="zstd")
+
+
+class _Plain:
+    """Writes CSV, which has no dictionaries."""
+
+    def __init__(self, writer: Any, schema: pa.Schema) -> None:
+        self._writer = writer
+        self._schema = schema
+
+    def __enter__(self) -> _Plain:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._writer.close()
+
+    def write_batch(self, batch: pa.RecordBatch) -> None:
+        plain = [c.cast(pa.string()) for c in batch.columns]
+        self._writer.write_batch(pa.record_batch(plain, schema=self._schema))
+
+
+# Counting reports -------------------------------------------------------------------
+
+
+def tabulated(
+    session: Session, sets: Sequence[Sequence[int]], source: Source, run: Run
+) -> Iterator[Cells]:
+    """Rows per combination of values, for each set of columns, in one scan.
+
+    Values need no dictionary here: there are few, since a design declares them.
+    """
+    used = sorted({c for s in sets for c in s})
+    texts = ", ".join(
+        f"{kinds.text_of(f'c{c}', textual=source.is_text(c), json=source.json)} AS t{c}"
+        for c in used
+    )
+    named = ", ".join(f"c{c}" for c in used)
+    if len(sets) == 1:
+        counted = f"SELECT {named}, 0 AS g, count(*) AS n FROM pv_people GROUP BY ALL"
+    else:
+        wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in sets)
+        counted = (
+            f"SELECT {named}, GROUPING_ID({named}) AS g, count(*) AS n "
+            f"FROM pv_people GROUP BY GROUPING SETS ({wanted})"
+        )
+    statement = f"SELECT g, n, {texts} FROM ({counted})"
+    work = partial(session.fetch, statement, most=MOST_CELLS)
+    try:
+        found = session.watched(work, run, "counting", (1, 1)).to_pydict()
+    except DoesNotFit:
+        raise InputError(
+            "Reports must have values that a design declares; these columns have more "
+            f"than {MOST_CELLS:,} combinations of values. Is this the right file?"
+        ) from None
+    for columns in sets:
+        mark = 0 if len(sets) == 1 else sql.mask(columns, used)
+        at = [i for i, g in enumerate(found["g"]) if g == mark]
+        yield [
+            (tuple(found[f"t{c}"][i] for c in columns), int(found["n"][i])) for i in at
+        ]

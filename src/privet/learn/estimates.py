@@ -1,0 +1,288 @@
+"""The verb `estimate`: shares of the truth, from disguised rows alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.engines.base import Listener, Run
+from privet.errors import EmptyTable, InputError
+from privet.learn.expressions import Expression, equalities, event, parsed
+from privet.releases.design import Design, Piece
+from privet.releases.inverse import (
+    Tensor,
+    covariance,
+    likeliest,
+    undo,
+    variance,
+    weights,
+)
+from privet.releases.responses import Responses
+from privet.table import Table, read
+
+EXACT_CELLS = 4096
+"""Up to so many cells estimates are computed in fractions first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share of the truth, and how far to trust it."""
+
+    value: float
+    """The likeliest share: always from 0 to 1."""
+    unbiased: float
+    """Right on average; may lie outside of 0 to 1."""
+    standard_error: float
+    """Of the unbiased estimate: chance of sampling and of the disguise."""
+    interval: tuple[float, float]
+    """Where the truth lies, with the confidence asked for; within 0 to 1."""
+    unclipped: tuple[float, float]
+    """The same interval before it was cut to 0 and 1."""
+    confidence: float = 0.95
+    """How often such intervals hold the truth."""
+    n: int = 0
+    """From how many answers."""
+    note: str = ""
+    """What else must be said."""
+    sure: tuple[float, float] | None = None
+    """An interval that needs no normal distribution, where there is one."""
+
+    @property
+    def estimable(self) -> bool:
+        """Whether the answers say anything: the interval is narrower than 0 to 1."""
+        return self.interval[1] - self.interval[0] < 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "value": self.value,
+            "unbiased": self.unbiased,
+            "standard_error": self.standard_error,
+            "interval": list(self.interval),
+            "unclipped": list(self.unclipped),
+            "confidence": self.confidence,
+            "n": self.n,
+            "sure": None if self.sure is None else list(self.sure),
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"Estimate({self.value:.4g}, unbiased {self.unbiased:.4g} "
+            f"± {self.standard_error:.2g}, {self.confidence:.0%} from {low:.4g} to "
+            f"{high:.4g}, n = {self.n:,})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What can be estimated from some disguised rows."""
+
+    responses: Responses
+    """The disguised rows."""
+    confidence: float = 0.95
+    """Of the intervals."""
+    run: Run = field(default_factory=Run)
+    """Who listens to progress."""
+
+    @property
+    def design(self) -> Design:
+        """How the rows were disguised."""
+        return self.responses.design
+
+    def share(self, expression: str | None = None, **equal: object) -> Estimate:
+        """The share of people for whom something is true.
+
+        Parameters
+        ----------
+        expression
+            With and, or, not, in and brackets: ``"smokes = yes and not age = old"``.
+        equal
+            Or a value per column; all of them must be so.
+        """
+        return self._estimated(self._expression(expression, equal))
+
+    def _expression(self, text: str | None, equal: dict[str, object]) -> Expression:
+        if (text is None) == (not equal):
+            raise InputError(
+                "A share must be asked of an expression or of values of columns, and "
+                "of one of them."
+            )
+        if text is not None:
+            return parsed(self.design, text)
+        return equalities(self.design, equal)
+
+    def _estimated(self, asked: Expression) -> Estimate:
+        pieces = self.design.pieces(asked.columns)
+        (counts,) = self.responses.counts([pieces], self.run)
+        where = event(self.design, _columns(pieces), asked).reshape(counts.shape)
+        return estimated(pieces, counts, where, confidence=self.confidence)
+
+    def shares(self, *columns: str) -> dict[tuple[str, ...], Estimate]:
+        """The share of every combination of values of some columns."""
+        if not columns:
+            raise InputError("Shares must be asked of at least one column.")
+        pieces = self.design.pieces(columns)
+        (counts,) = self.responses.counts([pieces], self.run)
+        found = {}
+        sizes = [len(self.design.question(c)) for c in columns]
+        for at in np.ndindex(*sizes):
+            values = [
+                self.design.question(c).values[i]
+                for c, i in zip(columns, at, strict=True)
+            ]
+            asked = equalities(self.design, dict(zip(columns, values, strict=True)))
+            where = event(self.design, _columns(pieces), asked).reshape(counts.shape)
+            found[tuple(values)] = estimated(
+                pieces, counts, where, confidence=self.confidence
+            )
+        return found
+
+    def covariance(self, *columns: str, disguise_only: bool = False) -> Tensor:
+        """The covariance matrix of the unbiased shares of all combinations."""
+        pieces = self.design.pieces(columns)
+        (counts,) = self.responses.counts([pieces], self.run)
+        n = _answers(counts)
+        return covariance(pieces, counts / n, n, disguise_only=disguise_only)
+
+
+def estimate(
+    seen: Any,
+    design: Any,
+    *,
+    confidence: float = 0.95,
+    progress: Listener | None = None,
+) -> Estimates:
+    """Estimate shares of the truth from disguised rows.
+
+    Parameters
+    ----------
+    seen
+        The disguised rows: `Responses`, or anything `read` takes.
+    design
+        How they were disguised: a `Design`, or the `RandomizedResponse` that did it.
+    confidence
+        How often the intervals shall hold the truth.
+    progress
+        Takes `Progress` events.
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence must lie between 0 and 1; got {confidence!r}.")
+    found = design_of(design)
+    if isinstance(seen, Responses):
+        responses = Responses(seen.rows, found)
+    else:
+        table = seen if isinstance(seen, Table) else read(seen)
+        responses = Responses(table, found)
+    return Estimates(responses, confidence, Run(progress))
+
+
+def design_of(design: Any) -> Design:
+    """A design, or that of a disguise which was used already."""
+    if isinstance(design, Design):
+        return design
+    if isinstance(found := getattr(design, "design_", None), Design):
+        return found
+    raise InputError(
+        "design must be a Design, or a RandomizedResponse that has disguised rows; "
+        f"got {type(design).__name__}."
+    )
+
+
+# Arithmetic -------------------------------------------------------------------------
+
+
+def estimated(
+    pieces: tuple[Piece, ...],
+    counts: NDArray[np.int64],
+    where: NDArray[np.bool_],
+    *,
+    confidence: float,
+) -> Estimate:
+    """One share from counts of reports."""
+    n = _answers(counts)
+    weight = weights(pieces, where.astype(float))
+    shares = counts / n
+    raw = unbiased(pieces, counts, where)
+    error = (
+        sqrt(max(float(variance(shares, weight, n)), 0.0)) if n > 1 else float("inf")
+    )
+    low, high = interval(counts, weight, raw, error, confidence)
+    value = float((likeliest(pieces, counts) * where).sum())
+    return Estimate(
+        min(max(value, 0.0), 1.0),
+        raw,
+        error,
+        (min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)),
+        (low, high),
+        confidence,
+        n,
+        "" if max(low, 0.0) > 0 or min(high, 1.0) < 1 else _WIDE,
+    )
+
+
+_WIDE = "Not estimable: the interval is all there is. Ask more people."
+
+
+def unbiased(
+    pieces: tuple[Piece, ...], counts: NDArray[np.int64], where: NDArray[np.bool_]
+) -> float:
+    """The unbiased share, in fractions where there are few cells."""
+    if counts.size > EXACT_CELLS:
+        found = undo(pieces, counts / _answers(counts))
+        return float(found[where].sum())
+    exact = np.vectorize(Fraction, otypes=[object])(counts)
+    total = undo(pieces, exact)[where].sum()
+    return float(Fraction(total) / _answers(counts))
+
+
+def interval(
+    counts: NDArray[np.int64],
+    weight: Tensor,
+    raw: float,
+    error: float,
+    confidence: float,
+) -> tuple[float, float]:
+    """Where the share lies.
+
+    If reports count one of two numbers only, the share is a straight line of a
+    binomial one, whose interval (Wilson's) is mapped; otherwise by the standard error.
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    low, high = float(weight.min()), float(weight.max())
+    upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
+    if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
+        ends = wilson(int(counts[upper].sum()), _answers(counts), z)
+        return low + (high - low) * ends[0], low + (high - low) * ends[1]
+    return raw - z * error, raw + z * error
+
+
+def wilson(part: int, whole: int, z: float) -> tuple[float, float]:
+    """Wilson's interval of a binomial share.
+
+    >>> [round(end, 4) for end in wilson(8, 10, 1.96)]
+    [0.4902, 0.9433]
+    """
+    share = part / whole
+    scale = 1 + z * z / whole
+    middle = (share + z * z / (2 * whole)) / scale
+    half = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)) / scale
+    return middle - half, middle + half
+
+
+def _answers(counts: NDArray[np.int64]) -> int:
+    n = int(counts.sum())
+    if not n:
+        raise EmptyTable("Answers must be there to estimate from; nobody was asked.")
+    return n
+
+
+def _columns(pieces: tuple[Piece, ...]) -> list[str]:
+    return [c for p in pieces for c in p.columns]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from privet.engines import kinds, sql
-from privet.engines.base import Run
+from privet.engines.base import Amount, Engine, Run, Tally
 from privet.engines.chance import Bits, Codes, Disguise
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
@@ -223,6 +223,22 @@ class _Plain:
 
 
 # Counting reports -------------------------------------------------------------------
+
+
+def counted_cells(
+    engine: Engine, sets: Sequence[Sequence[str]], run: Run
+) -> Iterator[Cells]:
+    """The same for any engine, by its own counting."""
+    tallies = [Tally(tuple(columns[:-1]), columns[-1]) for columns in sets]
+    found: dict[Tally, Cells] = {t: [] for t in tallies}
+    for tally, part in engine.count(tallies, Amount(), {}, run):
+        order = [*(d.name for d in part.by), part.about.name]
+        for g in range(len(part)):
+            for value, n in part.histogram(g).items():
+                cell = dict(zip(order, (*part.labels(g), value), strict=True))
+                names = (*tally.by, tally.about)
+                found[tally].append((tuple(cell[c] for c in names), n))
+    yield from (found[t] for t in tallies)
 
 
 def tabulated(

@@ -23,6 +23,7 @@ from privet.engines.base import (
 )
 from privet.engines.coding import Dictionaries, Dictionary
 from privet.engines.counting import Counter
+from privet.engines.draws import Cells, Drawing, counted_cells
 from privet.engines.duckdb import PRECISE_ROWS, kind_of
 from privet.engines.fetching import Chosen, Fetched, sent
 from privet.engines.places import Place
@@ -31,6 +32,7 @@ from privet.engines.session import Session
 from privet.engines.sources import Source, refuse_twice
 from privet.engines.weights import check_counted
 from privet.engines.writing import type_in_files
+from privet.errors import InputError
 from privet.grouped import Grouped
 from privet.roles import Column
 
@@ -181,6 +183,19 @@ class Remote:
         )
         typed = partial(self._typed, run=run)
         return rewriter.write(typed, self.rows(run), run)
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Refused: chance must come from the secure source of this machine."""
+        raise InputError(
+            "Rows must be in files or frames to be disguised; those of "
+            f"{self.name} are elsewhere. Write them to a Parquet file first."
+        )
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values, for each set of columns."""
+        return counted_cells(self, sets, run)
 
     # Pieces -------------------------------------------------------------------------
 

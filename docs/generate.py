@@ -66,11 +66,11 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 # Python -----------------------------------------------------------------------------
 
 SHELVES = {
-    "Verbs": ("read", "audit", "belief", "publish", "load", "verify"),
+    "Verbs": ("read", "audit", "belief", "publish", "load", "verify", "skyline"),
     "Tables and groups": ("Table", "Groups", "Roles", "Bins", "Counts"),
     "Promises": ("Promise", "Measure", "Purpose", "Signoff", "Policy"),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
-    "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio"),
+    "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio", "Frontier"),
     "Publishing": ("TopDownDisclosure", "Mondrian", "Release", "Recipe"),
     "Classifiers": (
         "NaiveBayes",

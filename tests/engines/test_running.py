@@ -181,7 +181,11 @@ def test_a_file_that_changes_between_two_looks_is_noticed(tmp_path: Path) -> Non
 
 
 def test_duckdb_is_an_engine() -> None:
-    wanted = [n for n in vars(Engine) if not n.startswith("_") and n != "name"]
+    wanted = [
+        n
+        for n in vars(Engine)
+        if not n.startswith("_") and n not in ("name", "version")
+    ]
     assert [] == [n for n in wanted if not callable(getattr(DuckDB, n, None))]
     assert 0 < Run.starting(max_seconds=5).deadline
 
@@ -196,3 +200,19 @@ def test_statements_parse() -> None:
     ]
     for statement in statements:
         assert sqlglot.parse_one(statement, read="duckdb") is not None
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"), [(sql.SPARK, "spark"), (sql.POSTGRES, "postgres")]
+)
+def test_statements_parse_elsewhere(dialect: sql.Dialect, name: str) -> None:
+    rows = sql.coded({0: "d_0", 2: "d_1"}, "people", "s.c1 AS u", dialect)
+    people = sql.amounts(unit=True, weight=False, dialect=dialect)
+    part = f"WHERE {sql.hashed(['k0'], dialect)} % 8 = 3"
+    statements = [
+        sql.values_in_part(2, 3, 8, dialect),
+        sql.count_set((0, 2), "", rows, people, part, dialect),
+        sql.describe("c0", "people", [], precise=False, dialect=dialect),
+    ]
+    for statement in statements:
+        assert sqlglot.parse_one(statement, read=name) is not None

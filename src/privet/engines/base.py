@@ -170,6 +170,8 @@ class Engine(Protocol):
 
     name: str
     """As the command line calls it."""
+    version: str
+    """Which version of the software counts."""
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the source, in its order."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from os import PathLike
 
+import duckdb
 import pyarrow as pa
 
 from privet.counts import Domain
@@ -46,6 +47,7 @@ class DuckDB:
     """One source of rows in one private in-memory database."""
 
     name = "duckdb"
+    version = duckdb.__version__
 
     def __init__(
         self,

@@ -54,6 +54,7 @@ class Remote:
             self._local.close()
             raise
         self.name: str = self._place.name
+        self.version: str = self._place.version
         try:
             self._open(source, where or {})
         except BaseException:
@@ -87,11 +88,6 @@ class Remote:
         self._dictionaries = Dictionaries(
             self._local, self._columns, self._source, self._values
         )
-
-    @property
-    def version(self) -> str:
-        """Which software counts."""
-        return self._place.version
 
     def close(self) -> None:
         """Let go of the place, and of what was kept here."""

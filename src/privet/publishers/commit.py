@@ -279,8 +279,6 @@ def custody_record(
     release: Release, content: dict[str, Any], found: Audit
 ) -> dict[str, Any]:
     """What the steward keeps: source, choices, witnesses, versions, times."""
-    import duckdb
-
     table = release.private
     return {
         "custody": 1,
@@ -289,7 +287,7 @@ def custody_record(
         "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
         "rows": table.engine.rows(Run()),
         "rows_from": same_source(replace(table, relabels={})),
-        "engine": {table.engine.name: duckdb.__version__},
+        "engine": {table.engine.name: table.engine.version},
         "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
         "method": release.method,
         "ended": release.ended,

@@ -1,0 +1,171 @@
+"""Releases of rows that stay elsewhere equal those of files, and tell no secrets."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from contextlib import ExitStack
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+from engines.servers import PASSWORD
+from engines.tables import PLACES, People, opened, same
+
+KINDS = ("text", "integer", "decimal", "date", "moment", "truth", "text", "float")
+VALUES: tuple[list[Any], ...] = (
+    ["Cook", "Jüdge", "=1+1", "世界", "", None],
+    [20, 30, 40, 2**53 + 1, None],
+    [Decimal("1.50"), Decimal("2.00"), None],
+    [date(1960, 1, 1), date(1999, 12, 31), None],
+    [datetime(2024, 5, 1, 12, 30, 0, 5), datetime(1950, 1, 1)],
+    [True, False, None],
+    ["flu", "flu", "flu", "hiv", "none", None],
+    [0.1, -0.0, 0.0, 1e300, 2.0],
+)
+
+
+def some_people(rows: int, seed: int) -> People:
+    rng = Random(seed)
+    return People(
+        KINDS, [tuple(rng.choice(values) for values in VALUES) for _ in range(rows)]
+    )
+
+
+def promises() -> list[pv.Promise]:
+    return [
+        pv.Promise(pv.Linker(["text 0", "integer 1"]), pv.Ceiling("3/4"), "text 6"),
+        pv.Promise(
+            pv.Linker(["decimal 2", "date 3", "truth 5"]),
+            pv.Ceiling("4/5"),
+            {"text 6": "hiv"},
+        ),
+    ]
+
+
+def options() -> dict[str, Any]:
+    names = [f"{kind} {i}" for i, kind in enumerate(KINDS)]
+    quasi = [n for n in names if n not in ("text 6", "float 7", "moment 4")]
+    return {"quasi": quasi, "sensitive": "text 6"}
+
+
+def rows_of(table: pa.Table) -> Counter[tuple[str, ...]]:
+    """Rows by what they show; of two zeros one."""
+    rows = (map(same, row.values()) for row in table.to_pylist())
+    return Counter(tuple(map(repr, row)) for row in rows)
+
+
+@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_release_is_the_same(kind: str, seed: int, tmp_path: Path) -> None:
+    people = some_people(120, seed)
+    found: dict[str, tuple[Any, ...]] = {}
+    for where in ("arrow", kind):
+        with opened(people, where, tmp_path, **options()) as table:
+            release = pv.publish(table, promises())
+            out = tmp_path / f"out {where}"
+            release.write(out, custody=tmp_path / f"vault {where}")
+            shown = pq.read_table(out / "table.parquet")
+            manifest = json.loads((out / "release.json").read_text())
+            for file in manifest["files"]:
+                del file["sha256"]  # rows are shuffled
+            found[where] = (
+                release.hidden,
+                release.intervals,
+                [f.to_dict() for f in release.audit.findings],
+                shown.schema,
+                rows_of(shown),
+                manifest,
+            )
+        assert pv.verify(out).good
+    for expected, other in zip(found["arrow"], found[kind], strict=True):
+        assert expected == other
+    custody = json.loads((tmp_path / f"vault {kind}" / "custody.json").read_text())
+    assert [kind] == list(custody["engine"])
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_weights_and_spreadsheets(kind: str, tmp_path: Path) -> None:
+    rows = [("=Cook", "flu", 3), ("=Cook", "hiv", 2), ("Judge", "flu", 4)]
+    people = People(("text", "text", "integer"), rows)
+    job, ill, n = people.names
+    texts = {}
+    for where in ("arrow", kind):
+        with opened(
+            people, where, tmp_path, quasi=job, sensitive=ill, weight=n
+        ) as table:
+            promise = pv.Promise(pv.Linker(), pv.Ceiling("1"), ill)
+            release = pv.publish(table, promise)
+            out = tmp_path / f"{where}.out"
+            release.write(out, custody=tmp_path / f"vault {where}", format="csv")
+            texts[where] = sorted((out / "table.csv").read_text().splitlines())
+    assert texts["arrow"] == texts[kind]
+    assert any(line.startswith("'=Cook") for line in texts[kind])
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_mondrian_gives_the_same_groups(kind: str, tmp_path: Path) -> None:
+    people = some_people(80, 3)
+    promise = pv.Promise(
+        pv.Linker(["integer 1", "date 3"]), pv.Ceiling("9/10"), "text 6"
+    )
+    quasi = {"quasi": ["integer 1", "date 3"], "sensitive": "text 6"}
+    found = []
+    for where in ("arrow", kind):
+        with opened(people, where, tmp_path, **quasi) as table:
+            release = pv.publish(table, promise, method=pv.Mondrian())
+            release.write(tmp_path / where, custody=tmp_path / f"vault {where}")
+            found.append([f.to_dict() for f in release.audit.findings])
+            found.append(rows_of(pq.read_table(tmp_path / where / "table.parquet")))
+    assert found[:2] == found[2:]
+
+
+# Secrets ----------------------------------------------------------------------------
+
+
+@pytest.mark.postgres
+def test_a_password_shows_nowhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    people = some_people(40, 4)
+    said: list[str] = []
+    with ExitStack() as stack:
+        table = stack.enter_context(opened(people, "postgres", tmp_path, **options()))
+        said += [repr(table), str(table.source), repr(table.engine)]
+        release = pv.publish(table, promises())
+        release.write(tmp_path / "out", custody=tmp_path / "vault")
+        said += [repr(release), str(release.audit), json.dumps(release.audit.to_dict())]
+        said += [p.read_text() for p in (tmp_path / "vault").iterdir()]
+        said += [
+            p.read_text()
+            for p in (tmp_path / "out").iterdir()
+            if p.suffix != ".parquet"
+        ]
+        uri = table.source.place.uri
+    for wrong in (
+        uri.replace(PASSWORD, f"{PASSWORD}-not"),
+        uri.replace("/postgres", "/nothing"),
+        uri.replace("127.0.0.1:", "127.0.0.1:1"),
+        uri + "?nonsense=1",
+    ):
+        with pytest.raises(pv.PrivetError) as error:
+            pv.read(wrong, table="people")
+        said.append(_told(error.value))
+    with pytest.raises(pv.InputError, match="must exist in the PostgreSQL") as error:
+        pv.read(uri, table="nobody")
+    said.append(_told(error.value))
+    captured = capsys.readouterr()
+    assert not [text for text in [*said, *captured] if PASSWORD in text]
+
+
+def _told(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(error, chain=True))

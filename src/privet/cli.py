@@ -18,6 +18,7 @@ from privet.options import (
     rows_meant,
     table_options,
     where_of,
+    without_secrets,
 )
 from privet.releasing import publish, verify
 
@@ -136,7 +137,8 @@ def init(
     with opened(source, where_of(where), reading, silent) as (table, listener):
         columns = table.engine.describe(Run.starting(listener, max_seconds))
     guesses = guess_roles(columns)
-    text = draft_policy(columns, guesses, title=f"Policy for {Path(source).name}")
+    name = Path(without_secrets(source)).name
+    text = draft_policy(columns, guesses, title=f"Policy for {name}")
     if output is not None:
         terminal.write_new(Path(output), text)
     if as_json:
@@ -147,7 +149,8 @@ def init(
     if not silent:
         _say_doubts(guesses)
         policy = output or "policy.toml"
-        call = join(["privet", "audit", source, "-p", policy, *as_words(reading)])
+        shown = without_secrets(source)
+        call = join(["privet", "audit", shown, "-p", policy, *as_words(reading)])
         terminal.say(f"Read the draft, correct it, then: {call}")
 
 

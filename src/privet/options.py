@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -37,15 +38,29 @@ def _names(_ctx: object, _param: object, line: str | None) -> list[str] | None:
     return None if line is None else next(csv.reader([line], skipinitialspace=True))
 
 
+def _noted(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Remember what `opened` needs to know; few commands do."""
+    ctx.meta[f"privet.{param.name}"] = value
+    return value
+
+
 common = _several(
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
     click.option(
         "--engine",
-        type=click.Choice(["duckdb"]),
+        type=click.Choice(["duckdb", "spark"]),
         default="duckdb",
         show_default=True,
-        help="What counts the rows.",
+        callback=_noted,
+        help="What reads files and counts their rows. A database counts its own.",
+    ),
+    click.option(
+        "--master",
+        metavar="ADDRESS",
+        expose_value=False,
+        callback=_noted,
+        help="Where Spark runs: spark://host:7077, sc://host, local[2].",
     ),
     click.option(
         "--max-seconds",
@@ -57,7 +72,7 @@ common = _several(
 """Options every command that reads a table takes."""
 
 table_options = _several(
-    click.option("--table", help="Table of a DuckDB database file."),
+    click.option("--table", help="Table of a DuckDB file or a PostgreSQL database."),
     click.option(
         "--where",
         multiple=True,
@@ -109,6 +124,9 @@ def as_words(reading: Mapping[str, Any]) -> list[str]:
             given = line.getvalue()
         for value in (given,) if isinstance(given, str) else given:
             words += [f"--{key}", value]
+    for key, value in _engine().items():
+        if value != "duckdb":
+            words += [f"--{key}", value]
     return words
 
 
@@ -123,9 +141,33 @@ def opened(
     """A table and, on a terminal, a progress bar for it."""
     from privet.table import read
 
-    with read(source, where=where, **reading) as table:
+    with read(source, where=where, **reading, **_engine()) as table:
         with terminal.bar(silent) as listener:
             yield table, listener
+
+
+def _engine() -> dict[str, Any]:
+    """The engine that was asked for on the command line, and where it is."""
+    context = click.get_current_context(silent=True)
+    said = {} if context is None else context.meta
+    named = {key: said.get(f"privet.{key}") for key in ("engine", "master")}
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def without_secrets(source: str) -> str:
+    """An address as it may be shown: no password, no parameters.
+
+    >>> without_secrets("postgresql://ann:secret@host:5432/db?password=x")
+    'postgresql://ann@host:5432/db'
+    >>> without_secrets("people.csv")
+    'people.csv'
+    """
+    if "://" not in source:
+        return source
+    parts = urlsplit(source)
+    user, at, host = parts.netloc.rpartition("@")
+    place = user.split(":", maxsplit=1)[0] + at + host
+    return parts._replace(netloc=place, query="", fragment="").geturl()
 
 
 def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:

@@ -19,6 +19,9 @@ from privet.roles import Bins, Edge, Roles, Schema, names
 if TYPE_CHECKING:
     from privet.releases.groups import Groups
 
+ENGINES = ("duckdb", "spark")
+"""What may read files."""
+
 Names = str | Sequence[str]
 """One column name, or several."""
 
@@ -175,6 +178,8 @@ def read(
     spill: str | os.PathLike[str] | None = None,
     spill_limit: str | None = None,
     threads: int | None = None,
+    engine: str = "duckdb",
+    master: str | None = None,
 ) -> Table:
     """Open a table about people. Nothing is copied; rows are read when counted.
 
@@ -183,8 +188,9 @@ def read(
     source
         A path, a pattern such as ``"2024-*.csv"``, a folder of Parquet files or a
         list of paths (CSV, TSV, JSON lines, Parquet; text also as .gz or .zst); a
-        DuckDB database file with `table`; a pandas, polars or pyarrow table; a DuckDB
-        relation.
+        DuckDB database file, or the address of a PostgreSQL database
+        (``"postgresql://host/database"``), with `table`; a pandas, polars or pyarrow
+        table; a DuckDB relation; a Spark DataFrame.
     identifier, quasi, sensitive, target
         What the columns are for.
     unit
@@ -196,12 +202,15 @@ def read(
     where
         Only these rows: a value or several per column, such as ``{"year": 2024}``.
     table
-        The table of a database file.
+        The table of a database.
     delimiter, encoding, null, header
         How text files are written, where the usual guess is wrong.
     memory_limit, spill, spill_limit, threads
         What DuckDB may use: ``"4GB"``, a folder for what does not fit, how much of it
         (``"50GB"``), how many cores.
+    engine, master
+        ``engine="spark"`` lets Spark read files, at the address `master` such as
+        ``"spark://host:7077"``, ``"sc://host"`` or ``"local[2]"``.
 
     Examples
     --------
@@ -222,7 +231,7 @@ def read(
         },
     )
     text = TextOptions(delimiter, encoding, names(null, "null"), header)
-    found = find_source(source, table=table, text=text)
+    found = _found(source, table, text, engine, master)
     if found.json or not found.textual:
         text.refuse_given(found.words)
     return open_table(
@@ -234,6 +243,29 @@ def read(
         spill_limit=spill_limit,
         threads=threads,
     )
+
+
+def _found(
+    source: Any, table: str | None, text: TextOptions, engine: str, master: str | None
+) -> Source:
+    if engine not in ENGINES:
+        raise InputError(f"engine must be one of {ENGINES}; got {engine!r}.")
+    if master is not None and engine != "spark":
+        raise InputError(
+            f"master must be left out unless engine is 'spark'; got {master!r}."
+        )
+    files = source if isinstance(source, list | tuple) else [source]
+    named = all(isinstance(f, str | os.PathLike) for f in files)
+    if engine == "duckdb" or not named:
+        return find_source(source, table=table, text=text)
+    from privet.engines.clusters import from_cluster
+
+    if table is not None:
+        raise InputError(
+            f"table must be left out where Spark reads files; got {table!r}. Hand over "
+            "spark.table(…) in Python instead."
+        )
+    return from_cluster(source, master, text)
 
 
 def open_table(source: Source, roles: Roles, **options: Any) -> Table:

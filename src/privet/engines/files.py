@@ -54,7 +54,7 @@ def find_source(
         return from_database(source, table)
     if isinstance(source, str | os.PathLike):
         called = os.fspath(source)
-        return _from_files(_paths(called), _root(called), called, table, text)
+        return _from_files(_paths(called), root_of(called), called, table, text)
     if isinstance(source, list | tuple):
         return _from_list(source, table, text)
     found = from_frame(source)
@@ -71,7 +71,7 @@ def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> 
     if len(set(paths)) < len(paths):
         twice = next(p for p in paths if paths.count(p) > 1)
         raise InputError(f"Each file must be given once; {str(twice)!r} is twice.")
-    return _from_files(paths, _root(*called), called[0], table, text)
+    return _from_files(paths, root_of(*called), called[0], table, text)
 
 
 # Which files ------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _what_is_there(path: Path) -> str:
     return f"Nothing in {str(path.parent)!r} has a similar name."
 
 
-def _root(*called: str) -> Path:
+def root_of(*called: str) -> Path:
     """The folder the user named; what is below it was found."""
     roots = []
     for path in called:

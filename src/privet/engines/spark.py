@@ -188,7 +188,7 @@ class Spark(Place):
         def write() -> None:
             self._spark.addTag(self._tag)
             with self._settings(WRITING):
-                self._spark.sql(self._spelled(select)).write.parquet(_uri(scratch))
+                self._spark.sql(self._spelled(select)).write.parquet(uri_of(scratch))
 
         try:
             self.watched(write, run, "writing", (1, 2))
@@ -220,7 +220,7 @@ class Spark(Place):
             keyed = rows.withColumn("pv_key", key).repartitionByRange(parts, "pv_key")
             shuffled = keyed.sortWithinPartitions("pv_key", *rows.columns)
             shown = shuffled.drop("pv_key").toDF(*names)
-            shown.write.option("compression", "zstd").parquet(_uri(folder))
+            shown.write.option("compression", "zstd").parquet(uri_of(folder))
         return _tidied(folder)
 
     @contextmanager
@@ -248,8 +248,9 @@ def _plain(column: str, type_: str) -> str:
     return column
 
 
-def _uri(folder: Path) -> str:
-    return folder.absolute().as_uri()
+def uri_of(path: Path) -> str:
+    """How Spark calls a path that every machine sees; Hadoop decodes nothing."""
+    return f"file://{path.absolute()}"
 
 
 def _tidied(folder: Path) -> int:

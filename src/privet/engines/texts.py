@@ -40,7 +40,7 @@ def endings(path: Path) -> tuple[str, str]:
 
 def from_csv(paths: list[Path], words: str, text: TextOptions) -> Source:
     """Files of values with delimiters between them."""
-    delimiter = text.delimiter or _delimiter(paths[0], text)
+    delimiter = delimiter_of(paths[0], text)
     names = list(text.header or _header(paths[0], delimiter, text))
     for path in [] if text.header else paths[1:]:
         if _header(path, delimiter, text) != names:
@@ -67,7 +67,10 @@ def csv_scan(columns: int, delimiter: str, text: TextOptions) -> str:
     )
 
 
-def _delimiter(path: Path, text: TextOptions) -> str:
+def delimiter_of(path: Path, text: TextOptions) -> str:
+    """What stands between two values of a file."""
+    if text.delimiter:
+        return text.delimiter
     if endings(path)[0] in TABS:
         return "\t"
     found = {d: len(_header(path, d, text)) for d in DELIMITERS}

@@ -1,0 +1,125 @@
+"""Files that Spark reads give the codes and integers that DuckDB finds in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+from engines.servers import spark
+from engines.tables import cells
+from privet.engines.base import Run
+
+pytestmark = pytest.mark.spark
+
+TEXT = (
+    'job,age,born,zip,note\nCook,40,1960-01-01,00501,"a, ""b"""\n'
+    'Jüdge,+9,1999-12-31,501,""\nCook,,,0501,\n"=1+1",1e1,2024-02-29,501,"two\nlines"\n'
+)
+
+
+def same(source: Path, names: list[str]) -> None:
+    """Both engines read the same."""
+    spark()
+    with pv.read(source) as here, pv.read(source, engine="spark") as there:
+        assert here.schema.names == there.schema.names
+        expected, found = here.domains(names), there.domains(names)
+        for name in names:
+            assert list(expected[name].labels) == list(found[name].labels)
+            assert expected[name].kind == found[name].kind
+        *by, about = names
+        assert cells(here, by, about) == cells(there, by, about)
+        assert [c.kind for c in here.engine.describe(Run())] == [
+            c.kind for c in there.engine.describe(Run())
+        ]
+
+
+def test_text_files(tmp_path: Path) -> None:
+    place = tmp_path / "a folder {1} [x] 50%"
+    place.mkdir()
+    (place / "people.csv").write_text(TEXT, encoding="utf-8")
+    same(place / "people.csv", ["job", "age", "born", "zip", "note"])
+
+
+def test_partitioned_parquet_in(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "year": ["2023", "2024", "2024", "007"],
+            "job": ["Cook", None, "Judge", "Cook"],
+            "born": [date(1960, 1, 1), None, date(2000, 1, 1), date(1960, 1, 1)],
+        }
+    )
+    ds.write_dataset(
+        table,
+        tmp_path / "d",
+        format="parquet",
+        partitioning=["year"],
+        partitioning_flavor="hive",
+    )
+    same(tmp_path / "d", ["job", "born", "year"])
+
+
+def test_what_spark_does_not_read(tmp_path: Path) -> None:
+    spark()
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n')
+    with pytest.raises(pv.InputError, match="Convert it to Parquet"):
+        pv.read(tmp_path / "t.jsonl", engine="spark")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    with pytest.raises(pv.InputError, match="null must be left out"):
+        pv.read(tmp_path / "t.csv", engine="spark", null="?")
+    with pytest.raises(pv.InputError, match="table must be left out"):
+        pv.read(tmp_path / "t.csv", engine="spark", table="x")
+    with pytest.raises(pv.InputError, match="master must be left out"):
+        pv.read(tmp_path / "t.csv", master="local[2]")
+    with pytest.raises(pv.InputError, match="engine must be one of"):
+        pv.read(tmp_path / "t.csv", engine="dask")
+    with pytest.raises(pv.InputError, match="must be able to read") as error:
+        pv.read("s3a://key:canary@bucket/people.parquet", engine="spark")
+    assert "canary" not in str(error.value)
+
+
+def test_types_only_spark_has(tmp_path: Path) -> None:
+    frame = spark().sql(
+        "SELECT map('a', 1) AS m, array(1, 2) AS a, struct(1 AS x) AS s, "
+        "X'4142' AS b, TIMESTAMP '2024-05-01 12:00:00 UTC' AS t, NULL AS n, "
+        "CAST(1.5 AS DECIMAL(38, 10)) AS d, 'x' COLLATE UTF8_LCASE AS c "
+        "UNION ALL SELECT map('a', 1), array(1, 2), struct(1 AS x), X'4142', "
+        "TIMESTAMP '2024-05-01 14:00:00 +02:00', NULL, 1.5, 'X' COLLATE UTF8_LCASE"
+    )
+    with pv.read(frame) as table:
+        found = {n: list(d.labels) for n, d in table.domains(list("mastbnd")).items()}
+        assert ["2024-05-01 12:00:00+00"] == found["t"]
+        assert [None] == found["n"]
+        assert ['{"a":1}'] == found["m"]
+        assert ["1.5000000000"] == found["d"]
+        assert [1] * 3 == [len(found[n]) for n in "asb"]
+        assert ["X", "x"] == list(table.domains(["c"])["c"].labels)
+        assert {("X", '{"a":1}'): 1, ("x", '{"a":1}'): 1} == cells(table, ["c"], "m")
+
+
+@pytest.fixture
+def case_sensitive() -> Iterator[None]:
+    spark().conf.set("spark.sql.caseSensitive", "true")
+    yield
+    spark().conf.unset("spark.sql.caseSensitive")
+
+
+@pytest.mark.usefixtures("case_sensitive")
+def test_columns_that_differ_by_case_and_odd_names(tmp_path: Path) -> None:
+    names = ["a", "A", "a.b", "`t`", "sp ace", "=1"]
+    table = pa.table([pa.array([f"{i}", "x"]) for i in range(6)], names=names)
+    pq.write_table(table, tmp_path / "t.parquet")
+    frame = spark().read.parquet(str(tmp_path / "t.parquet"))
+    with pv.read(frame, quasi=["a", "A"], sensitive="a.b") as there:
+        assert {("0", "1", "2"): 1, ("x", "x", "x"): 1} == cells(
+            there, ["a", "A"], "a.b"
+        )
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1"), "a.b")
+        pv.publish(there, promise).write(tmp_path / "out", custody=tmp_path / "v")
+    assert names == pq.read_table(tmp_path / "out" / "table.parquet").column_names

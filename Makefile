@@ -1,12 +1,13 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb docs docs-pages bench studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres docs docs-pages bench studies clean
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OLD    := $(VENV)/old-duckdb
+PLACES := $(VENV)/places
 
 demo: $(READY)            ## make a table of patients, its policy, and audit it
 	$(BIN)/privet demo build/demo --replace
@@ -42,6 +43,16 @@ $(OLD)/.ready: $(READY)
 
 old-duckdb: $(OLD)/.ready ## what touches the engine, on DuckDB 1.5
 	PYTHONPATH=$(OLD) $(BIN)/pytest -q -n 2 -m engines -p no:cacheprovider tests
+
+$(PLACES)/.ready: $(READY)
+	$(BIN)/python -m pip install --quiet --target $(PLACES) --upgrade --no-deps pyspark py4j adbc-driver-postgresql adbc-driver-manager importlib-resources typing-extensions
+	touch $@
+
+test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster with two workers; needs Java 17
+	PYTHONPATH=$(PLACES) $(BIN)/pytest -q -m spark -p no:cacheprovider tests
+
+test-postgres: $(PLACES)/.ready ## what runs on PostgreSQL: a server of its own; needs PostgreSQL's programs
+	PYTHONPATH=$(PLACES) $(BIN)/pytest -q -m postgres -p no:cacheprovider tests
 
 docs: $(READY)            ## the site; broken links and missing pages are errors
 	$(BIN)/mkdocs build --quiet --strict --site-dir build/site

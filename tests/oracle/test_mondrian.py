@@ -136,7 +136,7 @@ def groups_of(release: Any) -> Counter[Any]:
         rows: Counter[Any] = Counter()
         for line in partition.cells[start:stop].tolist():
             known = [
-                a.domain[int(a.codes()[p])]
+                a.domain[int(a.codes[p])]
                 for a, p in zip(attributes, line, strict=False)
             ]
             others = [

@@ -62,7 +62,10 @@ class Writer:
 
     def _statement(self, drawn: str, run: Run) -> str:
         cells = [self._cell(c, run) for c in self._writing.columns]
-        shuffled = sql.shuffled(self._rows(cells), drawn)
+        if self._writing.times is None:
+            shuffled = sql.shuffled(self._rows(cells, "pv_people"), drawn)
+        else:  # shuffled before values are looked up, which may be long
+            shuffled = self._rows(cells, f"({sql.shuffled(self._repeated(), drawn)})")
         chosen = ", ".join(
             f"{spelled(f'o{i}', name, self._writing)} AS "
             f"{sql.quoted(named(name, self._writing))}"
@@ -71,7 +74,7 @@ class Writer:
         select = f"SELECT {chosen} FROM ({shuffled})"
         return sql.copy(select, self._writing.path, self._writing.format)
 
-    def _rows(self, cells: list[str]) -> str:
+    def _rows(self, cells: list[str], people: str) -> str:
         """The rows to write; those that look alike once, where they are counted."""
         joins = " ".join(
             f"JOIN {d.table} d{c} ON "
@@ -80,19 +83,18 @@ class Writer:
             for c, d in self._dictionaries.items()
         )
         named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
-        rows = f"SELECT {named} FROM {self._people()} s {joins}"
+        rows = f"SELECT {named} FROM {people} s {joins}"
         if self._writing.weight is None:
             return rows
         return summed(
             rows, len(cells), self._writing.columns.index(self._writing.weight)
         )
 
-    def _people(self) -> str:
+    def _repeated(self) -> str:
         """The rows of the source, each as often as it is written."""
-        if self._writing.times is None:
-            return "pv_people"
+        assert self._writing.times is not None
         times = f"CAST(c{self._position(self._writing.times)} AS BIGINT)"
-        return f"(SELECT *, unnest(range({times})) AS pv_again FROM pv_people)"
+        return f"SELECT *, unnest(range({times})) AS pv_again FROM pv_people"
 
     def _cell(self, name: str, run: Run) -> str:
         c = self._position(name)

@@ -8,9 +8,10 @@ their order; categories by falling frequency, or below their hierarchy.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,9 @@ Floats = NDArray[np.float64]
 ORDERED, FLAT, TREE = 0, 1, 2
 """Cut anywhere and as wide as its ends are apart; anywhere and as wide as it has
 values; between the children of the lowest node above all values."""
+
+NOBODY = "\0missing"
+"""The node above missing values in a tree."""
 
 NUMBERS = ("integer", "number")
 RANGES = (*NUMBERS, "date", "datetime")
@@ -62,6 +66,7 @@ class Attribute:
         """Whether several values are shown as a range."""
         return self.kind == ORDERED and self.domain.kind in RANGES
 
+    @cached_property
     def codes(self) -> Ints:
         """The code of the value at each place."""
         found = np.empty(len(self), dtype=np.int64)
@@ -124,7 +129,7 @@ def _path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
     if value is not None:
         return hierarchy.path(value)
     top = next(iter(hierarchy.levels.values()))[-1:] or (TOP,)
-    return (*["\0missing"] * (hierarchy.depth - 1), *top)
+    return (*[NOBODY] * (hierarchy.depth - 1), *top)
 
 
 def _ranks(numbers: NDArray[np.generic]) -> Ints:
@@ -211,11 +216,3 @@ def shape(attributes: Sequence[Attribute]) -> Shape:
     kind = np.array([a.kind for a in attributes], dtype=np.int64)
     size = np.array([len(a) for a in attributes], dtype=np.int64)
     return Shape(kind, size, at, first, levels, nodes, spread)
-
-
-def frequencies(counts: Mapping[int, int], size: int) -> Floats:
-    """How often each code occurs."""
-    found = np.zeros(size)
-    for code, n in counts.items():
-        found[code] = n
-    return found

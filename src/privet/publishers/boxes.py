@@ -1,9 +1,10 @@
 """What a group shows in place of its people's values: ranges, sets, or nothing.
 
 The grammar, which every manifest repeats: one value as it is; `[20, 39]` any number or
-date from 20 to 39, both included; `{Cook, Judge}` one of these; `*` any value; `missing
-or [20, 39]`; a missing value alone stays missing. Inside a set `missing` is a missing
-value. A text that could be misread is written in double quotes, as JSON does it.
+date from 20 to 39, both included; `{Cook, Judge}` one of these; `not {Cook, Judge}` any
+other; `*` any value; `missing or [20, 39]`; a missing value alone stays missing. Inside
+a set `missing` is a missing value. A text that could be misread is written in double
+quotes, as JSON does it.
 """
 
 from __future__ import annotations
@@ -11,20 +12,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.counts import Domain
-from privet.publishers.attributes import TREE, Attribute
+from privet.publishers.attributes import NOBODY, ORDERED, TREE, Attribute
 from privet.publishers.cutting import Cells
-from privet.publishers.loops import Ints
+from privet.publishers.loops import Floats, Ints
 
 ANY, MISSING = "*", "missing"
 
 GRAMMAR = {
     "[a, b]": "any value from a to b, both included",
     "{a, b}": "one of the values a and b",
+    "not {a, b}": "any other value of the column",
     ANY: "any value",
     f"{MISSING} or …": "a missing value, or what follows; in { } one of the values",
     '"…"': "a text in quotes, as JSON writes it",
@@ -76,31 +80,58 @@ class Partition:
             yield slice(first, last), cells, self.leaves[first:last, 0] - start
             first = last
 
-    def labels(self, d: int) -> tuple[list[str | None], Ints]:
-        """What a column shows: the different texts, and which one each group has."""
+    @cached_property
+    def labels(self) -> tuple[Labels, ...]:
+        """What each column shows."""
+        return tuple(self._labels(d) for d in range(len(self.attributes)))
+
+    def _labels(self, d: int) -> Labels:
         attribute, texts = self.attributes[d], dict[str | None, int]()
-        shown = np.empty(len(self), dtype=np.int64)
-        known: dict[bytes, int] = {}
+        of = np.empty(len(self), dtype=np.int32)
+        known: dict[Key, int] = {}
+        width: list[float] = []
         for groups, cells, starts in self.blocks():
-            keys = _keys(attribute, cells[:, d], starts)
-            for g, key in enumerate(keys, groups.start):
+            keys, at = _keys(attribute, cells[:, d], starts)
+            for key in keys:
                 if key not in known:
-                    text = _text(attribute, key)
+                    text, wide = _shown(attribute, key)
                     known[key] = texts.setdefault(text, len(texts))
-                shown[g] = known[key]
-        return list(texts), shown
+                    width += [wide] if known[key] == len(width) else []
+            number = np.array([known[key] for key in keys], dtype=np.int32)
+            of[groups] = number[at]
+        return Labels(list(texts), of, np.array(width))
+
+    @cached_property
+    def loss(self) -> Floats:
+        """How blurred each group is: the sum of its columns' widths."""
+        total = np.zeros(len(self))
+        for labels in self.labels:
+            total += labels.width[labels.of]
+        return total
 
     def widths(self) -> dict[str, float]:
         """How blurred each column is on average, from 0 (not at all) to 1."""
-        from privet.publishers.attributes import shape
-        from privet.publishers.cutting import aim, cutter
+        share = self.leaves[:, 2] / max(self.people, 1)
+        return {
+            a.name: float((share * labels.width[labels.of]).sum())
+            for a, labels in zip(self.attributes, self.labels, strict=True)
+        }
 
-        every, even = shape(self.attributes), aim(-1, 1)
-        loops, total = cutter(len(self.cells)), np.zeros(len(self.attributes))
-        for start, stop, people in self.leaves.tolist():
-            total += people * loops.survey(self.cells, start, stop, every, even).width
-        names = [a.name for a in self.attributes]
-        return dict(zip(names, (total / max(self.people, 1)).tolist(), strict=True))
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What a column shows in each group."""
+
+    texts: list[str | None]
+    """The different texts."""
+    of: NDArray[np.int32]
+    """Which of them each group has."""
+    width: Floats
+    """How wide each of them is, from 0 to 1."""
+
+
+Key = int | bytes
+"""What tells what a group shows: its ends, or the set of its places."""
 
 
 def _consecutive(leaves: Ints, first: int) -> int:
@@ -109,45 +140,74 @@ def _consecutive(leaves: Ints, first: int) -> int:
     return int(gaps[0]) + 1 if len(gaps) else len(leaves) - first
 
 
-def _keys(attribute: Attribute, places: Ints, starts: Ints) -> list[bytes]:
-    """What tells what a group shows: its ends, or the set of its places."""
+def _keys(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], Ints]:
+    """The different keys of some groups, and which of them each has."""
     if attribute.as_ranges:
-        return _ends(attribute, places.astype(np.int64), starts)
-    if len(attribute) <= MASKED:
+        packed = _ends(attribute, places.astype(np.int64), starts)
+    elif len(attribute) <= MASKED:
         bits = np.left_shift(np.uint64(1), places.astype(np.uint64))
-        masks = np.bitwise_or.reduceat(bits, starts)
-        return [m.tobytes() for m in masks]
+        packed = np.bitwise_or.reduceat(bits, starts)
+    else:
+        return _sets(attribute, places, starts)
+    keys, at = np.unique(packed, return_inverse=True)
+    return keys.tolist(), at
+
+
+def _sets(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], Ints]:
+    """Sets of many values: their places one after the other."""
     group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(places)]))
     pairs = np.unique(group * len(attribute) + places)
     edges = np.searchsorted(pairs, np.arange(len(starts) + 1) * len(attribute))
     own = (pairs % len(attribute)).astype(np.int64)
-    return [own[a:b].tobytes() for a, b in pairwise(edges.tolist())]
+    keys = dict[Key, int]()
+    at = [
+        keys.setdefault(own[a:b].tobytes(), len(keys))
+        for a, b in pairwise(edges.tolist())
+    ]
+    return list(keys), np.array(at)
 
 
-def _ends(attribute: Attribute, places: Ints, starts: Ints) -> list[bytes]:
-    """Whether a value is missing, and the first and last of the others; -1: none."""
+def _ends(attribute: Attribute, places: Ints, starts: Ints) -> Ints:
+    """Whether a value is missing, and the first and last of the others, in one."""
     high = np.maximum.reduceat(places, starts)
     missing = np.zeros(len(starts), dtype=np.int64)
+    size = len(attribute)
     if attribute.domain[0] is None:
         missing = np.maximum.reduceat((places == 0).astype(np.int64), starts)
-        places = np.where(places == 0, len(attribute), places)
-        high = np.where(high == 0, -1, high)
+        places = np.where(places == 0, size, places)
     low = np.minimum.reduceat(places, starts)
-    return [row.tobytes() for row in np.column_stack([missing, low, high])]
+    return np.asarray((missing * (size + 1) + low) * (size + 1) + high)
 
 
-def _text(attribute: Attribute, key: bytes) -> str | None:
+def _shown(attribute: Attribute, key: Key) -> tuple[str | None, float]:
+    """What a group shows, and how wide that is."""
     if attribute.as_ranges:
-        missing, low, high = np.frombuffer(key, dtype=np.int64).tolist()
-        return _range(attribute.domain, bool(missing), low, high)
-    if len(attribute) <= MASKED:
-        mask = int(np.frombuffer(key, dtype=np.uint64)[0])
-        return shown(attribute, [p for p in range(MASKED) if mask >> p & 1])
-    return shown(attribute, np.frombuffer(key, dtype=np.int64).tolist())
+        rest, high = divmod(int(key), len(attribute) + 1)
+        missing, low = divmod(rest, len(attribute) + 1)
+        first = 0 if missing else low
+        text = _range(attribute.domain, bool(missing), low, high)
+        return text, float(attribute.at[high] - attribute.at[first])
+    if isinstance(key, bytes):
+        places = np.frombuffer(key, dtype=np.int64).tolist()
+    else:
+        places = [p for p in range(MASKED) if key >> p & 1]
+    return shown(attribute, places), _width(attribute, places)
+
+
+def _width(attribute: Attribute, places: Sequence[int]) -> float:
+    if len(places) < 2:
+        return 0.0
+    if attribute.kind == ORDERED:
+        return float(attribute.at[places[-1]] - attribute.at[places[0]])
+    several = len(places)
+    if attribute.kind == TREE:
+        children = attribute.nodes[_level(attribute, places)]
+        several = int(np.isin(children, children[list(places)]).sum())
+    return (several - 1) / (len(attribute) - 1)
 
 
 def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
-    if high < 0:
+    if low > high:  # nobody has a value
         return None
     first, last = domain[low], domain[high]
     text = f"{first}" if low == high else f"[{first}, {last}]"
@@ -156,39 +216,39 @@ def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
 
 def shown(attribute: Attribute, places: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these places."""
-    codes = attribute.codes()[list(places)]
+    codes, domain = attribute.codes, attribute.domain
     if len(places) == 1:
-        value = attribute.domain[int(codes[0])]
+        value = domain[int(codes[places[0]])]
         return None if value is None else spelled(value)
     if attribute.kind == TREE:
         return _nodes(attribute, places)
     if len(places) == len(attribute):
         return ANY
-    return _set([attribute.domain[int(c)] for c in codes])
+    if 2 * len(places) <= len(attribute):
+        return _set([domain[int(c)] for c in codes[list(places)]])
+    others = np.delete(codes, list(places))
+    return "not " + _set([domain[int(c)] for c in others])
+
+
+def _level(attribute: Attribute, places: Sequence[int]) -> int:
+    """The level of the children of the lowest node above some values."""
+    nodes, level = attribute.nodes, 0
+    while nodes[level + 1, places[0]] != nodes[level + 1, places[-1]]:
+        level += 1
+    return level
 
 
 def _nodes(attribute: Attribute, places: Sequence[int]) -> str:
     """The lowest node above the values, or those of its children that have some."""
-    nodes, level = attribute.nodes, 0
-    while nodes[level + 1, places[0]] != nodes[level + 1, places[-1]]:
-        level += 1
-    above = nodes[level + 1, places[0]]
-    children = set(nodes[level, nodes[level + 1] == above].tolist())
-    own = list(dict.fromkeys(nodes[level, list(places)].tolist()))
-    names = attribute.names
-    if len(own) == len(children) and not _names_missing(names[level], own):
-        return spelled(names[level + 1][above]) if above_all(attribute, level) else ANY
-    found = [names[level][node] for node in own]
-    return _set([None if n == "\0missing" else n for n in found])
-
-
-def above_all(attribute: Attribute, level: int) -> bool:
-    """Whether the level above still has a name of its own, and is not just the top."""
-    return attribute.names[level + 1] != (ANY,)
-
-
-def _names_missing(names: Sequence[str], nodes: Sequence[int]) -> bool:
-    return any(names[node] == "\0missing" for node in nodes)
+    level = _level(attribute, places)
+    children, above = attribute.nodes[level], attribute.nodes[level + 1]
+    inside = set(children[above == above[places[0]]].tolist())
+    own = list(dict.fromkeys(children[list(places)].tolist()))
+    found = [attribute.names[level][node] for node in own]
+    if len(own) == len(inside) and NOBODY not in found:
+        name = attribute.names[level + 1][above[places[0]]]
+        return ANY if name == ANY else spelled(name)
+    return _set([None if name == NOBODY else name for name in found])
 
 
 def _set(values: Sequence[str | None]) -> str:
@@ -204,6 +264,6 @@ def spelled(value: str) -> str:
     ('Cook', '"a, b"', '"missing"')
     """
     plain = value and value == value.strip() and not set(value) & set('{}[]",')
-    if plain and value != ANY and not value.startswith(MISSING):
+    if plain and value != ANY and not value.startswith((MISSING, "not ")):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -258,7 +258,7 @@ def _kept(
 ) -> Iterator[None]:
     """The private record, written before the release appears; gone if it does not."""
     record = custody_record(release, content, found)
-    texts = {RECIPE: _json(_recipe(release)), CUSTODY: _json(record)}
+    texts = {RECIPE: _recipe(release), CUSTODY: _json(record)}
 
     def appeared() -> bool:
         path = place.folder / MANIFEST
@@ -268,11 +268,11 @@ def _kept(
         yield
 
 
-def _recipe(release: Release) -> dict[str, Any]:
-    if release.grouped is not None:
-        return release.grouped.recipe()
+def _recipe(release: Release) -> str:
+    if release.grouped is not None:  # may have many lines, which nobody reads
+        return json.dumps(release.grouped.recipe(), ensure_ascii=False) + "\n"
     assert release.recipe is not None
-    return release.recipe.to_dict()
+    return _json(release.recipe.to_dict())
 
 
 def custody_record(

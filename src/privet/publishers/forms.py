@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.engines.base import Relabel
 from privet.errors import InputError
 from privet.publishers.boxes import GRAMMAR, Partition
 from privet.publishers.loops import Ints
@@ -97,7 +98,7 @@ class Grouped:
     def recipe(self) -> dict[str, Any]:
         """How the groups were made, for the custody record."""
         columns = {
-            a.name: [a.domain[int(c)] for c in a.codes()]
+            a.name: [a.domain[int(c)] for c in a.codes]
             for a in self.partition.attributes
         }
         return {
@@ -121,19 +122,22 @@ def _generalised(
     known = len(partition.attributes)
     behind = range(known, known + len(partition.others))
     group, codes, n = summed(partition, list(behind))
-    columns, coarse = {}, []
-    for d, attribute in enumerate(partition.attributes):
-        texts, label = partition.labels(d)
-        exactly = set(texts) <= set(attribute.domain.labels)
-        columns[attribute.name] = Column(
-            attribute.name, texts, label, group, typed=exactly
+    columns, coarse = {}, {}
+    for attribute, labels in zip(partition.attributes, partition.labels, strict=True):
+        name, exactly = (
+            attribute.name,
+            set(labels.texts) <= set(attribute.domain.labels),
         )
-        coarse += [] if exactly else [attribute.name]
+        texts = labels.texts if exactly else None  # long ones are looked up at the end
+        columns[name] = Column(name, texts, labels.of, group, typed=exactly)
+        if not exactly:
+            coarse[name] = Relabel(tuple(labels.texts))
     for domain, code in zip(partition.others, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
     file = _file("table", columns, n, roles, table, Shown(roles.quasi, roles.quasi))
-    return (file,), tuple(coarse)
+    shown = replace(file, table=file.table.relabelled(coarse))
+    return (shown,), tuple(coarse)
 
 
 def _buckets(
@@ -150,7 +154,7 @@ def _buckets(
     columns = {name: Column(name, numbers, group, typed=True)}
     for attribute, place in zip(partition.attributes, codes, strict=False):
         domain = attribute.domain
-        columns[domain.name] = _as_it_is(domain, attribute.codes()[place])
+        columns[domain.name] = _as_it_is(domain, attribute.codes[place])
     for domain, code in zip(kept, codes[known:], strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     target = roles.target if roles.target in columns else None

@@ -223,15 +223,7 @@ class Mondrian:
         most = int(self.suppress * partition.people)
         if not most:
             return partition
-        shape, even = attributes.shape(partition.attributes), cutting.aim(-1, 1)
-        loops = cutting.cutter(len(partition.cells))
-        loss = np.array(
-            [
-                loops.survey(partition.cells, start, stop, shape, even).loss
-                for start, stop, _ in partition.leaves.tolist()
-            ]
-        )
-        people = partition.leaves[:, 2]
+        loss, people = partition.loss, partition.leaves[:, 2]
         wide = loss >= 2 * (loss * people).sum() / people.sum()
         order = np.argsort(-loss, kind="stable")
         order = order[wide[order] & (loss[order] > 0)]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from privet.engines import arrays
 from privet.engines.sources import Source
@@ -24,9 +26,9 @@ class Column:
     name: str
     texts: Sequence[str | None] | None
     """The different texts; None: numbers."""
-    numbers: Ints
+    numbers: NDArray[Any]
     """Which text each row has, or the number itself."""
-    of: Ints | None = None
+    of: NDArray[Any] | None = None
     """Where numbers are given per group: the group of each row."""
     typed: bool = False
     """Whether the texts may all be numbers or dates."""

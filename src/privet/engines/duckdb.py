@@ -19,6 +19,7 @@ from privet.engines.base import (
     Tally,
     Writing,
 )
+from privet.engines.coded import CodedWriter
 from privet.engines.coding import Dictionaries
 from privet.engines.counting import Counter
 from privet.engines.draws import Cells, Drawer, Drawing, tabulated
@@ -185,7 +186,9 @@ class DuckDB:
         changed = [c for c in writing.columns if c in recodings]
         at = [self._position(c) for c in changed]
         made = self._dictionaries.of(at, recodings, run)
-        writer = Writer(self._session, self._position, made, writing, self._source)
+        long = writing.times is not None and writing.format == "parquet"
+        kind = CodedWriter if long else Writer
+        writer = kind(self._session, self._position, made, writing, self._source)
         return writer.write(run)
 
     def draw(

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from privet.counts import Domain
 from privet.engines.base import Relabel
+from privet.engines.memory import InMemory
 from privet.errors import InputError
 from privet.publishers.boxes import GRAMMAR, Partition
 from privet.publishers.loops import Ints
@@ -41,6 +43,13 @@ class File:
     """That column; written only where the source had multiplicities itself."""
     weight: str | None = None
     """The column of multiplicities that is written."""
+    counts: Table = field(init=False)
+    """The same rows, counted from memory."""
+    at_hand: InMemory | None = None
+
+    def __post_init__(self) -> None:
+        counts = replace(self.table, engine=self.at_hand or self.table.engine)
+        object.__setattr__(self, "counts", counts)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -122,22 +131,19 @@ def _generalised(
     known = len(partition.attributes)
     behind = range(known, known + len(partition.others))
     group, codes, n = summed(partition, list(behind))
-    columns, coarse = {}, {}
+    columns, coarse = {}, []
     for attribute, labels in zip(partition.attributes, partition.labels, strict=True):
-        name, exactly = (
-            attribute.name,
-            set(labels.texts) <= set(attribute.domain.labels),
-        )
-        texts = labels.texts if exactly else None  # long ones are looked up at the end
-        columns[name] = Column(name, texts, labels.of, group, typed=exactly)
-        if not exactly:
-            coarse[name] = Relabel(tuple(labels.texts))
+        name, domain = attribute.name, attribute.domain
+        exactly = set(labels.texts) <= set(domain.labels)
+        kind = domain.kind if exactly else "text"
+        columns[name] = Column(name, labels.texts, labels.of, group, kind)
+        coarse += [] if exactly else [name]
     for domain, code in zip(partition.others, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
-    file = _file("table", columns, n, roles, table, Shown(roles.quasi, roles.quasi))
-    shown = replace(file, table=file.table.relabelled(coarse))
-    return (shown,), tuple(coarse)
+    shown = Shown(roles.quasi, roles.quasi)
+    file = _file("table", columns, n, roles, table, shown)
+    return (file,), tuple(coarse)
 
 
 def _buckets(
@@ -151,7 +157,7 @@ def _buckets(
     kept = [d for d in partition.others if d.name not in roles.sensitive]
     group, codes, n = summed(partition, [*range(known), *(of[d.name] for d in kept)])
     numbers = [str(g + 1) for g in range(len(partition))]
-    columns = {name: Column(name, numbers, group, typed=True)}
+    columns = {name: Column(name, numbers, group, kind="integer")}
     for attribute, place in zip(partition.attributes, codes, strict=False):
         domain = attribute.domain
         columns[domain.name] = _as_it_is(domain, attribute.codes[place])
@@ -163,7 +169,7 @@ def _buckets(
     )
     secret = [d for d in partition.others if d.name in roles.sensitive]
     group, codes, n = summed(partition, [of[d.name] for d in secret])
-    columns = {name: Column(name, numbers, group, typed=True)}
+    columns = {name: Column(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     judged = Roles(quasi=(name,), sensitive=roles.sensitive)
@@ -180,8 +186,11 @@ def _released(roles: Roles) -> Roles:
     return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
 
 
-def _as_it_is(domain: Any, code: Ints) -> Column:
-    return Column(domain.name, list(domain.labels), code, typed=domain.kind != "text")
+def _as_it_is(domain: Domain, code: Ints) -> Column:
+    """A column that shows its values; those that nobody has any more are left out."""
+    used, number = np.unique(code, return_inverse=True)
+    texts = [domain[int(c)] for c in used]
+    return Column(domain.name, texts, number, kind=domain.kind)
 
 
 def _file(
@@ -200,13 +209,18 @@ def _file(
     names = [c for c in columns if c not in table.schema.names]
     names += [c for c in table.schema.names if c in columns]
     stream = Stream(
-        [*(columns[c] for c in names), Column(times, None, n.astype(np.int64))]
+        [*(columns[c] for c in names), Column(times, (), n.astype(np.int64))]
     )
     options = {k: v for k, v in table.options.items() if k != "where"}
     opened = open_table(
         stream.source("the release"), replace(roles, weight=times), **options
     )
-    return File(stem, replace(opened, shown=shown), times, written and times)
+    # Texts are looked up when they are written; until then they are numbers.
+    looked_up = {c: Relabel(tuple(columns[c].texts)) for c in names if columns[c].coded}
+    opened = replace(opened.relabelled(looked_up), shown=shown)
+    domains = [Domain(c, columns[c].texts, columns[c].kind) for c in names]
+    codes = [columns[c].in_rows() for c in names]
+    return File(stem, opened, times, written and times, InMemory(domains, codes, n))
 
 
 def _new_name(name: str, taken: Sequence[str]) -> str:

@@ -33,20 +33,16 @@ def publish_groups(
     """Make a release in groups; or raise `Infeasible`."""
     _refuse_nothing_to_judge(policy)
     method = method.for_policy(policy.hierarchy_files())
+    prepared = method.prepare(table, policy.promises, run)
     with warnings.catch_warnings():
-        before = judged(table, policy, run=run)
+        before = judged(prepared.as_table(table), policy, run=run)
     partition, refined = method.group(
-        table,
-        policy.promises,
-        policy.measures,
-        run=run,
-        max_seconds=max_seconds,
-        watcher=watcher,
+        table, prepared, policy.measures, max_seconds=max_seconds, watcher=watcher
     )
     grouped = in_form(partition, table, method.form)
     with closing(grouped):
         with warnings.catch_warnings(action="ignore"):  # said once, above
-            after = judged(grouped.table, policy, run=run)
+            after = judged(grouped.files[-1].counts, policy, run=run)
         release = Release(
             table=grouped.table,
             policy=policy,

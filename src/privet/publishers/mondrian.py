@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from privet.engines.base import Run
+from privet.engines.memory import InMemory
 from privet.errors import InputError
 from privet.exact import Number, fraction
 from privet.fixed import Fixed
@@ -102,26 +103,28 @@ class Mondrian:
         more = {c: Hierarchy.load(f) for c, f in files.items() if c not in mine}
         return replace(self, hierarchies={**self.hierarchies, **more})
 
-    def group(
-        self,
-        table: Table,
-        promises: Sequence[Promise],
-        measures: Sequence[Measure],
-        *,
-        run: Run,
-        max_seconds: float | None = None,
-        watcher: Watcher | None = None,
-    ) -> tuple[Partition, Refined[Step]]:
-        """The groups, and how they were found."""
+    def prepare(self, table: Table, promises: Sequence[Promise], run: Run) -> Prepared:
+        """What must hold, and the counts of everything that is released."""
         self._check(table)
         rules = rules_of(promises, table)
         self._check_rules(rules, table)
-        columns = _columns(table, rules)
-        cells = counted(table, columns, run)
-        quasi = [c for c in columns if c in table.roles.quasi]
-        made = self._attributes(cells, len(quasi), table)
+        return Prepared(rules, counted(table, _columns(table, rules), run))
+
+    def group(
+        self,
+        table: Table,
+        prepared: Prepared,
+        measures: Sequence[Measure],
+        *,
+        max_seconds: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> tuple[Partition, Refined[Step]]:
+        """The groups, and how they were found; the counts are used up."""
+        cells = prepared.cells
+        quasi = sum(d.name in table.roles.quasi for d in cells.domains)
+        made = self._attributes(cells, quasi, table)
         placed(cells.rows, [a.place for a in made])
-        state = self._state(table, cells, made, rules, least_of(measures))
+        state = self._state(table, cells, made, prepared.rules, least_of(measures))
         refined = refine(state, max_seconds=max_seconds, watcher=watcher)
         partition = Partition(
             tuple(made),
@@ -239,6 +242,25 @@ class Mondrian:
             partition.tree,
             int(people[out].sum()),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What Mondrian starts from."""
+
+    rules: Sequence[Rule]
+    """What must hold."""
+    cells: Counted
+    """The distinct rows."""
+
+    def as_table(self, table: Table) -> Table:
+        """The same table, counted from memory where the counts are there."""
+        rows = self.cells.rows
+        if isinstance(rows, np.memmap):
+            return table
+        codes = [rows[:, j] for j in range(len(self.cells.domains))]
+        n = rows[:, -1].astype(np.int64)
+        return replace(table, engine=InMemory(self.cells.domains, codes, n))
 
 
 def _check_target(table: Table) -> None:

@@ -21,17 +21,26 @@ ROWS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Texts, by their number in each row; or numbers."""
+    """A column as numbers, and the text each of them stands for."""
 
     name: str
-    texts: Sequence[str | None] | None
-    """The different texts; None: numbers."""
+    texts: Sequence[str | None]
+    """The different texts; empty: the numbers are meant themselves."""
     numbers: NDArray[Any]
-    """Which text each row has, or the number itself."""
+    """Which text each row (or group) has."""
     of: NDArray[Any] | None = None
     """Where numbers are given per group: the group of each row."""
-    typed: bool = False
-    """Whether the texts may all be numbers or dates."""
+    kind: str = "text"
+    """What kind of values the texts are."""
+
+    @property
+    def coded(self) -> bool:
+        """Whether the engine sees numbers; texts that mean more are handed over."""
+        return self.kind == "text" and bool(self.texts)
+
+    def in_rows(self) -> NDArray[Any]:
+        """The numbers, one per row."""
+        return self.numbers if self.of is None else self.numbers[self.of]
 
 
 class Stream:
@@ -42,9 +51,9 @@ class Stream:
         first = self.columns[0]
         self.rows = len(first.numbers if first.of is None else first.of)
         self._texts = [
-            None if c.texts is None else arrays.texts(c.texts) for c in columns
+            arrays.texts(c.texts) if c.texts and not c.coded else None for c in columns
         ]
-        kinds = [pa.int64() if c.texts is None else pa.large_string() for c in columns]
+        kinds = [pa.int64() if t is None else pa.large_string() for t in self._texts]
         self.schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -69,7 +78,7 @@ class Stream:
 
     def source(self, words: str) -> Source:
         """The rows as an engine reads them."""
-        texts = [i for i, c in enumerate(self.columns) if c.typed]
+        texts = [i for i, text in enumerate(self._texts) if text is not None]
         return Source(
             tuple(c.name for c in self.columns),
             frame=self,

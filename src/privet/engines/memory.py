@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from privet.counts import Counts, Domain
 from privet.engines.base import (
     Amount,
+    Cells,
     ColumnSummary,
+    Drawing,
     Recoding,
     Run,
     Tally,
@@ -47,7 +49,7 @@ class InMemory:
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values."""
-        raise InputError("Counts must be described by the table they were made from.")
+        raise _no_rows()
 
     def domains(
         self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
@@ -76,7 +78,21 @@ class InMemory:
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Counts are not written; the rows they stand for are."""
-        raise InputError("Counts must be written by the table they were made from.")
+        raise _no_rows()
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Counts are not disguised; the rows they stand for are."""
+        raise _no_rows()
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Counts are tabulated by the table they were made from."""
+        raise _no_rows()
 
     def close(self) -> None:
         """There is nothing to let go of."""
+
+
+def _no_rows() -> InputError:
+    return InputError("Counts must be used through the table they were made from.")

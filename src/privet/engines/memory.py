@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from privet.counts import Counts, Domain
 from privet.engines.base import (
     Amount,
-    Cells,
     ColumnSummary,
-    Drawing,
     Recoding,
     Run,
     Tally,
     Writing,
 )
+from privet.engines.draws import Cells, Drawing
 from privet.errors import InputError
 from privet.grouped import Grouped, grouped
 from privet.roles import Column
@@ -27,6 +26,7 @@ class InMemory:
     """An engine of one coded count; whatever it stands for was recoded before."""
 
     name = "memory"
+    version = "1"
 
     def __init__(
         self, domains: Sequence[Domain], codes: Sequence[NDArray[Any]], n: Any

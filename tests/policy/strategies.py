@@ -23,6 +23,7 @@ from privet import (
     Signoff,
 )
 from privet.adversary import AVERAGING, MODELS
+from privet.policy.measure import MISSING
 from privet.policy.promise import UTILITIES
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -93,8 +94,31 @@ abouts = st.one_of(
 )
 
 promises = st.builds(Promise, adversaries, limits, abouts, names)
-measures = st.builds(
-    lambda name, k: Measure(name, k_anonymity=k), names, st.integers(1, 99)
+shares = st.fractions(0, 1)
+wholes = st.integers(1, 99)
+tree = st.dictionaries(names, st.just(("below", "any")), min_size=1, max_size=3)
+
+
+def _measure(kind: str, level: st.SearchStrategy, **options: st.SearchStrategy):
+    made = {kind: level, **options}
+    return st.builds(
+        lambda name, keys: Measure(name, **keys), names, st.fixed_dictionaries(made)
+    )
+
+
+missing = st.sampled_from(["value", "drop"])
+measures = st.one_of(
+    _measure("k_anonymity", wholes, missing=st.sampled_from(MISSING)),
+    _measure("alpha_k_anonymity", shares, k=st.none() | wholes),
+    _measure("distinct_l_diversity", wholes, about=st.none() | names.filter(bool)),
+    _measure("entropy_l_diversity", st.fractions(1, 50), missing=missing),
+    _measure("recursive_l_diversity", wholes, c=st.fractions(1, 9)),
+    _measure("t_closeness", shares, distance=st.sampled_from(["equal", "ordered"])),
+    _measure("t_closeness", shares, distance=st.just("hierarchical"), hierarchy=tree),
+    _measure("enhanced_beta_likeness", st.fractions(0, 50)),
+    _measure("delta_disclosure", st.fractions(0, 50)),
+    _measure("journalist_risk", shares, population=st.none() | names.filter(bool)),
+    _measure("sample_uniques", shares),
 )
 cuts = st.one_of(
     st.lists(st.fractions(), min_size=1, max_size=4, unique=True),

@@ -160,7 +160,7 @@ def test_earlier_releases_and_who_signs() -> None:
         ("[earlier]", "p.toml:1: earlier must be written [[earlier]], once per earlie"),
         ("[signoff]\nname = 'A'", "p.toml:1: signoff must have date, purpose too."),
         ("[signoff]\nnam = 'A'", "p.toml:2: 'nam' is not a key of signoff. Did you m"),
-        ("[[measure]]", "p.toml:1: measure[1]: A measure must be one of k_anonymity; "),
+        ("[[measure]]", "p.toml:1: measure[1]: A measure must be one of k_anonymity, "),
         ("[[measure]]\nk_anonimity = 5", "p.toml:2: 'k_anonimity' is not a key of mea"),
         ("[[measure]]\nk_anonymity = 0", "p.toml:2: measure[1].k_anonymity must be a "),
         ("[[measure]]\nk_anonymity = 2.5", "p.toml:2: measure[1].k_anonymity must be"),

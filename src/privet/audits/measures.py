@@ -1,61 +1,147 @@
-"""Familiar measures from the same groups: findings without a belief."""
+"""Familiar measures from the same groups: findings without a belief.
+
+All of them come from one count of (group, value). A missing value is a value of its own
+unless a measure says otherwise. Merging two groups never worsens the measures in
+`MONOTONE`, as long as missing values are values: those may steer a publisher, the
+others are checked at the end. δ-disclosure is not among them: a value that only one of
+two groups has is rarer in both together than in either.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from privet.audits.missing import wildcards, without_missing
+from privet.audits.odds import Ints
+from privet.audits.population import sizes_in
+from privet.audits.scores import Batch, Scores, scores
 from privet.engines.base import Run, Tally
-from privet.errors import InputError
+from privet.errors import EmptyTable, InputError
 from privet.finding import Basis, Finding, Verdict, Witness
-from privet.grouped import Grouped
+from privet.grouped import Grouped, Keys
 from privet.policy import Measure
+from privet.policy.measure import AT_LEAST, KINDS
 from privet.releases.groups import Groups
-from privet.table import Table
+from privet.table import Table, require_columns
 
-Labels = Callable[[int], tuple[str | None, ...]]
-"""Gives the values that describe a group."""
+MONOTONE = frozenset(KINDS) - {"delta_disclosure"}
+"""Measures that merging two groups never worsens."""
+
+AGAINST_EVERYBODY = (
+    "t_closeness",
+    "beta_likeness",
+    "enhanced_beta_likeness",
+    "delta_disclosure",
+)
+"""Measures that compare a group with everybody."""
+
+OVERALL = ("marketer_risk", "sample_uniques")
+"""Measures of all groups together; the worst group only illustrates them."""
+
+
+def is_monotone(measure: Measure) -> bool:
+    """Whether merging groups never worsens a measure, as it is read here."""
+    return measure.kind in MONOTONE and measure.missing == "value"
 
 
 @dataclass(frozen=True)
-class Smallest:
-    """A fold over groups that keeps the smallest one."""
+class Extreme:
+    """The worst group so far by one measure; ``|`` merges disjoint groups."""
 
-    level: int = 1
-    size: int | None = None
+    measure: Measure
+    value: Fraction | None = None
     known: tuple[str | None, ...] = ()
+    size: int = 0
     groups: int = 0
-    groups_below: int = 0
-    people_below: int = 0
+    beyond: int = 0
+    people_beyond: int = 0
+    people: int = 0
+    alone: int = 0
+    """People who look like nobody else."""
 
-    def add(self, sizes: NDArray[np.int64], labels: Labels) -> Smallest:
-        """With some more groups of these sizes."""
-        if len(sizes) == 0:
+    def add(self, batch: Batch) -> Extreme:
+        """With some more groups."""
+        groups = batch.groups
+        if not len(groups):
             return self
-        below = sizes < self.level
-        at = int(np.argmin(sizes))
-        return self | replace(
+        found = scores(self.measure, batch)
+        worst = self._worst(found)
+        own = Fraction(int(found.part[worst]), int(found.whole[worst]))
+        here = replace(
             self,
-            size=int(sizes[at]),
-            known=labels(at),
-            groups=len(sizes),
-            groups_below=int(below.sum()),
-            people_below=int(sizes[below].sum()),
+            value=own,
+            known=groups.labels(worst),
+            size=int(batch.people[worst]),
+            groups=len(groups),
+            beyond=int(found.beyond.sum()),
+            people_beyond=int(groups.total[found.beyond].sum()),
+            people=int(groups.total.sum()),
+            alone=int((batch.people == 1).sum()),
         )
+        return self | here
 
-    def __or__(self, other: Smallest) -> Smallest:
-        mine = other.size is None or (self.size is not None and self.size <= other.size)
-        best = self if mine else other
+    def _worst(self, found: Scores) -> int:
+        if found.beyond.any() and not found.beyond.all():
+            # Where the level depends on the value, the largest need not be beyond it.
+            some = np.flatnonzero(found.beyond)
+            inner = Scores(found.part[some], found.whole[some], found.beyond[some])
+            return int(some[inner.worst(self.smallest)])
+        return found.worst(self.smallest)
+
+    @property
+    def smallest(self) -> bool:
+        """Whether small numbers are bad."""
+        return self.measure.sense == AT_LEAST
+
+    def __or__(self, other: Extreme) -> Extreme:
+        if self.value is None or other.value is None:
+            best = self if other.value is None else other
+        else:
+            mine, theirs = (
+                (self.beyond > 0, self.value),
+                (other.beyond > 0, other.value),
+            )
+            if self.smallest:
+                mine, theirs = (mine[0], -mine[1]), (theirs[0], -theirs[1])
+            best = self if mine >= theirs else other
         return replace(
             best,
             groups=self.groups + other.groups,
-            groups_below=self.groups_below + other.groups_below,
-            people_below=self.people_below + other.people_below,
+            beyond=self.beyond + other.beyond,
+            people_beyond=self.people_beyond + other.people_beyond,
+            people=self.people + other.people,
+            alone=self.alone + other.alone,
+        )
+
+    def finding(self, columns: Sequence[str], counted: str) -> Finding:
+        """What became of the measure."""
+        value, kept = self.value, not self.beyond
+        if self.measure.kind in OVERALL:
+            many = self.groups if self.measure.kind == "marketer_risk" else self.alone
+            value = Fraction(many, self.people)
+            kept = value <= self.measure.level
+        return Finding(
+            promise=self.measure,
+            verdict=Verdict.SAFE if kept else Verdict.BREACH,
+            basis=Basis.EXACT,
+            value=value,
+            witness=Witness(
+                dict(zip(columns, self.known, strict=True)),
+                "",
+                None,
+                self.size,
+                self.size,
+                0,
+                1,
+                counted,
+            ),
+            groups=0 if self.measure.kind in OVERALL else self.groups,
+            groups_above=0 if self.measure.kind in OVERALL else self.beyond,
+            people_above=0 if self.measure.kind in OVERALL else self.people_beyond,
         )
 
 
@@ -66,55 +152,147 @@ def judge(
     warn: Callable[[str], None],
 ) -> list[Finding]:
     """Measure the groups of all quasi columns."""
-    folds = [Smallest(int(m.level)) for m in measures]
-    for sizes, labels in _sizes(release, run):
-        folds = [f.add(sizes, labels) for f in folds]
-    columns = release.quasi if isinstance(release, Groups) else release.roles.quasi
-    return [
-        _finding(m, f, columns, release.counted)
-        for m, f in zip(measures, folds, strict=True)
-    ]
+    counting = _Counting(release, run)
+    about = counting.columns(measures)
+    found: dict[int, Finding] = {}
+    for column in dict.fromkeys(about):
+        at = [i for i, c in enumerate(about) if c == column]
+        folds = counting.fold([measures[i] for i in at], column)
+        found |= dict(zip(at, folds, strict=True))
+    return [found[i] for i in range(len(measures))]
 
 
-def _sizes(
-    release: Table | Groups, run: Run
-) -> Iterator[tuple[NDArray[np.int64], Labels]]:
-    """The sizes of the groups of all quasi columns, batch by batch."""
-    if isinstance(release, Groups):
-        yield release.grouped.total, release.grouped.labels
-        return
-    if not release.roles.quasi:
-        raise InputError("k_anonymity must have quasi columns; none is declared.")
-    # A group over all quasi columns is a value of the last one in a group of the rest.
-    *rest, last = release.roles.quasi
-    for _, batch in release.count([Tally(tuple(rest), last)], run):
-        yield batch.n, partial(_labels, batch)
+class _Counting:
+    """Groups of a release, counted as often as there are sensitive columns."""
+
+    def __init__(self, release: Table | Groups, run: Run) -> None:
+        self._release, self._run = release, run
+        if isinstance(release, Groups):
+            self.quasi: tuple[str, ...] = release.quasi
+        else:
+            known = release.schema.names
+            self.quasi = tuple(c for c in known if c in release.roles.quasi)
+
+    def columns(self, measures: Sequence[Measure]) -> list[str]:
+        """The column each measure is counted with; any will do for sizes."""
+        wanted = [self._about(m) for m in measures]
+        some = next((c for c in wanted if c), None)
+        return [c or some or self._any() for c in wanted]
+
+    def _about(self, measure: Measure) -> str | None:
+        if not KINDS[measure.kind].sensitive:
+            return None
+        if isinstance(self._release, Groups):
+            if measure.about not in (None, self._release.about):
+                mine = self._release.about
+                raise InputError(f"about must be {mine!r} here; got {measure.about!r}.")
+            return self._release.about
+        column = measure.about or self._release.protected()
+        require_columns([column], self._release.schema, "about")
+        if column in self.quasi:
+            raise InputError(f"about must not be a quasi column; got {column!r}.")
+        return column
+
+    def _any(self) -> str:
+        """What to count beside the quasi columns where nothing else is asked."""
+        if isinstance(self._release, Groups):
+            return self._release.about
+        if not self.quasi:
+            raise InputError("A measure must have quasi columns; none is declared.")
+        return self.quasi[-1]
+
+    def fold(self, measures: Sequence[Measure], about: str) -> list[Finding]:
+        """Judge measures about one column from one count."""
+        folds = [Extreme(m) for m in measures]
+        dropped = self._everybody_without_missing(measures, about)
+        kept: list[Grouped] = []
+        everybody: Ints | None = None
+        for tally, groups in self._count(about):
+            if not tally.by and tally.about == about and everybody is None:
+                everybody = _histogram(groups)
+            if tally.by or not self.quasi:
+                kept += (
+                    [groups] if any(m.missing == "wildcard" for m in measures) else []
+                )
+                folds = [
+                    f
+                    if f.measure.missing == "wildcard"
+                    else f.add(self._batch(f.measure, groups, everybody, dropped))
+                    for f in folds
+                ]
+        folds = [_with_wildcards(f, kept) for f in folds]
+        if any(f.value is None for f in folds):
+            raise EmptyTable("A measure must have people; every row has a gap.")
+        return [f.finding(self.quasi, self._release.counted) for f in folds]
+
+    def _count(self, about: str) -> Iterator[tuple[Tally, Grouped]]:
+        by = tuple(c for c in self.quasi if c != about)
+        if isinstance(self._release, Groups):
+            yield Tally((), about), self._release.everybody
+            yield Tally(("",), about), self._release.grouped
+            return
+        if about not in self.quasi:
+            tallies = [Tally((), about), Tally(by, about)]
+            yield from self._release.count(tallies if by else tallies[:1], self._run)
+            return
+        # A group over all quasi columns is a value of one in a group of the rest.
+        for _, groups in self._release.count([Tally(by, about)], self._run):
+            yield Tally((*by, about), ""), _by_all(groups, self.quasi)
+
+    def _batch(
+        self,
+        measure: Measure,
+        groups: Grouped,
+        everybody: Ints | None,
+        dropped: Ints | None,
+    ) -> Batch:
+        if measure.missing == "drop":
+            whole = without_missing(groups, values=KINDS[measure.kind].sensitive)
+            return Batch(whole, dropped)
+        if measure.population is not None:
+            assert isinstance(self._release, Table)
+            people = sizes_in(measure.population, groups, self._release, self._run)
+            return Batch(groups, everybody, people)
+        return Batch(groups, everybody)
+
+    def _everybody_without_missing(
+        self, measures: Sequence[Measure], about: str
+    ) -> Ints | None:
+        """Everybody whose row has no gap; needs a count of its own."""
+        if not any(
+            m.missing == "drop" and m.kind in AGAINST_EVERYBODY for m in measures
+        ):
+            return None
+        total: Ints | None = None
+        for tally, groups in self._count(about):
+            if tally.by or not self.quasi:
+                here = _histogram(without_missing(groups, values=True))
+                total = here if total is None else total + here
+        return total
 
 
-def _labels(batch: Grouped, row: int) -> tuple[str | None, ...]:
-    return (*batch.labels(int(batch.group[row])), batch.about[int(batch.value[row])])
+def _with_wildcards(fold: Extreme, kept: list[Grouped]) -> Extreme:
+    if fold.measure.missing != "wildcard":
+        return fold
+    whole, alike = wildcards(kept)
+    return fold.add(Batch(whole, None, alike))
 
 
-def _finding(
-    measure: Measure, fold: Smallest, columns: Sequence[str], counted: str
-) -> Finding:
-    size = fold.size or 0
-    return Finding(
-        promise=measure,
-        verdict=Verdict.SAFE if size >= measure.level else Verdict.BREACH,
-        basis=Basis.EXACT,
-        value=Fraction(size),
-        witness=Witness(
-            dict(zip(columns, fold.known, strict=False)),
-            "",
-            None,
-            size,
-            size,
-            0,
-            1,
-            counted,
-        ),
-        groups=fold.groups,
-        groups_above=fold.groups_below,
-        people_above=fold.people_below,
-    )
+def _histogram(groups: Grouped) -> Ints:
+    counts = np.zeros(len(groups.about), dtype=np.int64)
+    np.add.at(counts, groups.value, groups.n)
+    return counts
+
+
+def _by_all(groups: Grouped, quasi: Sequence[str]) -> Grouped:
+    """Each (group, value) as a group of its own, in the order of the quasi columns."""
+    domains = {d.name: d for d in (*groups.by, groups.about)}
+    codes = {
+        d.name: c[groups.group]
+        for d, c in zip(groups.by, groups.keys.columns(), strict=True)
+    }
+    codes[groups.about.name] = groups.value
+    by = tuple(domains[c] for c in quasi)
+    keys = Keys.of([codes[c] for c in quasi], [len(d) for d in by], len(groups.n))
+    start = np.arange(len(groups.n) + 1)
+    return Grouped(by, groups.about, keys, groups.n, start, groups.value, groups.n)

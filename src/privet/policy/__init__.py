@@ -1,6 +1,7 @@
 """Promises and the policy file that states them."""
 
 from privet.policy.document import Policy
-from privet.policy.promise import Measure, Promise, Purpose, Signoff
+from privet.policy.measure import Measure
+from privet.policy.promise import Promise, Purpose, Signoff
 
 __all__ = ["Measure", "Policy", "Promise", "Purpose", "Signoff"]

@@ -10,7 +10,8 @@ from typing import Any
 from privet.errors import InputError, PolicyError, Problem, what_exists
 from privet.fixed import Fixed
 from privet.policy.binding import misfits
-from privet.policy.promise import Measure, Promise, Purpose, Signoff, values
+from privet.policy.measure import Measure
+from privet.policy.promise import Promise, Purpose, Signoff, values
 from privet.roles import Roles, Schema, names
 
 

@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from privet.adversary import AVERAGING, KINDS, MODELS
-from privet.policy.promise import MEASURES, UTILITIES
+from privet.policy.measure import DISTANCES, MISSING, Kind
+from privet.policy.measure import KINDS as MEASURED
+from privet.policy.promise import UTILITIES
 
 Form = Mapping[str, Any]
 """What a value must look like, as JSON Schema."""
@@ -64,6 +66,19 @@ EDGES: Form = {
 }
 
 
+POSITIVE: Form = {
+    "title": 'a number such as 3 or "3/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+}
+TREE: Form = {
+    "title": 'a table such as { Flu = ["lungs", "any"] }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [TEXT, TEXTS]},
+    "minProperties": 1,
+}
+
+
 @dataclass(frozen=True)
 class Key:
     """One key of the policy file."""
@@ -74,6 +89,19 @@ class Key:
     """What it says, in a sentence."""
     only_for: tuple[str, ...] = ()
     """The adversaries it goes with; empty: all."""
+
+
+def _level(kind: Kind) -> Key:
+    """The key of a measure."""
+    words = f"{kind.sense.capitalize()} this: {kind.words}."
+    if kind.whole:
+        return Key(COUNT, words)
+    form = {
+        "title": 'a number such as 0.5 or "1/2"',
+        "type": ["number", "string"],
+        "minimum": int(kind.least),
+    }
+    return Key(form if kind.most is None else {**form, "maximum": 1}, words)
 
 
 SECTIONS: dict[str, dict[str, Key]] = {
@@ -142,7 +170,20 @@ SECTIONS: dict[str, dict[str, Key]] = {
     },
     "measure": {
         "name": Key(TEXT, "How reports call the measure; each has its own."),
-        **{k: Key(COUNT, f"At least this: {words}.") for k, words in MEASURES.items()},
+        **{k: _level(kind) for k, kind in MEASURED.items()},
+        "about": Key(NAME, "The sensitive column, where there are several."),
+        "missing": Key(
+            {"enum": list(MISSING)},
+            "How a missing value is read: as a value of its own (the default), as no "
+            "row, or as any value.",
+        ),
+        "c": Key(POSITIVE, "The factor of recursive diversity."),
+        "k": Key(COUNT, "The least people who look alike, beside alpha."),
+        "distance": Key({"enum": list(DISTANCES)}, "How far apart two values are."),
+        "hierarchy": Key(
+            TREE, "Each value's ancestors, for the hierarchical distance."
+        ),
+        "population": Key(FOLDER, "A file of everybody who might be in the table."),
     },
     "purpose": {
         "utility": Key(
@@ -259,7 +300,14 @@ _EXTRA: dict[str, dict[str, Any]] = {
         "oneOf": _one_of(LIMITS),
         "dependentRequired": {"from": ["to"], "to": ["from"]},
     },
-    "measure": {"oneOf": _one_of([k] for k in MEASURES)},
+    "measure": {
+        "oneOf": _one_of([k] for k in MEASURED),
+        "dependentRequired": {
+            "recursive_l_diversity": ["c"],
+            "hierarchy": ["distance"],
+            **{o: [k] for k, kind in MEASURED.items() for o in kind.options},
+        },
+    },
     "earlier": {"required": ["custody"]},
     "signoff": {"required": ["name", "date", "purpose"]},
 }

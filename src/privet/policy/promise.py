@@ -1,16 +1,15 @@
-"""Promises, familiar measures, and what the release is for."""
+"""Promises, and what the release is for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from fractions import Fraction
 from typing import Any
 
 from privet.adversary import Adversary, cell
 from privet.beliefs import Limit
-from privet.errors import InputError, what_exists
+from privet.errors import InputError
 from privet.fixed import Fixed
 
 Values = str | None | tuple[str | None, ...]
@@ -122,50 +121,6 @@ def _shown(value: Any, between: str = " or ") -> str:
     if isinstance(value, Mapping):
         return between.join(f"{c} = {_shown(v)}" for c, v in value.items())
     return "any value" if value == "*" else "missing" if value is None else str(value)
-
-
-MEASURES = {
-    "k_anonymity": "the smallest number of people who look alike in every quasi column",
-}
-"""Familiar measures by the key a policy uses, and what they mean."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A familiar measure that must reach a level; a finding without a belief.
-
-    >>> Measure(k_anonymity=5).name
-    'k_anonymity at least 5'
-    """
-
-    kind: str
-    """One of `MEASURES`."""
-    level: Fraction
-    """What it must reach."""
-    name: str = ""
-    """How reports call it."""
-
-    def __init__(self, name: str = "", **levels: int) -> None:
-        _require(name, str, "name", "text")
-        if len(levels) != 1 or not set(levels) <= set(MEASURES):
-            unknown = next((k for k in levels if k not in MEASURES), "")
-            hint = f" {what_exists(unknown, list(MEASURES))}" if unknown else ""
-            raise InputError(
-                f"A measure must be one of {', '.join(MEASURES)}; "
-                f"got {', '.join(levels) or 'none'}.{hint}"
-            )
-        ((kind, level),) = levels.items()
-        if isinstance(level, bool) or not isinstance(level, int) or level < 1:
-            raise InputError(
-                f"{kind} must be a whole number of at least 1; got {level!r}."
-            )
-        object.__setattr__(self, "kind", kind)
-        object.__setattr__(self, "level", Fraction(level))
-        object.__setattr__(self, "name", name or f"{kind} at least {level}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """The measure as a policy writes it."""
-        return {"name": self.name, self.kind: int(self.level)}
 
 
 UTILITIES = ("information", "distortion")

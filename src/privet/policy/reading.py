@@ -15,7 +15,8 @@ from privet.beliefs import Limit, limit_from
 from privet.errors import InputError, PolicyError, Problem, what_exists
 from privet.policy.document import Policy, earlier_of, located
 from privet.policy.keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
-from privet.policy.promise import Measure, Promise, Purpose, Signoff
+from privet.policy.measure import Measure
+from privet.policy.promise import Promise, Purpose, Signoff
 from privet.policy.writing import toml
 from privet.roles import Bins, Roles, conflicts
 

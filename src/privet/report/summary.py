@@ -45,7 +45,8 @@ def _stated(promise: dict[str, Any]) -> dict[str, Any]:
 
 def _limit(found: Finding) -> dict[str, Any]:
     if isinstance(found.promise, Measure):
-        return {found.promise.kind: int(found.promise.level)}
+        stated = found.promise.to_dict()
+        return {k: v for k, v in stated.items() if k != "name"}
     return found.promise.limit.to_dict()
 
 

@@ -11,7 +11,7 @@ from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.exact import percent, written
 from privet.finding import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
-from privet.report import insiders
+from privet.report import insiders, measured
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
@@ -223,11 +223,10 @@ def _measured(finding: Finding) -> str:
     w = finding.witness
     if w is None or finding.value is None:
         return finding.note
-    facts = f" ({_facts(w.knows)})" if w.knows else ""
-    return (
-        f"The table is {finding.value}-anonymous: the smallest group of people who "
-        f"look alike in every quasi column has {_counted(w.whole, w.counted)}{facts}."
-    )
+    assert isinstance(finding.promise, Measure)
+    facts = _facts(w.knows) if w.knows else ""
+    people = _counted(w.whole, w.counted)
+    return measured.sentence(finding.promise, finding.value, people, facts)
 
 
 def figures(finding: Finding) -> str:
@@ -235,8 +234,10 @@ def figures(finding: Finding) -> str:
     stated, found = finding.promise, finding.belief
     how = f", {BASES[finding.basis]}" if finding.basis else ""
     if isinstance(stated, Measure):
-        got = "" if finding.value is None else f" Measured: {finding.value}{how}."
-        return f"Level: at least {stated.level}.{got}"
+        found_out = finding.value is not None
+        got = measured.number(stated, finding.value) if found_out else ""  # type: ignore[arg-type]
+        told = f" Measured: {got}{how}." if found_out else ""
+        return f"Level: {stated.sense} {measured.level(stated)}.{told}"
     if found is None:
         return f"Promised: {promised(stated)}."
     worst = _apart(found, stated.limit)
@@ -259,7 +260,8 @@ def limit(bound: Limit) -> str:
 def promised(stated: Promise | Measure) -> str:
     """What was promised, as a clause."""
     if isinstance(stated, Measure):
-        return f"{stated.kind.replace('_', '-')} of at least {stated.level}"
+        name = stated.kind.replace("_", "-")
+        return f"{name} of {stated.sense} {measured.level(stated)}"
     return f"{_about(stated)}, against {stated.against.words()}: {limit(stated.limit)}"
 
 

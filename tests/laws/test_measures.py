@@ -1,0 +1,75 @@
+"""Laws of familiar measures: they fold, and most never suffer from merging."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import privet as pv
+from privet.audits.measures import MONOTONE, Extreme, is_monotone
+from privet.audits.scores import Batch
+from privet.policy.measure import KINDS
+
+HISTOGRAM = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 6), min_size=1)
+RELEASE = st.lists(HISTOGRAM, min_size=2, max_size=6)
+STATED = [
+    pv.Measure(**{kind: 1}, **({"c": 2} if "c" in KINDS[kind].options else {}))
+    for kind in KINDS
+]
+
+
+def value(release, measure: pv.Measure) -> Fraction:
+    found = pv.audit(pv.Groups.from_histograms(release), measure)
+    assert found.findings[0].value is not None
+    return found.findings[0].value
+
+
+@pytest.mark.parametrize("measure", STATED, ids=lambda m: m.kind)
+@given(release=RELEASE)
+@settings(max_examples=25, deadline=None)
+def test_merging_two_groups_never_worsens_a_monotone_measure(measure, release) -> None:
+    if not is_monotone(measure):
+        return
+    first, second, *rest = release
+    merged = [dict(Counter(first) + Counter(second)), *rest]
+    before, after = value(release, measure), value(merged, measure)
+    slack = Fraction(2, 10**9) if "entropy" in measure.kind else 0
+    if measure.sense == "at least":
+        assert after >= before - slack
+    else:
+        assert after <= before
+
+
+def test_delta_disclosure_may_suffer_from_merging() -> None:
+    """b is as frequent in its own group as in all; merged, it is rarer there."""
+    apart = [{"a": 2}, {"a": 1, "b": 1}, {"b": 8}]
+    merged = [{"a": 2, "b": 8}, {"a": 1, "b": 1}]
+    measure = pv.Measure(delta_disclosure=1)
+    values = value(apart, measure), value(merged, measure)
+    assert "delta_disclosure" not in MONOTONE
+    assert values[0] != values[1]
+
+
+@pytest.mark.parametrize("measure", STATED, ids=lambda m: m.kind)
+@given(release=RELEASE, data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_parts_of_a_release_merge(measure, release, data) -> None:
+    groups = pv.Groups.from_histograms(release)
+    whole = groups.grouped
+    left = data.draw(st.lists(st.booleans(), min_size=len(whole), max_size=len(whole)))
+    mine = np.array(left)
+    everybody = np.zeros(len(whole.about), dtype=np.int64)
+    np.add.at(everybody, whole.value, whole.n)
+    parts = [
+        Extreme(measure).add(Batch(whole.take(np.flatnonzero(some)), everybody))
+        for some in (mine, ~mine)
+    ]
+    expected = Extreme(measure).add(Batch(whole, everybody))
+    found = parts[0] | parts[1]
+    for name in ("value", "groups", "beyond", "people_beyond", "people", "alone"):
+        assert getattr(expected, name) == getattr(found, name)

@@ -420,6 +420,28 @@ EXAMPLES = {
     "promise.within": '[[promise]]\nagainst = "bayesian"\nabout = "rating"\nwithin = 2',
     "measure.name": '[[measure]]\nname = "nobody stands alone"\nk_anonymity = 2',
     "measure.k_anonymity": "[[measure]]\nk_anonymity = 5",
+    "measure.alpha_k_anonymity": '[[measure]]\nalpha_k_anonymity = 0.5\nk = 5',
+    "measure.distinct_l_diversity": '[[measure]]\ndistinct_l_diversity = 3',
+    "measure.entropy_l_diversity": '[[measure]]\nentropy_l_diversity = 2.5',
+    "measure.recursive_l_diversity": '[[measure]]\nrecursive_l_diversity = 3\nc = 2',
+    "measure.t_closeness": '[[measure]]\nt_closeness = 0.2',
+    "measure.beta_likeness": '[[measure]]\nbeta_likeness = 1',
+    "measure.enhanced_beta_likeness": '[[measure]]\nenhanced_beta_likeness = 1',
+    "measure.delta_disclosure": '[[measure]]\ndelta_disclosure = 1.5',
+    "measure.prosecutor_risk": '[[measure]]\nprosecutor_risk = 0.2',
+    "measure.journalist_risk": '[[measure]]\njournalist_risk = 0.05\n'
+    'population = "census.csv"',
+    "measure.marketer_risk": '[[measure]]\nmarketer_risk = 0.05',
+    "measure.sample_uniques": '[[measure]]\nsample_uniques = 0.01',
+    "measure.about": '[[measure]]\nt_closeness = 0.2\nabout = "bankruptcy"',
+    "measure.missing": '[[measure]]\nk_anonymity = 5\nmissing = "drop"',
+    "measure.c": "[[measure]]\nrecursive_l_diversity = 3\nc = 2",
+    "measure.k": "[[measure]]\nalpha_k_anonymity = 0.5\nk = 5",
+    "measure.distance": '[[measure]]\nt_closeness = 0.2\ndistance = "ordered"',
+    "measure.hierarchy": '[[measure]]\nt_closeness = 0.2\ndistance = "hierarchical"\n'
+    'hierarchy = { Discharged = ["past", "any"], Current = ["now", "any"] }',
+    "measure.population": '[[measure]]\njournalist_risk = 0.05\n'
+    'population = "census.csv"',
     "purpose.utility": '[purpose]\nutility = "information"',
     "earlier.custody": '[[earlier]]\ncustody = "vault/2025"',
     "signoff.name": '[signoff]\nname = "Ada Byron, data steward"\n'
@@ -437,10 +459,10 @@ HEADS = {
     "it.",
     "promise": "What must hold, written once per promise. A promise says against whom, "
     "about what, and exactly one limit: `at_most`, or `below`, or `from` with `to`, or "
-    "`within`. A promise against a linker takes `at_most` or `below`. On a table, "
-    "promises against an insider are UNDECIDED for now, and promises against a "
-    "reconstructor or a Bayesian do not apply.",
-    "measure": "A familiar measure of the groups of all quasi columns.",
+    "`within`. A promise against a linker or an insider takes `at_most` or `below`. "
+    "On a table, promises against a reconstructor or a Bayesian do not apply.",
+    "measure": "A familiar measure of the groups of all quasi columns, one per "
+    "section. A missing value counts as a value of its own; `missing` says otherwise.",
     "purpose": "What the analyst wants. `privet publish` shows values in the order of "
     "what they are worth to this purpose; an audit does not use it. `information` is "
     "about the target. Without a target, or with `distortion`, what "

@@ -124,10 +124,10 @@ def _with_victim(
     cards = _left(crowd)
     having = lacking = 0
     for card, n in cards.items():
-        if not n or any(_has(card, x) for x in rules_out):
+        if not n or any(has(card, x) for x in rules_out):
             continue
         rest = sum(cards.values()) - 1
-        if _has(card, value):
+        if has(card, value):
             having += n * perm(rest, crowd.companions)
         else:
             rest -= _holders(cards, value)
@@ -152,10 +152,11 @@ def _dealt(crowd: Crowd) -> int:
 
 
 def _holders(cards: Mapping[Cell, int], value: str | None) -> int:
-    return sum(n for card, n in cards.items() if _has(card, value))
+    return sum(n for card, n in cards.items() if has(card, value))
 
 
-def _has(card: Cell, value: str | None) -> bool:
+def has(card: Cell, value: str | None) -> bool:
+    """Whether somebody with this cell has the value."""
     return value in card if isinstance(card, tuple) else card == value
 
 

@@ -55,7 +55,7 @@ class Witness:
     """… out of everybody."""
     counted: str = "rows"
     """What the counts count: rows or people; "chances" where nothing was counted."""
-    attack: Attack | None = None
+    attack: Attack | None = field(default=None, repr=False)
     """What an insider knows besides; the belief then is the attack's."""
     sees: Mapping[str, str] = field(default_factory=dict)
     """The disguised row that is seen, where there is one."""

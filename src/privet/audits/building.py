@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.attacks import Attack, Cell, Crowd, recounted
+from privet.attacks import Attack, Cell, Crowd, has, recounted
 from privet.audits.odds import Point
 from privet.audits.skyline import APART, TOGETHER, Case
 from privet.counts import Domain
@@ -56,14 +56,14 @@ def placed(
 ) -> tuple[Crowd, ...]:
     """The crowds with as many people known and companions as the attack needs."""
     k, m = point.k, point.m
-    tail = {c: n for c, n in left(victim).items() if c != value and c not in ruled}
+    tail = {c: n for c, n in left(victim).items() if not _any(c, (value, *ruled))}
     if shape == TOGETHER:
         known = min(k, sum(tail.values()))
-        without = sum(n for c, n in left(victim).items() if c != value)
+        without = sum(n for c, n in left(victim).items() if not has(c, value))
         # Who knows the whole tail is certain already.
         more = min(m, without - known) if known < sum(tail.values()) else 0
         return (_joined(victim, _first(tail, known), more),)
-    lacking = {c: n for c, n in left(other).items() if c != value}
+    lacking = {c: n for c, n in left(other).items() if not has(c, value)}
     room = sum(lacking.values())
     if shape == APART:
         known = min(k, room)
@@ -74,6 +74,10 @@ def placed(
         _joined(victim, _first(tail, known), 0),
         _joined(other, {}, min(m, room + 1)),
     )
+
+
+def _any(card: Cell, values: Sequence[str | None]) -> bool:
+    return any(has(card, v) for v in values)
 
 
 def left(group: Crowd) -> dict[Cell, int]:

@@ -21,6 +21,7 @@ from privet.audits.confidence import about, ceiling, codes_of, never
 from privet.audits.named import Named, are_named, find_people
 from privet.audits.odds import NEAR, Point, Ruling
 from privet.audits.ranked import Ranked, ranked
+from privet.audits.sets import SetJudging, judging_sets, sets_of
 from privet.audits.skyline import Skyline, mattering
 from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
@@ -69,6 +70,25 @@ class Judging:
             return None
         return attack(case, self.fold.kept, self.point)
 
+    def finding(self, everybody: Grouped, counted: str) -> Finding:
+        """What became of the promise."""
+        found = self.attack()
+        belief, witness = Belief(0, 0), None
+        if found is not None:
+            witness = witness_of(self.tally.about, found, everybody, counted)
+            belief = witness.belief
+        kept = self.limit.holds(belief)
+        return Finding(
+            promise=self.promise,
+            verdict=Verdict.SAFE if kept else Verdict.BREACH,
+            basis=Basis.EXACT,
+            belief=belief,
+            witness=witness,
+            groups=0 if self.named else self.fold.groups,
+            groups_above=self.above,
+            people_above=self.people_above,
+        )
+
 
 def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
@@ -76,8 +96,12 @@ def judge_table(
     """Judge an insider's promises on a table, from one count."""
     asked = [_asked(p, table) for p in promises]
     domains = table.domains(list(dict.fromkeys(t.about for t, _ in asked)), run)
-    judged = []
+    judged: list[Judging | SetJudging] = []
     for promise, (tally, values) in zip(promises, asked, strict=True):
+        sets = sets_of(table, domains[tally.about])
+        if sets is not None:
+            judged.append(judging_sets(promise, tally, values, sets))
+            continue
         named = None
         if are_named(_insider(promise)):
             named = find_people(_insider(promise), table, tally, run)
@@ -95,7 +119,7 @@ def judge_table(
         _pass(batch, [j for j in judged if j.tally == tally])
     for j in judged:
         _refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
-    return [_finding(j, overall[j.tally.about], table.counted) for j in judged]
+    return [j.finding(overall[j.tally.about], table.counted) for j in judged]
 
 
 def judge_groups(
@@ -118,11 +142,11 @@ def judge_groups(
             )
         j = _judging(promise, tally, values, groups.grouped.about, warn, None)
         _pass(groups.grouped, [j])
-        found.append(_finding(j, groups.everybody, groups.counted))
+        found.append(j.finding(groups.everybody, groups.counted))
     return found
 
 
-def _pass(batch: Grouped, judged: Sequence[Judging]) -> None:
+def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
     if not judged or not len(batch):
         return
     if int(batch.total.sum()) != int(batch.n.sum()):
@@ -224,27 +248,8 @@ def beyond(
     return above
 
 
-def _finding(j: Judging, everybody: Grouped, counted: str) -> Finding:
-    found = j.attack()
-    belief = Belief(0, 0)
-    witness = None
-    if found is not None:
-        witness = _witness(j.tally.about, found, everybody, counted)
-        belief = witness.belief
-    kept = j.limit.holds(belief)
-    return Finding(
-        promise=j.promise,
-        verdict=Verdict.SAFE if kept else Verdict.BREACH,
-        basis=Basis.EXACT,
-        belief=belief,
-        witness=witness,
-        groups=0 if j.named else j.fold.groups,
-        groups_above=j.above,
-        people_above=j.people_above,
-    )
-
-
-def _witness(column: str, found: Attack, everybody: Grouped, counted: str) -> Witness:
+def witness_of(column: str, found: Attack, everybody: Grouped, counted: str) -> Witness:
+    """The attack beside how many have the value, in the group and in all."""
     own = found.crowds[0]
     code = everybody.about.code(found.value)
     having = int(everybody.n[everybody.value == code].sum())

@@ -28,6 +28,7 @@ def test_messages_go_to_standard_error_and_can_be_repeated(privet: Privet) -> No
         "Made my demo/patients.csv: 1,000 patients who never lived.",
         "Made my demo/policy.toml: what the hospital promises its patients.",
         "privet audit 'my demo/patients.csv' -p 'my demo/policy.toml'",
+        "privet skyline 'my demo/patients.csv' -p 'my demo/policy.toml'",
         "privet publish 'my demo/patients.csv' -p 'my demo/policy.toml' "
         "-o 'my demo/release' --custody 'my demo/custody'",
         "privet verify 'my demo/release'",

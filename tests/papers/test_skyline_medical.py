@@ -80,3 +80,36 @@ def test_hidden_columns_move_people_together(hospital: pv.Table) -> None:
 
     shown = hospital.relabelled({"group": Relabel(("⊥", "⊥"))})
     assert Fraction(1, 8) == pv.belief(shown, pv.Insider(victim="Tom"), TOM).posterior
+
+
+@pytest.mark.parametrize(
+    ("knowing", "expected"),
+    [
+        (lambda has: has["Frank"] == has["Gloria"], Fraction(1, 2)),
+        (lambda has: has["Ed"] == "Flu" and has["Tom"] != "Cancer", Fraction(1)),
+        (lambda has: has["Tom"] in ("AIDS", "Flu"), Fraction(1, 2)),
+        (lambda has: has["Ann"] == "Cold", Fraction(1, 4)),
+        (lambda has: True, Fraction(1, 4)),
+    ],
+)
+def test_any_sentence(hospital: pv.Table, knowing, expected: Fraction) -> None:
+    found = pv.belief(hospital, pv.Insider(victim="Tom"), TOM, knowing=knowing)
+    assert (Fraction(1, 8), expected) == (found.prior, found.posterior)
+
+
+def test_a_sentence_beside_names(hospital: pv.Table) -> None:
+    insider = pv.Insider(["Cancer"], same_as=["Ed"], victim="Tom")
+    found = pv.belief(hospital, insider, TOM, knowing=lambda has: True)
+    assert Fraction(3, 5) == found.posterior
+
+
+def test_sentences_that_make_no_sense(hospital: pv.Table) -> None:
+    tom = pv.Insider(victim="Tom")
+    with pytest.raises(pv.InputError, match="fits none"):
+        pv.belief(hospital, tom, TOM, knowing=lambda has: has["Tom"] == "Cold")
+    with pytest.raises(pv.InputError, match="must go with people by name"):
+        pv.belief(hospital, pv.Insider(1, victim="Tom"), TOM, knowing=bool)
+    with pytest.raises(pv.InputError, match="victim; got none"):
+        pv.belief(hospital, pv.Insider(), TOM, knowing=bool)
+    with pytest.raises(pv.InputError, match="'Zoe' must be one person"):
+        pv.belief(hospital, tom, TOM, knowing=lambda has: has["Zoe"])

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
 from privet.audits import bayes, channel, confidence, insider, measures
+from privet.audits.sentences import Sentence, belief_knowing
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
 from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
@@ -130,14 +131,29 @@ def belief(
     adversary: Adversary,
     about: object = None,
     *,
+    knowing: Sentence | None = None,
     progress: Listener | None = None,
 ) -> Belief:
     """How sure one adversary can be at worst, without any promise.
 
+    Parameters
+    ----------
+    release, adversary, about
+        What is looked at, by whom, and for which value; see `Promise`.
+    knowing
+        Any other sentence an insider knows about people by name: a function that is
+        given who has what and says whether that fits.
+    progress
+        Takes `Progress` events.
+
+    Examples
+    --------
     >>> from privet import Groups, Linker
     >>> belief(Groups.from_histograms([{"flu": 3, "aids": 1}]), Linker()).posterior
     Fraction(3, 4)
     """
+    if knowing is not None:
+        return belief_knowing(release, adversary, about, knowing, Run(progress))
     found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
     worst = found.findings[0].belief
     assert worst is not None

@@ -94,10 +94,10 @@ def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge an insider's promises on a table, from one count."""
-    asked = [_asked(p, table) for p in promises]
-    domains = table.domains(list(dict.fromkeys(t.about for t, _ in asked)), run)
+    wanted = [asked(p, table) for p in promises]
+    domains = table.domains(list(dict.fromkeys(t.about for t, _ in wanted)), run)
     judged: list[Judging | SetJudging] = []
-    for promise, (tally, values) in zip(promises, asked, strict=True):
+    for promise, (tally, values) in zip(promises, wanted, strict=True):
         sets = sets_of(table, domains[tally.about])
         if sets is not None:
             judged.append(judging_sets(promise, tally, values, sets))
@@ -108,10 +108,10 @@ def judge_table(
         judged.append(
             _judging(promise, tally, values, domains[tally.about], warn, named)
         )
-    everybody = {t.about: Tally((), t.about) for t, _ in asked}
+    everybody = {t.about: Tally((), t.about) for t, _ in wanted}
     overall: dict[str, Grouped] = {}
     people: dict[Tally, int] = {}
-    tallies = list(dict.fromkeys([*(t for t, _ in asked), *everybody.values()]))
+    tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
     for tally, batch in table.count(tallies, run):
         if not tally.by:
             overall[tally.about] = batch
@@ -167,7 +167,7 @@ def _insider(promise: Promise) -> Insider:
     return promise.against
 
 
-def _asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | None]:
+def asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | None]:
     """The groups an insider sees, and the values the promise is about."""
     column, values = about(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")

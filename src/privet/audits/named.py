@@ -161,15 +161,20 @@ def located(batch: Grouped, key: Key) -> list[int]:
     return np.flatnonzero(same).tolist()
 
 
-def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named:
-    """Look the people named up in the one identifier column."""
+def identifier_of(table: Table) -> str:
+    """The column people are looked up in by name."""
     if len(table.roles.identifier) != 1:
         got = ", ".join(map(repr, table.roles.identifier)) or "none"
         raise NoAudit(
             "People can be known by name only where a table has one identifier column; "
             f"got {got}. A release has none: audit the table it was made from."
         )
-    (column,) = table.roles.identifier
+    return table.roles.identifier[0]
+
+
+def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named:
+    """Look the people named up in the one identifier column."""
+    column = identifier_of(table)
     others, same = insider.knows_others, insider.same_as
     called = [
         insider.victim,
@@ -179,11 +184,12 @@ def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named
     homes = {}
     for name in called:
         assert name is not None
-        homes[name] = _home(name, column, table, tally, run)
+        homes[name] = home_of(name, column, table, tally, run)
     return Named(insider, homes)
 
 
-def _home(name: str, column: str, table: Table, tally: Tally, run: Run) -> Key:
+def home_of(name: str, column: str, table: Table, tally: Tally, run: Run) -> Key:
+    """The group of a person."""
     found: list[tuple[Key, int]] = []
     for _, batch in table.count([tally], run, only={column: [name]}):
         found += [(batch.keys[g], int(batch.total[g])) for g in range(len(batch))]

@@ -6,10 +6,11 @@ release, however odd the knowledge, and it is what the fast formulas are tested 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
+from typing import NoReturn
 
 from privet.errors import InputError, TooLarge
 from privet.releases.groups import Groups
@@ -73,6 +74,88 @@ def belief(
     if not fitting:
         raise InputError("What is known must fit some world; it fits none.")
     return Fraction(having, fitting)
+
+
+class _Asked(Exception):
+    """Somebody is asked about who was not looked up yet."""
+
+
+class Known(dict[str, str | None]):
+    """Who has what in one world; asks for people it does not have."""
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise _Asked(name)
+
+
+def belief_about(
+    victim: str,
+    value: str | None,
+    home: Callable[[str], tuple[Hashable, Mapping[str | None, int]]],
+    knowing: Callable[[Mapping[str, str | None]], object],
+    *,
+    most: int = MOST_WORLDS,
+) -> Fraction:
+    """How likely a person has a value, given any sentence about people by name.
+
+    Parameters
+    ----------
+    home
+        The group of a person, and its histogram.
+    knowing
+        Whether a world fits; it is asked about people by their names.
+
+    Examples
+    --------
+    >>> belief_about("Tom", "aids", lambda name: (0, {"flu": 2, "aids": 2}),
+    ...              lambda has: has["Ed"] == "flu")
+    Fraction(2, 3)
+    """
+    homes = {victim: home(victim)}
+    while True:
+        try:
+            return _share(victim, value, homes, knowing, most)
+        except _Asked as asked:
+            name = str(asked.args[0])
+            homes[name] = home(name)
+
+
+def _share(
+    victim: str,
+    value: str | None,
+    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
+    knowing: Callable[[Mapping[str, str | None]], object],
+    most: int,
+) -> Fraction:
+    number = prod(len(histogram) for _, histogram in homes.values())
+    if number > most:
+        raise TooLarge(
+            f"A sentence must be about few people: at most {most} ways to give them "
+            f"values are tried; there are {number}."
+        )
+    fitting = having = 0
+    for world, ways in _dealt(homes):
+        if knowing(world):
+            fitting += ways
+            having += ways * (world[victim] == value)
+    if not fitting:
+        raise InputError("What is known must fit some world; it fits none.")
+    return Fraction(having, fitting)
+
+
+def _dealt(
+    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
+) -> Iterator[tuple[Known, int]]:
+    """Values for the people, and in how many ways they can get them."""
+    choices = [[(name, v) for v in h] for name, (_, h) in homes.items()]
+    for deal in product(*choices):
+        left = {group: dict(h) for group, h in homes.values()}
+        ways = 1
+        for name, v in deal:
+            cards = left[homes[name][0]]
+            ways *= cards[v]
+            cards[v] -= 1
+        if ways:
+            yield Known(deal), ways
 
 
 def _arrangements(counts: list[int]) -> int:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
@@ -145,19 +146,22 @@ class SetSkyline:
         found = []
         for s, own in self.entries.items():
             for e in own:
-                alone = Fraction(max(e.tail - k, 0), e.holders)
-                found.append(
-                    (alone * odds.lacking(e.a, e.b, k + 1, m), s, TOGETHER, e, e)
-                )
+                both = _alone(e, k) * _lacking(e, k + 1, m)
+                found.append((both, s, TOGETHER, e, e))
             for shape, near, far in ((WITH_KNOWN, k, 0), (APART, 0, k)):
-                first = min(
-                    own, key=lambda e: Fraction(max(e.tail - near, 0), e.holders)
-                )
-                other = min(own, key=lambda e: odds.lacking(e.a, e.b, far, m))
-                alone = Fraction(max(first.tail - near, 0), first.holders)
-                both = alone * odds.lacking(other.a, other.b, far, m)
+                first = min(own, key=partial(_alone, k=near))
+                other = min(own, key=partial(_lacking, k=far, m=m))
+                both = _alone(first, near) * _lacking(other, far, m)
                 found.append((both, s, shape, first, other))
         return min(found, key=lambda case: case[0]) if found else None
+
+
+def _alone(entry: Entry, k: int) -> Fraction:
+    return odds.alone(entry.tail, entry.holders, k)
+
+
+def _lacking(entry: Entry, k: int, m: int) -> Fraction:
+    return odds.lacking(entry.a, entry.b, k, m)
 
 
 def _beats(one: Entry, other: Entry) -> bool:

@@ -8,13 +8,15 @@ from shlex import join
 
 import pyarrow.csv as pa_csv
 
-from privet.audits import audit
+from privet.audits import audit, bound
+from privet.audits.frontier import skyline
 from privet.demo.patients import POLICY, patients
 from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import Policy
 from privet.publishers import publish, verify
 from privet.report.released import as_text, summary
+from privet.report.skylines import headline
 from privet.table import read
 
 MARK = ".privet-demo"
@@ -42,6 +44,8 @@ def tell(
     stated = Policy.load(policy)
     with read(table) as people:
         show(audit(people, stated))
+        say(f"\n{join(['privet', 'skyline', *call])}\n")
+        emit(f"\n{headline(skyline(bound(people, stated), '0.95'))}\n")
         out, vault = folder / "release", folder / "custody"
         places = ["-o", str(out), "--custody", str(vault)]
         say(f"\n{join(['privet', 'publish', *call, *places])}\n")

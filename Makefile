@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres docs docs-pages bench studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres test-browser docs docs-pages bench studies clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -53,6 +53,10 @@ test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster wi
 
 test-postgres: $(PLACES)/.ready ## what runs on PostgreSQL: a server of its own; needs PostgreSQL's programs
 	PYTHONPATH=$(PLACES) $(BIN)/pytest -q -m postgres -p no:cacheprovider tests
+
+test-browser: $(READY)    ## the survey page in Debian's chromium
+	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }
+	PRIVET_BROWSER=1 $(BIN)/pytest -q tests/browser
 
 docs: $(READY)            ## the site; broken links and missing pages are errors
 	$(BIN)/mkdocs build --quiet --strict --site-dir build/site

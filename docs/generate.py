@@ -89,10 +89,12 @@ SHELVES = {
         "Matrix",
         "Replace",
         "Responses",
+        "disguise",
         "estimate",
         "Estimate",
         "DisguisedNaiveBayes",
         "score_disguised",
+        "Collector",
     ),
     "Findings": ("Audit", "Finding", "Witness", "Verdict", "Basis", "Progress"),
 }

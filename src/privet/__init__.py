@@ -20,6 +20,7 @@ _HOMES = {
     "Breach": "errors",
     "Ceiling": "beliefs",
     "ClassifierViews": "releases.classifier",
+    "Collector": "audits.collector",
     "ColumnNotFound": "errors",
     "Counts": "counts",
     "Design": "releases.design",
@@ -69,6 +70,7 @@ _HOMES = {
     "Witness": "finding",
     "audit": "audits",
     "belief": "audits",
+    "disguise": "publishers.respond",
     "estimate": "learn.estimates",
     "load": "publishers",
     "publish": "publishers",
@@ -88,6 +90,7 @@ __all__ = [
     "Breach",
     "Ceiling",
     "ClassifierViews",
+    "Collector",
     "ColumnNotFound",
     "Counts",
     "Design",
@@ -138,6 +141,7 @@ __all__ = [
     "__version__",
     "audit",
     "belief",
+    "disguise",
     "estimate",
     "load",
     "publish",
@@ -150,6 +154,7 @@ __all__ = [
 if TYPE_CHECKING:
     from privet.adversary import Bayesian, Insider, Linker, Reconstructor
     from privet.audits import audit, belief
+    from privet.audits.collector import Collector
     from privet.audits.frontier import Frontier, skyline
     from privet.beliefs import Belief, Ceiling, Ratio, Shift
     from privet.counts import Counts
@@ -184,6 +189,7 @@ if TYPE_CHECKING:
         verify,
     )
     from privet.publishers.randomized import RandomizedResponse
+    from privet.publishers.respond import disguise
     from privet.releases.channels import Flip, KAry, Matrix, Replace
     from privet.releases.classifier import ClassifierViews
     from privet.releases.design import Design, Group, Question

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import __version__, terminal
+from privet.asking import collect, plan
 from privet.knowing import skyline
 from privet.options import (
     as_words,
@@ -21,6 +22,7 @@ from privet.options import (
     without_secrets,
 )
 from privet.releasing import publish, verify
+from privet.surveying import disguise, estimate
 
 if TYPE_CHECKING:
     from privet.draft import Guess
@@ -59,6 +61,8 @@ def cli() -> None:
     privet publish patients.csv -p p.toml -o out --custody vault
                                             a release that keeps every promise
     privet verify out                       recount a release from its files
+    privet collect design.toml              a survey whose answers are disguised
+    privet estimate answers.duckdb          what they say about everybody
 
     \b
     Exit codes: 0 safe, 1 breach, 2 wrong use, 3 undecided, 4 infeasible,
@@ -239,6 +243,10 @@ def _audit_release(
 cli.add_command(skyline)
 cli.add_command(publish)
 cli.add_command(verify)
+cli.add_command(disguise)
+cli.add_command(estimate)
+cli.add_command(plan)
+cli.add_command(collect)
 
 
 @cli.command(short_help="Let your shell complete commands and options.")

@@ -70,15 +70,19 @@ def is_release(path: str | PathLike[str]) -> bool:
     return (Path(path) / MANIFEST).is_file()
 
 
-def load(folder: str | PathLike[str], **options: Any) -> Release:
-    """Open a release from its public files.
+def load(folder: str | PathLike[str], **options: Any) -> Any:
+    """Open a release from its public files: a `Release`, or `Responses`.
 
     Everything must be as the manifest says: digests, rows, columns, and the promises,
     which are recounted. `verify` tells all of it at once instead of raising.
     """
     place = Path(folder).expanduser()
     content = read_manifest(place)
-    for problem in _changed_files(place, content):
+    if content["kind"] == "responses":
+        from privet.publishers.answers import load_responses
+
+        return load_responses(place, content, **options)
+    for problem in changed_files(place, content):
         raise InputError(problem)
     release = _load(place, content, **options)
     if problems := _differences(release, content):
@@ -88,7 +92,7 @@ def load(folder: str | PathLike[str], **options: Any) -> Release:
 
 
 def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
-    policy = _policy(content)
+    policy = policy_from(content)
     table = open_judged(folder, content, **options)
     try:
         found = audit(table, [*policy.promises, *policy.measures])
@@ -131,7 +135,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return check_form(content)
 
 
-def _changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
+def changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
+    """Files that are missing, or not what they were."""
     problems = []
     for file in content["files"]:
         path = folder / file["path"]
@@ -164,7 +169,8 @@ def _roles(content: Mapping[str, Any]) -> Roles:
     )
 
 
-def _policy(content: Mapping[str, Any]) -> Policy:
+def policy_from(content: Mapping[str, Any]) -> Policy:
+    """The promises a manifest states."""
     return Policy(
         promises=tuple(_promise(p) for p in content["promises"]),
         measures=tuple(_measure(m) for m in content.get("measures", ())),
@@ -222,11 +228,14 @@ class Verification:
     """What differs; empty if everything is as the manifest says."""
     audit: Audit | None
     """The promises, recounted from the files; None where they cannot be read."""
+    unpromised: bool = False
+    """Whether the release makes no promise that could be judged."""
 
     @property
     def good(self) -> bool:
         """Whether the release is what its manifest says, and safe."""
-        return not self.problems and self.audit is not None and self.audit.safe
+        kept = self.unpromised or (self.audit is not None and self.audit.safe)
+        return not self.problems and kept
 
 
 def verify(
@@ -235,7 +244,11 @@ def verify(
     """Recount a release against its manifest, from the files alone."""
     place = Path(folder).expanduser()
     content = read_manifest(place)
-    problems = _changed_files(place, content)
+    if content["kind"] == "responses":
+        from privet.publishers.answers import verify_responses
+
+        return verify_responses(place, content, **options)
+    problems = changed_files(place, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:

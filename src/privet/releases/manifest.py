@@ -16,6 +16,9 @@ from privet.policy import Measure, Promise
 from privet.releases.recipe import Cut, Hide, Recipe
 from privet.roles import Schema
 
+KINDS = ("groups", "responses")
+"""What releases there are."""
+
 VERSION = 1
 """The form of the manifest."""
 
@@ -163,11 +166,12 @@ def check_form(content: Any) -> dict[str, Any]:
             "Another version of privet wrote it."
         )
     missing = [k for k in ("kind", "files", "columns", "promises") if k not in content]
-    if missing or content["kind"] != "groups":
+    if missing or content["kind"] not in KINDS:
         raise InputError(
             f"release.json must describe a table; it lacks {', '.join(missing)}."
             if missing
-            else f"The release must be a table; it is of kind {content['kind']!r}."
+            else f"The release must be one of {', '.join(KINDS)}; it is of kind "
+            f"{content['kind']!r}."
         )
     wrong = [key for key, fits in _FORM.items() if key in content and not fits(content)]
     if wrong:

@@ -1,0 +1,1 @@
+"""The survey service: answers are disguised in the browser and stored as they come."""

@@ -1,0 +1,283 @@
+"""The commands that ask without knowing: disguise and estimate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privet import terminal
+from privet.options import common, opened, table_options, where_of
+
+if TYPE_CHECKING:
+    from privet.learn.estimates import Estimate, Estimates
+    from privet.releases.design import Design
+
+_design = click.option(
+    "--design",
+    "-d",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The design file (TOML or JSON): questions and how each is disguised.",
+)
+
+
+@click.command(short_help="Disguise every answer of a table by chance.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@_design
+@click.option("--output", "-o", required=True, type=click.Path(), help="The release.")
+@click.option(
+    "--custody",
+    required=True,
+    type=click.Path(file_okay=False),
+    help="The folder for the private record; it never travels.",
+)
+@click.option(
+    "--policy",
+    "-p",
+    type=click.Path(),
+    help="A policy whose promises against a Bayesian the design must keep.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "csv"]),
+    help="How the table is written; parquet unless -o ends in .csv.",
+)
+@click.option("--replace", is_flag=True, help="Write over an earlier release.")
+@table_options
+@common
+def disguise(
+    source: str,
+    design: str | None,
+    output: str,
+    custody: str,
+    policy: str | None,
+    form: str | None,
+    replace: bool,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,
+    max_seconds: float | None,
+    **reading: Any,
+) -> None:
+    """Disguise every answer of TABLE with the chances a design states.
+
+    \b
+    Examples:
+      privet disguise answers.csv -d design.toml -o out --custody vault
+      privet disguise answers.parquet -d design.toml -o out --custody vault \\
+          -p policy.toml
+
+    Chances are exact and come from the operating system. Columns the design does not
+    name are left out. The file may be larger than memory. Nothing is written if the
+    design breaks a promise of the policy.
+
+    \b
+    Exit codes: 0 written, 2 wrong use, 4 the design breaks a promise.
+    """
+    from privet.policy import Policy
+    from privet.publishers.respond import disguise as make
+
+    promised = None if policy is None else Policy.load(policy)
+    silent = quiet or as_json
+    with (
+        terminal.warned() as said,
+        opened(source, where_of(where), reading, silent) as (table, listener),
+    ):
+        stated = loaded(design)
+        found = make(
+            table,
+            stated,
+            output,
+            custody=custody,
+            policy=promised,
+            format=form,
+            replace=replace,
+            progress=listener,
+        )
+        found.close()
+    told = {
+        "verdict": "written",
+        "rows": found.manifest["files"][0]["rows"],
+        "privacy": found.manifest["privacy"],
+        "folder": output,
+        "custody": custody,
+    }
+    if as_json:
+        terminal.emit(terminal.as_one_object(told))
+    elif quiet:
+        terminal.emit(told["verdict"])
+    else:
+        terminal.emit(_written(told, stated))
+    for note in said:
+        terminal.say(f"note: {note}")
+
+
+def _written(told: dict[str, Any], design: Design) -> str:
+    lines = [f"✓ Written: {told['rows']:,} disguised rows in {told['folder']}.", ""]
+    lines += [given_away(design)]
+    lines += [
+        "",
+        f"Kept: {told['custody']}. The true answers stay where they are; delete them "
+        "if nobody needs them any more.",
+    ]
+    return "\n".join(lines)
+
+
+def given_away(design: Design) -> str:
+    """What one disguised row tells about its person, question by question."""
+    secret = [c for c in design.columns if c not in design.public]
+    lines = ["What one disguised row gives away about its person:"]
+    for column in secret:
+        lines.append(f"  {column}: ε {_epsilon(design, [column])}")
+    lines.append(f"  the whole record: ε {_epsilon(design, None)}")
+    if design.public:
+        lines.append(f"  public: {', '.join(design.public)}")
+    return "\n".join(lines)
+
+
+def _epsilon(design: Design, columns: list[str] | None) -> str:
+    grown = design.growth(columns)
+    if grown is None:
+        return "infinite: some truths can be told for certain"
+    factor = f"odds times {float(grown):.4g} at most"
+    return f"{design.epsilon(columns):.3g} ({factor})"
+
+
+def loaded(design: str | None) -> Design:
+    """The design a command was given."""
+    from privet.releases.design import Design
+
+    if design is None:
+        raise click.UsageError("Give the design with -d.")
+    return Design.load(design)
+
+
+# Estimating -------------------------------------------------------------------------
+
+
+@click.command(short_help="Estimate shares from disguised answers.")
+@click.argument("source", metavar="ANSWERS", type=click.Path())
+@click.argument("expression", nargs=-1)
+@_design
+@click.option(
+    "--confidence",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="How often the intervals shall hold the truth.",
+)
+@click.option(
+    "--as",
+    "who",
+    type=click.Choice(["collector"]),
+    help="Attack instead: which share of records a collector guesses right.",
+)
+@click.option("--table", help="Table of a DuckDB database file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the shares only.")
+@click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
+def estimate(
+    source: str,
+    expression: tuple[str, ...],
+    design: str | None,
+    confidence: float,
+    who: str | None,
+    table: str | None,
+    as_json: bool,
+    quiet: bool,
+    memory_limit: str | None,
+) -> None:
+    """Estimate shares of the truth from disguised ANSWERS.
+
+    \b
+    Examples:
+      privet estimate out
+      privet estimate out "smokes = yes and not age = 'below 30'"
+      privet estimate answers.duckdb -d design.toml
+      privet estimate out --as collector
+
+    ANSWERS is the folder of a release, a table with -d, or the database that privet
+    collect writes, also while it runs. Each EXPRESSION uses =, !=, in, and, or, not
+    and brackets; without one, every answer to every question is estimated.
+    """
+    from privet.learn.estimates import estimate as estimates
+
+    with terminal.warned():
+        responses = _responses(source, design, table, memory_limit)
+        try:
+            if who is not None:
+                _attack(responses, as_json=as_json)
+                return
+            found = estimates(responses, responses.design, confidence=confidence)
+            shares = _asked(found, expression)
+        finally:
+            responses.close()
+    if as_json:
+        rows = [{"share": what, **e.to_dict()} for what, e in shares]
+        terminal.emit(terminal.as_one_object({"estimates": rows}))
+    else:
+        for what, e in shares:
+            terminal.emit(f"{e.value:.6g}" if quiet else _line(what, e))
+
+
+def _responses(
+    source: str, design: str | None, table: str | None, memory_limit: str | None
+) -> Any:
+    from privet.publishers import load
+    from privet.publishers.reading import is_release
+    from privet.releases.responses import Responses
+    from privet.table import read
+
+    if is_release(source):
+        found = load(source, memory_limit=memory_limit)
+        if not isinstance(found, Responses):
+            raise click.UsageError(f"{source!r} is a release, but not of answers.")
+        return found
+    if source.endswith((".duckdb", ".db")) and table is None:
+        from privet.collect.store import answers
+
+        return answers(Path(source), None if design is None else loaded(design))
+    return Responses(
+        read(source, table=table, memory_limit=memory_limit), loaded(design)
+    )
+
+
+def _asked(
+    found: Estimates, expressions: tuple[str, ...]
+) -> list[tuple[str, Estimate]]:
+    if expressions:
+        return [(text, found.share(text)) for text in expressions]
+    secret = [c for c in found.design.columns if c not in found.design.public]
+    return [
+        (f"{column} = {values[0]}", e)
+        for column in secret
+        for values, e in found.shares(column).items()
+    ]
+
+
+def _line(what: str, e: Estimate) -> str:
+    low, high = e.interval
+    text = (
+        f"{what}: {e.value:.1%} ({e.confidence:.0%} sure from {low:.1%} to {high:.1%}, "
+        f"{e.n:,} answers)"
+    )
+    return f"{text}\n  {e.note}" if e.note else text
+
+
+def _attack(responses: Any, *, as_json: bool) -> None:
+    from privet.audits.collector import Collector
+
+    found = Collector().attack(responses)
+    if as_json:
+        terminal.emit(terminal.as_one_object(found.to_dict()))
+        return
+    terminal.emit(
+        f"A collector who has these {found.rows:,} rows and the design, and nothing "
+        "else, guesses right:"
+    )
+    for columns, share in found.groups.items():
+        terminal.emit(f"  {', '.join(columns)}: {share:.1%} of people")
+    terminal.emit(f"  whole records: about {found.records:.1%}")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from privet.engines.base import Tally
-from privet.exact import fraction, percent
+from privet.finding import Finding
 from privet.publishers.release import Release
 from privet.report import words
 from privet.report.summary import finding
@@ -99,9 +99,16 @@ def _promises(release: Release) -> Iterator[dict[str, Any]]:
             "limit": told["limit"],
             "before": then["posterior"] or then["measured"],
             "after": told["posterior"] or told["measured"],
+            "change": _change(was, now),
             "words": told["words"],
             "note": told["note"],
         }
+
+
+def _change(was: Finding, now: Finding) -> str:
+    """The worst case before and after, as people read it; empty if nobody counted."""
+    before, after = words.reached(was), words.reached(now)
+    return f"{before} → {after}" if before and after else ""
 
 
 def as_text(told: Mapping[str, Any]) -> str:
@@ -112,8 +119,8 @@ def as_text(told: Mapping[str, Any]) -> str:
         lines = ["? Undecided: together with an earlier release nothing is certain."]
     for p in told["promises"]:
         lines += ["", f"{words.plain(p['promise'])}"]
-        if p["before"] is not None:
-            lines.append(f"  Worst case: {_share(p['before'])} → {_share(p['after'])}.")
+        if p["change"]:
+            lines.append(f"  Worst case: {p['change']}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += [
         "",
@@ -146,11 +153,6 @@ def _grouped(about: Mapping[str, Any]) -> list[str]:
         return [*lines, "Known values are shown as they are; who has which is not."]
     lines.append("Average width of what is shown, of the whole column:")
     return lines + [f"  {words.plain(c)}: {w:.1%}" for c, w in about["width"].items()]
-
-
-def _share(value: str) -> str:
-    number = fraction(value)
-    return percent(number) if number <= 1 else str(number)
 
 
 def _column(name: str, about: Mapping[str, Any]) -> str:

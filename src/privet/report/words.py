@@ -229,18 +229,25 @@ def _measured(finding: Finding) -> str:
     return measured.sentence(finding.promise, finding.value, people, facts)
 
 
+def reached(finding: Finding) -> str:
+    """The belief or what was measured; empty where nothing was counted."""
+    stated = finding.promise
+    if isinstance(stated, Measure):
+        return "" if finding.value is None else measured.number(stated, finding.value)
+    return "" if finding.belief is None else _apart(finding.belief, stated.limit)
+
+
 def figures(finding: Finding) -> str:
     """The limit beside what was found."""
     stated, found = finding.promise, finding.belief
     how = f", {BASES[finding.basis]}" if finding.basis else ""
     if isinstance(stated, Measure):
-        found_out = finding.value is not None
-        got = measured.number(stated, finding.value) if found_out else ""  # type: ignore[arg-type]
-        told = f" Measured: {got}{how}." if found_out else ""
+        got = reached(finding)
+        told = f" Measured: {got}{how}." if got else ""
         return f"Level: {stated.sense} {measured.level(stated)}.{told}"
     if found is None:
         return f"Promised: {promised(stated)}."
-    worst = _apart(found, stated.limit)
+    worst = reached(finding)
     if not isinstance(stated.limit, Ceiling):
         worst = f"from {percent(found.prior)} to {worst}"
     return f"Limit: {limit(stated.limit)}. Worst case: {worst}{how}."

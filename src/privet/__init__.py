@@ -67,6 +67,8 @@ _HOMES = {
     "TooLarge": "errors",
     "TopDownDisclosure": "publishers",
     "Verdict": "finding",
+    "View": "policy",
+    "Views": "releases.views",
     "Witness": "finding",
     "audit": "audits",
     "belief": "audits",
@@ -137,6 +139,8 @@ __all__ = [
     "TooLarge",
     "TopDownDisclosure",
     "Verdict",
+    "View",
+    "Views",
     "Witness",
     "__version__",
     "audit",
@@ -179,7 +183,7 @@ if TYPE_CHECKING:
     from privet.learn.accuracy import score_disguised
     from privet.learn.disguised import DisguisedNaiveBayes
     from privet.learn.estimates import Estimate, estimate
-    from privet.policy import Measure, Policy, Promise, Purpose, Signoff
+    from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
     from privet.publishers import (
         Mondrian,
         Release,
@@ -196,6 +200,7 @@ if TYPE_CHECKING:
     from privet.releases.groups import Groups
     from privet.releases.recipe import Recipe
     from privet.releases.responses import Responses
+    from privet.releases.views import Views
     from privet.roles import Bins, Roles
     from privet.table import Table, read
 

@@ -132,6 +132,10 @@ class Insider:
 MODELS = ("unrestricted", "restricted", "functional", "bag")
 """Which tables a reconstructor may take for possible."""
 
+WORLDS = ("projected", "full")
+"""Tables of the columns asked about and those that link them; or of all that is shown.
+"""
+
 
 @dataclass(frozen=True)
 class Reconstructor:
@@ -140,9 +144,15 @@ class Reconstructor:
     kind: ClassVar[str] = "reconstructor"
     model: str = "unrestricted"
     """Which tables count as possible: one of `MODELS`."""
+    worlds: str = "projected"
+    """What tables are made of: one of `WORLDS`."""
 
     def __init__(
-        self, model: str | None = None, *, one_row_per_id: bool | None = None
+        self,
+        model: str | None = None,
+        *,
+        one_row_per_id: bool | None = None,
+        worlds: str = "projected",
     ) -> None:
         if model is not None and one_row_per_id is not None:
             raise InputError(
@@ -155,14 +165,19 @@ class Reconstructor:
         if model is None:
             model = "restricted" if one_row_per_id else "unrestricted"
         object.__setattr__(self, "model", _choice(model, MODELS, "model"))
+        object.__setattr__(self, "worlds", _choice(worlds, WORLDS, "worlds"))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        return f"someone who lists the tables behind the views ({self.model} model)"
+        over = ", whole tuples" if self.worlds == "full" else ""
+        return (
+            f"someone who lists the tables behind the views ({self.model} model{over})"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The reconstructor as a policy writes it."""
-        return {"against": self.kind, "model": self.model}
+        worlds = {"worlds": self.worlds} if self.worlds != "projected" else {}
+        return {"against": self.kind, "model": self.model} | worlds
 
 
 PRIORS = ("uniform", "any")

@@ -94,6 +94,54 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Reconstruction(Witness):
+    """An association that the tables behind some views may hold.
+
+    Of `whole` tables that would give the views, `part` hold it.
+    """
+
+    model: str = "unrestricted"
+    """Which tables count as possible."""
+    views: int = 2
+    """How many views bear on it."""
+    keys: tuple[Mapping[str, str | None], ...] = ()
+    """The values of the shared columns in which both meet: with the two of them, the
+    tuples of the join that support it."""
+    sizes: tuple[tuple[int, int], ...] = ()
+    """People and values of those keys."""
+    cover: tuple[str | None, ...] = ()
+    """Values that the join gives the person; not all of very many."""
+    covered: int = 0
+    """How many values that are."""
+    shares: Mapping[str, Fraction | None] = field(default_factory=dict)
+    """The belief by model; None where the views refute the model."""
+    listed: bool = False
+    """Whether associations were looked at one by one, rather than whole keys."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "keys", tuple(Fixed(k) for k in self.keys))
+        object.__setattr__(self, "shares", Fixed(self.shares))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        shares = {m: None if s is None else str(s) for m, s in self.shares.items()}
+        return {
+            "knows": dict(self.knows),
+            "about": {self.column: self.value},
+            "count": self.part,
+            "of": self.whole,
+            "counted": self.counted,
+            "model": self.model,
+            "keys": [dict(k) for k in self.keys],
+            "sizes": [list(s) for s in self.sizes],
+            "cover": list(self.cover),
+            "cover_size": self.covered,
+            "shares": shares,
+        }
+
+
+@dataclass(frozen=True)
 class Finding:
     """What was found about one promise or one measure."""
 
@@ -117,13 +165,25 @@ class Finding:
     """What a measure measures."""
     note: str = ""
     """What else must be said."""
+    at_least: Fraction | None = None
+    """Where the belief is a bound: another one, below."""
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """More that was counted, for machines."""
 
     def __post_init__(self) -> None:
-        if self.verdict is Verdict.BREACH and self.basis not in _ACCUSING:
+        if self.verdict is Verdict.BREACH and not self._may_accuse():
             raise InputError(
                 "A breach must rest on an exact or a sampled belief; "
                 f"got {self.basis and self.basis.value!r}."
             )
+
+    def _may_accuse(self) -> bool:
+        """Only what is exact or sampled, or bounded from below beyond the limit."""
+        if self.basis in _ACCUSING:
+            return True
+        if self.at_least is None or isinstance(self.promise, Measure):
+            return False
+        return not self.promise.limit.holds(Belief(0, self.at_least))
 
     def explain(self) -> str:
         """The finding in plain words."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
 
 from privet.adversary import Adversary, Bayesian, Insider, Linker, Reconstructor
-from privet.audits import bayes, channel, confidence, insider, measures
+from privet.audits import bayes, channel, confidence, insider, measures, worlds
 from privet.audits.sentences import Sentence, belief_knowing
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
@@ -20,10 +20,11 @@ from privet.releases.design import Design
 from privet.releases.groups import Groups
 from privet.releases.responses import Responses
 from privet.releases.scorecard import Scorecard
+from privet.releases.views import Views
 from privet.roles import Roles
 from privet.table import Table
 
-Auditable = Table | Groups | ClassifierViews | Scorecard | Responses | Design
+Auditable = Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design
 """What can be audited: a table as if it were released, or what is released of it."""
 
 Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
@@ -37,13 +38,14 @@ JUDGES: dict[tuple[type, type], Judge] = {
     (Scorecard, Bayesian): bayes.judge_card,
     (Responses, Bayesian): channel.judge,
     (Design, Bayesian): channel.judge,
+    (Views, Reconstructor): worlds.judge_views,
 }
 """The arithmetic there is."""
 
 FITTING: dict[type, tuple[type, ...]] = {
     Linker: (Table, Groups),
     Insider: (Table, Groups),
-    Reconstructor: (),
+    Reconstructor: (Views,),
     Bayesian: (ClassifierViews, Scorecard, Responses, Design),
 }
 """What each adversary looks at; promises against others do not apply to it."""
@@ -52,6 +54,7 @@ FITTING: dict[type, tuple[type, ...]] = {
 LOOKED_AT = {
     Table: "a table",
     Groups: "groups",
+    Views: "views",
     ClassifierViews: "a classifier",
     Scorecard: "a classifier",
     Responses: "disguised rows",
@@ -101,11 +104,13 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
-    if isinstance(release, Released):
+    if not isinstance(release, Auditable) and isinstance(release, Released):
         release, promises = release.table, _as_released(promises)
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):
         release = bound(release, promises)
+    if isinstance(promises, Policy) and isinstance(release, Views):
+        release = Views(bound(release.table, promises), *release.views)
     notes = Notes(strict)
     run = Run.starting(progress, max_seconds)
     findings = _judge(release, stated, run, notes)
@@ -156,7 +161,8 @@ def belief(
         return belief_knowing(release, adversary, about, knowing, Run(progress))
     found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
     worst = found.findings[0].belief
-    assert worst is not None
+    if worst is None:
+        raise NoAudit(found.findings[0].note)
     return worst
 
 

@@ -13,3 +13,8 @@ def bank_path() -> Traversable:
     Wang, Fung, Yu 2007, Table 1.
     """
     return files("privet.demo") / "bank.csv"
+
+
+def clinic_path() -> Traversable:
+    """Wang, Lakshmanan 2006, Figure 1: five patients, their ages, jobs and problems."""
+    return files("privet.demo") / "clinic.csv"

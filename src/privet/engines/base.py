@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from privet.counts import Domain
 from privet.errors import InputError, Stopped
@@ -14,7 +14,10 @@ from privet.grouped import Grouped
 from privet.roles import KINDS, Bins, Column
 
 if TYPE_CHECKING:
+    from privet.engines.conditions import Query
     from privet.engines.draws import Cells, Drawing
+    from privet.engines.relations import Relation
+    from privet.engines.tuples import Sides, Tuples
 
 ENOUGH_ROWS = 20
 """In fewer rows, many different values mean nothing."""
@@ -218,3 +221,27 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of everything, temporary files included."""
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """An engine that can also join views of its rows."""
+
+    def relate(
+        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+    ) -> Relation:
+        """Two views of the rows, joined."""
+
+    def tuples(
+        self,
+        columns: Sequence[str],
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        *,
+        most: int,
+    ) -> Tuples:
+        """The different tuples of some columns, in codes."""
+
+    def read_query(self, text: str, tables: Sequence[str]) -> Query:
+        """A secret query over the rows; it is read, not run."""

@@ -21,6 +21,7 @@ from privet.engines.base import (
 )
 from privet.engines.coded import CodedWriter
 from privet.engines.coding import Dictionaries
+from privet.engines.conditions import Query, read_query
 from privet.engines.counting import Counter
 from privet.engines.draws import Cells, Drawer, Drawing, tabulated
 from privet.engines.filters import Filter
@@ -32,9 +33,11 @@ from privet.engines.opening import (
     plain_folders,
     register_frame,
 )
+from privet.engines.relations import Relation
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.engines.texts import check_whole, json_scan
+from privet.engines.tuples import Columns, Sides, Tuples, tuples
 from privet.engines.weights import check_weights
 from privet.engines.writing import Writer
 from privet.grouped import Grouped
@@ -205,6 +208,38 @@ class DuckDB:
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
         return tabulated(self._session, at, self._source, run)
+
+    def relate(
+        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+    ) -> Relation:
+        """Two views of the rows, joined."""
+        self._check_whole(run)
+        if sides.weight is not None:
+            w = self._position(sides.weight)
+            check_weights(self._session, w, self._columns[w], run, (1, 2))
+        return Relation(self._named(), sides, recodings, run)
+
+    def tuples(
+        self,
+        columns: Sequence[str],
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        *,
+        most: int,
+    ) -> Tuples:
+        """The different tuples of some columns, in codes."""
+        self._check_whole(run)
+        return tuples(self._named(), columns, sides, recodings, run, most)
+
+    def _named(self) -> Columns:
+        source, made = self._source, self._dictionaries
+        return Columns(self._session, self._columns, source, made)
+
+    def read_query(self, text: str, tables: Sequence[str]) -> Query:
+        """A secret query over the rows; it is read, not run."""
+        names = [c.name for c in self._columns]
+        return read_query(self._session, text, names, tables)
 
     # Opening ------------------------------------------------------------------------
 

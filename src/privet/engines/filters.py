@@ -54,7 +54,7 @@ class Filter:
                 cell, value = kinds.same_number(cell), kinds.same_number("v")
             select = f"SELECT DISTINCT {value} AS v FROM {table}_given"
         elif self._columns[c].kind in TYPED:
-            select = _typed(f"{table}_given", self._types[c], self._columns[c].kind)
+            select = typed(f"{table}_given", self._types[c], self._columns[c].kind)
         else:
             cell = kinds.text_of(cell, textual=False, json=False)
             select = f"SELECT DISTINCT v FROM {table}_given"
@@ -74,7 +74,7 @@ def check_where(name: str, values: Sequence[object], names: Sequence[str]) -> No
         raise InputError(f"where must give a value for column {name!r}.")
 
 
-def _typed(given: str, type_: str, kind: str) -> str:
+def typed(given: str, type_: str, kind: str) -> str:
     """The values that the column's type can hold exactly; others match no row."""
     value = f"TRY_CAST(v AS {type_})"
     fits = f"{value} IS NOT NULL"

@@ -1,0 +1,106 @@
+"""Every association of two views beside the bare GROUP BY with its distinct counts.
+
+    python benchmarks/views.py [rows]
+
+Both read the same Parquet file in processes of their own, one after the other, three
+times. Of the people 5 % are in several keys, of the keys 1 % are missing. The bar: at
+most 1.5 times the time of DuckDB alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from measure import apart, best, costs, folder
+
+KEYS, PROBLEMS = 50_000, 30
+TIME = 1.5
+
+
+def make(rows: int) -> Path:
+    """Patients with a zip code and a problem; some have moved."""
+    import duckdb
+
+    path = folder() / f"moved-{rows}.parquet"
+    if path.exists():
+        return path
+    beside = path.with_suffix(".part")
+    duckdb.sql(
+        f"""COPY (SELECT
+            CASE WHEN hash(i, 1) % 18 = 0 THEN CAST(hash(i, 2) % {rows} AS BIGINT)
+                ELSE i END AS patient,
+            CASE WHEN hash(i, 3) % 100 > 0
+                THEN printf('%05d', hash(i, 4) % {KEYS}) END AS zip,
+            'problem ' || CAST(hash(i, 5) % {PROBLEMS} AS VARCHAR) AS problem
+            FROM range({rows}) t(i)) TO '{beside}' (FORMAT parquet, COMPRESSION zstd)"""
+    )
+    beside.rename(path)
+    return path
+
+
+def shares(path: str) -> tuple[float, float]:
+    """How many people are in several keys, and how many keys are missing."""
+    import duckdb
+
+    several = duckdb.sql(
+        "SELECT avg(CAST(k > 1 AS INTEGER)) FROM (SELECT patient, count(DISTINCT "
+        f"coalesce(zip, '')) AS k FROM '{path}' GROUP BY patient)"
+    ).fetchall()[0]
+    missing = duckdb.sql(f"SELECT 1 - count(zip) / count(*) FROM '{path}'").fetchall()[
+        0
+    ]
+    return several[0], missing[0]
+
+
+def by_duckdb(path: str) -> None:
+    """The floor: people and problems of each zip code, counted by hand."""
+    import duckdb
+
+    con = duckdb.connect()
+    con.execute("SET enable_progress_bar = false")
+    con.sql(
+        "SELECT zip, count(DISTINCT patient) AS m, count(DISTINCT problem) AS n "
+        f"FROM '{path}' GROUP BY zip"
+    ).to_arrow_table()
+    con.close()
+
+
+def by_privet(path: str) -> None:
+    """One promise about every association, from the file to a verdict."""
+    import privet as pv
+
+    with pv.read(path, identifier="patient", sensitive="problem") as table:
+        views = pv.Views(table, ["patient", "zip"], ["zip", "problem"])
+        promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9"))
+        found = pv.audit(views, promise).findings[0]
+    assert found.witness
+    print(f"{found.belief.posterior} {found.people_above}", file=sys.stderr)
+
+
+def main(rows: int) -> int:
+    path = str(make(rows))
+    runs: dict[str, list] = {"duckdb": [], "privet": []}
+    for _ in range(3):
+        for who, costs_so_far in runs.items():
+            costs_so_far.append(apart(__file__, who, path))
+    floor, ours = best(runs["duckdb"]), best(runs["privet"])
+    several, missing = shares(path)
+    print(f"{rows:,} rows, {KEYS:,} keys; best of 3")
+    print(f"  {several:.1%} of the people in several keys, {missing:.1%} keys missing")
+    print(f"  DuckDB, the bare GROUP BY    {floor}")
+    print(f"  privet.audit of the views    {ours}")
+    print(f"  ratio {ours.seconds / floor.seconds:.2f} (bar {TIME})")
+    good = ours.seconds <= TIME * floor.seconds
+    print("  within the bar" if good else "  OVER THE BAR")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        work = {"duckdb": by_duckdb, "privet": by_privet}[sys.argv[1]]
+        print(json.dumps(asdict(costs(lambda: work(sys.argv[2])))))
+    else:
+        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000))

@@ -1,0 +1,122 @@
+"""Chains of three views: from their tuples to the graph that is counted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from privet.audits.chains import Graph, graphs
+from privet.audits.secrets import Secret
+from privet.engines.tuples import Tuples
+from privet.errors import InputError
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Three views, the outer two of which share columns with the middle one only."""
+
+    people: dict[int, set[int]]
+    """The keys b of each person."""
+    values: dict[int, set[int]]
+    """The keys c of each value."""
+    graphs: list[Graph]
+    """The connected parts of the middle view."""
+
+    def supported(self) -> set[tuple[int, int]]:
+        """Who can meet which value at all."""
+        of_b, of_c = defaultdict(list), defaultdict(list)
+        for i, bs in self.people.items():
+            for b in bs:
+                of_b[b].append(i)
+        for p, cs in self.values.items():
+            for c in cs:
+                of_c[c].append(p)
+        return {
+            (i, p)
+            for graph in self.graphs
+            for b, c in graph.edges
+            for i in of_b[b]
+            for p in of_c[c]
+        }
+
+    def shares(self, person: int, value: int) -> list[Fraction | None]:
+        """The share of each part in which they can meet."""
+        found = []
+        for graph in self.graphs:
+            mine = frozenset(self.people[person] & set(graph.people))
+            theirs = frozenset(self.values[value] & set(graph.values))
+            if any(b in mine and c in theirs for b, c in graph.edges):
+                found.append(self._known(graph, mine, theirs))
+        return found
+
+    @cached_property
+    def _kept(
+        self,
+    ) -> dict[tuple[int, frozenset[int], frozenset[int]], Fraction | None]:
+        return {}
+
+    def _known(
+        self, graph: Graph, mine: frozenset[int], theirs: frozenset[int]
+    ) -> Fraction | None:
+        """People in the same keys are alike."""
+        at = id(graph), mine, theirs
+        if at not in self._kept:
+            self._kept[at] = graph.share(mine, theirs)
+        return self._kept[at]
+
+
+def chain_of(secret: Secret, seen: Sequence[Tuples]) -> Chain | None:
+    """The chain that three views make, if they make one."""
+    if len(seen) != 3:
+        return None
+    first = next(t for t in seen if secret.person in t.columns)
+    last = next(t for t in seen if secret.secret in t.columns)
+    (middle,) = [t for t in seen if t is not first and t is not last]
+    b = sorted(set(first.columns) & set(middle.columns))
+    c = sorted(set(last.columns) & set(middle.columns))
+    plain = (
+        {secret.person, *b} == set(first.columns)
+        and {secret.secret, *c} == set(last.columns)
+        and {*b, *c} == set(middle.columns)
+        and secret.person not in middle.columns
+        and secret.secret not in middle.columns
+    )
+    if not plain or not b or not c:
+        return None
+    number_b, number_c = _Numbers(), _Numbers()
+    people, sizes_b = _keyed(first, secret.person, b, number_b)
+    values, sizes_c = _keyed(last, secret.secret, c, number_c)
+    at_b = [middle.columns.index(x) for x in b]
+    at_c = [middle.columns.index(x) for x in c]
+    edges = [
+        (number_b[tuple(r[j] for j in at_b)], number_c[tuple(r[j] for j in at_c)])
+        for r in middle.rows
+    ]
+    if {x for x, _ in edges} != set(sizes_b) or {y for _, y in edges} != set(sizes_c):
+        raise InputError("Views must be of one table: their keys must be the same.")
+    return Chain(people, values, graphs(sizes_b, sizes_c, edges))
+
+
+class _Numbers(dict[tuple[int, ...], int]):
+    """Numbers things as they come."""
+
+    def __missing__(self, key: tuple[int, ...]) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+def _keyed(
+    table: Tuples, node: str, key: Sequence[str], number: _Numbers
+) -> tuple[dict[int, set[int]], dict[int, int]]:
+    """The keys of each node, and how many nodes each key has."""
+    at, mine = [table.columns.index(c) for c in key], table.columns.index(node)
+    keys: dict[int, set[int]] = defaultdict(set)
+    sizes: dict[int, int] = defaultdict(int)
+    for row in table.rows:
+        k = number[tuple(row[j] for j in at)]
+        keys[row[mine]].add(k)
+        sizes[k] += 1
+    return dict(keys), dict(sizes)

@@ -1,0 +1,209 @@
+"""How many tables give two views: covers of complete bipartite graphs, exactly.
+
+One key of the join has m nodes for people and n for properties. A table that gives
+both views is a set of edges that leaves no node bare. Wang, Lakshmanan 2006,
+sections 5 and 6; corrected as documented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from math import comb, prod
+
+from privet.errors import TooLarge
+
+MOST_TERMS = 200_000
+"""Terms of a sum over several sizes; more would take minutes."""
+
+MOST_ROWS = 16
+"""Rows of one person whose subsets are listed."""
+
+
+@lru_cache(maxsize=100_000)
+def upw(m: int, n: int) -> int:
+    """Unrestricted possible worlds: edge sets that cover all nodes.
+
+    >>> upw(3, 3), upw(2, 2), upw(1, 9), upw(0, 0), upw(3, 0)
+    (265, 7, 1, 1, 0)
+    """
+    few, many = sorted((m, n))
+    return sum(
+        (-1) ** (few - i) * comb(few, i) * ((1 << i) - 1) ** many
+        for i in range(few + 1)
+    )
+
+
+@lru_cache(maxsize=100_000)
+def uiw(m: int, n: int) -> int:
+    """Unrestricted interesting worlds: covers that hold one given edge.
+
+    >>> uiw(3, 3), uiw(2, 2), uiw(1, 9)
+    (161, 5, 1)
+    """
+    return (upw(m, n) + upw(m - 1, n) + upw(m, n - 1) + upw(m - 1, n - 1)) // 2
+
+
+def riw(m: int, n: int) -> int:
+    """Restricted interesting worlds: a given person has the given property only."""
+    return upw(m - 1, n) + upw(m - 1, n - 1)
+
+
+def rpw(m: int, n: int) -> int:
+    """Restricted possible worlds: a given person has one property.
+
+    >>> rpw(2, 2), rpw(1, 2)
+    (4, 0)
+    """
+    return n * riw(m, n)
+
+
+def surjections(m: int, n: int) -> int:
+    """Functional worlds: every person has one property, and each occurs."""
+    return sum((-1) ** (n - k) * comb(n, k) * k**m for k in range(n + 1))
+
+
+def rho(m: int, n: int) -> Fraction:
+    """The share of the worlds in which a given person has a given property.
+
+    >>> rho(2, 2), rho(2, 3), rho(3, 3)
+    (Fraction(5, 7), Fraction(17, 25), Fraction(161, 265))
+    """
+    return Fraction(uiw(m, n), upw(m, n))
+
+
+def avoiding(m: int, n: int, s: int, t: int) -> int:
+    """Covers without any edge between s given people nodes and t property nodes."""
+    return sum(
+        (-1) ** (m - i - k)
+        * comb(s, i)
+        * comb(m - s, k)
+        * ((1 << k) - 1) ** t
+        * ((1 << (i + k)) - 1) ** (n - t)
+        for i in range(s + 1)
+        for k in range(m - s + 1)
+    )
+
+
+def avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int:
+    """Covers without some edges: a bit mask of forbidden people nodes per column.
+
+    Only the people nodes that occur in a mask are listed; the others go by binomials.
+    """
+    rows = max((mask.bit_length() for mask in forbidden), default=0)
+    if rows > MOST_ROWS:
+        raise TooLarge(
+            f"At most {MOST_ROWS} rows of one person are compared with a condition "
+            f"over both views; there are {rows}."
+        )
+    free = n - len(forbidden)
+    return sum(
+        (-1) ** (m - some.bit_count() - k)
+        * comb(m - rows, k)
+        * ((1 << (some.bit_count() + k)) - 1) ** free
+        * prod((1 << ((some & ~mask).bit_count() + k)) - 1 for mask in forbidden)
+        for some in range(1 << rows)
+        for k in range(m - rows + 1)
+    )
+
+
+def one_value(m: int, n: int, s: int, t: int) -> int:
+    """Covers in which the s nodes of a person meet only the t nodes of one property.
+
+    >>> one_value(3, 3, 1, 1) == riw(3, 3)
+    True
+    """
+    return sum(
+        (-1) ** (n - j - k)
+        * comb(t, j)
+        * comb(n - t, k)
+        * ((1 << j) - 1) ** s
+        * ((1 << (j + k)) - 1) ** (m - s)
+        for j in range(t + 1)
+        for k in range(n - t + 1)
+    )
+
+
+def bag(rows: int, having: int, mine: int) -> Fraction:
+    """Views with duplicates, rows matched at random within a key.
+
+    The chance that one of a person's rows of the key meets the property.
+
+    >>> bag(3, 1, 1), bag(4, 2, 2)
+    (Fraction(1, 3), Fraction(5, 6))
+    """
+    return 1 - Fraction(comb(rows - having, mine), comb(rows, mine))
+
+
+def weighted(m: int, n: int, weight: Fraction) -> Fraction:
+    """The share of the worlds with an edge, where each edge counts `weight` times.
+
+    >>> weighted(3, 3, Fraction(1))
+    Fraction(161, 265)
+    """
+    around = sum(_covers(a, b, weight) for a in (m, m - 1) for b in (n, n - 1))
+    return weight / (1 + weight) * around / _covers(m, n, weight)
+
+
+def _covers(m: int, n: int, weight: Fraction) -> Fraction:
+    few, many = sorted((m, n))
+    return sum(
+        (
+            (-1) ** (few - i) * comb(few, i) * ((1 + weight) ** i - 1) ** many
+            for i in range(few + 1)
+        ),
+        Fraction(0),
+    )
+
+
+# A key with several views, all of whose tuples are told apart ------------------------
+
+
+def star(sizes: Sequence[int]) -> int:
+    """Sets of tuples that use every value of every coordinate."""
+    *outer, last = _by_size(sizes)
+    return sum(
+        sign * ((1 << prod(chosen)) - 1) ** last for sign, chosen in _inside(outer)
+    )
+
+
+def star_rho(sizes: Sequence[int]) -> Fraction:
+    """The share of those in which the first two coordinates meet in given values.
+
+    >>> star_rho([2, 2, 2]), star_rho([2, 2, 3]), star_rho([2, 2, 2, 2])
+    (Fraction(161, 193), Fraction(2981, 3271), Fraction(60311, 63775))
+    """
+    first, second, *others = sizes
+    without = 0
+    for left in (0, 1):
+        for right in (0, 1):
+            sign = (-1) ** (left + right)
+            for inner, (i, j, *rest) in _inside(
+                [first - 1, second - 1, *others], least=0
+            ):
+                pairs = (i + left) * (j + right) - left * right
+                without += sign * inner * (1 << (pairs * prod(rest)))
+    return 1 - Fraction(without, star(sizes))
+
+
+def _by_size(sizes: Sequence[int]) -> list[int]:
+    """The largest last: it costs one power instead of a sum."""
+    return sorted(sizes)
+
+
+def _inside(sizes: Sequence[int], least: int = 0) -> list[tuple[int, tuple[int, ...]]]:
+    """Every choice of some values of each coordinate, by size, with its sign."""
+    if prod(n + 1 for n in sizes) > MOST_TERMS:
+        raise TooLarge(
+            f"Views of one key with {', '.join(map(str, sizes))} tuples ask for "
+            f"{prod(n + 1 for n in sizes)} terms; at most {MOST_TERMS} are added."
+        )
+    found: list[tuple[int, tuple[int, ...]]] = [(1, ())]
+    for n in sizes:
+        found = [
+            (sign * (-1) ** (n - i) * comb(n, i), (*chosen, i))
+            for sign, chosen in found
+            for i in range(least, n + 1)
+        ]
+    return found

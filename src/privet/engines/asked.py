@@ -1,0 +1,340 @@
+"""Some associations of two views, listed: where people and values meet.
+
+For each association the sizes of the keys in which it may hold; associations with the
+same sizes are answered together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from privet.engines.conditions import Condition
+from privet.engines.relations import Relation
+
+FIELDS = {
+    "unrestricted": ("m", "n", "s", "t"),
+    "restricted": ("m", "n", "s", "t"),
+    "functional": ("m", "n"),
+    "bag": ("rows", "theirs", "mine"),
+}
+"""What each model needs to know of a key."""
+
+MOST_SHOWN = 20
+"""Keys and values that a witness lists."""
+
+Meeting = tuple[Any, ...]
+"""The sizes of one key, in the order of `FIELDS`; last, where there is a condition,
+the pairs of tuples that satisfy it."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Associations that meet in keys of the same sizes."""
+
+    number: int
+    """Tells kinds apart."""
+    meetings: tuple[Meeting, ...] | None
+    """The keys; None where a person's other keys rule the value out."""
+    candidates: tuple[tuple[tuple[Meeting, ...], int], ...] = ()
+    """Restricted: how many values a person could have, by the sizes of the keys."""
+    pairs: int = 0
+    """How many associations."""
+    people: int = 0
+    """Of how many people."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """One association, as the table shows it."""
+
+    person: str | None
+    """Whom it is about."""
+    secret: str | None
+    """The value."""
+    keys: tuple[dict[str, str | None], ...]
+    """The keys in which they meet: with both, the join tuples that support it."""
+    cover: int = 0
+    """How many values the join gives the person in all."""
+    shown: tuple[str | None, ...] = field(default=())
+    """Some of them."""
+
+
+class Asked:
+    """The associations of some people with some values."""
+
+    def __init__(
+        self,
+        relation: Relation,
+        people: Sequence[object] | None,
+        secrets: Sequence[object] | None,
+        *,
+        every_key: bool = False,
+        full: bool = False,
+        condition: Condition | None = None,
+    ) -> None:
+        """Look at the keys of these people; all of them if `every_key`, else those
+        that these values have too.
+        """
+        self._relation, self._full = relation, full
+        self._condition = condition
+        self._whose = self._test(relation.sides.person, people, "i")
+        self._which = self._test(relation.sides.secret, secrets, "p")
+        self._every_key = every_key or secrets is None
+        self._build()
+
+    def _test(self, name: str, values: Sequence[object] | None, cell: str) -> str:
+        """Missing people are nobody; a missing value counts where it is asked for."""
+        if values is None:
+            return f"{cell} IS NOT NULL"
+        return self._relation.wanted(name, values, cell)
+
+    def _build(self) -> None:
+        make = self._relation.make
+        self._keys = self._relation.keyed(
+            lambda: make("keys", lambda _: self._select_keys(), "", "reading keys")
+        )
+        self._left_tuples, self._left = self._side(0, "left", ("i", "s", "mine"))
+        self._right_tuples, self._right = self._side(1, "right", ("p", "t", "theirs"))
+        self._sizes = make("sizes", lambda _: self._select_sizes(), "", "counting keys")
+
+    def _side(
+        self, side: int, name: str, calls: tuple[str, str, str]
+    ) -> tuple[str, str]:
+        """The different tuples of a view, and how many of them each node has."""
+        tuples = self._relation.make(
+            f"{name}_tuples",
+            lambda only: self._select_tuples(side, only),
+            "r.h",
+            ("counting people", "counting values")[side],
+        )
+        node, nodes, rows = calls
+        select = (
+            f"SELECT h, {node}, count(*) AS {nodes}, CAST(sum(w) AS BIGINT) AS "
+            f"{rows} FROM {tuples} GROUP BY h, {node}"
+        )
+        return tuples, self._relation.make(name, lambda _: select, "", "counting")
+
+    def answers(self, model: str) -> Answers:
+        """The associations by what a model needs to know of their keys."""
+        make = self._relation.make
+        pairs = make(
+            f"pairs_{model}",
+            lambda only: self._select_pairs(model, only),
+            "e.i",
+            "listing associations",
+        )
+        select = (
+            "SELECT row_number() OVER () AS z, *, first.i AS i, first.p AS p FROM ("
+            "SELECT k, c, count(*) AS pairs, count(DISTINCT i) AS people, "
+            f"min({{'i': i, 'p': p}}) AS first FROM {pairs} GROUP BY k, c)"
+        )
+        kinds = make(f"kinds_{model}", lambda _: select, "", "listing associations")
+        tables = {"left": self._left, "right": self._right, "keys": self._keys}
+        return Answers(self._relation, pairs, kinds, tables)
+
+    # What is listed -----------------------------------------------------------------
+
+    def _select_keys(self) -> str:
+        """The keys of the people asked for, and of the values unless all count."""
+        relation = self._relation
+        names = ", ".join([*relation.keys, "h"])
+        mine = f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) WHERE {self._whose}"
+        if self._every_key:
+            return mine
+        theirs = (
+            f"SELECT DISTINCT {names} FROM ({relation.rows(1)}) WHERE {self._which}"
+        )
+        return f"{mine} INTERSECT {theirs}"
+
+    def _select_tuples(self, side: int, only: str) -> str:
+        """The different tuples of a view in those keys, numbered for each node."""
+        relation = self._relation
+        extra = (relation.sides.left, relation.sides.right)[side] if self._full else ()
+        names = [("i", "p")[side], *(f"e{j}" for j in range(len(extra)))]
+        columns = ", ".join(f"r.{n}" for n in names)
+        same = " AND ".join(
+            ["r.h = k.h", *(f"r.{x} IS NOT DISTINCT FROM k.{x}" for x in relation.keys)]
+        )
+        rows = relation.rows(side, full=self._full)
+        grouped = (
+            f"SELECT k.h, {columns}, sum(r.w) AS w FROM (SELECT * FROM ({rows}) r "
+            f"{only}) r JOIN {self._keys} k ON {same} GROUP BY k.h, {columns}"
+        )
+        if not extra:
+            return f"SELECT *, 1 AS a FROM ({grouped})"
+        node = names[0]
+        number = f"row_number() OVER (PARTITION BY h, {node})"
+        return f"SELECT *, {number} AS a FROM ({grouped})"
+
+    def _select_sizes(self) -> str:
+        return (
+            "SELECT l.h, l.m, r.n, l.rows FROM (SELECT h, CAST(sum(s) AS BIGINT) AS m, "
+            f"CAST(sum(mine) AS BIGINT) AS rows FROM {self._left} GROUP BY h) l JOIN "
+            f"(SELECT h, CAST(sum(t) AS BIGINT) AS n FROM {self._right} GROUP BY h) r "
+            "ON l.h = r.h"
+        )
+
+    def _edges(self, model: str, only: str) -> str:
+        """Keys of each association; with a condition, the tuples that satisfy it."""
+        fields = ", ".join(FIELDS[model])
+        base = (
+            f"SELECT l.h, l.i, r.p, {fields} FROM {self._left} l "
+            f"JOIN {self._right} r ON l.h = r.h JOIN {self._sizes} z ON l.h = z.h "
+            f"WHERE {self._whose}"
+        )
+        if self._condition is None:
+            return f"SELECT * FROM ({base}) e {only}"
+        # Restricted: a condition chooses among associations, not among their keys.
+        how = "LEFT JOIN" if model == "restricted" else "JOIN"
+        return (
+            f"SELECT e.*, f.f FROM (SELECT * FROM ({base}) e {only}) e {how} "
+            f"({self._satisfying()}) f ON e.h = f.h AND e.i = f.i "
+            "AND e.p IS NOT DISTINCT FROM f.p"
+        )
+
+    def _satisfying(self) -> str:
+        assert self._condition is not None
+        relation = self._relation
+        test, joins = self._condition.compiled(relation, self._full)
+        return (
+            "SELECT l.h, l.i, r.p, list({'b': r.a, 'a': l.a} ORDER BY r.a, l.a) AS f "
+            f"FROM {self._left_tuples} l JOIN {self._right_tuples} r ON l.h = r.h "
+            f"JOIN {self._keys} k ON l.h = k.h {joins} "
+            f"WHERE l.i IS NOT NULL AND ({test}) GROUP BY l.h, l.i, r.p"
+        )
+
+    def _select_pairs(self, model: str, only: str) -> str:
+        names = list(FIELDS[model])
+        if self._condition is not None and model != "restricted":
+            names.append("f")
+        meeting = "{" + ", ".join(f"'{n}': {n}" for n in names) + "}"
+        satisfied = (
+            ", bool_or(f IS NOT NULL) AS ok" if self._condition else ", true AS ok"
+        )
+        pairs = (
+            f"SELECT i, p, list({meeting} ORDER BY {', '.join(names)}) AS k{satisfied} "
+            f"FROM ({self._edges(model, only)}) GROUP BY i, p"
+        )
+        if model != "restricted":
+            return (
+                f"SELECT i, p, k, NULL AS c FROM ({pairs}) WHERE {self._which} AND ok"
+            )
+        number = f"SELECT i, count(*) AS number FROM {self._left} GROUP BY i"
+        counted = (
+            "SELECT i, k, count(*) AS n FROM pv_p WHERE len(k) = number GROUP BY i, k"
+        )
+        return (
+            f"WITH pv_p AS (SELECT q.*, n.number FROM ({pairs}) q JOIN ({number}) n "
+            "ON q.i = n.i), pv_c AS (SELECT i, list({'k': k, 'n': n} ORDER BY k) AS c "
+            f"FROM ({counted}) GROUP BY i) SELECT q.i, q.p, CASE WHEN len(q.k) = "
+            "q.number THEN q.k END AS k, d.c FROM pv_p q LEFT JOIN pv_c d ON q.i = d.i "
+            f"WHERE {self._which} AND q.ok"
+        )
+
+    def keys(self) -> int:
+        """How many keys were looked at."""
+        return int(self._relation.one(f"SELECT count(*) AS n FROM {self._keys}")["n"])
+
+    def spread(self) -> int:
+        """People of these keys who are in other keys too."""
+        found = self._relation.one(
+            f"SELECT count(*) AS n FROM (SELECT r.i FROM ({self._relation.rows(0)}) r "
+            f"WHERE r.i IN (SELECT i FROM {self._left}) GROUP BY r.i "
+            "HAVING min(r.h) <> max(r.h))"
+        )
+        return int(found["n"])
+
+
+class Answers:
+    """Associations listed by kind."""
+
+    def __init__(
+        self, relation: Relation, pairs: str, kinds: str, tables: Mapping[str, str]
+    ) -> None:
+        self._relation = relation
+        self._pairs, self._kinds = pairs, kinds
+        self._left, self._right = tables["left"], tables["right"]
+        self._keys = tables["keys"]
+
+    def kinds(self) -> list[Kind]:
+        """Every kind of association there is."""
+        found = self._relation.ask(
+            f"SELECT z, k, c, pairs, people FROM {self._kinds} ORDER BY z"
+        )
+        return [
+            Kind(
+                r["z"],
+                None if r["k"] is None else _meetings(r["k"]),
+                tuple((_meetings(c["k"]), c["n"]) for c in r["c"] or ()),
+                r["pairs"],
+                r["people"],
+            )
+            for r in found.to_pylist()
+        ]
+
+    def people(self, kinds: Sequence[int]) -> int:
+        """How many people have an association of these kinds."""
+        if not kinds:
+            return 0
+        among = ", ".join(str(int(z)) for z in kinds)
+        found = self._relation.one(
+            f"SELECT count(DISTINCT e.i) AS n FROM {self._pairs} e "
+            f"JOIN {self._kinds} z ON e.k IS NOT DISTINCT FROM z.k "
+            "AND e.c IS NOT DISTINCT FROM z.c "
+            f"WHERE z.z IN ({among})"
+        )
+        return int(found["n"])
+
+    def example(self, kind: Kind) -> Example:
+        """An association of a kind, with its keys and the person's cover."""
+        relation, sides = self._relation, self._relation.sides
+        shown = [
+            f"{relation.text(name, f'k.{x}')} AS {x}"
+            for x, name in zip(relation.keys, sides.key, strict=True)
+        ]
+        cells = [
+            f"{relation.text(sides.person, 'f.i')} AS i",
+            f"{relation.text(sides.secret, 'f.p')} AS p",
+        ]
+        found = relation.ask(
+            f"SELECT {', '.join([*cells, *shown])} FROM {self._kinds} f "
+            f"JOIN {self._left} l ON l.i = f.i JOIN {self._right} r ON r.h = l.h "
+            f"AND r.p IS NOT DISTINCT FROM f.p JOIN {self._keys} k ON k.h = l.h "
+            f"WHERE f.z = {int(kind.number)} ORDER BY ALL LIMIT {MOST_SHOWN}"
+        ).to_pylist()
+        cover = relation.ask(
+            f"SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p FROM "
+            f"{self._kinds} f JOIN {self._left} l ON l.i = f.i "
+            f"JOIN {self._right} r ON r.h = l.h WHERE f.z = {int(kind.number)} "
+            f"ORDER BY 1"
+        )["p"].to_pylist()
+        return Example(
+            relation.label(sides.person, found[0]["i"]),
+            relation.label(sides.secret, found[0]["p"]),
+            tuple(
+                {
+                    name: relation.label(name, row[x])
+                    for x, name in zip(relation.keys, sides.key, strict=True)
+                }
+                for row in found
+            ),
+            len(cover),
+            tuple(relation.label(sides.secret, p) for p in cover[:MOST_SHOWN]),
+        )
+
+
+def _meetings(listed: list[dict[str, Any]]) -> tuple[Meeting, ...]:
+    return tuple(
+        tuple(_plain(v) if name == "f" else v for name, v in one.items())
+        for one in listed
+    )
+
+
+def _plain(pairs: list[dict[str, int]]) -> tuple[int, ...]:
+    """Bit masks of left tuples, one per right tuple."""
+    masks: dict[int, int] = {}
+    for pair in pairs:
+        masks[pair["b"]] = masks.get(pair["b"], 0) | 1 << (pair["a"] - 1)
+    return tuple(masks[b] for b in sorted(masks))

@@ -67,7 +67,15 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 SHELVES = {
     "Verbs": ("read", "audit", "belief", "publish", "load", "verify", "skyline"),
-    "Tables and groups": ("Table", "Groups", "Roles", "Bins", "Counts"),
+    "Tables and groups": (
+        "Table",
+        "Groups",
+        "Views",
+        "View",
+        "Roles",
+        "Bins",
+        "Counts",
+    ),
     "Promises": ("Promise", "Measure", "Purpose", "Signoff", "Policy"),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio", "Frontier"),
@@ -403,6 +411,10 @@ EXAMPLES = {
     "promise.one_row_per_id": '[[promise]]\nagainst = "reconstructor"\n'
     'one_row_per_id = true\nabout = { name = "George", problem = "HIV" }\n'
     "at_most = 0.5",
+    "promise.worlds": '[[promise]]\nagainst = "reconstructor"\nworlds = "full"\n'
+    'about = "select name, problem from T where age = 45"\nat_most = 0.8',
+    "view.name": '[[view]]\nname = "ages"\ncolumns = ["name", "age"]',
+    "view.columns": '[[view]]\ncolumns = ["age", "job", "problem"]',
     "promise.prior": '[[promise]]\nagainst = "bayesian"\nprior = { G = 0.6, B = 0.4 }\n'
     'about = "rating"\nfrom = 0.51\nto = 0.8',
     "promise.averaging": '[[promise]]\nagainst = "bayesian"\naveraging = "worlds"\n'

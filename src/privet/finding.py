@@ -115,6 +115,8 @@ class Reconstruction(Witness):
     """How many values that are."""
     shares: Mapping[str, Fraction | None] = field(default_factory=dict)
     """The belief by model; None where the views refute the model."""
+    alone: bool = False
+    """Whether no other key leaves a choice: then these are all tables there are."""
     listed: bool = False
     """Whether associations were looked at one by one, rather than whole keys."""
 

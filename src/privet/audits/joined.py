@@ -21,6 +21,9 @@ from privet.errors import TooLarge
 from privet.finding import Finding, Reconstruction, Verdict
 from privet.releases.views import Views
 
+SMALL = 100_000
+"""Rows of tables whose other keys are looked at for a sentence."""
+
 MOST_EXACT = 64
 """Factors that are multiplied out exactly."""
 
@@ -86,6 +89,8 @@ def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding
     witness = witness_of(secret, worst, kind, answers.example(kind), before)
     if secret.condition is None:
         witness = beside(relation, witness, full)
+    if not full:
+        witness = replace(witness, alone=_is_alone(relation, witness))
     doubt = lost and not worst.beyond(secret.limit)
     return finding(
         secret,
@@ -237,6 +242,14 @@ def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstru
     person = [witness.knows[relation.sides.person]]
     asked = Asked(relation, person, [witness.value], every_key=True, full=full)
     return with_others(witness, asked, marked=bool(relation.sides.marker))
+
+
+def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
+    """Whether no other key leaves a choice; not looked for in large tables."""
+    if relation.session.total is None or relation.session.total > SMALL:
+        return False
+    mine = sum(m > 1 and n > 1 for m, n in witness.sizes)
+    return mine == relation.with_choices()
 
 
 def with_others(

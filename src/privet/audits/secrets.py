@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from privet.beliefs import Ceiling
 from privet.engines.conditions import Condition, Query
 from privet.errors import InputError
 from privet.policy import Promise
+from privet.policy.view import is_query
 from privet.releases.views import Views
 from privet.table import require_columns
 
@@ -70,7 +69,7 @@ def ask(promise: Promise, views: Views) -> Secret:
             f"got {promise.limit!r}."
         )
     about = promise.about
-    if is_query(about, views.table.schema.names):
+    if is_query(about) and about not in views.table.schema.names:
         assert isinstance(about, str)
         return _of_query(promise, views, about, promise.limit)
     named = _named(promise, views)
@@ -78,12 +77,6 @@ def ask(promise: Promise, views: Views) -> Secret:
     return Secret(
         promise, person, secret, named[person], named[secret], None, promise.limit
     )
-
-
-def is_query(about: object, columns: Sequence[str] = ()) -> bool:
-    """Whether a promise is about a secret query; no column is called like one."""
-    looks = isinstance(about, str) and re.match(r"\s*(select|with|from)\b", about, re.I)
-    return bool(looks) and about not in columns
 
 
 def _named(promise: Promise, views: Views) -> dict[str, Values]:

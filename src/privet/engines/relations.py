@@ -187,6 +187,19 @@ class Relation:
                 return table
         raise AssertionError("keys cannot be told apart")
 
+    def with_choices(self) -> int:
+        """How many keys have at least two people and two values."""
+        several = [
+            f"SELECT h FROM (SELECT DISTINCT h, {node} FROM ({self.rows(side)})) "
+            "GROUP BY h HAVING count(*) > 1"
+            for side, node in enumerate("ip")
+        ]
+        found = self.one(
+            f"SELECT count(*) AS n FROM ({several[0]}) a JOIN ({several[1]}) b "
+            "ON a.h = b.h"
+        )
+        return int(found["n"])
+
     def overall(self) -> tuple[int, int]:
         """How many people and values there are in all, missing ones included."""
         counted = [

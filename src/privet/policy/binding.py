@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from privet.adversary import Bayesian, Insider, Linker
+from privet.adversary import Bayesian, Insider, Linker, Reconstructor
 from privet.beliefs import Ceiling
 from privet.errors import Problem, what_exists
 from privet.policy.promise import Promise
+from privet.policy.view import is_query
 from privet.roles import Roles
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
     for section, named in free.items():
         for column in named:
             yield f"{section}.{column}", [column]
+    for i, view in enumerate(policy.views, 1):
+        yield f"view[{i}].columns", view.columns
     for i, promise in enumerate(policy.promises, 1):
         if isinstance(promise.against, Linker):
             yield f"promise[{i}].knows", promise.against.knows or ()
@@ -55,6 +58,8 @@ def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
 
 
 def _about(promise: Promise) -> Sequence[str]:
+    if isinstance(promise.against, Reconstructor) and is_query(promise.about):
+        return ()
     if isinstance(promise.about, dict):
         return tuple(promise.about)
     return (promise.about,) if isinstance(promise.about, str) else ()

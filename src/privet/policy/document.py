@@ -12,6 +12,7 @@ from privet.fixed import Fixed
 from privet.policy.binding import misfits
 from privet.policy.measure import Measure
 from privet.policy.promise import Promise, Purpose, Signoff, values
+from privet.policy.view import View, views_of
 from privet.roles import Roles, Schema, names
 
 
@@ -43,6 +44,8 @@ class Policy:
     """What the release is called."""
     hierarchies: Mapping[str, str] = field(default_factory=dict)
     """Files with value hierarchies, by column."""
+    views: tuple[View, ...] = ()
+    """What is published as views, each with its own columns."""
     earlier: tuple[str, ...] = ()
     """Custody folders of earlier releases that somebody may have too."""
     signoff: Signoff | None = None
@@ -55,6 +58,7 @@ class Policy:
         object.__setattr__(self, "measures", _all(self.measures, Measure))
         object.__setattr__(self, "where", _where(self.where))
         object.__setattr__(self, "earlier", earlier_of(self.earlier))
+        object.__setattr__(self, "views", views_of(self.views))
         object.__setattr__(self, "hierarchies", _files(self.hierarchies))
         for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from privet.adversary import AVERAGING, KINDS, MODELS
+from privet.adversary import AVERAGING, KINDS, MODELS, WORLDS
 from privet.policy.measure import DISTANCES, MISSING, Kind
 from privet.policy.measure import KINDS as MEASURED
 from privet.policy.promise import UTILITIES
@@ -157,16 +157,26 @@ SECTIONS: dict[str, dict[str, Key]] = {
         "averaging": Key(
             {"enum": list(AVERAGING)}, "Over rows or over worlds.", ("bayesian",)
         ),
+        "worlds": Key(
+            {"enum": list(WORLDS)},
+            "Tables of the columns asked about and what links them; or of all shown.",
+            ("reconstructor",),
+        ),
         "sees": Key(ROW, "A disguised row.", ("bayesian",)),
         "about": Key(
             {"anyOf": [TEXT, CELLS, VALUES]},
-            'A column (each of its values), { column = "value" }, or several values.',
+            'A column (each of its values), { column = "value" }, several values, or a '
+            "secret query.",
         ),
         "at_most": Key(LEVEL, "The belief may be this much, not more."),
         "below": Key(LEVEL, "The belief must stay below this."),
         "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
         "to": Key(LEVEL, "… to this or more, nor back."),
         "within": Key(FACTOR, "The belief may change by this factor, not more."),
+    },
+    "view": {
+        "name": Key(TEXT, "What the view is called; its file is called so too."),
+        "columns": Key(NAMES, "The columns it shows."),
     },
     "measure": {
         "name": Key(TEXT, "How reports call the measure; each has its own."),
@@ -219,13 +229,14 @@ FREE: dict[str, Key] = {
 }
 """Sections whose keys are columns."""
 
-LISTS = ("promise", "measure", "earlier")
+LISTS = ("view", "promise", "measure", "earlier")
 """Sections written [[so]], once or several times."""
 
 STATED = ("promise", "measure")
 """Of these a policy must hold at least one."""
 
 MEANINGS = {
+    "view": "Columns that are published together, without duplicates; one of several.",
     "columns": "What the columns are for.",
     "promise": "What nobody may learn, and how sure they may become of it.",
     "measure": "A familiar measure that the table must reach.",
@@ -300,6 +311,7 @@ _EXTRA: dict[str, dict[str, Any]] = {
         "oneOf": _one_of(LIMITS),
         "dependentRequired": {"from": ["to"], "to": ["from"]},
     },
+    "view": {"required": ["columns"]},
     "measure": {
         "oneOf": _one_of([k] for k in MEASURED),
         "dependentRequired": {

@@ -17,6 +17,7 @@ from privet.policy.document import Policy, earlier_of, located
 from privet.policy.keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
 from privet.policy.measure import Measure
 from privet.policy.promise import Promise, Purpose, Signoff
+from privet.policy.view import View, views_of
 from privet.policy.writing import toml
 from privet.roles import Bins, Roles, conflicts
 
@@ -90,6 +91,7 @@ class Reader:
         purpose = Purpose(**self._fitting("purpose", self.content.get("purpose")))
         earlier = self._earlier()
         signoff = self._signoff()
+        views = self._views()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
             self._say("", "A policy must hold at least one [[promise]] or [[measure]].")
@@ -105,6 +107,7 @@ class Reader:
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
             hierarchies=self.content.get("hierarchy", {}),
+            views=views,
         )
 
     def _say(self, key: str, rule: str) -> None:
@@ -213,6 +216,17 @@ class Reader:
             if "custody" not in keys:
                 self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
         return self._try("earlier", partial(earlier_of, folders)) or ()
+
+    def _views(self) -> tuple[View, ...]:
+        made: list[View] = []
+        for i, keys in self._listed("view"):
+            given = self._fitting("view", keys)
+            if "columns" not in keys:
+                self._say(f"view[{i}]", f"view[{i}] must have columns.")
+            elif given == keys:
+                view = self._try(f"view[{i}]", partial(View, **given))
+                made += [view] if view else []
+        return self._try("view", partial(views_of, made)) or ()
 
     def _signoff(self) -> Signoff | None:
         stated = self.content.get("signoff")

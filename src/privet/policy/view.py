@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,3 +57,14 @@ def views_of(stated: Any) -> tuple[View, ...]:
     if len(set(folded)) < len(folded):
         raise InputError("Names of views must differ in more than capital letters.")
     return tuple(View(v.columns, n) for v, n in zip(made, called, strict=True))
+
+
+def is_query(about: object) -> bool:
+    """Whether a promise is about a secret query rather than a column.
+
+    >>> is_query("select name, problem from T"), is_query("problem")
+    (True, False)
+    """
+    return isinstance(about, str) and bool(
+        re.match(r"\s*(select|with|from)\s", about, re.IGNORECASE)
+    )

@@ -35,6 +35,7 @@ def write(policy: Policy) -> str:
     parts += [
         _section_text(f"[{name}]", values) for name, values in free.items() if values
     ]
+    parts += [_section_text("[[view]]", v.to_dict()) for v in policy.views]
     parts += [_section_text("[[promise]]", p.to_dict()) for p in policy.promises]
     parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]
     parts.append(_section_text("[purpose]", {"utility": policy.purpose.utility}))

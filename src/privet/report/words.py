@@ -9,47 +9,15 @@ from fractions import Fraction
 from privet.adversary import Bayesian, Insider, Linker, listed
 from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.exact import percent, written
-from privet.finding import Audit, Basis, Finding, Verdict, Witness
+from privet.finding import Audit, Basis, Finding, Reconstruction, Verdict, Witness
 from privet.policy import Measure, Promise
-from privet.report import insiders, measured
+from privet.report import insiders, measured, reconstructed
+from privet.report.reach import REACH
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
     "do not send it along with a release."
 )
-
-REACH = {
-    "linker": (
-        "Covered: someone who sees this table and knows the listed columns of one "
-        "person. Not covered: someone who knows more columns, who knows other people "
-        "in the table, or who has another release about the same people."
-    ),
-    "bayesian": (
-        "Covered: someone who takes the published numbers of the classifier at face "
-        "value, whatever they know of a person's attributes. Not covered: what the "
-        "predictions themselves tell of a person; attributes other than the class; "
-        "someone who knows rows of the table, or several releases of it; and someone "
-        "who works out the original counts from how the release was made."
-    ),
-    "insider": (
-        "Covered: someone who sees the groups, knows who is in which, and knows as "
-        "much more as the promise says: values a person does not have, other people's "
-        "values, people who share the person's value. Not covered: someone who knows "
-        "more, who believes some values likelier than others beforehand, or who has "
-        "another release about the same people."
-    ),
-    "responses": (
-        "Covered: someone who sees one disguised row of a person, knows what is "
-        "listed, and holds the stated prior. Not covered: several disguised rows of "
-        "the same person, and someone whose prior ties the answers together; "
-        'prior = "any" covers that one too.'
-    ),
-    "measure": (
-        "A measure counts how many look alike. It does not say what can be learnt "
-        "about them: people who look alike may share a secret."
-    ),
-}
-"""What a promise against each adversary covers, and what it does not."""
 
 CHANCES = "chances"
 """What a witness counts who is not counted but reckoned: shares of a belief."""
@@ -120,6 +88,8 @@ def explain(finding: Finding) -> str:
             "Nobody in the table has a value the promise is about, so there is nothing "
             "to be sure of: 0 %."
         )
+    if isinstance(finding.witness, Reconstruction):
+        return reconstructed.explain(finding.witness, finding, value, plain)
     return _sure(finding.witness, finding.promise.limit)
 
 
@@ -291,22 +261,20 @@ def _values(values: object) -> str:
 
 def beyond(finding: Finding) -> str:
     """How much of the table is beyond the limit."""
-    groups, above = finding.groups, finding.groups_above
+    groups, above, witness = finding.groups, finding.groups_above, finding.witness
     if not groups:
         return ""
+    if isinstance(witness, Reconstruction):
+        return reconstructed.beyond(finding, witness)
     what = (
         "below the level"
         if isinstance(finding.promise, Measure)
         else f"beyond the limit{_by_itself(finding)}"
     )
     if not above:
-        none = (
-            "The one group is not"
-            if groups == 1
-            else f"None of the {groups:,} groups is"
-        )
-        return f"{none} {what}."
-    counted = finding.witness.counted if finding.witness else "rows"
+        none = f"None of the {groups:,} groups is"
+        return f"{'The one group is not' if groups == 1 else none} {what}."
+    counted = witness.counted if witness else "rows"
     people = _counted(finding.people_above, counted)
     if groups == 1:
         return f"The one group ({people}) is {what}."

@@ -52,6 +52,11 @@ if TYPE_CHECKING:
     help="How mondrian cuts: small ranges, or what tells about the target.",
 )
 @click.option(
+    "--same-cuts",
+    is_flag=True,
+    help="For mondrian: the same ranges and sets for everybody.",
+)
+@click.option(
     "--hierarchy",
     multiple=True,
     metavar="COLUMN=FILE",
@@ -93,6 +98,7 @@ def publish(
     method: str,
     shape: str | None,
     utility: str | None,
+    same_cuts: bool,
     hierarchy: tuple[str, ...],
     suppress: str | None,
     form: str | None,
@@ -138,6 +144,8 @@ def publish(
     options: dict[str, Any] = {"marker": marker, "keep": keep}
     given: dict[str, Any] = {"form": shape, "utility": utility, "suppress": suppress}
     grouping = {k: v for k, v in given.items() if v is not None}
+    if same_cuts:
+        grouping["same_cuts"] = True
     if hierarchy:
         grouping["hierarchies"] = _files(hierarchy)
     if method == "mondrian":
@@ -185,7 +193,7 @@ def _files(given: tuple[str, ...]) -> dict[str, str]:
 def _refuse_options(method: str, given: dict[str, Any]) -> None:
     for option, value in given.items():
         if value:
-            name = option.replace("hierarchies", "hierarchy")
+            name = option.replace("hierarchies", "hierarchy").replace("_", "-")
             raise click.UsageError(f"{name} does not go with --method {method}.")
 
 

@@ -58,6 +58,8 @@ class Partition:
     """How the groups were made; see `privet.publishers.grouping`."""
     suppressed: int = 0
     """How many people are in no group."""
+    blocks_of: tuple[Ints, ...] = ()
+    """Where everybody has the same cuts: which range each place is in, by column."""
 
     def __len__(self) -> int:
         return len(self.leaves)
@@ -86,6 +88,8 @@ class Partition:
         return tuple(self._labels(d) for d in range(len(self.attributes)))
 
     def _labels(self, d: int) -> Labels:
+        if self.blocks_of:
+            return self._same_for_all(d)
         attribute, texts = self.attributes[d], dict[str | None, int]()
         of = np.empty(len(self), dtype=np.int32)
         known: dict[Key, int] = {}
@@ -100,6 +104,15 @@ class Partition:
             number = np.array([known[key] for key in keys], dtype=np.int32)
             of[groups] = number[at]
         return Labels(list(texts), of, np.array(width))
+
+    def _same_for_all(self, d: int) -> Labels:
+        """A group shows the range its people are in, whether or not they fill it."""
+        attribute, block = self.attributes[d], self.blocks_of[d]
+        own = block[self.cells[self.leaves[:, 0], d]]
+        used, of = np.unique(own, return_inverse=True)
+        shown = [_block(attribute, np.flatnonzero(block == b)) for b in used]
+        texts, width = zip(*shown, strict=True)
+        return Labels(list(texts), of.astype(np.int32), np.array(width))
 
     @cached_property
     def loss(self) -> Floats:
@@ -165,6 +178,12 @@ def _sets(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], 
         for a, b in pairwise(edges.tolist())
     ]
     return list(keys), np.array(at)
+
+
+def _block(attribute: Attribute, places: Ints) -> tuple[str | None, float]:
+    """What a range of places shows, and how wide it is."""
+    ((key,), _) = _keys(attribute, places, np.zeros(1, dtype=np.int64))
+    return _shown(attribute, key)
 
 
 def _ends(attribute: Attribute, places: Ints, starts: Ints) -> Ints:

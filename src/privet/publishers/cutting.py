@@ -290,8 +290,8 @@ def finish(
 
 def keep_worst(worst: Ints, found: Ints) -> None:
     """Remember the surest belief of each rule on either side of a cut."""
-    for side in range(2):
-        for r, (a, whole) in enumerate(found[side].tolist()):
+    for part in found.tolist():
+        for r, (a, whole) in enumerate(part):
             if a * int(worst[r, 1]) > int(worst[r, 0]) * whole:
                 worst[r] = a, whole
 

@@ -114,6 +114,7 @@ class Grouped:
             "recipe": "groups",
             "columns": columns,
             "tree": [list(line[2:5]) for line in self.partition.tree],
+            "same_cuts": [block.tolist() for block in self.partition.blocks_of],
         }
 
 

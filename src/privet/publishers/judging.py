@@ -176,6 +176,37 @@ class Judge:
             after[j] = split
         return Trial(found, after)
 
+    def trial_of(self, hist: Ints, totals: Ints) -> Trial | None:
+        """The same for any number of parts at once, some groups' worth of them."""
+        if len(totals) and totals.min() < self.least:
+            return None
+        found = np.zeros((len(totals), len(self.alone), 2), dtype=np.int64)
+        for r in range(len(self.alone)):
+            a, whole = self._all_alone(r, hist, totals)
+            if (a * self.rules.den[r] > self.rules.num[r] * whole).any():
+                return None
+            found[:, r, 0], found[:, r, 1] = a, whole
+        after: dict[int, Minima] = {}
+        for j, minima in self.minima.items():
+            split = minima.split(self._of(j, hist))
+            if split is None:
+                return None
+            after[j] = split
+        return Trial(found, after)
+
+    def _all_alone(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
+        """`privet.publishers.cutting.worst_of` for many groups."""
+        j, l, k = (int(x[r]) for x in self.rules[3:6])
+        values = self._of(j, hist)
+        mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]
+        a = values[:, mask].max(axis=1, initial=0)
+        falling = -np.sort(-values, axis=1)[:, : l + 1]
+        gone = falling[:, :l].sum(axis=1)
+        if falling.shape[1] > l:
+            gone = gone + np.minimum(falling[:, l], a)
+        whole = a + np.maximum(totals - gone - k, 0)
+        return a, np.where(a == 0, 1, whole)
+
     def accept(self, trial: Trial) -> None:
         """The split was made."""
         cutting.keep_worst(self.worst_found, trial.found)

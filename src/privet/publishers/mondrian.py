@@ -24,6 +24,7 @@ from privet.publishers.forms import BUCKETS, FORMS, GENERALISED
 from privet.publishers.grouping import Grouping, Step
 from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.publishers.judging import Judge, Rule, least_of, rules_of
+from privet.publishers.recoding import Recoding
 from privet.publishers.refine import Refined, Watcher, refine
 from privet.roles import names
 from privet.table import Table, require_columns
@@ -48,6 +49,9 @@ class Mondrian:
         levels of each value, by column. Without one, categories form sets.
     order
         For categories with an order of their own: their values in that order.
+    same_cuts
+        Whether everybody has the same ranges and sets, which are easier to analyse;
+        otherwise each group has its own, which are narrower.
     suppress
         Which share of the people may be left out, in the widest groups.
     """
@@ -57,6 +61,7 @@ class Mondrian:
     form: str = GENERALISED
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same_cuts: bool = False
     suppress: Fraction = Fraction(0)
 
     def __init__(
@@ -66,6 +71,7 @@ class Mondrian:
         form: str = GENERALISED,
         hierarchies: Mapping[str, Given | Hierarchy] | None = None,
         order: Mapping[str, Sequence[str]] | None = None,
+        same_cuts: bool = False,
         suppress: Number = 0,
     ) -> None:
         for what, value, known in (
@@ -95,6 +101,7 @@ class Mondrian:
         object.__setattr__(self, "form", form)
         object.__setattr__(self, "hierarchies", Fixed(trees))
         object.__setattr__(self, "order", Fixed(orders))
+        object.__setattr__(self, "same_cuts", bool(same_cuts))
         object.__setattr__(self, "suppress", share)
 
     def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
@@ -125,13 +132,20 @@ class Mondrian:
         made = self._attributes(cells, quasi, table)
         placed(cells.rows, [a.place for a in made])
         state = self._state(table, cells, made, prepared.rules, least_of(measures))
-        refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+        refined: Refined[Step]
+        if isinstance(state, Recoding):
+            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            tree, blocks = [], tuple(state.blocks)
+        else:
+            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            tree, blocks = state.tree, ()
         partition = Partition(
             tuple(made),
             cells.domains[len(made) :],
             cells.rows,
             state.leaves(),
-            tuple(tuple(line) for line in state.tree),
+            tuple(tuple(line) for line in tree),
+            blocks_of=blocks,
         )
         return self._without_outliers(partition), refined
 
@@ -165,7 +179,7 @@ class Mondrian:
         made: Sequence[Attribute],
         rules: Sequence[Rule],
         least: int,
-    ) -> Grouping:
+    ) -> Grouping | Recoding:
         at = {d.name: j for j, d in enumerate(cells.domains)}
         about = list(dict.fromkeys(r.column for r in rules))
         judge = Judge(
@@ -177,10 +191,13 @@ class Mondrian:
         )
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
+        aim = cutting.aim(target, classes)
+        if self.same_cuts:
+            return Recoding(cells.rows, list(made), aim, judge)
         return Grouping(
             cells.rows,
             attributes.shape(made),
-            cutting.aim(target, classes),
+            aim,
             judge,
             cutting.cutter(len(cells.rows)),
             tuple(a.name for a in made),
@@ -234,14 +251,7 @@ class Mondrian:
         if len(out) == len(partition):
             return partition
         kept = np.delete(partition.leaves, out, axis=0)
-        return Partition(
-            partition.attributes,
-            partition.others,
-            partition.cells,
-            kept,
-            partition.tree,
-            int(people[out].sum()),
-        )
+        return replace(partition, leaves=kept, suppressed=int(people[out].sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -117,7 +117,8 @@ class Store:
             return self._together()
         self._file.flush()
         shape = (self._lines, self._width)
-        return np.memmap(self._file, np.int32, "r+", shape=shape)
+        with self._file as file:  # the map keeps it for itself
+            return np.memmap(file, np.int32, "r+", shape=shape)
 
     def _together(self) -> NDArray[Any]:
         """The blocks as one array, as narrow as the numbers in it allow."""

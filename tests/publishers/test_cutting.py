@@ -1,0 +1,126 @@
+"""The loops of Mondrian: numpy, the plain loops and numba all make the same groups."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privet.beliefs import Ceiling
+from privet.counts import Domain
+from privet.publishers import attributes, cutting
+from privet.publishers.cells import size_of
+from privet.publishers.farey import NEVER, most
+from privet.publishers.hierarchies import Hierarchy
+
+STEP_BY_STEP = cutting.wrapped("python")
+PATHS = {
+    f"v{i}": [f"m{i // 3}", f"t{min(i // 3, 1)}"] for i in (3, 4, 5, 0, 1, 2, 6, 7)
+}
+
+
+@pytest.fixture(scope="module")
+def compiled() -> cutting.Cutter:
+    pytest.importorskip("numba", reason="the extra 'fast' is not installed")
+    found = cutting.compiled()
+    assert found is not None
+    return found
+
+
+def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
+    domains = [
+        Domain("x", [str(i) for i in range(400)], "integer"),
+        Domain("c", [None, *"abcdefg"]),
+        Domain("h", [None, *PATHS]),
+    ]
+    made = [
+        attributes.ordered(domains[0]),
+        attributes.flat(domains[1], rng.random(8)),
+        attributes.tree(domains[2], Hierarchy(PATHS)),
+    ]
+    codes = [rng.integers(0, len(d), lines) for d in domains]
+    placed = [a.place[c] for a, c in zip(made, codes, strict=True)]
+    others = [rng.integers(0, 5, lines), rng.integers(0, 3, lines)]
+    rows = np.column_stack([*placed, *others, rng.integers(1, 4, lines)])
+    return attributes.shape(made), rows.astype(np.int16)
+
+
+def random_rules(rng: np.random.Generator) -> cutting.Rules:
+    return cutting.Rules(
+        np.array([3]),
+        np.array([0, 5]),
+        int(rng.integers(1, 8)),
+        np.zeros(2, dtype=np.int64),
+        rng.integers(0, 3, 2),
+        rng.integers(0, 3, 2),
+        np.array([3, 9]),
+        np.array([4, 10]),
+        rng.random((2, 5)) < 0.7,
+    )
+
+
+@pytest.mark.parametrize("target", [-1, 4])
+@pytest.mark.parametrize("seed", range(15))
+def test_all_ways_make_the_same_tree(
+    seed: int, target: int, compiled: cutting.Cutter
+) -> None:
+    rng = np.random.default_rng(seed)
+    shape, rows = random_cells(rng, int(rng.integers(1, 120)))
+    rules, aim = random_rules(rng), cutting.aim(target, 3)
+    found = []
+    for loops in (cutting.NUMPY, STEP_BY_STEP, compiled):
+        cells, worst = rows.copy(), np.tile([0, 1], (2, 1))
+        lines = loops.finish(cells, 0, len(cells), shape, aim, rules, worst)
+        assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, cells.tolist()))
+        found.append((lines.tolist(), worst.tolist()))
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_ways_see_and_count_the_same(seed: int, compiled: cutting.Cutter) -> None:
+    rng = np.random.default_rng(seed)
+    shape, rows = random_cells(rng, 30)
+    rules = random_rules(rng)
+    for target in (-1, 4):
+        seen = [
+            loops.survey(rows, 3, 28, shape, cutting.aim(target, 3))
+            for loops in (cutting.NUMPY, STEP_BY_STEP, compiled)
+        ]
+        for other in seen[1:]:
+            for mine, theirs in zip(seen[0], other, strict=True):
+                assert mine.tolist() == theirs.tolist()
+    tallies = [
+        loops.tally(rows, 3, 28, 0, 200, rules)
+        for loops in (cutting.NUMPY, STEP_BY_STEP, compiled)
+    ]
+    assert tallies[0][0].tolist() == tallies[1][0].tolist() == tallies[2][0].tolist()
+    assert tallies[0][1] == tallies[1][1] == tallies[2][1]
+
+
+def test_numbers_beyond_the_table_have_logarithms_too() -> None:
+    logs = cutting.aim(0, 2).logs
+    numbers = np.array([0, 1, 8, 2**20, 2**40 + 12345])
+    found = cutting.times_log(numbers, logs)
+    assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
+    assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
+    plain = [STEP_BY_STEP and cutting.cutloops.times_log(int(n), logs) for n in numbers]
+    assert plain == found.tolist()
+
+
+def test_small_fractions_decide_as_the_limit_does() -> None:
+    dice = random.Random(1)
+    for _ in range(400):
+        people = dice.randint(1, 25)
+        level = Fraction(dice.randint(1, 60), dice.randint(60, 90))
+        strict = dice.random() < 0.5
+        limit = Ceiling(below=level) if strict else Ceiling(level)
+        shares = {Fraction(a, b) for b in range(1, people + 1) for a in range(b + 1)}
+        kept = [s for s in shares if (s < level if strict else s <= level)]
+        assert max(kept, default=NEVER) == most(limit, people)
+
+
+def test_sizes_of_memory() -> None:
+    assert [1000, 2**20, 3 * 10**9] == [size_of(s) for s in ("1kB", "1 MiB", "3GB")]

@@ -1,0 +1,351 @@
+"""Releases in groups: both forms, whole, readable, and refused where they must be."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+from privet.engines.base import Run, Tally
+from privet.publishers.boxes import spelled
+
+pytestmark = pytest.mark.engines
+
+FORMS = ["generalised", "buckets"]
+
+
+def patients(rows: int = 300, seed: int = 1, **roles: Any) -> pv.Table:
+    dice = random.Random(seed)
+    columns: dict[str, list[Any]] = {
+        "name": [f"person {i}" for i in range(rows)],
+        "age": [
+            dice.randint(17, 90) if dice.random() < 0.95 else None for _ in range(rows)
+        ],
+        "job": [
+            dice.choice(["Cook", "Judge", "a, b", "{x}", "*", None])
+            for _ in range(rows)
+        ],
+        "born": [
+            f"19{dice.randint(10, 99)}-0{dice.randint(1, 9)}-01" for _ in range(rows)
+        ],
+        "ill": [
+            dice.choice(["flu", "hiv", "cold", "cancer", "none", "none"])
+            for _ in range(rows)
+        ],
+        "pay": [dice.choice(["low", "high"]) for _ in range(rows)],
+        "bed": [dice.randint(1, 4) for _ in range(rows)],
+    }
+    stated = {"quasi": ["age", "job", "born"], "sensitive": "ill", "target": "pay"}
+    stated |= {"identifier": "name"}
+    return pv.read(pa.table(columns), **(stated | roles))
+
+
+def promises() -> list[Any]:
+    return [
+        pv.Promise(pv.Linker(), pv.Ceiling("1/2")),
+        pv.Promise(pv.Linker(["age"]), pv.Ceiling("0.4"), {"ill": "hiv"}),
+        pv.Promise(pv.Insider(0, 1, 1), pv.Ceiling(below="0.9")),
+        pv.Measure(k_anonymity=5),
+    ]
+
+
+def made(**options: Any) -> pv.Release:
+    return pv.publish(patients(), promises(), method=pv.Mondrian(**options))
+
+
+def read(file: Path) -> dict[str, list[Any]]:
+    table = pq.read_table(file) if file.suffix == ".parquet" else pa.csv.read_csv(file)
+    return table.to_pydict()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_release_reads_back_verifies_and_is_audited(
+    tmp_path: Path, form: str, ending: str
+) -> None:
+    release = made(form=form)
+    release.write(tmp_path / "out", custody=tmp_path / "vault", format=ending)
+    found = pv.verify(tmp_path / "out")
+    assert ((), True) == (found.problems, found.good)
+    loaded = pv.load(tmp_path / "out")
+    assert [f.verdict for f in release.audit.findings] == [
+        f.verdict for f in loaded.audit.findings
+    ]
+    policy = pv.Policy(promises=tuple(promises()[:3]))
+    assert pv.audit(loaded, policy).safe
+    files = {p.name for p in (tmp_path / "out").iterdir()}
+    tables = {"people", "values"} if form == "buckets" else {"table"}
+    assert {"release.json", "README.txt", *(f"{t}.{ending}" for t in tables)} == files
+    assert (
+        "name" not in json.loads((tmp_path / "out/release.json").read_text())["columns"]
+    )
+
+
+def test_a_generalised_table_keeps_everybody_and_covers_them(tmp_path: Path) -> None:
+    made().write(tmp_path / "out", custody=tmp_path / "vault")
+    rows = read(tmp_path / "out" / "table.parquet")
+    assert 300 == len(rows["age"])
+    assert {"age", "job", "born", "ill", "pay", "bed"} == set(rows)
+    assert all(isinstance(bed, int) for bed in rows["bed"])
+    known = [age for age in rows["age"] if age and age.startswith("[")]
+    assert known
+    assert all(low < high for low, high in (json.loads(k) for k in known))
+
+
+def test_buckets_tell_nobodys_value(tmp_path: Path) -> None:
+    made(form="buckets").write(tmp_path / "out", custody=tmp_path / "vault")
+    people = read(tmp_path / "out" / "people.parquet")
+    values = read(tmp_path / "out" / "values.parquet")
+    assert {"group", "age", "job", "born", "pay", "bed"} == set(people)
+    assert {"group", "ill", "count"} == set(values)
+    assert 300 == len(people["age"]) == sum(values["count"])
+    sizes: dict[Any, int] = {}
+    for group, count in zip(values["group"], values["count"], strict=True):
+        sizes[group] = sizes.get(group, 0) + count
+    assert sizes == {g: people["group"].count(g) for g in set(people["group"])}
+
+
+def test_people_in_another_group_are_noticed(tmp_path: Path) -> None:
+    made(form="buckets").write(tmp_path / "out", custody=tmp_path / "v", format="csv")
+    file = tmp_path / "out" / "people.csv"
+    lines = file.read_text().splitlines()
+    first = next(line for line in lines[1:] if line.startswith("1,"))
+    lines[lines.index(first)] = "2" + first[1:]
+    file.write_text("\n".join(lines) + "\n")
+    problems = " ".join(pv.verify(tmp_path / "out").problems)
+    assert "as many people as values" in problems
+    assert "digest differs" in problems
+
+
+def test_who_knows_less_is_judged_by_a_bound(tmp_path: Path) -> None:
+    made().write(tmp_path / "out", custody=tmp_path / "vault")
+    loaded = pv.load(tmp_path / "out")
+    knows_age = pv.Promise(pv.Linker(["age"]), pv.Ceiling("1/100"), {"ill": "hiv"})
+    knows_all = pv.Promise(pv.Linker(), pv.Ceiling("1/100"), {"ill": "hiv"})
+    nobody = pv.Promise(pv.Linker([]), pv.Ceiling("9/10"), {"ill": "hiv"})
+    found = pv.audit(loaded, [knows_age, knows_all, nobody]).findings
+    assert ["undecided", "breach", "safe"] == [f.verdict.value for f in found]
+    assert ["bound", "exact", "exact"] == [f.basis.value for f in found if f.basis]
+
+
+def test_a_measure_is_enough() -> None:
+    release = pv.publish(
+        patients(sensitive=()), [pv.Measure(k_anonymity=7)], method=pv.Mondrian()
+    )
+    assert release.grouped is not None
+    assert release.grouped.partition.leaves[:, 2].min() >= 7
+    assert {} == release.hidden
+
+
+def test_weights_are_summed_and_shown(tmp_path: Path) -> None:
+    table = patients(weight="bed")
+    release = pv.publish(table, [pv.Measure(k_anonymity=9)], method=pv.Mondrian())
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    rows = read(tmp_path / "out" / "table.parquet")
+    ((_, everybody),) = table.count([Tally((), "pay")])
+    assert int(everybody.total[0]) == sum(rows["bed"])
+    assert pv.verify(tmp_path / "out").good
+
+
+def test_the_same_cuts_give_every_value_one_label() -> None:
+    release = made(same_cuts=True, utility="information")
+    assert release.audit.safe
+    partition = release.grouped.partition  # type: ignore[union-attr]
+    for d in range(len(partition.attributes)):
+        shown = partition.labels[d].of
+        seen: dict[int, int] = {}
+        for g, (start, stop, _) in enumerate(partition.leaves.tolist()):
+            for place in partition.cells[start:stop, d].tolist():
+                assert shown[g] == seen.setdefault(place, shown[g])
+
+
+def test_wide_groups_are_left_out_up_to_a_share() -> None:
+    ages = [20 + i % 10 for i in range(95)] + [100, 200, 300, 400, 500]
+    table = pv.read(pa.table({"age": ages}), quasi="age")
+    measure = [pv.Measure(k_anonymity=5)]
+    for share, out in (("0.1", 5), ("0.04", 0)):
+        release = pv.publish(table, measure, method=pv.Mondrian(suppress=share))
+        partition = release.grouped.partition  # type: ignore[union-attr]
+        assert out == partition.suppressed
+        assert 100 == partition.people + partition.suppressed
+        assert release.audit.safe
+
+
+def test_groups_are_the_same_for_every_memory_limit(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    columns = {c: rng.integers(0, 60, 120_000).astype(str) for c in "abc"}
+    columns["s"] = rng.integers(0, 5, 120_000).astype(str)
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    found = []
+    for limit in (None, "200MB", "5MB"):
+        options = {} if limit != "200MB" else {"memory_limit": limit}
+        with pv.read(
+            tmp_path / "t.parquet", quasi=list("abc"), sensitive="s", **options
+        ) as t:
+            if limit == "5MB":  # less than DuckDB itself can do with
+                t.options["memory_limit"] = limit  # type: ignore[index]
+            prepared = pv.Mondrian().prepare(t, [], Run())
+            on_disk = isinstance(prepared.cells.rows, np.memmap)
+            partition, _ = pv.Mondrian().group(
+                t, prepared, [pv.Measure(k_anonymity=40)]
+            )
+        texts = [[labels.texts[i] for i in labels.of] for labels in partition.labels]
+        people = partition.leaves[:, 2].tolist()
+        found.append((on_disk, sorted(zip(*texts, people, strict=True), key=str)))
+    assert [False, False, True] == [on_disk for on_disk, _ in found]
+    assert found[0][1] == found[1][1] == found[2][1]
+
+
+def test_a_hierarchy_names_what_groups_show(tmp_path: Path) -> None:
+    (tmp_path / "jobs.csv").write_text(
+        "Cook;Manual;*\nDriver;Manual;*\nJudge;Law;*\nClerk;Law;*\n"
+    )
+    jobs = ["Cook", "Driver", "Judge", "Clerk"] * 10
+    table = pv.read(pa.table({"job": jobs}), quasi="job")
+    measure = [pv.Measure(k_anonymity=15)]
+    method = pv.Mondrian(hierarchies={"job": tmp_path / "jobs.csv"})
+    release = pv.publish(table, measure, method=method)
+    assert {"Manual", "Law"} == set(release.grouped.partition.labels[0].texts)  # type: ignore[union-attr]
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[columns]\nquasi = ["job"]\n[hierarchy]\njob = "jobs.csv"\n'
+        "[[measure]]\nk_anonymity = 15\n"
+    )
+    again = pv.publish(table, pv.Policy.load(policy), method=pv.Mondrian())
+    assert {"Manual", "Law"} == set(again.grouped.partition.labels[0].texts)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("Cook;Manual\nJudge\n", "as many levels"),
+        ("Cook;\nJudge;Law\n", "no gaps"),
+        ("Cook;Manual\nCook;Law\n", "more than once"),
+        ("Cook;Manual;A\nJudge;Manual;B\n", "nested"),
+        ("Cook;Judge;A\nJudge;Law;A\n", "one thing"),
+        ("", "empty"),
+        ("Cook;Manual\n", "1 of them have none"),
+    ],
+)
+def test_bad_hierarchies_are_refused(tmp_path: Path, content: str, words: str) -> None:
+    (tmp_path / "h.csv").write_text(content)
+    table = pv.read(pa.table({"job": ["Cook", "Judge"]}), quasi="job")
+    with pytest.raises(pv.InputError, match=words):
+        pv.publish(
+            table,
+            [pv.Measure(k_anonymity=1)],
+            method=pv.Mondrian(hierarchies={"job": tmp_path / "h.csv"}),
+        )
+
+
+def linker(limit: str = "1/2", about: Any = None, **known: Any) -> pv.Promise:
+    return pv.Promise(pv.Linker(**known), pv.Ceiling(limit), about)
+
+
+@pytest.mark.parametrize(
+    ("roles", "stated", "options", "words"),
+    [
+        ({"unit": "name"}, linker(), {}, "one row per person"),
+        ({}, linker(about={"job": "Cook"}), {}, "keeps? as it is|a quasi column"),
+        ({}, linker(knows=["age", "bed"]), {}, "quasi columns"),
+        ({"target": None}, linker(), {"utility": "information"}, "without a target"),
+        ({"target": "ill"}, linker(), {"utility": "information"}, "sensitive"),
+        ({}, linker(about="pay"), {"form": "buckets"}, "sensitive column for"),
+        ({}, linker(), {"order": {"job": ["Cook"]}}, "are not in it"),
+        ({}, linker(), {"order": {"ill": ["flu"]}}, "quasi columns"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    roles: Any, stated: Any, options: Any, words: str
+) -> None:
+    with pytest.raises(pv.InputError, match=words):
+        pv.publish(patients(**roles), [stated], method=pv.Mondrian(**options))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"utility": "beauty"},
+        {"form": "cubes"},
+        {"suppress": 1},
+        {"suppress": "-1/2"},
+        {"hierarchies": {"job": {"Cook": ["a"]}}, "order": {"job": ["Cook"]}},
+        {"hierarchies": {"job": 7}},
+        {"hierarchies": {"job": "nowhere.csv"}},
+    ],
+)
+def test_nonsense_is_refused_at_birth(options: Any) -> None:
+    with pytest.raises(pv.InputError):
+        pv.Mondrian(**options)
+
+
+def test_a_recipe_of_hidden_values_is_refused() -> None:
+    with pytest.raises(pv.InputError, match="made anew"):
+        pv.publish(patients(), promises(), method=pv.Mondrian(), recipe=pv.Recipe())
+
+
+def test_cannot_is_an_answer() -> None:
+    with pytest.raises(pv.Infeasible, match="one group of everybody") as error:
+        pv.publish(patients(), linker("1/100"), method=pv.Mondrian())
+    assert error.value.best is not None
+    assert error.value.advice
+    with pytest.raises(pv.Infeasible, match="only 300"):
+        pv.publish(patients(), [pv.Measure(k_anonymity=301)], method=pv.Mondrian())
+
+
+def test_stopped_anywhere_the_release_is_safe() -> None:
+    whole = made()
+    for stop in (1, 3, len(whole.steps)):
+        release = pv.publish(
+            patients(),
+            promises(),
+            method=pv.Mondrian(),
+            watcher=lambda e, stop=stop: e.moves < stop,
+        )
+        assert release.audit.safe
+        assert "callback" == release.ended
+        assert stop == len(release.steps)
+
+
+def test_earlier_releases_leave_doubt(tmp_path: Path) -> None:
+    made().write(tmp_path / "out", custody=tmp_path / "vault")
+    policy = pv.Policy(promises=(linker(),), earlier=(str(tmp_path / "vault"),))
+    release = pv.publish(patients(), policy, method=pv.Mondrian())
+    assert not release.safe
+    with pytest.raises(pv.InputError, match="keep every promise"):
+        release.write(tmp_path / "two", custody=tmp_path / "v2")
+    shutil.rmtree(tmp_path / "vault")
+
+
+def test_rows_are_shuffled(tmp_path: Path) -> None:
+    orders = []
+    for i in range(2):
+        made().write(tmp_path / f"out{i}", custody=tmp_path / f"v{i}")
+        rows = read(tmp_path / f"out{i}" / "table.parquet")
+        orders.append(list(zip(*rows.values(), strict=True)))
+    assert orders[0] != orders[1]
+    assert sorted(orders[0], key=str) == sorted(orders[1], key=str)
+    assert sorted(orders[0], key=str) != orders[0]
+
+
+def test_texts_that_could_be_misread_are_quoted() -> None:
+    assert ["Cook", '"a, b"', '"{x}"', '"*"', '""', '"not me"', '" x"'] == [
+        spelled(v) for v in ("Cook", "a, b", "{x}", "*", "", "not me", " x")
+    ]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_small_tables(rows: int) -> None:
+    release = pv.publish(
+        patients(rows), [pv.Measure(k_anonymity=1)], method=pv.Mondrian()
+    )
+    assert rows == release.grouped.partition.people  # type: ignore[union-attr]

@@ -193,11 +193,10 @@ def test_groups_are_the_same_for_every_memory_limit(tmp_path: Path) -> None:
         ) as t:
             if limit == "5MB":  # less than DuckDB itself can do with
                 t.options["memory_limit"] = limit  # type: ignore[index]
-            prepared = pv.Mondrian().prepare(t, [], Run())
+            measures = [pv.Measure(k_anonymity=40)]
+            prepared = pv.Mondrian().prepare(t, [], measures, Run())
             on_disk = isinstance(prepared.cells.rows, np.memmap)
-            partition, _ = pv.Mondrian().group(
-                t, prepared, [pv.Measure(k_anonymity=40)]
-            )
+            partition, _ = pv.Mondrian().group(t, prepared)
         texts = [[labels.texts[i] for i in labels.of] for labels in partition.labels]
         people = partition.leaves[:, 2].tolist()
         found.append((on_disk, sorted(zip(*texts, people, strict=True), key=str)))
@@ -343,9 +342,83 @@ def test_texts_that_could_be_misread_are_quoted() -> None:
     ]
 
 
+MEASURES = [
+    {"alpha_k_anonymity": "0.5", "k": 4},
+    {"distinct_l_diversity": 3},
+    {"entropy_l_diversity": "2.5"},
+    {"recursive_l_diversity": 2, "c": 2},
+    {"t_closeness": "0.3"},
+    {"beta_likeness": 1},
+    {"enhanced_beta_likeness": 1},
+    {"prosecutor_risk": "0.2"},
+    {"marketer_risk": "0.1"},
+    {"sample_uniques": "0.05"},
+]
+
+
+@pytest.mark.parametrize("stated", MEASURES, ids=lambda m: next(iter(m)))
+@pytest.mark.parametrize("same_cuts", [False, True])
+def test_familiar_measures_steer(stated: Any, same_cuts: bool) -> None:
+    measure = pv.Measure(**stated)
+    release = pv.publish(patients(), [measure], method=pv.Mondrian(same_cuts=same_cuts))
+    assert release.audit.safe
+    assert len(release.grouped.partition) > 1  # type: ignore[union-attr]
+    before = release.before
+    assert before is not None
+    assert not before.safe
+
+
+def test_what_may_not_steer_is_checked_in_the_end() -> None:
+    with pytest.raises(pv.Infeasible, match="delta_disclosure"):
+        pv.publish(patients(), [pv.Measure(delta_disclosure=1)], method=pv.Mondrian())
+
+
+def test_a_measure_out_of_reach_is_said_so() -> None:
+    with pytest.raises(pv.Infeasible, match="one group of everybody"):
+        pv.publish(
+            patients(), [pv.Measure(entropy_l_diversity=20)], method=pv.Mondrian()
+        )
+
+
 @pytest.mark.parametrize("rows", [1, 2, 5])
 def test_small_tables(rows: int) -> None:
     release = pv.publish(
         patients(rows), [pv.Measure(k_anonymity=1)], method=pv.Mondrian()
     )
     assert rows == release.grouped.partition.people  # type: ignore[union-attr]
+
+
+CANARY = "CANARY-7f3a"
+
+
+def test_no_error_quotes_a_cell(tmp_path: Path) -> None:
+    """Values without a line, or in no order, are counted, not quoted."""
+    table = pv.read(
+        pa.table({"job": ["Cook", CANARY] * 9, "ill": [CANARY, "flu"] * 9}),
+        quasi="job",
+        sensitive="ill",
+    )
+    (tmp_path / "h.csv").write_text("Cook;any\n")
+    failing: list[tuple[Any, dict[str, Any]]] = [
+        (pv.Measure(k_anonymity=2), {"hierarchies": {"job": tmp_path / "h.csv"}}),
+        (pv.Measure(k_anonymity=2), {"order": {"job": ["Cook"]}}),
+        (linker("1/10"), {}),
+        (pv.Measure(entropy_l_diversity=9), {}),
+        (pv.Measure(k_anonymity=99), {}),
+    ]
+    for stated, options in failing:
+        with pytest.raises(pv.PrivetError) as error:
+            pv.publish(table, [stated], method=pv.Mondrian(**options))
+        assert CANARY not in str(error.value)
+    seen: list[str] = []
+    release = pv.publish(
+        table,
+        [pv.Measure(k_anonymity=2)],
+        method=pv.Mondrian(form="buckets"),
+        watcher=lambda event: seen.append(event.doing),
+    )
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert seen
+    public = (tmp_path / "out/release.json").read_text()
+    public += (tmp_path / "out/README.txt").read_text() + "".join(seen)
+    assert CANARY not in public

@@ -33,11 +33,11 @@ def publish_groups(
     """Make a release in groups; or raise `Infeasible`."""
     _refuse_nothing_to_judge(policy)
     method = method.for_policy(policy.hierarchy_files())
-    prepared = method.prepare(table, policy.promises, run)
+    prepared = method.prepare(table, policy.promises, policy.measures, run)
     with warnings.catch_warnings():
         before = judged(prepared.as_table(table), policy, run=run)
     partition, refined = method.group(
-        table, prepared, policy.measures, max_seconds=max_seconds, watcher=watcher
+        table, prepared, max_seconds=max_seconds, watcher=watcher
     )
     grouped = in_form(partition, table, method.form)
     with closing(grouped):

@@ -8,7 +8,7 @@ so a linker who knows fewer columns is never surer than one who knows all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -35,7 +35,7 @@ from privet.table import Table, require_columns
 class Rule:
     """A promise in terms of groups."""
 
-    promise: Promise
+    promise: Promise | Measure
     column: str
     """What the belief is about."""
     values: tuple[object, ...] | None
@@ -98,8 +98,27 @@ def _point(promise: Promise, table: Table) -> Point:
     return Point(*numbers)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True)
+class Steering:
+    """A measure that every group must keep."""
+
+    measure: Measure
+    column: str
+    """What it looks at."""
+    keeps: Callable[[Ints], bool]
+    """Whether groups with these histograms, one line each, do."""
+
+
 class Judge:
     """Every promise and steering measure, and how close the release is to them."""
+
+    steering: Sequence[tuple[int, Steering]] = ()
+    """Measures that are scored, and the protected column they look at."""
+    most_groups: int | None = None
+    """How many groups there may be."""
+    most_alone: int | None = None
+    """How many people may be in a group of their own."""
+    groups, singles = 1, 0
 
     def __init__(
         self,
@@ -127,8 +146,9 @@ class Judge:
 
     @property
     def is_local(self) -> bool:
-        """Whether each group can be judged by itself, so that order is no matter."""
-        return not self.minima
+        """Whether the loops can judge each group by itself; order is no matter then."""
+        overall = self.most_groups is not None or self.most_alone is not None
+        return not (self.minima or self.steering or overall)
 
     def begin(self, hist: Ints, people: int) -> None:
         """Judge everybody as one group; raise what no grouping can mend."""
@@ -147,6 +167,12 @@ class Judge:
                 if not _holds(rule.limit, belief)
             ]
         refuse_infeasible(broken, self.least, people)
+        self.singles = int(people == 1)
+        for j, steering in self.steering:
+            if not steering.keeps(self._of(j, hist[None, :])):
+                raise never(steering.measure)
+        if _over(1, self.most_groups) or _over(self.singles, self.most_alone):
+            raise Infeasible("One group of everybody is more than a measure allows.")
 
     def _alone(self, r: int, hist: Ints, people: int) -> tuple[int, int]:
         j = int(self.rules.of[r])
@@ -168,13 +194,23 @@ class Judge:
         found = np.zeros((2, len(self.alone), 2), dtype=np.int64)
         if not cutting.allowed(hist, totals, self.rules, found):
             return None
+        return self._whole(hist, totals, found)
+
+    def _whole(self, hist: Ints, totals: Ints, found: Ints) -> Trial | None:
+        """What must hold beyond the rules on single groups."""
+        groups = self.groups + len(totals) // 2
+        singles = self.singles + int((totals == 1).sum())
+        if _over(groups, self.most_groups) or _over(singles, self.most_alone):
+            return None
+        if not all(s.keeps(self._of(j, hist)) for j, s in self.steering):
+            return None
         after: dict[int, Minima] = {}
         for j, minima in self.minima.items():
             split = minima.split(self._of(j, hist))
             if split is None:
                 return None
             after[j] = split
-        return Trial(found, after)
+        return Trial(found, after, groups, singles)
 
     def trial_of(self, hist: Ints, totals: Ints) -> Trial | None:
         """The same for any number of parts at once, some groups' worth of them."""
@@ -186,13 +222,7 @@ class Judge:
             if (a * self.rules.den[r] > self.rules.num[r] * whole).any():
                 return None
             found[:, r, 0], found[:, r, 1] = a, whole
-        after: dict[int, Minima] = {}
-        for j, minima in self.minima.items():
-            split = minima.split(self._of(j, hist))
-            if split is None:
-                return None
-            after[j] = split
-        return Trial(found, after)
+        return self._whole(hist, totals, found)
 
     def _all_alone(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
         """`privet.publishers.cutting.worst_of` for many groups."""
@@ -211,6 +241,7 @@ class Judge:
         """The split was made."""
         cutting.keep_worst(self.worst_found, trial.found)
         self.minima = trial.minima
+        self.groups, self.singles = trial.groups, trial.singles
 
     def worst(self) -> Fraction:
         """The highest belief of any promise."""
@@ -225,6 +256,22 @@ class Trial:
 
     found: Ints
     minima: dict[int, Minima]
+    groups: int
+    singles: int
+
+
+def _over(number: int, most: int | None) -> bool:
+    return most is not None and number > most
+
+
+def never(measure: Measure) -> Infeasible:
+    """What no grouping reaches."""
+    return Infeasible(
+        f"Measure {measure.name!r} cannot be reached by grouping: one group of "
+        "everybody does not.",
+        promise=measure,
+        advice=["Ask for less, or merge values of the sensitive column."],
+    )
 
 
 def _holds(limit: Ceiling, belief: Fraction) -> bool:
@@ -261,6 +308,10 @@ def _compiled(
     )
 
 
+def _word(rule: Rule) -> str:
+    return "Measure" if isinstance(rule.promise, Measure) else "Promise"
+
+
 def refuse_infeasible(
     broken: Sequence[tuple[Any, Any]], least: int, people: int
 ) -> None:
@@ -274,8 +325,8 @@ def refuse_infeasible(
     if not broken:
         return
     lines = [
-        f"Promise {rule.promise.name!r} cannot be kept by grouping: even in one group "
-        f"of everybody the belief is {belief} ({percent(belief)})."
+        f"{_word(rule)} {rule.promise.name!r} cannot be kept by grouping: even in one "
+        f"group of everybody the belief is {belief} ({percent(belief)})."
         for rule, belief in broken
     ]
     rule, belief = max(broken, key=lambda b: b[1])
@@ -289,9 +340,3 @@ def refuse_infeasible(
             *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
         ],
     )
-
-
-def least_of(measures: Sequence[Measure]) -> int:
-    """How many people every group must have."""
-    levels = [int(m.level) for m in measures if m.kind == "k_anonymity"]
-    return max([1, *levels])

@@ -23,9 +23,10 @@ from privet.publishers.cells import Counted, counted, placed
 from privet.publishers.forms import BUCKETS, FORMS, GENERALISED
 from privet.publishers.grouping import Grouping, Step
 from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
-from privet.publishers.judging import Judge, Rule, least_of, rules_of
+from privet.publishers.judging import Judge, Rule, rules_of
 from privet.publishers.recoding import Recoding
 from privet.publishers.refine import Refined, Watcher, refine
+from privet.publishers.steering import Asked, asked, most_of
 from privet.roles import names
 from privet.table import Table, require_columns
 
@@ -110,18 +111,25 @@ class Mondrian:
         more = {c: Hierarchy.load(f) for c, f in files.items() if c not in mine}
         return replace(self, hierarchies={**self.hierarchies, **more})
 
-    def prepare(self, table: Table, promises: Sequence[Promise], run: Run) -> Prepared:
+    def prepare(
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        measures: Sequence[Measure],
+        run: Run,
+    ) -> Prepared:
         """What must hold, and the counts of everything that is released."""
         self._check(table)
-        rules = rules_of(promises, table)
-        self._check_rules(rules, table)
-        return Prepared(rules, counted(table, _columns(table, rules), run))
+        wanted = asked(measures, table)
+        rules = [*rules_of(promises, table), *wanted.rules]
+        about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
+        self._check_about(about, table)
+        return Prepared(rules, wanted, counted(table, _columns(table, about), run))
 
     def group(
         self,
         table: Table,
         prepared: Prepared,
-        measures: Sequence[Measure],
         *,
         max_seconds: float | None = None,
         watcher: Watcher | None = None,
@@ -131,7 +139,7 @@ class Mondrian:
         quasi = sum(d.name in table.roles.quasi for d in cells.domains)
         made = self._attributes(cells, quasi, table)
         placed(cells.rows, [a.place for a in made])
-        state = self._state(table, cells, made, prepared.rules, least_of(measures))
+        state = self._state(table, prepared, made)
         refined: Refined[Step]
         if isinstance(state, Recoding):
             refined = refine(state, max_seconds=max_seconds, watcher=watcher)
@@ -163,32 +171,24 @@ class Mondrian:
         if self.utility == "information":
             _check_target(table)
 
-    def _check_rules(self, rules: Sequence[Rule], table: Table) -> None:
+    def _check_about(self, about: Sequence[str], table: Table) -> None:
         """Buckets part sensitive values from people; all others stay with them."""
-        for rule in rules:
-            if self.form == BUCKETS and rule.column not in table.roles.sensitive:
+        for column in about:
+            if self.form == BUCKETS and column not in table.roles.sensitive:
                 raise InputError(
                     "about must be a sensitive column for a release in buckets; "
-                    f"{rule.column!r} is none, and would stand beside each person."
+                    f"{column!r} is none, and would stand beside each person."
                 )
 
     def _state(
         self,
         table: Table,
-        cells: Counted,
+        prepared: Prepared,
         made: Sequence[Attribute],
-        rules: Sequence[Rule],
-        least: int,
     ) -> Grouping | Recoding:
+        cells = prepared.cells
         at = {d.name: j for j, d in enumerate(cells.domains)}
-        about = list(dict.fromkeys(r.column for r in rules))
-        judge = Judge(
-            rules,
-            least,
-            [cells.domains[at[c]] for c in about],
-            [at[c] for c in about],
-            cells.people,
-        )
+        judge = prepared.judge()
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
         aim = cutting.aim(target, classes)
@@ -260,8 +260,35 @@ class Prepared:
 
     rules: Sequence[Rule]
     """What must hold."""
+    asked: Asked
+    """What measures ask."""
     cells: Counted
     """The distinct rows."""
+
+    def judge(self) -> Judge:
+        """Every promise and measure that steers."""
+        cells, steered = self.cells, self.asked.steered
+        at = {d.name: j for j, d in enumerate(cells.domains)}
+        columns = [*(r.column for r in self.rules), *(s.column for s in steered)]
+        about = list(dict.fromkeys(columns))
+        domains = [cells.domains[at[c]] for c in about]
+        places = [at[c] for c in about]
+        judge = Judge(self.rules, self.asked.least, domains, places, cells.people)
+        judge.steering = [
+            (
+                about.index(s.column),
+                s.start(
+                    cells.domains[at[s.column]],
+                    _sums(cells, at[s.column], len(cells.domains[at[s.column]])).astype(
+                        np.int64
+                    ),
+                ),
+            )
+            for s in steered
+        ]
+        judge.most_groups = most_of(self.asked.most_groups, cells.people)
+        judge.most_alone = most_of(self.asked.most_alone, cells.people)
+        return judge
 
     def as_table(self, table: Table) -> Table:
         """The same table, counted from memory where the counts are there."""
@@ -287,13 +314,13 @@ def _check_target(table: Table) -> None:
         )
 
 
-def _columns(table: Table, rules: Sequence[Rule]) -> list[str]:
+def _columns(table: Table, about: Sequence[str]) -> list[str]:
     """What is counted: known columns first, then all others that are released."""
     roles = table.roles
     dropped = {*roles.identifier, roles.unit, roles.weight}
     quasi = [c for c in table.schema.names if c in roles.quasi]
     others = [c for c in table.schema.names if c not in {*dropped, *roles.quasi}]
-    missing = [r.column for r in rules if r.column not in others]
+    missing = [c for c in about if c not in others]
     if missing:
         raise InputError(
             f"about must be a column that is released; got {missing[0]!r}."

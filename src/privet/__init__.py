@@ -28,6 +28,7 @@ _HOMES = {
     "EmptyTable": "errors",
     "EngineError": "errors",
     "Estimate": "learn.estimates",
+    "ExtendedSafetyTransform": "publishers.extended",
     "Finding": "finding",
     "Flip": "releases.channels",
     "Frontier": "audits.frontier",
@@ -36,12 +37,14 @@ _HOMES = {
     "Infeasible": "errors",
     "InputError": "errors",
     "Insider": "adversary",
+    "Inverter": "audits.inversion",
     "KAry": "releases.channels",
     "Linker": "adversary",
     "Matrix": "releases.channels",
     "Measure": "policy",
     "MissingExtra": "errors",
     "Mondrian": "publishers",
+    "NaiveBayes": "learn.naive_bayes",
     "NoAudit": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
@@ -60,6 +63,7 @@ _HOMES = {
     "Responses": "releases.responses",
     "RoleConflict": "errors",
     "Roles": "roles",
+    "SafetyTransform": "publishers.safety",
     "Shift": "beliefs",
     "Signoff": "policy",
     "Stopped": "errors",
@@ -100,6 +104,7 @@ __all__ = [
     "EmptyTable",
     "EngineError",
     "Estimate",
+    "ExtendedSafetyTransform",
     "Finding",
     "Flip",
     "Frontier",
@@ -108,12 +113,14 @@ __all__ = [
     "Infeasible",
     "InputError",
     "Insider",
+    "Inverter",
     "KAry",
     "Linker",
     "Matrix",
     "Measure",
     "MissingExtra",
     "Mondrian",
+    "NaiveBayes",
     "NoAudit",
     "Policy",
     "PolicyError",
@@ -132,6 +139,7 @@ __all__ = [
     "Responses",
     "RoleConflict",
     "Roles",
+    "SafetyTransform",
     "Shift",
     "Signoff",
     "Stopped",
@@ -160,6 +168,7 @@ if TYPE_CHECKING:
     from privet.audits import audit, belief
     from privet.audits.collector import Collector
     from privet.audits.frontier import Frontier, skyline
+    from privet.audits.inversion import Inverter
     from privet.beliefs import Belief, Ceiling, Ratio, Shift
     from privet.counts import Counts
     from privet.engines.base import Progress
@@ -183,6 +192,7 @@ if TYPE_CHECKING:
     from privet.learn.accuracy import score_disguised
     from privet.learn.disguised import DisguisedNaiveBayes
     from privet.learn.estimates import Estimate, estimate
+    from privet.learn.naive_bayes import NaiveBayes
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
     from privet.publishers import (
         Mondrian,
@@ -192,8 +202,10 @@ if TYPE_CHECKING:
         publish,
         verify,
     )
+    from privet.publishers.extended import ExtendedSafetyTransform
     from privet.publishers.randomized import RandomizedResponse
     from privet.publishers.respond import disguise
+    from privet.publishers.safety import SafetyTransform
     from privet.releases.channels import Flip, KAry, Matrix, Replace
     from privet.releases.classifier import ClassifierViews
     from privet.releases.design import Design, Group, Question

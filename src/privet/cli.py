@@ -11,6 +11,7 @@ import click
 
 from privet import __version__, terminal
 from privet.asking import collect, plan
+from privet.classifying import classifier, show_inverter
 from privet.knowing import skyline
 from privet.options import (
     as_words,
@@ -60,6 +61,8 @@ def cli() -> None:
     privet skyline patients.csv -p p.toml   how much insiders may know
     privet publish patients.csv -p p.toml -o out --custody vault
                                             a release that keeps every promise
+    privet classifier patients.csv -p p.toml -o out --custody vault
+                                            a classifier that predicts the same
     privet verify out                       recount a release from its files
     privet collect design.toml              a survey whose answers are disguised
     privet estimate answers.duckdb          what they say about everybody
@@ -163,17 +166,25 @@ def init(
 @click.option(
     "--policy",
     "-p",
-    required=True,
     type=click.Path(),
     help="The policy file (TOML); privet init drafts one.",
 )
 @click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
+@click.option(
+    "--as",
+    "attacker",
+    type=click.Choice(["inverter"]),
+    help="Attack a published classifier instead of judging promises.",
+)
+@click.option("--custody", type=click.Path(), help="With --as: the private record.")
 @table_options
 @common
 def audit(
     source: str,
-    policy: str,
+    policy: str | None,
     strict: bool,
+    attacker: str | None,
+    custody: str | None,
     where: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -188,6 +199,7 @@ def audit(
       privet audit loans.csv -p policy.toml
       privet audit 'visits-*.parquet' -p policy.toml --json | jq .verdict
       privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
+      privet audit out --as inverter --custody vault
 
     TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
     Parquet files, a DuckDB database with --table, or the folder of a release.
@@ -201,6 +213,10 @@ def audit(
     from privet.policy import Policy
     from privet.publishers.reading import is_release
 
+    if attacker is not None:
+        show_inverter(source, custody, as_json=as_json)
+    if policy is None:
+        raise click.UsageError("Missing option '--policy' / '-p'.")
     stated = Policy.load(policy)
     asked = where_of(where)
     if is_release(source):
@@ -234,14 +250,18 @@ def _audit_release(
     from privet.publishers import load
 
     release = load(source, memory_limit=reading["memory_limit"])
-    with release.table, terminal.warned():
+    with terminal.warned():
         found = judge(release, policy)
+    close = getattr(release.table, "close", None)
+    if close is not None and not hasattr(release, "card"):
+        close()
     terminal.show(found, as_json=as_json, quiet=quiet)
     sys.exit(terminal.EXIT[found.verdict])
 
 
 cli.add_command(skyline)
 cli.add_command(publish)
+cli.add_command(classifier)
 cli.add_command(verify)
 cli.add_command(disguise)
 cli.add_command(estimate)

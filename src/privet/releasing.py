@@ -246,7 +246,18 @@ def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> Non
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
 @click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
-def verify(folder: str, as_json: bool, quiet: bool, memory_limit: str | None) -> None:
+@click.option(
+    "--custody",
+    type=click.Path(file_okay=False),
+    help="The private record of a classifier: proves that predictions are kept.",
+)
+def verify(
+    folder: str,
+    as_json: bool,
+    quiet: bool,
+    memory_limit: str | None,
+    custody: str | None,
+) -> None:
     """Check the release in FOLDER as a recipient would: digests and promises.
 
     \b
@@ -260,7 +271,7 @@ def verify(folder: str, as_json: bool, quiet: bool, memory_limit: str | None) ->
     """
     from privet.publishers import verify as check
 
-    found = check(folder, memory_limit=memory_limit)
+    found = check(folder, custody=custody, memory_limit=memory_limit)
     told: dict[str, Any] = {
         "verdict": "verified" if found.good else "refused",
         "problems": list(found.problems),

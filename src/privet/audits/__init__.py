@@ -104,7 +104,9 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
-    if not isinstance(release, Auditable) and isinstance(release, Released):
+    if isinstance(card := getattr(release, "card", None), Scorecard):
+        release, promises = card, _as_released(promises)
+    elif not isinstance(release, Auditable) and isinstance(release, Released):
         release, promises = release.table, _as_released(promises)
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):

@@ -136,7 +136,8 @@ class _Search:
         where they are complete.
         """
         heap: list[tuple[float, int, int, Floats, tuple[int | None, ...]]] = []
-        first = float(np.exp2(self.start + self.rest[0]).sum())
+        with np.errstate(over="ignore"):
+            first = float(np.exp2(_added(self.start, self.rest[0])).sum())
         heappush(heap, (self.sign * first, 0, 0, self.start, ()))
         count = 0
         while heap:

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 def score_disguised(
     classifier: Any,
-    X: Any,  # noqa: N803
+    X: Any,
     y: Any,
     disguise: Any,
     *,

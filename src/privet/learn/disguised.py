@@ -59,7 +59,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.smoothing = smoothing
         self.paper = paper
 
-    def fit(self, X: Any, y: Any) -> DisguisedNaiveBayes:  # noqa: N803
+    def fit(self, X: Any, y: Any) -> DisguisedNaiveBayes:
         """Learn from disguised records.
 
         Columns are found in the design by their names. So is the class: if `y` has
@@ -183,7 +183,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Predicting ---------------------------------------------------------------------
 
-    def predict_joint_log_proba(self, X: Any) -> Floats:  # noqa: N803
+    def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of P(class) P(values | class), up to what all classes share."""
         design, frame = design_of(self.disguise), as_arrow(X)
         if tuple(frame.column_names) != self.columns_:
@@ -203,14 +203,14 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found += told[codes[c]]  # the last row is for what is missing
         return found
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class; of equally likely ones the first."""
         found: NDArray[Any] = self.classes_[
             np.argmax(self.predict_joint_log_proba(X), axis=1)
         ]
         return found
 
-    def predict_proba(self, X: Any) -> Floats:  # noqa: N803
+    def predict_proba(self, X: Any) -> Floats:
         """The probability of each class."""
         scores = self.predict_joint_log_proba(X)
         shares: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -218,7 +218,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score_disguised(
         self,
-        X: Any,  # noqa: N803
+        X: Any,
         y: Any,
         *,
         confidence: float = 0.95,

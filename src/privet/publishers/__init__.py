@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from privet.adversary import Linker
 from privet.audits import bound
@@ -21,30 +22,66 @@ from privet.publishers.topdown import TopDownDisclosure, method_for
 from privet.releases.recipe import Recipe
 from privet.table import Table, require_columns
 
+if TYPE_CHECKING:
+    from privet.publishers.extended import ExtendedSafetyTransform
+    from privet.publishers.models import ClassifierRelease
+    from privet.publishers.safety import SafetyTransform
+
 __all__ = ["Mondrian", "Release", "TopDownDisclosure", "load", "publish", "verify"]
 
+Stated = Policy | Promise | Sequence[Promise | Measure]
+"""What is promised."""
 
+
+@overload
 def publish(
     table: Table,
-    promises: Policy | Promise | Sequence[Promise | Measure],
+    promises: Stated,
     *,
     method: TopDownDisclosure | Mondrian | None = None,
     recipe: Recipe | None = None,
     max_seconds: float | None = None,
     progress: Listener | None = None,
     watcher: Watcher | None = None,
-) -> Release:
-    """Make a release of a table that keeps every promise; or raise `Infeasible`.
+) -> Release: ...
+
+
+@overload
+def publish(
+    table: Any,
+    promises: Stated,
+    *,
+    method: SafetyTransform | ExtendedSafetyTransform | None = None,
+    recipe: None = None,
+    max_seconds: float | None = None,
+    progress: Listener | None = None,
+    watcher: None = None,
+) -> ClassifierRelease: ...
+
+
+def publish(
+    table: Any,
+    promises: Stated,
+    *,
+    method: Any = None,
+    recipe: Recipe | None = None,
+    max_seconds: float | None = None,
+    progress: Listener | None = None,
+    watcher: Watcher | None = None,
+) -> Release | ClassifierRelease:
+    """Make a release that keeps every promise; or raise `Infeasible`.
 
     Parameters
     ----------
     table
-        The private table.
+        The private table; or a classifier: a `NaiveBayes`, its `ClassifierViews`, or a
+        fitted `CategoricalNB`.
     promises
         A policy, or promises and measures.
     method
         How to make it safe: `TopDownDisclosure()`, which hides values, by default;
-        or `Mondrian()`, which makes groups.
+        or `Mondrian()`, which makes groups. For a classifier `SafetyTransform()`, or
+        `ExtendedSafetyTransform()` where a promise has a prior of its own.
     recipe
         An earlier release's recipe to apply again instead; refused if it breaks a
         promise now.
@@ -65,6 +102,10 @@ def publish(
     >>> publish(loans, [promise]).hidden
     {'country': ['Canada', 'UK']}
     """
+    if not isinstance(table, Table):
+        from privet.publishers.models import publish_classifier
+
+        return publish_classifier(table, promises, method=method, progress=progress)
     policy = _policy(table, promises)
     table = bound(table, policy)
     run = Run(progress)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
+from privet.audits.amplification import pair_odds
 from privet.logs import Logs
 from privet.publishers.gap import gap_bound, true_gap
 from privet.releases.classifier import Attribute
@@ -36,7 +37,9 @@ class Certificate:
     how: str
     """How the gap is known: from integers, or from the tuples."""
     shifts: tuple[int, ...] = ()
-    """Points by which a declared rule moved the belief in each class."""
+    """Points by which the belief in each class was moved, undone by a declared rule."""
+    coarse: bool = False
+    """Whether fewer bits were asked for than keep every ranking."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -46,6 +49,7 @@ class Certificate:
             "gap": str(self.gap),
             "gap_from": self.how,
             "shifts": list(self.shifts),
+            "coarse": self.coarse,
         }
 
     @classmethod
@@ -57,6 +61,7 @@ class Certificate:
             int(stated["gap"]),
             stated["gap_from"],
             tuple(stated["shifts"]),
+            bool(stated["coarse"]),
         )
 
 
@@ -151,13 +156,20 @@ def problems(
         return
     if proof.gap < gap_of(original, proof.how):
         yield "The gap must be one that the counts have; they can come closer."
-    if proof.bits < bits_needed(filled, proof.exponent, proof.gap):
+    needed = bits_needed(filled, proof.exponent, proof.gap)
+    if not proof.coarse and proof.bits < needed:
         yield "The points must have more bits to keep every ranking; they have too few."
     if card.scale != k << proof.bits:
         yield "The scale must be the one of the certificate; it is not."
     points = Rounded(filled, proof.exponent, proof.bits)
     base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
-    if not _fits(card.totals({}), base, k, range(k)):
+    moved = proof.shifts or (0,) * k
+    if card.rule is not None and tuple(card.rule) != tuple(-m for m in moved):
+        yield "The declared rule must undo how beliefs were moved; it does not."
+    total = [t - m for t, m in zip(card.totals({}), _unruled(card, moved), strict=True)]
+    if not _moves_nothing(filled, _unruled(card, moved)):
+        yield "Beliefs must be moved only where no ranking changes."
+    if not _fits(total, base, k, range(k)):
         yield "The base points must be those of the class weights; they are not."
     for attribute, table, rows in zip(
         card.attributes, card.points, filled.factors, strict=True
@@ -169,6 +181,28 @@ def problems(
                 f"The points of attribute {attribute.name!r} must be those of its "
                 "counts; they are not."
             )
+
+
+def _unruled(card: Scorecard, moved: Sequence[int]) -> Sequence[int]:
+    """What moves predictions: nothing where a rule undoes it."""
+    return (0,) * len(moved) if card.rule is not None else moved
+
+
+def _moves_nothing(scores: Scores, moved: Sequence[int]) -> bool:
+    """Whether every class that gains on another is never behind it."""
+    classes = range(scores.classes)
+    return all(
+        _never_above(scores, c, d)
+        for c in classes
+        for d in classes
+        if moved[d] > moved[c]
+    )
+
+
+def _never_above(scores: Scores, c: int, d: int) -> bool:
+    """Whether class c ranks below class d for every row, known in full or in part."""
+    odds = pair_odds(scores.with_unknown(), (c, d)).odds
+    return odds is not None and (odds < 1 or (odds == 1 and c < d))
 
 
 def gap_of(original: Scores, how: str) -> int:

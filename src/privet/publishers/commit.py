@@ -20,7 +20,15 @@ from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import Policy
 from privet.publishers.earlier import same_source
-from privet.publishers.folders import Busy, beside, move, private_files, save, sync
+from privet.publishers.folders import (
+    Busy,
+    as_json,
+    beside,
+    move,
+    private_files,
+    save,
+    sync,
+)
 from privet.publishers.note import note
 from privet.publishers.reading import MANIFEST, digest, read_manifest
 from privet.publishers.recounting import Place, recount, write_tables
@@ -45,15 +53,15 @@ def write(
     """Write a release; it appears whole or not at all."""
     place = _place(folder, custody, format)
     _refuse(release, place, replace)
-    with _explained(place), beside(place.folder) as partial:
+    with explained(place), beside(place.folder) as partial:
         written = write_tables(release, place, partial, run)
         found, kinds = recount(release, place, partial, written, run)
         content = _manifest(release, place, written, found, kinds, run)
-        save(partial / MANIFEST, _json(content))
+        save(partial / MANIFEST, as_json(content))
         save(partial / NOTE, note(content))
         sync(partial)
         with _kept(release, place, content, found, replace):
-            _refuse_foreign(place.folder, replace)
+            refuse_foreign(place.folder, replace)
             move(partial, place.folder, replace=replace)
         with suppress(OSError):  # it is there; only its name may not be on disk yet
             sync(place.folder.parent)
@@ -111,7 +119,7 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
         raise InputError(f"The folder {str(folder.parent)!r} must exist.")
     if kept.exists() and not kept.is_dir():
         raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
-    _refuse_foreign(folder, replace_)
+    refuse_foreign(folder, replace_)
     for name in (CUSTODY, RECIPE):
         if (kept / name).exists() and not replace_:
             raise InputError(
@@ -120,7 +128,7 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
             )
 
 
-def _refuse_foreign(folder: Path, replace_: bool) -> None:
+def refuse_foreign(folder: Path, replace_: bool) -> None:
     """Only an empty place is filled, and only a release is ever replaced."""
     if not folder.exists():
         return
@@ -141,7 +149,7 @@ def _refuse_foreign(folder: Path, replace_: bool) -> None:
 
 
 @contextmanager
-def _explained(place: Place) -> Iterator[None]:
+def explained(place: Place) -> Iterator[None]:
     """What the system refuses, in words; nothing is left behind."""
     try:
         yield
@@ -258,11 +266,11 @@ def _kept(
 ) -> Iterator[None]:
     """The private record, written before the release appears; gone if it does not."""
     record = custody_record(release, content, found)
-    texts = {RECIPE: _recipe(release), CUSTODY: _json(record)}
+    texts = {RECIPE: _recipe(release), CUSTODY: as_json(record)}
 
     def appeared() -> bool:
         path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == _json(content)
+        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
 
     with private_files(place.custody, texts, replace=replace_, stay=appeared):
         yield
@@ -272,7 +280,7 @@ def _recipe(release: Release) -> str:
     if release.grouped is not None:  # may have many lines, which nobody reads
         return json.dumps(release.grouped.recipe(), ensure_ascii=False) + "\n"
     assert release.recipe is not None
-    return _json(release.recipe.to_dict())
+    return as_json(release.recipe.to_dict())
 
 
 def custody_record(
@@ -293,14 +301,14 @@ def custody_record(
         "ended": release.ended,
         "recipe": None if release.recipe is None else release.recipe.to_dict(),
         "steps": [s.to_dict() for s in release.steps],
-        "policy": _policy_text(release.policy),
+        "policy": policy_text(release.policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
-        "manifest_sha256": hashlib.sha256(_json(content).encode()).hexdigest(),
+        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
 
 
-def _policy_text(policy: Policy) -> Any:
+def policy_text(policy: Policy) -> Any:
     """The policy as it was written, or as a file would have it."""
     if policy.origin:
         return policy.origin.text
@@ -312,7 +320,3 @@ def _policy_text(policy: Policy) -> Any:
 
 
 # How --------------------------------------------------------------------------------
-
-
-def _json(content: object) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import os
 import secrets
 import shutil
@@ -227,3 +228,8 @@ def _made(folder: Path) -> list[Path]:
     missing = [p for p in (folder, *folder.parents) if not p.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return missing
+
+
+def as_json(content: object) -> str:
+    """A document as it is written."""
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"

@@ -71,7 +71,8 @@ def is_release(path: str | PathLike[str]) -> bool:
 
 
 def load(folder: str | PathLike[str], **options: Any) -> Any:
-    """Open a release from its public files: a `Release`, or `Responses`.
+    """Open a release from its public files: a `Release`, a `ClassifierRelease`, or
+    `Responses`.
 
     Everything must be as the manifest says: digests, rows, columns, and the promises,
     which are recounted. `verify` tells all of it at once instead of raising.
@@ -82,6 +83,10 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
         from privet.publishers.answers import load_responses
 
         return load_responses(place, content, **options)
+    if content["kind"] == "classifier":
+        from privet.publishers.modelreading import load_classifier
+
+        return load_classifier(place, content)
     for problem in changed_files(place, content):
         raise InputError(problem)
     release = _load(place, content, **options)
@@ -239,15 +244,39 @@ class Verification:
 
 
 def verify(
-    folder: str | PathLike[str], *, progress: Listener | None = None, **options: Any
+    folder: str | PathLike[str],
+    *,
+    custody: str | PathLike[str] | None = None,
+    progress: Listener | None = None,
+    **options: Any,
 ) -> Verification:
-    """Recount a release against its manifest, from the files alone."""
+    """Recount a release against its manifest, from the files alone.
+
+    Parameters
+    ----------
+    folder
+        The release.
+    custody
+        The private record of a classifier: with it, the proof that predictions are
+        the original's is checked, too.
+    progress
+        Takes `Progress` events.
+    options
+        How to open the table, as `read` takes them.
+    """
     place = Path(folder).expanduser()
     content = read_manifest(place)
     if content["kind"] == "responses":
         from privet.publishers.answers import verify_responses
 
         return verify_responses(place, content, **options)
+    if content["kind"] == "classifier":
+        from privet.publishers.modelreading import verify_classifier
+
+        kept = None if custody is None else Path(custody).expanduser()
+        return verify_classifier(place, content, kept)
+    if custody is not None:
+        raise InputError("custody must be of a classifier; this release is a table.")
     problems = changed_files(place, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)

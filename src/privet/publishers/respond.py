@@ -22,14 +22,20 @@ from privet.publishers.answers import load_responses, misfits, privacy
 from privet.publishers.commit import (
     CUSTODY,
     NOTE,
-    _explained,
-    _json,
     _place,
-    _policy_text,
-    _refuse_foreign,
+    explained,
+    policy_text,
+    refuse_foreign,
 )
 from privet.publishers.disguise import binned, drawing
-from privet.publishers.folders import beside, move, private_files, save, sync
+from privet.publishers.folders import (
+    as_json,
+    beside,
+    move,
+    private_files,
+    save,
+    sync,
+)
 from privet.publishers.randomized import TWICE
 from privet.publishers.reading import (
     MANIFEST,
@@ -93,15 +99,15 @@ def disguise(
     _refuse(place, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
-    with _explained(place), beside(place.folder) as partial:
+    with explained(place), beside(place.folder) as partial:
         written = _write(table, design, place, partial, run)
         _recount(design, place, partial, written, run)
         content = _manifest(design, policy, written, found, place)
-        save(partial / MANIFEST, _json(content))
+        save(partial / MANIFEST, as_json(content))
         save(partial / NOTE, note(content))
         sync(partial)
         with _kept(table, design, policy, place, content, replace):
-            _refuse_foreign(place.folder, replace)
+            refuse_foreign(place.folder, replace)
             move(partial, place.folder, replace=replace)
         with suppress(OSError):  # it is there; only its name may not be on disk yet
             sync(place.folder.parent)
@@ -155,7 +161,7 @@ def _refuse(place: Place, replace_: bool) -> None:
         raise InputError(f"The folder {str(folder.parent)!r} must exist.")
     if kept.exists() and not kept.is_dir():
         raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
-    _refuse_foreign(folder, replace_)
+    refuse_foreign(folder, replace_)
     if (kept / CUSTODY).exists() and not replace_:
         raise InputError(
             f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
@@ -293,14 +299,14 @@ def _kept(
         "method": content["method"],
         "design": design.to_dict(),
         "draws": "From the operating system's secure source; they were not kept.",
-        "policy": None if policy is None else _policy_text(policy),
-        "manifest_sha256": hashlib.sha256(_json(content).encode()).hexdigest(),
+        "policy": None if policy is None else policy_text(policy),
+        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
 
     def appeared() -> bool:
         path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == _json(content)
+        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
 
-    texts = {CUSTODY: _json(record)}
+    texts = {CUSTODY: as_json(record)}
     with private_files(place.custody, texts, replace=replace_, stay=appeared):
         yield

@@ -9,9 +9,9 @@ paper says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, floor
+from math import floor
 from typing import Any
 
 from privet.adversary import Bayesian
@@ -19,16 +19,8 @@ from privet.audits.amplification import allowed, amplification
 from privet.errors import Infeasible, InputError, NoAudit, what_exists
 from privet.exact import Number
 from privet.policy import Policy, Promise
-from privet.publishers.certificate import (
-    INTEGERS,
-    TUPLES,
-    Certificate,
-    bits_needed,
-    margin_of,
-    scorecard,
-)
 from privet.publishers.cycles import balanced
-from privet.publishers.gap import gap_bound, true_gap
+from privet.publishers.flattening import MOST_BITS, Base, Flattened, gap_found
 from privet.publishers.noise import noised
 from privet.publishers.zeros import KEEPS, WAYS, filled
 from privet.releases.classifier import ClassifierViews
@@ -43,28 +35,6 @@ ZEROS = ("smooth", *WAYS)
 
 FINEST = 2**10
 """The exponent is a multiple of one in this, or finer where it is very small."""
-
-FINER = 12
-"""Bits beyond those that keep rankings, so that rounding hardly moves a belief."""
-
-MOST_BITS = 12_000
-"""A scorecard with longer numbers is refused."""
-
-
-@dataclass(frozen=True)
-class Flattened:
-    """A scorecard and how it was made; all but the card is private."""
-
-    card: Scorecard
-    """What is published."""
-    views: ClassifierViews
-    """The counts it keeps the predictions of: smoothed and with noise, if asked for."""
-    proof: Certificate
-    """Why the predictions are kept."""
-    keeps: str
-    """What is kept of the original, in words."""
-    margin: float = 0.0
-    """Odds within a factor of e to this may change their order; 0: none does."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +62,8 @@ class SafetyTransform:
     """Draw the noise anew from this number; such a release is not publishable."""
 
     def __post_init__(self) -> None:
-        _choice(self.mode, MODES, "mode")
-        _choice(self.zeros, ZEROS, "zeros")
+        choice(self.mode, MODES, "mode")
+        choice(self.zeros, ZEROS, "zeros")
         if self.bits is not None and not 1 <= self.bits <= MOST_BITS:
             raise InputError(
                 f"bits must be from 1 to {MOST_BITS:,}; got {self.bits!r}."
@@ -122,19 +92,15 @@ class SafetyTransform:
         original = prepared.scores
         scores = filled(original, self.zeros)
         shifts, exponent = self._exponent(prepared, scores, promises)
-        gap, how = self._gap(original)
+        base = Base(prepared, scores, *gap_found(original), self._keeps())
         while True:
-            made = self._rounded(prepared, scores, exponent, shifts, gap, how)
+            moves = [m * float(exponent) for m in shifts]
+            made = base.rounded(
+                exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
+            )
             if all(_kept(made.card, p) for p in promises):
                 return made
             exponent = _lower(exponent, promises[0])
-
-    def _gap(self, original: Scores) -> tuple[int, str]:
-        scores = original.with_unknown()
-        found = true_gap(scores)
-        if found is None:
-            return gap_bound(scores), INTEGERS
-        return found, TUPLES
 
     def _exponent(
         self, views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
@@ -150,58 +116,8 @@ class SafetyTransform:
             return none, _paper(views, scores, promises)
         return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
 
-    def _rounded(
-        self,
-        views: ClassifierViews,
-        scores: Scores,
-        exponent: Fraction,
-        moves: Sequence[float],
-        gap: int,
-        how: str,
-    ) -> Flattened:
-        enough = bits_needed(scores, exponent, gap)
-        bits = enough + FINER if self.bits is None else min(self.bits, enough + FINER)
-        if bits > MOST_BITS:
-            raise InputError(
-                f"The points must have at most {MOST_BITS:,} bits; {bits:,} are needed "
-                "to keep every ranking. Ask for fewer with bits, or leave out columns."
-            )
-        card = scorecard(
-            scores,
-            exponent,
-            bits,
-            target=views.target,
-            labels=views.labels,
-            attributes=views.attributes,
-        )
-        shifts = _shifts(moves, exponent, card.scale)
-        proof = Certificate(exponent, bits, gap, how, shifts)
-        margin = 0.0 if bits >= enough else margin_of(scores, exponent, bits)
-        keeps = self._keeps(margin)
-        return Flattened(_ruled(card, shifts), views, proof, keeps, margin)
-
-    def _keeps(self, margin: float) -> str:
-        kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
-        if margin:
-            kept += f", but for classes within a factor of {_factor(margin)}"
-        return kept
-
-
-def _factor(margin: float) -> str:
-    return f"{exp(margin):.4g}" if margin < 700 else f"e to the power {margin:.0f}"
-
-
-def _ruled(card: Scorecard, shifts: tuple[int, ...]) -> Scorecard:
-    """Move beliefs, and undo it in the rule for predictions."""
-    if not any(shifts):
-        return card
-    base = tuple(b + s for b, s in zip(card.base, shifts, strict=True))
-    return replace(card, base=base, rule=tuple(-s for s in shifts))
-
-
-def _shifts(moves: Sequence[float], exponent: Fraction, scale: int) -> tuple[int, ...]:
-    """Whole points for the moves of a declared rule; any rounding will do."""
-    return tuple(int(Fraction(m) * exponent * scale) for m in moves)
+    def _keeps(self) -> str:
+        return KEEPS["full" if self.zeros == "smooth" else self.zeros]
 
 
 # Limits and exponents ---------------------------------------------------------------
@@ -343,7 +259,8 @@ def _kept(card: Scorecard, promise: Promise) -> bool:
     return found is not None and found <= limit * (1 - Fraction(1, 10**9))
 
 
-def _choice(value: str, known: Sequence[str], what: str) -> None:
+def choice(value: str, known: Sequence[str], what: str) -> None:
+    """Refuse a word that is none of those known."""
     if value not in known:
         raise InputError(
             f"{what} must be one of {', '.join(known)}; got {value!r}. "

@@ -16,7 +16,7 @@ from privet.policy import Measure, Promise
 from privet.releases.recipe import Cut, Hide, Recipe
 from privet.roles import Schema
 
-KINDS = ("groups", "responses")
+KINDS = ("groups", "classifier", "responses")
 """What releases there are."""
 
 VERSION = 1
@@ -39,6 +39,22 @@ NOT_PROMISED_OF_GROUPS = (
     "person than others beforehand",
 )
 """The same for releases in groups."""
+
+
+NOT_PROMISED_OF_CLASSIFIERS = (
+    "that nobody learns the prediction for a person: it is the same as the original's",
+    "protection of the attributes: only the class is covered",
+    "protection against somebody who works out the original counts from how the "
+    "release was made, which the class sizes and patience may be enough for",
+    "protection against somebody who knows rows of the table, or has a second release",
+)
+"""What no promise about a classifier covers; said in every manifest."""
+
+FLATTENED = (
+    "Its probabilities are flattened. The most likely class is the original's; "
+    "thresholds other than that, and calibration, are not."
+)
+"""What users of a published classifier must know."""
 
 
 @dataclass(frozen=True)
@@ -204,10 +220,15 @@ def _are_columns(columns: Any) -> bool:
     )
 
 
+def _tables(content: Mapping[str, Any]) -> int:
+    return 2 if content.get("form") == "buckets" else 1
+
+
 _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "files": lambda c: (
         _is_list(c["files"])
-        and len(c["files"]) == (2 if c.get("form") == "buckets" else 1)
+        and (c["kind"] == "classifier" or len(c["files"]) == _tables(c))
+        and bool(c["files"])
         and all(map(_is_file, c["files"]))
     ),
     "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),

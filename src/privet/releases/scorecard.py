@@ -21,6 +21,9 @@ from privet.releases.scores import Scores
 FORM = "privet scorecard 1"
 """What the file says it is."""
 
+MOST_DOUBLINGS = 50_000
+"""A card with larger points is refused: it may have been made to fill the memory."""
+
 Points = tuple[tuple[tuple[int, ...], ...], ...]
 """By attribute, value and class."""
 
@@ -53,6 +56,13 @@ class Scorecard:
     def __post_init__(self) -> None:
         if self.scale < 1 or len(self.base) != len(self.labels) or not self.labels:
             raise InputError("A scorecard must have a scale and points per class.")
+        rows = (row for table in self.points for row in table)
+        most = max(map(abs, (*self.base, *(p for row in rows for p in row))))
+        if most > MOST_DOUBLINGS * self.scale:
+            raise InputError(
+                f"Points must be at most {MOST_DOUBLINGS:,} times the scale; a belief "
+                "in such a card would be a number nobody can hold."
+            )
 
     # Predicting -----------------------------------------------------------------------
 
@@ -84,9 +94,9 @@ class Scorecard:
         """The beliefs as numbers, correct to about fifteen digits."""
         low = min(self.base)
         return Scores(
-            tuple(self._power(b - low) for b in self.base),
+            tuple(self.power(b - low) for b in self.base),
             tuple(
-                tuple(tuple(map(self._power, row)) for row in table)
+                tuple(tuple(map(self.power, row)) for row in table)
                 for table in self.points
             ),
             realistic=True,  # what is unknown adds nothing, so nothing is summed over
@@ -102,7 +112,8 @@ class Scorecard:
         """There are no counts to average over."""
         return None
 
-    def _power(self, points: int) -> Fraction:
+    def power(self, points: int) -> Fraction:
+        """What points stand for, to about fifteen digits."""
         whole, rest = divmod(points, self.scale)
         return Fraction(2.0 ** (rest / self.scale)) * Fraction(2) ** whole
 

@@ -1,0 +1,211 @@
+"""The red team: work out the original counts from a published classifier.
+
+A scorecard tells the ratios of the original counts, to an unknown power. Whoever knows
+the class sizes reads the power off the base points, and ratios of whole numbers give
+away the numbers. Not part of any promise; so that stewards see what is not promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from privet import exact
+from privet.errors import InputError, what_exists
+from privet.exact import Number
+from privet.releases.classifier import ClassifierViews
+from privet.releases.scorecard import Scorecard
+
+Cells = tuple[tuple[tuple[int | None, ...], ...], ...]
+"""Guesses by attribute, value and class; None: no guess."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recovered:
+    """What an inverter takes for the original counts. Sensitive where it is right."""
+
+    exponent: float
+    """What scores were raised to, as far as the inverter can tell."""
+    cells: Cells
+    """The counts, guessed."""
+
+    def right(self, truth: ClassifierViews) -> Fraction:
+        """The share of the original counts that are guessed exactly."""
+        pairs = [
+            (guess, n)
+            for table, true in zip(self.cells, truth.cells, strict=True)
+            for row, counts in zip(table, true, strict=True)
+            for guess, n in zip(row, counts, strict=True)
+        ]
+        return Fraction(sum(g == n for g, n in pairs), max(len(pairs), 1))
+
+    def __repr__(self) -> str:
+        return f"Recovered(exponent about {self.exponent:.4g})"
+
+
+@dataclass(frozen=True)
+class Inverter:
+    """Somebody who knows how a classifier was flattened, and the class sizes.
+
+    >>> Inverter({"50K": 2, "70K": 5}).words()
+    'someone who knows how the classifier was made, and the size of each class'
+    """
+
+    class_sizes: Mapping[str, int] = field(default_factory=dict)
+    """Rows per class: often public."""
+    smoothing: Fraction = Fraction(1)
+    """What was added to every count; 1 is the usual choice."""
+
+    def __init__(
+        self, class_sizes: Mapping[str, int], *, smoothing: Number = 1
+    ) -> None:
+        if not class_sizes or any(n <= 0 for n in class_sizes.values()):
+            raise InputError("class_sizes must be rows per class, each above 0.")
+        object.__setattr__(self, "class_sizes", dict(class_sizes))
+        object.__setattr__(self, "smoothing", exact.fraction(smoothing, "smoothing"))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            "someone who knows how the classifier was made, and the size of each class"
+        )
+
+    def attack(self, release: Any) -> Recovered:
+        """Guess every original count from a release or its scorecard."""
+        card = getattr(release, "card", release)
+        if not isinstance(card, Scorecard):
+            raise InputError("An inverter must have a published classifier to attack.")
+        missing = [c for c in card.labels if c not in self.class_sizes]
+        if missing:
+            known = list(self.class_sizes)
+            raise InputError(
+                f"class_sizes must name every class; {missing[0]!r} is missing. "
+                f"{what_exists(missing[0], known)}"
+            )
+        sizes = [self.class_sizes[c] for c in card.labels]
+        beta = self._exponent(card, sizes)
+        tables = [
+            self._attribute(card, i, sizes, beta) for i in range(len(card.attributes))
+        ]
+        return Recovered(beta, tuple(tables))
+
+    def _exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
+        """From base points and class sizes; by trial where all classes are alike."""
+        start = card.totals({})
+        c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
+        if sizes[c] != sizes[d]:
+            head = (c - d) * len(sizes) * (len(card.attributes) + 2) + (c - d)
+            lead = (start[c] - start[d] - head) / card.scale
+            return max(lead / log2(sizes[c] / sizes[d]), 1e-6)
+        tried = [k / 400 for k in range(1, 401)]
+        return max(tried, key=lambda b: (self._whole(card, sizes, b), b))
+
+    def _whole(self, card: Scorecard, sizes: Sequence[int], beta: float) -> float:
+        """How well an exponent makes counts that add up; the best is the truth."""
+        misses = [
+            abs(sum(row[c] or 0 for row in table) - n) / n
+            for i in range(len(card.attributes))
+            for table in [self._attribute(card, i, sizes, beta)]
+            for c, n in enumerate(sizes)
+        ]
+        return -round(sum(misses), 6)
+
+    def _attribute(
+        self, card: Scorecard, i: int, sizes: Sequence[int], beta: float
+    ) -> tuple[tuple[int | None, ...], ...]:
+        """Counts of one attribute: ratios of whole numbers that add up to the sizes."""
+        extra = self.smoothing * len(card.points[i])
+        wholes = [Fraction(n) + extra for n in sizes]
+        ratios = [
+            [
+                _power((row[c] - row[0]) / card.scale / beta)
+                * float(wholes[c] / wholes[0])
+                for c in range(len(sizes))
+            ]
+            for row in card.points[i]
+        ]
+        scales = self._scales(ratios, wholes, _precision(card, beta))
+        return tuple(
+            tuple(self._count(s * x, n) for x, n in zip(row, sizes, strict=True))
+            for s, row in zip(scales, ratios, strict=True)
+        )
+
+    def _count(self, smoothed: float, size: int) -> int | None:
+        if not abs(smoothed) < 2**53:
+            return None
+        count = round(smoothed - float(self.smoothing))
+        return count if 0 <= count <= size else None
+
+    def _scales(
+        self,
+        ratios: list[list[float]],
+        wholes: Sequence[Fraction],
+        precision: float,
+    ) -> list[float]:
+        """The first class's smoothed count of each value."""
+        if len(ratios) <= len(wholes):  # as many equations as unknowns
+            matrix = np.array(ratios).T
+            found = np.linalg.lstsq(matrix, np.array(wholes, dtype=float), rcond=None)
+            return [float(s) for s in found[0]]
+        unit = self.smoothing.denominator
+        most = max(1, int(wholes[0] * unit))
+        least = [_denominator(row, most, precision) / unit for row in ratios]
+        return _added_up(least, ratios, [float(w) for w in wholes])
+
+
+def _power(doublings: float) -> float:
+    """Two to a power; a wrong exponent may ask for the impossible."""
+    return float(2.0 ** min(max(doublings, -200.0), 200.0))
+
+
+def _precision(card: Scorecard, beta: float) -> float:
+    """How far a ratio may be off: points are rounded up, and then raised."""
+    return max(2 * len(card.labels) / card.scale / beta, 1e-13)
+
+
+def _denominator(row: Sequence[float], most: int, precision: float) -> int:
+    """The least whole number that makes whole numbers of all ratios, nearly."""
+    best = 1
+    for x in row[1:]:
+        found = Fraction(x * best).limit_denominator(max(1, most // best))
+        low, high = 1, max(1, most // best)
+        while low < high:  # the smallest denominator that is near enough
+            middle = (low + high) // 2
+            near = Fraction(x * best).limit_denominator(middle)
+            if abs(float(near) - x * best) <= 2 * precision * x * best:
+                high, found = middle, near
+            else:
+                low = middle + 1
+        best *= found.denominator
+    return best
+
+
+def _added_up(
+    least: list[float], ratios: list[list[float]], wholes: Sequence[float]
+) -> list[float]:
+    """Multiply some of the numbers so that all add up to what is known."""
+    scales = list(least)
+    for _ in range(len(least)):
+        missing = [
+            w - sum(s * row[c] for s, row in zip(scales, ratios, strict=True))
+            for c, w in enumerate(wholes)
+        ]
+        if missing[0] < 0.5:
+            break
+        fits = [
+            (abs(round(missing[0] / s) * s * row[c] - missing[c]), t, missing[0] / s)
+            for c in (len(wholes) - 1,)
+            for t, (s, row) in enumerate(zip(least, ratios, strict=True))
+            if abs(missing[0] / s - round(missing[0] / s)) < 1e-3
+        ]
+        close = [f for f in fits if f[0] < 0.5]
+        if not close:
+            break
+        _, t, times = min(close)
+        scales[t] += round(times) * least[t]
+    return scales

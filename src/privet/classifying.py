@@ -1,0 +1,221 @@
+"""The command that publishes a naive Bayes classifier of a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privet import terminal
+from privet.options import common, opened, rows_meant, table_options, where_of
+
+if TYPE_CHECKING:
+    from privet.policy import Policy
+    from privet.publishers.models import ClassifierRelease
+    from privet.table import Table
+
+METHODS = ("tight", "declared", "paper", "closeness", "closeness-declared")
+
+
+@click.command(short_help="Publish a naive Bayes classifier of a table.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@click.option(
+    "--policy",
+    "-p",
+    required=True,
+    type=click.Path(),
+    help="The policy file (TOML) with a promise against a bayesian.",
+)
+@click.option("--output", "-o", type=click.Path(), help="The folder of the release.")
+@click.option(
+    "--custody",
+    type=click.Path(file_okay=False),
+    help="The folder for the private record; it never travels.",
+)
+@click.option(
+    "--target", multiple=True, help="What to predict; repeat it to join columns."
+)
+@click.option("--attribute", multiple=True, help="Predict from these columns only.")
+@click.option("--precedence", multiple=True, help="Classes that win ties, the first.")
+@click.option(
+    "--method",
+    type=click.Choice(METHODS),
+    help="How beliefs are flattened; tight unless a promise has a prior of its own.",
+)
+@click.option(
+    "--zeros",
+    type=click.Choice(["smooth", "full", "positive+top", "positive"]),
+    default="smooth",
+    show_default=True,
+    help="What becomes of counts of 0.",
+)
+@click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points.")
+@click.option("--epsilon", help="Add noise to the counts first, such as 1.")
+@click.option("--counts", is_flag=True, help="Write exact whole counts, too.")
+@click.option("--rows", type=click.IntRange(min=1), help="Write synthetic rows, too.")
+@click.option("--views", is_flag=True, help="Write the rows as two-column files.")
+@click.option("--dry-run", is_flag=True, help="Show what it would be; write nothing.")
+@click.option("--replace", is_flag=True, help="Write over an earlier release.")
+@table_options
+@common
+def classifier(
+    source: str,
+    policy: str,
+    output: str | None,
+    custody: str | None,
+    counts: bool,
+    rows: int | None,
+    views: bool,
+    dry_run: bool,
+    replace: bool,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,  # there is one so far
+    max_seconds: float | None,
+    **options: Any,
+) -> None:
+    """Publish a classifier of TABLE that predicts as the original and tells less.
+
+    \b
+    Examples:
+      privet classifier adult.csv -p policy.toml -o out --custody vault
+      privet classifier adult.csv -p policy.toml --dry-run
+      privet classifier adult.csv -p policy.toml -o out --custody vault --epsilon 1
+      privet classifier adult.csv -p policy.toml -o out --custody vault --rows 100000
+
+    It predicts the table's target from its quasi columns. The scorecard is read back
+    and judged before it appears; the original counts stay in custody. privet verify
+    checks a release; with --custody also that every prediction is the original's.
+
+    \b
+    Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
+    """
+    from privet.policy import Policy
+    from privet.report.classified import as_text, summary
+
+    if not dry_run and (output is None or custody is None):
+        raise click.UsageError("Give -o and --custody, or --dry-run.")
+    if views and not rows:
+        raise click.UsageError("--views needs --rows: how many rows to write.")
+    stated = Policy.load(policy)
+    silent = quiet or as_json
+    settings = {k: options.pop(k) for k in SETTINGS}
+    chosen = rows_meant(source, stated, where_of(where), options)
+    with (
+        terminal.warned() as said,
+        opened(source, chosen, options, silent) as (table, listener),
+    ):
+        release = _made(table, stated, settings, listener, max_seconds)
+    told = summary(release)
+    if not dry_run:
+        assert output is not None
+        assert custody is not None
+        release.write(
+            output,
+            custody=custody,
+            counts=counts,
+            rows=rows,
+            views=views,
+            replace=replace,
+        )
+        told |= {"folder": output, "custody": custody}
+    _tell(told, as_text(told), as_json=as_json, quiet=quiet)
+    for note in said:
+        terminal.say(f"note: {note}")
+    sys.exit(terminal.EXIT[told["verdict"]])
+
+
+SETTINGS = (
+    "target",
+    "attribute",
+    "precedence",
+    "method",
+    "zeros",
+    "bits",
+    "epsilon",
+)
+"""Options of this command only; the others say how to read the table."""
+
+
+def _made(
+    table: Table,
+    policy: Policy,
+    settings: dict[str, Any],
+    listener: Any,
+    max_seconds: float | None,
+) -> ClassifierRelease:
+    from privet.audits import bound
+    from privet.engines.base import Run
+    from privet.publishers.models import publish_classifier
+    from privet.publishers.reading import digest
+    from privet.releases.counting import views_of
+
+    meant = bound(table, policy)
+    views = views_of(
+        meant,
+        target=settings["target"] or None,
+        attributes=settings["attribute"] or None,
+        precedence=settings["precedence"] or None,
+        smoothing=1 if settings["zeros"] == "smooth" else 0,
+        run=Run.starting(listener, max_seconds),
+    )
+    paths = [{"path": p, "sha256": digest(Path(p))} for p in meant.source.paths]
+    return publish_classifier(
+        views, policy, method=_method(settings), source={"files": paths}
+    )
+
+
+def _method(settings: dict[str, Any]) -> Any:
+    from privet.errors import InputError
+    from privet.publishers.extended import ExtendedSafetyTransform
+    from privet.publishers.safety import SafetyTransform
+
+    name, zeros, bits = (settings[k] for k in ("method", "zeros", "bits"))
+    if name is None and not (settings["epsilon"] or bits or zeros != "smooth"):
+        return None
+    if name in ("closeness", "closeness-declared"):
+        if settings["epsilon"]:
+            raise InputError("--epsilon must go with tight, declared or paper.")
+        rule = "declared" if name.endswith("declared") else "argmax"
+        return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits)
+    return SafetyTransform(
+        mode=name or "tight", zeros=zeros, bits=bits, epsilon=settings["epsilon"]
+    )
+
+
+def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        terminal.emit(terminal.as_one_object(told))
+    elif quiet:
+        terminal.emit(told["verdict"])
+    else:
+        terminal.emit(text)
+        if "folder" in told:
+            terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
+        terminal.emit(f"\n{told['sensitive']}")
+
+
+def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
+    """Attack a published classifier and say how much of it is undone."""
+    from privet.publishers.modelreading import prepared_in, private_in
+    from privet.publishers.reading import load
+    from privet.report.classified import attacked, inverter_words
+
+    if custody is None:
+        raise click.UsageError(
+            "Give --custody: the inverter's guesses are compared with the counts there."
+        )
+    release = load(folder)
+    private, prepared = private_in(Path(custody)), prepared_in(Path(custody))
+    found, share = attacked(release.card, private, prepared)
+    told = {
+        "as": "inverter",
+        "exponent": found.exponent,
+        "recovered": str(share),
+        "words": inverter_words(share),
+    }
+    terminal.emit(terminal.as_one_object(told) if as_json else str(told["words"]))
+    sys.exit(0)

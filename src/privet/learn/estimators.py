@@ -1,0 +1,43 @@
+"""What estimators take from scikit-learn, or what says that it is missing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from privet.errors import MissingExtra
+
+
+class Nothing:
+    """Stands for scikit-learn's classes until it is installed."""
+
+
+def _found(module: str, name: str, instead: Any = None) -> Any:
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        return instead
+
+
+class NothingElse:
+    """The same for another one: a class has no base twice."""
+
+
+BaseEstimator: Any = _found("sklearn.base", "BaseEstimator", Nothing)
+ClassifierMixin: Any = _found("sklearn.base", "ClassifierMixin", NothingElse)
+check_classification_targets: Any = _found(
+    "sklearn.utils.multiclass", "check_classification_targets"
+)
+check_is_fitted: Any = _found("sklearn.utils.validation", "check_is_fitted")
+check_sample_weight: Any = _found("sklearn.utils.validation", "_check_sample_weight")
+column_or_1d: Any = _found("sklearn.utils.validation", "column_or_1d")
+validate_data: Any = _found("sklearn.utils.validation", "validate_data")
+
+
+def require_sklearn() -> None:
+    """Say what to install where scikit-learn is missing."""
+    if validate_data is None:
+        raise MissingExtra(
+            "NaiveBayes needs scikit-learn: pip install 'privet[learn]'. Counts "
+            "(ClassifierViews), audits and releases do without it."
+        )

@@ -1,0 +1,219 @@
+"""ExtendedSafetyTransform: beliefs near to a given prior, predictions kept.
+
+Mozafari, Zaniolo 2009, section 7.2 (EST). The paper's own way splits and merges labels;
+its closed form is a power of the scores times a power of the prior. Where no release
+can have both the predictions and the closeness, this says so, with a row that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log2
+
+from privet.adversary import Bayesian
+from privet.audits import audit
+from privet.audits.bayes import priors
+from privet.beliefs import Ceiling, Ratio, Shift
+from privet.errors import Infeasible, InputError
+from privet.policy import Promise
+from privet.publishers.closeness import (
+    Prior,
+    block_weights,
+    crossing_blocks,
+    least_needed,
+    reachable,
+    within,
+)
+from privet.publishers.cycles import balanced
+from privet.publishers.flattening import Base, Flattened, gap_found
+from privet.publishers.safety import ZEROS, choice
+from privet.publishers.zeros import KEEPS, filled
+from privet.releases.classifier import ClassifierViews
+from privet.releases.scores import log_of
+
+RULES = ("argmax", "declared")
+"""Whether the best label is read off the beliefs, or off beliefs and offsets."""
+
+STEPS = 2**12
+"""Exponents are multiples of one in this."""
+
+
+@dataclass(frozen=True)
+class ExtendedSafetyTransform:
+    """Keep beliefs within a factor of a prior, whatever prior that is.
+
+    >>> ExtendedSafetyTransform()
+    ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None)
+    """
+
+    rule: str = "argmax"
+    """`argmax`: predictions are the most believed class, which bounds how near to the
+    prior beliefs can be; `declared`: offsets are published beside the beliefs, and any
+    factor above 1 can be kept."""
+    zeros: str = "smooth"
+    """What becomes of counts of 0; see `SafetyTransform`."""
+    bits: int | None = None
+    """Publish coarse points with so many bits."""
+
+    def __post_init__(self) -> None:
+        choice(self.rule, RULES, "rule")
+        choice(self.zeros, ZEROS, "zeros")
+
+    @property
+    def kind(self) -> str:
+        """How manifests call it."""
+        return "extended safety transform"
+
+    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+        """Make a scorecard that keeps every promise, or raise `Infeasible`."""
+        if self.zeros == "smooth" and views.scores.has_zeros:
+            views = views.smoothed(1)
+        scores = filled(views.scores, self.zeros)
+        keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        base = Base(views, scores, *gap_found(views.scores), keeps)
+        prior = one_prior(promises, views.labels)
+        r = min(factor_of(p) for p in promises)
+        if self.rule == "declared":
+            return self._declared(base, prior, r, promises)
+        return self._argmax(base, prior, r, promises)
+
+    # Argmax ---------------------------------------------------------------------------
+
+    def _argmax(
+        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
+    ) -> Flattened:
+        scores = base.scores
+        needed = least_needed(scores, prior)
+        if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
+            raise _impossible(base.views, promises[0], r, needed.r, needed.known)
+        blocks = crossing_blocks(scores)
+        weights = block_weights(prior, blocks, float(r))
+        if weights is None or float(r) <= reachable(prior, blocks) * (1 + 1e-12):
+            raise _open(promises[0], needed.r, reachable(prior, blocks))
+        moves = [log2(w) for w in weights]
+        exponent = self._largest(base, moves, prior, float(r))
+        return self._settled(base, exponent, lambda _: moves, False, promises)
+
+    def _largest(
+        self, base: Base, moves: Sequence[float], prior: Prior, r: float
+    ) -> Fraction:
+        """The largest exponent whose beliefs are proved to stay within r."""
+        low, high = 0, STEPS
+        while low < high:
+            middle = (low + high + 1) // 2
+            beta = middle / STEPS
+            if within(base.scores, beta, moves, prior) <= r * (1 - 1e-9):
+                low = middle
+            else:
+                high = middle - 1
+        return Fraction(max(low, 1), STEPS)
+
+    # Declared rule --------------------------------------------------------------------
+
+    def _declared(
+        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
+    ) -> Flattened:
+        moves, mean = balanced(base.scores)
+        start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
+        exponent = Fraction(max(1, int(start * STEPS * 64)), STEPS * 64)
+        beliefs = [log_of(f) for f in prior]
+
+        def moved(beta: Fraction) -> list[float]:
+            return [b + m * float(beta) for b, m in zip(beliefs, moves, strict=True)]
+
+        return self._settled(base, exponent, moved, True, promises)
+
+    # Together -------------------------------------------------------------------------
+
+    def _settled(
+        self,
+        base: Base,
+        exponent: Fraction,
+        moves: Callable[[Fraction], Sequence[float]],
+        ruled: bool,
+        promises: Sequence[Promise],
+    ) -> Flattened:
+        """Round, judge, and flatten a little more until every promise is kept."""
+        for _ in range(60):
+            made = base.rounded(
+                exponent, bits=self.bits, moves=moves(exponent), ruled=ruled
+            )
+            if audit(made.card, list(promises)).safe:
+                return made
+            exponent = exponent * Fraction(97, 100)
+            exponent = Fraction(max(1, int(exponent * STEPS * 64)), STEPS * 64)
+        raise Infeasible(
+            f"Promise {promises[0].name!r} is not reached by flattening.",
+            promise=promises[0],
+            advice=("Allow a larger factor.", "Or publish with a declared rule."),
+        )
+
+
+def one_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
+    """The prior all promises share."""
+    found = {tuple(priors(p, labels)) for p in promises}
+    if len(found) > 1:
+        raise InputError(
+            "Promises must share one prior for ExtendedSafetyTransform; they have "
+            f"{len(found)}. Publish for one prior at a time."
+        )
+    prior = list(found.pop())
+    if any(f <= 0 for f in prior):
+        raise InputError("prior must give every class more than 0.")
+    return prior
+
+
+def factor_of(promise: Promise) -> Fraction:
+    """The factor that keeps a promise: a shift from L1 to L2 needs L2/L1."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    match promise.limit:
+        case Ratio(factor=factor):
+            return factor
+        case Shift(start=start, end=end):
+            return end / start
+        case Ceiling():
+            raise InputError(
+                f"Promise {promise.name!r} must be limited by within, or from and to, "
+                "for ExtendedSafetyTransform; a ceiling needs no prior."
+            )
+
+
+def _impossible(
+    views: ClassifierViews,
+    promise: Promise,
+    r: Fraction,
+    needed: float,
+    known: Mapping[int, int],
+) -> Infeasible:
+    best = Fraction(ceil(needed * 10**6), 10**6)
+    told = views.told(known)
+    row = ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
+    return Infeasible(
+        f"Promise {promise.name!r} cannot be kept by any release with the same "
+        f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "
+        f"predicted against the prior could not be predicted so ({row}). At least "
+        f"{float(best):.4g} is needed.",
+        promise=promise,
+        best=best,
+        advice=(
+            f"Allow a factor of {float(best):.4g} or more.",
+            "Or publish with a declared rule: rule='declared'.",
+        ),
+    )
+
+
+def _open(promise: Promise, needed: float, limit: float) -> Infeasible:
+    best = Fraction(ceil(limit * 10**6), 10**6)
+    return Infeasible(
+        f"Promise {promise.name!r} is not reached: any release needs a factor of "
+        f"{needed:.4g}, and flattening comes near to {limit:.4g} but not below.",
+        promise=promise,
+        best=best,
+        advice=(
+            f"Allow a factor above {limit:.4g}.",
+            "Or publish with a declared rule: rule='declared'.",
+        ),
+    )

@@ -1,0 +1,300 @@
+"""Writing, loading and verifying a published classifier."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace as changed
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.audits import audit
+from privet.errors import EngineError, InputError
+from privet.exact import fraction, percent
+from privet.finding import Audit
+from privet.policy import Promise
+from privet.publishers.commit import (
+    CUSTODY,
+    NOTE,
+    explained,
+    policy_text,
+    refuse_foreign,
+)
+from privet.publishers.folders import (
+    as_json,
+    beside,
+    move,
+    private_files,
+    save,
+    sync,
+)
+from privet.publishers.modelreading import (
+    CARD,
+    COUNTS,
+    TABLE,
+    Stated,
+    read_card,
+    wrong_files,
+)
+from privet.publishers.models import ClassifierRelease, SyntheticTable
+from privet.publishers.reading import MANIFEST, digest
+from privet.publishers.recounting import Place
+from privet.publishers.tables import columns_of, ratios, whole_counts
+from privet.releases.classifier import ClassifierViews
+from privet.releases.manifest import (
+    FLATTENED,
+    NOT_PROMISED_OF_CLASSIFIERS,
+    Written,
+    public_finding,
+)
+
+
+def write(
+    release: ClassifierRelease,
+    folder: str | PathLike[str],
+    *,
+    custody: str | PathLike[str],
+    extras: Mapping[str, Any],
+    replace: bool,
+) -> ClassifierRelease:
+    """Write a release; it appears whole or not at all."""
+    place = Place(
+        Path(folder).expanduser().resolve(),
+        CARD,
+        "json",
+        Path(custody).expanduser().resolve(),
+    )
+    _refuse(release, place, replace)
+    table = release.table(extras["rows"]) if extras["rows"] else None
+    with explained(place), beside(place.folder) as partial:
+        files = _files(release, partial, extras, table)
+        found = _recount(release, partial, files)
+        content = manifest(release, files, found, table)
+        save(partial / MANIFEST, as_json(content))
+        save(partial / NOTE, note(content))
+        sync(partial)
+        with _kept(release, place, content, found, table, replace):
+            refuse_foreign(place.folder, replace)
+            move(partial, place.folder, replace=replace)
+        with suppress(OSError):  # it is there; only its name may not be on disk yet
+            sync(place.folder.parent)
+    return changed(release, manifest=content, folder=place.folder)
+
+
+def _refuse(release: ClassifierRelease, place: Place, replace: bool) -> None:
+    folder, kept = place.folder, place.custody
+    if kept == folder or folder in kept.parents:
+        raise InputError(
+            "The custody folder must not be inside the release; it never travels. Got "
+            f"{str(kept)!r} for a release in {str(folder)!r}."
+        )
+    if release.made is None:
+        raise InputError(
+            "A release that was loaded from files is written already; copy the folder."
+        )
+    if not release.safe:
+        raise InputError("A release must keep every promise to be written.")
+    if release.options.get("seed"):
+        raise InputError(
+            "A release with a seed must not be published: whoever guesses the seed "
+            "takes the noise off. Leave the seed out."
+        )
+    if not folder.parent.is_dir():
+        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
+    if kept.exists() and not kept.is_dir():
+        raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
+    refuse_foreign(folder, replace)
+    if (kept / CUSTODY).exists() and not replace:
+        raise InputError(
+            f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
+            "release. Choose another custody folder, or allow to replace."
+        )
+
+
+# What -------------------------------------------------------------------------------
+
+
+def _files(
+    release: ClassifierRelease,
+    partial: Path,
+    extras: Mapping[str, Any],
+    table: SyntheticTable | None,
+) -> list[Written]:
+    save(partial / CARD, as_json(release.card.to_dict()))
+    files = [_written(partial / CARD, 0)]
+    if extras["counts"]:
+        counts = whole_counts(ratios(release.card), release.card)
+        save(partial / COUNTS, as_json(counts.to_dict()))
+        files.append(_written(partial / COUNTS, 0))
+    if table is not None:
+        for name, columns in _named(table.views, apart=bool(extras["views"])):
+            _save_rows(partial / name, columns)
+            files.append(_written(partial / name, table.views.rows))
+    return files
+
+
+def _named(views: ClassifierViews, *, apart: bool) -> Iterator[tuple[str, Any]]:
+    parts = columns_of(views, apart=apart)
+    for i, columns in enumerate(parts, 1):
+        yield (f"view-{i:02}.parquet" if apart else TABLE), columns
+
+
+def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
+    pq.write_table(pa.table(arrays), path)
+    sync(path)
+
+
+def _written(path: Path, rows: int) -> Written:
+    return Written(path.name, rows, digest(path))
+
+
+def _recount(release: ClassifierRelease, partial: Path, files: list[Written]) -> Audit:
+    """Read what was written, as a stranger would, and judge it again."""
+    card = read_card(partial)
+    stated: Stated = [*release.policy.promises, *release.policy.measures]
+    found = audit(card, stated)
+    same = _outcome(found) == _outcome(release.audit)
+    if not same or wrong_files(card, partial, [f.path for f in files], stated):
+        raise EngineError(
+            "What was written does not recount to what was promised; nothing is "
+            "released. Please report this as a bug."
+        )
+    return found
+
+
+def _outcome(found: Audit) -> list[tuple[object, ...]]:
+    return [(f.verdict, f.belief and f.belief.posterior) for f in found.findings]
+
+
+# Documents --------------------------------------------------------------------------
+
+
+def manifest(
+    release: ClassifierRelease,
+    files: list[Written],
+    found: Audit,
+    table: SyntheticTable | None,
+) -> dict[str, Any]:
+    """The public document."""
+    from privet import __version__
+
+    columns: dict[str, Any] = {
+        a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
+        for a in release.card.attributes
+    }
+    columns[release.card.target] = {"role": "target", "type": "text"}
+    content: dict[str, Any] = {
+        "privet": __version__,
+        "manifest": 1,
+        "kind": "classifier",
+        "title": release.policy.title,
+        "files": [f.to_dict() for f in files],
+        "columns": columns,
+        "method": release.method,
+        "keeps": release.keeps,
+        "flattened": FLATTENED,
+        "promises": [
+            public_finding(f) for f in found.findings if isinstance(f.promise, Promise)
+        ],
+        "not_promised": list(NOT_PROMISED_OF_CLASSIFIERS),
+    }
+    if release.options.get("epsilon"):
+        content["epsilon"] = release.options["epsilon"]
+    if table is not None:
+        content["synthetic"] = {
+            "rows": table.views.rows,
+            "odds": f"{table.drift:.6g}",
+            "flipped": None if table.flipped is None else list(table.flipped),
+        }
+    return content
+
+
+def note(content: Mapping[str, Any]) -> str:
+    """What recipients should know, from the public manifest alone."""
+    lines = [content["title"] or "A released classifier", ""]
+    lines += ["This is a public note; it tells nothing that is not in the release."]
+    lines += ["", "How to use it", f"- {CARD} says in itself how to predict with it."]
+    lines += [f"- It keeps {content['keeps']}.", f"- {content['flattened']}"]
+    if "epsilon" in content:
+        lines += [f"- Noise was added to the counts: epsilon {content['epsilon']}."]
+    if "synthetic" in content:
+        rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
+        lines += [
+            f"- The {rows:,} synthetic rows keep the order of classes with odds over "
+            f"{odds} on the scorecard."
+        ]
+    lines += ["", "What is promised"]
+    lines += [
+        f"- {p['name']}: the worst case is {percent(fraction(p['worst']))}."
+        for p in content["promises"]
+        if "worst" in p
+    ]
+    lines += ["", "What is not promised"]
+    lines += [f"- {line[0].upper()}{line[1:]}." for line in content["not_promised"]]
+    lines += ["", "Check it yourself: privet verify <this folder>", ""]
+    return "\n".join(lines)
+
+
+@contextmanager
+def _kept(
+    release: ClassifierRelease,
+    place: Place,
+    content: dict[str, Any],
+    found: Audit,
+    table: SyntheticTable | None,
+    replace: bool,
+) -> Iterator[None]:
+    """The private record, written before the release appears; gone if it does not."""
+    texts = {CUSTODY: as_json(custody_record(release, content, found, table))}
+
+    def appeared() -> bool:
+        path = place.folder / MANIFEST
+        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
+
+    with private_files(place.custody, texts, replace=replace, stay=appeared):
+        yield
+
+
+def custody_record(
+    release: ClassifierRelease,
+    content: Mapping[str, Any],
+    found: Audit,
+    table: SyntheticTable | None,
+) -> dict[str, Any]:
+    """What the steward keeps: counts, exponent, certificate, witnesses, times."""
+    made, policy = release.made, release.policy
+    assert made is not None
+    assert release.private is not None
+    return {
+        "custody": 1,
+        "kind": "classifier",
+        "sensitive": "This file holds the private counts. It never travels.",
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": dict(release.source),
+        "signoff": policy.signoff.to_dict() if policy.signoff else None,
+        "method": release.method,
+        "options": dict(release.options),
+        "counts": release.private.to_dict(),
+        "prepared": made.views.to_dict(),
+        "certificate": made.proof.to_dict(),
+        "synthetic": None if table is None else _synthetic(table),
+        "policy": policy_text(policy),
+        "before": release.before.to_dict() if release.before else None,
+        "after": found.to_dict(),
+        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
+    }
+
+
+def _synthetic(table: SyntheticTable) -> dict[str, Any]:
+    return {
+        "exponent": str(table.exponent),
+        "margin": f"{table.margin:.6g}",
+        "counts": table.views.to_dict(),
+    }

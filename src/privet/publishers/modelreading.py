@@ -1,0 +1,178 @@
+"""Opening a published classifier: loading, and verifying as a recipient would."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from privet.audits import audit
+from privet.errors import InputError, PrivetError
+from privet.policy import Measure, Promise
+from privet.publishers.certificate import Certificate, problems
+from privet.publishers.folders import as_json
+from privet.publishers.models import ClassifierRelease
+from privet.publishers.reading import Verification, changed_files, policy_from
+from privet.publishers.zeros import filled
+from privet.releases.classifier import ClassifierViews
+from privet.releases.scorecard import Scorecard
+
+CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
+CUSTODY = "custody.json"
+
+Stated = list[Promise | Measure]
+"""What is promised."""
+
+
+def wrong_files(
+    card: Scorecard, folder: Path, files: list[str], stated: Stated
+) -> list[str]:
+    """What is wrong with the files beside the scorecard, and with the card itself."""
+    found = [] if card.tells_apart else ["No two classes of the card may ever tie."]
+    if COUNTS in files:
+        counts = ClassifierViews.from_dict(_read(folder / COUNTS))
+        found += _beyond(counts, stated, COUNTS)
+        if _shape(counts) != _shape(card):
+            found.append(f"{COUNTS} must be of the scorecard's classes and values.")
+    rows = [f for f in files if f.endswith(".parquet")]
+    if rows:
+        found += _beyond(_counted(card, folder, rows), stated, rows[0])
+    return found
+
+
+def _beyond(views: ClassifierViews, stated: Stated, name: str) -> list[str]:
+    if audit(views, stated).safe:
+        return []
+    return [f"{name} must keep every promise; it does not."]
+
+
+def _shape(views: Any) -> Any:
+    return views.labels, [(a.name, a.values) for a in views.attributes]
+
+
+def _counted(card: Scorecard, folder: Path, files: list[str]) -> ClassifierViews:
+    """Count synthetic rows again, by the engine, as a recipient would."""
+    from privet.releases.counting import views_of
+    from privet.table import read
+
+    names = [a.name for a in card.attributes]
+    if len(files) == 1 and files[0] == TABLE:
+        with read(str(folder / TABLE)) as table:
+            return views_of(table, target=card.target, attributes=names)
+    parts = []
+    for file, name in zip(sorted(files), names, strict=True):
+        with read(str(folder / file)) as table:
+            parts.append(views_of(table, target=card.target, attributes=[name]))
+    return replace(
+        parts[0],
+        attributes=tuple(p.attributes[0] for p in parts),
+        cells=tuple(p.cells[0] for p in parts),
+    )
+
+
+def read_card(folder: Path) -> Scorecard:
+    """The scorecard of a release."""
+    return Scorecard.from_dict(_read(folder / CARD))
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError):
+        raise InputError(f"{path.name} must be readable JSON; it is not.") from None
+
+
+def load_classifier(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
+    """Open a published classifier from its public files."""
+    for problem in changed_files(folder, content):
+        raise InputError(problem)
+    release = _opened(folder, content)
+    if wrong := _differences(release, content):
+        raise InputError("\n".join(wrong))
+    return release
+
+
+def _opened(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
+    policy, card = policy_from(content), read_card(folder)
+    return ClassifierRelease(
+        card=card,
+        policy=policy,
+        audit=audit(card, [*policy.promises, *policy.measures]),
+        method=content.get("method", ""),
+        keeps=content.get("keeps", ""),
+        manifest=content,
+        folder=folder,
+    )
+
+
+def _differences(release: ClassifierRelease, content: Mapping[str, Any]) -> list[str]:
+    assert release.folder is not None
+    stated: Stated = [*release.policy.promises, *release.policy.measures]
+    files = [f["path"] for f in content["files"]]
+    wrong = wrong_files(release.card, release.folder, files, stated)
+    for claim, found in zip(content["promises"], release.audit.findings, strict=True):
+        worst = str(found.belief.posterior) if found.belief else None
+        if (claim.get("verdict"), claim.get("worst")) != (found.verdict.value, worst):
+            wrong.append(
+                f"Promise {found.promise.name!r} must recount to what the manifest "
+                f"says: {claim.get('verdict')} at {claim.get('worst')}; it is "
+                f"{found.verdict.value} at {worst}."
+            )
+    return wrong
+
+
+def verify_classifier(
+    folder: Path, content: Mapping[str, Any], custody: Path | None
+) -> Verification:
+    """Check a published classifier; with custody, that it predicts as the original."""
+    wrong = changed_files(folder, content)
+    if any("must exist" in p for p in wrong):
+        return Verification(tuple(wrong), None)
+    try:
+        release = _opened(folder, content)
+        wrong += _differences(release, content)
+        if custody is not None:
+            wrong += unproved(release.card, custody, content)
+    except PrivetError as error:
+        return Verification((*wrong, str(error)), None)
+    return Verification(tuple(wrong), release.audit)
+
+
+def private_in(custody: Path) -> ClassifierViews:
+    """The original counts, from the custody record."""
+    return _counts_in(custody, "counts")
+
+
+def prepared_in(custody: Path) -> ClassifierViews:
+    """The counts whose predictions were kept, from the custody record."""
+    return _counts_in(custody, "prepared")
+
+
+def _counts_in(custody: Path, key: str) -> ClassifierViews:
+    try:
+        return ClassifierViews.from_dict(_read(custody / CUSTODY)[key])
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"{CUSTODY} must be the record of a classifier that privet wrote."
+        ) from None
+
+
+def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list[str]:
+    """What the custody record does not prove of a card: that it ranks as it should."""
+    record = _read(custody / CUSTODY)
+    try:
+        views = ClassifierViews.from_dict(record["prepared"])
+        proof = Certificate.from_dict(record["certificate"])
+        zeros = record["options"]["zeros"]
+        same = record["manifest_sha256"]
+    except (KeyError, TypeError, ValueError):
+        raise InputError(
+            f"{CUSTODY} must be the record of a classifier that privet wrote."
+        ) from None
+    found = list(problems(card, views.scores, filled(views.scores, zeros), proof))
+    if hashlib.sha256(as_json(content).encode()).hexdigest() != same:
+        found.append("The custody record must be this release's; it is another one's.")
+    return found

@@ -1,0 +1,265 @@
+"""The verb `publish` for classifiers, and the release it makes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from privet.adversary import Bayesian
+from privet.audits import audit
+from privet.engines.base import Listener
+from privet.errors import Infeasible, InputError
+from privet.finding import Audit, Verdict
+from privet.policy import Measure, Policy, Promise
+from privet.publishers.extended import ExtendedSafetyTransform
+from privet.publishers.flattening import Flattened
+from privet.publishers.safety import SafetyTransform, bayesian_promises
+from privet.publishers.tables import (
+    factor,
+    flips,
+    margin,
+    margin_words,
+    ratios,
+    table_counts,
+)
+from privet.releases.classifier import ClassifierViews, from_categorical
+from privet.releases.scorecard import Scorecard
+from privet.roles import Roles
+
+if TYPE_CHECKING:
+    from privet.learn.published import PublishedNaiveBayes
+
+Method = SafetyTransform | ExtendedSafetyTransform
+"""How a classifier can be made safe."""
+
+Stated = Policy | Promise | Sequence[Promise | Measure]
+"""What is promised."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierRelease:
+    """A classifier that keeps every promise, and how it was made."""
+
+    card: Scorecard
+    """What is published."""
+    policy: Policy
+    """What was promised."""
+    audit: Audit
+    """What an adversary could learn from it."""
+    method: str
+    """How it was made."""
+    keeps: str
+    """What is kept of the original's predictions, in words."""
+    made: Flattened | None = None
+    """The original counts and the certificate; None once loaded from public files."""
+    before: Audit | None = None
+    """What an adversary could have learnt from the original."""
+    source: Mapping[str, Any] = field(default_factory=dict)
+    """Where the counts come from, for the custody record."""
+    private: ClassifierViews | None = field(default=None, repr=False)
+    """The counts before any noise; None once loaded."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """How the method was set, for the custody record."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """The public document; empty until it is written."""
+    folder: Path | None = None
+    """Where it was loaded from."""
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.audit.safe
+
+    @property
+    def exponent(self) -> Fraction | None:
+        """What scores were raised to; private, and None once loaded."""
+        return None if self.made is None else self.made.proof.exponent
+
+    def classifier(self) -> PublishedNaiveBayes:
+        """The released classifier as scikit-learn knows classifiers."""
+        from privet.learn.published import PublishedNaiveBayes
+
+        return PublishedNaiveBayes(self.card)
+
+    def table(self, rows: int) -> SyntheticTable:
+        """Counts of a synthetic table of so many rows that keeps every promise too."""
+        if self.made is None:
+            raise InputError("A release that was loaded is written already.")
+        return synthetic(self.made, bayesian_promises(self.policy), rows)
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        custody: str | PathLike[str],
+        counts: bool = False,
+        rows: int | None = None,
+        views: bool = False,
+        replace: bool = False,
+    ) -> ClassifierRelease:
+        """Write the release to a new folder, whole or not at all.
+
+        Parameters
+        ----------
+        folder
+            Where it goes.
+        custody
+            Where the private record goes; it never travels.
+        counts
+            Whether to write exact whole counts besides the scorecard.
+        rows
+            Write a synthetic table of so many rows, too.
+        views
+            Write the synthetic rows as one file of two columns per attribute instead.
+        replace
+            Whether an earlier release may be written over.
+        """
+        from privet.publishers.modelfiles import write
+
+        extras = {"counts": counts, "rows": rows, "views": views}
+        return write(self, folder, custody=custody, extras=extras, replace=replace)
+
+    def __repr__(self) -> str:
+        return f"ClassifierRelease({self.method}, {self.audit.verdict.value})"
+
+
+def publish_classifier(
+    model: Any,
+    promises: Stated,
+    *,
+    method: Method | None = None,
+    source: Mapping[str, Any] | None = None,
+    progress: Listener | None = None,
+) -> ClassifierRelease:
+    """Make a release of a classifier that keeps every promise; or `Infeasible`."""
+    views = views_from(model)
+    policy = policy_of(promises)
+    stated = bayesian_promises(policy)
+    chosen = method or method_for(stated)
+    with warnings.catch_warnings(action="ignore"):
+        before = audit(views, [*policy.promises, *policy.measures])
+    made = chosen.apply(views, stated)
+    after = audit(made.card, [*policy.promises, *policy.measures], progress=progress)
+    release = ClassifierRelease(
+        card=made.card,
+        policy=policy,
+        audit=after,
+        method=chosen.kind,
+        keeps=made.keeps,
+        made=made,
+        before=before,
+        source=source or {},
+        private=views,
+        options={k: str(v) for k, v in vars(chosen).items() if v is not None},
+    )
+    _refuse_unsafe(release)
+    return release
+
+
+def views_from(model: Any) -> ClassifierViews:
+    """The counts of whatever can be published: views, NaiveBayes or CategoricalNB."""
+    if isinstance(model, ClassifierViews):
+        return model
+    found = getattr(model, "views_", None)
+    return found if isinstance(found, ClassifierViews) else from_categorical(model)
+
+
+def policy_of(promises: Stated) -> Policy:
+    """Promises as a policy."""
+    if isinstance(promises, Policy):
+        return promises
+    stated = [promises] if isinstance(promises, Promise) else list(promises)
+    return Policy(
+        promises=tuple(p for p in stated if isinstance(p, Promise)),
+        measures=tuple(p for p in stated if isinstance(p, Measure)),
+        roles=Roles(),
+    )
+
+
+def method_for(promises: Sequence[Promise]) -> Method:
+    """SafetyTransform, unless somebody has another prior than the uniform one."""
+    priors = [p.against.prior for p in promises if isinstance(p.against, Bayesian)]
+    if all(prior == "uniform" for prior in priors):
+        return SafetyTransform()
+    return ExtendedSafetyTransform()
+
+
+def _refuse_unsafe(release: ClassifierRelease) -> None:
+    kept = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
+    for finding in release.audit.findings:
+        if finding.verdict not in kept:
+            reached = finding.belief.posterior if finding.belief else None
+            raise Infeasible(
+                f"{release.method.capitalize()} does not reach "
+                f"{finding.promise.name!r}: {finding.explain() or finding.note}",
+                promise=finding.promise,
+                best=reached,
+                advice=("Allow a larger move of beliefs.",),
+            )
+
+
+# Synthetic tables -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticTable:
+    """Counts of a table that stands for a classifier, and how close it comes."""
+
+    views: ClassifierViews
+    """The counts; every value occurs in every class."""
+    margin: float
+    """Original odds within a factor of e to this may change their order; private."""
+    drift: float
+    """Published odds within a factor of this may change their order."""
+    flipped: tuple[int, int] | None
+    """Tuples that predict otherwise, of how many; None: too many to look at."""
+    exponent: Fraction
+    """What scores were raised to; private."""
+
+
+def synthetic(
+    made: Flattened, promises: Sequence[Promise], rows: int
+) -> SyntheticTable:
+    """A table of so many rows that keeps every promise.
+
+    Rounding to rows moves beliefs a little; the exponent is lowered until all is kept.
+    """
+    exact = ratios(made.card)
+    steepness = Fraction(1)
+    for _ in range(60):
+        scores = exact if steepness == 1 else _flatter(exact, steepness)
+        views = table_counts(scores, made.card, rows)
+        if audit(views, list(promises)).safe:
+            drift = margin(scores, views.scores)
+            exponent = made.proof.exponent * steepness
+            return SyntheticTable(
+                views,
+                margin_words(drift, exponent) + made.margin,
+                factor(margin_words(drift, Fraction(1))),
+                flips(exact, views.scores),
+                exponent,
+            )
+        steepness *= Fraction(98, 100)
+    raise Infeasible(
+        f"A table of {rows:,} rows does not keep every promise: whole rows are too "
+        "coarse.",
+        advice=("Ask for more rows, or publish the scorecard.",),
+    )
+
+
+def _flatter(scores: Any, power: Fraction) -> Any:
+    """Scores to a power, to about fifteen digits: rows are far coarser than that."""
+    from privet.releases.scores import Scores
+
+    def to(x: Fraction) -> Fraction:
+        return Fraction(float(x) ** float(power))
+
+    return Scores(
+        tuple(map(to, scores.weights)),
+        tuple(tuple(tuple(map(to, row)) for row in t) for t in scores.factors),
+    )

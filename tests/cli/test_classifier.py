@@ -1,0 +1,117 @@
+"""privet classifier, from a file to a release that was attacked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Privet
+
+pytestmark = pytest.mark.engines
+
+POLICY = """
+[columns]
+quasi  = ["home", "age"]
+target = "pay"
+
+[[promise]]
+name    = "no mind is moved"
+against = "bayesian"
+about   = "pay"
+from    = 0.51
+to      = 0.7
+"""
+
+
+@pytest.fixture
+def files(folder: Path) -> Path:
+    rows = ["home,age,pay"]
+    rows += ["W,40,70K"] * 4 + ["P,30,70K", "W,40,50K", "P,30,50K"]
+    (folder / "t.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    (folder / "p.toml").write_text(POLICY, encoding="utf-8")
+    return folder
+
+
+WRITE = ("-o", "out", "--custody", "vault")
+
+
+def test_from_file_to_release(files: Path, privet: Privet) -> None:
+    done = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 0 == done.exit_code, done.output
+    assert done.output.startswith("✓ Safe: every promise about the classifier is kept")
+    assert "It keeps the ranking of all classes for every row." in done.output
+    assert "flattened" in done.output
+    assert "Not covered" in done.output
+    assert "of the original counts exactly" in done.output
+    checked = privet("verify", "out", "--custody", "vault")
+    assert 0 == checked.exit_code, checked.output
+    judged = privet("audit", "out", "-p", "p.toml", "-q")
+    assert (0, "safe\n") == (judged.exit_code, judged.output)
+
+
+def test_the_red_team(files: Path, privet: Privet) -> None:
+    privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    done = privet("audit", "out", "--as", "inverter", "--custody", "vault", "--json")
+    assert {"as", "exponent", "recovered", "words"} == set(json.loads(done.output))
+    alone = privet("audit", "out", "--as", "inverter")
+    assert 2 == alone.exit_code
+    assert "Give --custody" in alone.output
+
+
+def test_a_dry_run_writes_nothing(files: Path, privet: Privet) -> None:
+    before = sorted(p.name for p in files.iterdir())
+    done = privet("classifier", "t.csv", "-p", "p.toml", "--dry-run", "--json")
+    told = json.loads(done.output)
+    assert ("safe", "pay") == (told["verdict"], told["target"])
+    assert before == sorted(p.name for p in files.iterdir())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--method", "declared"],
+        ["--method", "paper"],
+        ["--zeros", "positive+top"],
+        ["--epsilon", "1"],
+        ["--counts", "--rows", "200"],
+        ["--rows", "200", "--views"],
+        ["--attribute", "age", "--precedence", "70K"],
+    ],
+)
+def test_every_way(files: Path, privet: Privet, more: list[str]) -> None:
+    done = privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *more, "-q")
+    assert (0, "safe\n") == (done.exit_code, done.output)
+    assert 0 == privet("verify", "out", "--custody", "vault", "-q").exit_code
+
+
+def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
+    close = POLICY.replace("from    = 0.51\nto      = 0.7", "within = 1.3")
+    close += "prior = { 70K = 0.25, 50K = 0.75 }\n"
+    (files / "p.toml").write_text(close, encoding="utf-8")
+    no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 4 == no.exit_code
+    assert "cannot be kept by any release with the same predictions" in no.output
+    words = ["--method", "closeness-declared"]
+    assert 0 == privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *words).exit_code
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "Give -o and --custody, or --dry-run."),
+        ([*WRITE, "--views"], "--views needs --rows"),
+        ([*WRITE, "--target", "nope"], "must exist"),
+        ([*WRITE, "--attribute", "pay"], "must not hold the target"),
+        ([*WRITE, "--precedence", "90K"], "precedence must hold classes"),
+        ([*WRITE, "--epsilon", "0"], "epsilon must be above 0"),
+        ([*WRITE, "--rows", "2"], "must have at least"),
+    ],
+)
+def test_wrong_use(files: Path, privet: Privet, words: list[str], said: str) -> None:
+    done = privet("classifier", "t.csv", "-p", "p.toml", *words)
+    assert 2 == done.exit_code
+    assert said in done.output
+    assert not (files / "out").exists()
+    assert not (files / "vault").exists()

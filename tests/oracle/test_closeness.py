@@ -1,0 +1,119 @@
+"""r-closeness: what no release can reach, and what ours do."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+import privet as pv
+from oracle.classifiers import Cells, Sizes, difference, random_views
+from oracle.test_classifiers import named
+from oracle.test_safety import every_row, proved
+from privet.publishers.closeness import (
+    closeness,
+    crossing_blocks,
+    least_needed,
+    needed_for_ranking,
+    needed_for_top,
+    reachable,
+    staircase,
+)
+
+
+def random_prior(dice: random.Random, k: int) -> list[Fraction]:
+    parts = [dice.randint(1, 6) for _ in range(k)]
+    return [Fraction(p, sum(parts)) for p in parts]
+
+
+def published(
+    sizes: Sizes, cells: Cells, prior: list[Fraction], r: object, rule: str
+) -> object:
+    views = named(sizes, cells)
+    stated = dict(zip(views.labels, prior, strict=True))
+    promise = pv.Promise(pv.Bayesian(prior=stated), pv.Ratio(r))
+    return pv.publish(views, promise, method=pv.ExtendedSafetyTransform(rule=rule))
+
+
+@pytest.mark.parametrize("rule", ["argmax", "declared"])
+@pytest.mark.parametrize("seed", range(25))
+def test_what_is_published_is_close_and_ranks_alike(seed: int, rule: str) -> None:
+    dice = random.Random(seed)
+    for _ in range(3):
+        sizes, cells = random_views(dice, classes=3)
+        prior = random_prior(dice, len(sizes))
+        r = Fraction(dice.choice(["1.2", "2", "4"]))
+        try:
+            made = published(sizes, cells, prior, r, rule)
+        except pv.Infeasible as error:
+            no = error
+        else:
+            no = None
+        if no is not None:
+            assert "argmax" == rule
+            assert no.best > r * (1 - Fraction(1, 10**6))
+            continue
+        original, card = made.made.views.scores, made.card
+        for known in every_row(original):
+            assert not difference(original.of(known), card.totals(known), "full")
+            found = card.scores.posterior(known)
+            assert closeness(found, prior) <= r * (1 + Fraction(1, 10**8))
+        assert [] == proved(made.made, "smooth")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_hold_for_every_belief_with_that_ranking(seed: int) -> None:
+    """Look at a fine grid of beliefs: none with the ranking is closer."""
+    dice = random.Random(seed)
+    k, parts = dice.choice([2, 3]), 24
+    prior = random_prior(dice, k)
+    for numbers in product(range(1, parts), repeat=k):
+        if sum(numbers) != parts or len(set(numbers)) < k:
+            continue
+        belief = [Fraction(n, parts) for n in numbers]
+        ranking = sorted(range(k), key=lambda c: -belief[c])
+        r = float(closeness(belief, prior)) * (1 + 1e-12)
+        assert needed_for_ranking(prior, ranking) <= r
+        assert needed_for_top(prior, ranking[0]) <= r
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_blocks_are_ordered_and_the_limit_is_above_the_bound(seed: int) -> None:
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=4)
+    scores = named(sizes, cells).smoothed().scores
+    prior = random_prior(dice, len(sizes))
+    blocks = crossing_blocks(scores)
+    assert sorted(range(len(sizes))) == sorted(c for b in blocks for c in b)
+    for known in every_row(scores):
+        if len(known) == len(cells):
+            order = scores.ranking(known)
+            places = [next(j for j, b in enumerate(blocks) if c in b) for c in order]
+            assert sorted(places) == places
+    assert least_needed(scores, prior).r <= reachable(prior, blocks) * (1 + 1e-9)
+
+
+def test_two_classes_need_one_over_twice_the_smaller_prior() -> None:
+    sizes, cells = (5, 5), [[[4, 1], [1, 4]]]
+    prior = [Fraction(3, 4), Fraction(1, 4)]
+    with pytest.raises(pv.Infeasible, match="cannot be kept by any release") as no:
+        published(sizes, cells, prior, "1.99", "argmax")
+    assert 2 == no.value.best
+    assert published(sizes, cells, prior, "2.01", "argmax").safe
+    assert published(sizes, cells, prior, "1.01", "declared").safe
+
+
+def test_the_staircase_ends_where_every_class_is_predicted() -> None:
+    points = staircase([Fraction(3, 4), Fraction(1, 4)])
+    assert [(1.0, (0,)), (2.0, (0, 1))] == points
+
+
+def test_a_ceiling_needs_no_prior() -> None:
+    views = named((5, 5), [[[4, 1], [1, 4]]])
+    promise = pv.Promise(
+        pv.Bayesian(prior={"c0": "3/4", "c1": "1/4"}), pv.Ceiling("0.9")
+    )
+    with pytest.raises(pv.InputError, match="a ceiling needs no prior"):
+        pv.publish(views, promise)

@@ -1,0 +1,222 @@
+"""A published classifier: written whole, read back, judged, proved, and attacked."""
+
+from __future__ import annotations
+
+import json
+import random
+import stat
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.naive_bayes import CategoricalNB
+
+import privet as pv
+from oracle.classifiers import random_views
+from oracle.test_classifiers import named
+from oracle.test_safety import every_row
+
+PROMISE = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.7"), name="no mind is moved")
+
+
+def adults(seed: int = 0, rows: int = 300) -> tuple[pd.DataFrame, np.ndarray]:
+    dice = np.random.default_rng(seed)
+    age, job = dice.integers(2, 8, rows) * 10, dice.choice(list("abc"), rows)
+    rich = dice.random(rows) < (age / 100 + (job == "a") / 4)
+    home = dice.choice(["W", "P"], rows).astype(object)
+    home[::17] = None
+    frame = pd.DataFrame({"age": age, "job": job, "home": home})
+    return frame, np.where(rich, "rich", "poor")
+
+
+@pytest.fixture
+def model() -> pv.NaiveBayes:
+    return pv.NaiveBayes().fit(*adults())
+
+
+def test_the_journey(model: pv.NaiveBayes, tmp_path: Path) -> None:
+    frame, _ = adults(1)
+    safe = pv.publish(model, [PROMISE])
+    assert (model.predict(frame) == safe.classifier().predict(frame)).all()
+    safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    loaded = pv.load(tmp_path / "out")
+    assert (model.predict(frame) == loaded.classifier().predict(frame)).all()
+    assert pv.verify(tmp_path / "out").good
+    assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
+    assert pv.audit(loaded, [PROMISE]).safe
+    assert loaded.exponent is None
+    assert "flattened" in (tmp_path / "out" / "README.txt").read_text()
+
+
+def test_probabilities_are_flattened_not_reordered(model: pv.NaiveBayes) -> None:
+    frame, _ = adults(2)
+    safe = pv.publish(model, [PROMISE]).classifier()
+    before, after = model.predict_proba(frame)[:, 0], safe.predict_proba(frame)[:, 0]
+    assert np.abs(after - 0.5).max() < np.abs(before - 0.5).max()
+    apart = np.abs(before[:, None] - before[None, :]) > 1e-9
+    order = np.sign(before[:, None] - before[None, :])
+    assert (order == np.sign(after[:, None] - after[None, :]))[apart].all()
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize(
+    "extras", [{"counts": True}, {"rows": 500}, {"rows": 700, "views": True}]
+)
+def test_everything_that_is_written_keeps_the_promise(
+    model: pv.NaiveBayes, tmp_path: Path, extras: dict[str, object]
+) -> None:
+    safe = pv.publish(model, [PROMISE])
+    safe.write(tmp_path / "out", custody=tmp_path / "vault", **extras)
+    assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
+    names = {p.name for p in (tmp_path / "out").iterdir()}
+    if "views" in extras:
+        assert {"view-01.parquet", "view-02.parquet", "view-03.parquet"} <= names
+        frame = pd.read_parquet(tmp_path / "out" / "view-01.parquet")
+        assert ["age", "class"] == list(frame.columns)
+        assert 700 == len(frame)
+
+
+def test_the_private_numbers_stay_in_custody(
+    model: pv.NaiveBayes, tmp_path: Path
+) -> None:
+    safe = pv.publish(model, [PROMISE])
+    safe.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    kept = tmp_path / "vault" / "custody.json"
+    assert 0o600 == stat.S_IMODE(kept.stat().st_mode)
+    record = json.loads(kept.read_text())
+    assert str(safe.exponent) == record["certificate"]["exponent"]
+    public = "".join(
+        p.read_text() for p in (tmp_path / "out").iterdir() if p.suffix != ".parquet"
+    )
+    assert str(safe.exponent) not in public
+    assert '"exponent"' not in public
+    assert '"smoothing": "1"' not in public
+
+
+@pytest.mark.parametrize("change", ["points", "base", "scale", "rule", "form"])
+def test_a_forged_card_is_refused(
+    model: pv.NaiveBayes, tmp_path: Path, change: str
+) -> None:
+    pv.publish(model, [PROMISE]).write(tmp_path / "out", custody=tmp_path / "vault")
+    path = tmp_path / "out" / "scorecard.json"
+    card = json.loads(path.read_text())
+    if change == "points":
+        card["attributes"][0]["values"][0]["points"][0] += len(card["classes"])
+    elif change == "rule":
+        card["rule"] = dict.fromkeys(card["classes"], 0)
+    elif change == "base":
+        card["base"][card["classes"][0]] += 1
+    else:
+        card[change] = 7
+    path.write_text(json.dumps(card))
+    assert not pv.verify(tmp_path / "out").good
+    with pytest.raises(pv.InputError, match="digest differs"):
+        pv.load(tmp_path / "out")
+    from privet.publishers.reading import digest
+
+    manifest = json.loads((tmp_path / "out" / "release.json").read_text())
+    manifest["files"][0]["sha256"] = digest(path)
+    (tmp_path / "out" / "release.json").write_text(json.dumps(manifest))
+    assert not pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
+
+
+def test_nothing_is_written_over(model: pv.NaiveBayes, tmp_path: Path) -> None:
+    safe = pv.publish(model, [PROMISE])
+    safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    with pytest.raises(pv.InputError, match="must not exist yet"):
+        safe.write(tmp_path / "out", custody=tmp_path / "other")
+    with pytest.raises(pv.InputError, match="belongs to another"):
+        safe.write(tmp_path / "new", custody=tmp_path / "vault")
+    with pytest.raises(pv.InputError, match="must not be inside"):
+        safe.write(tmp_path / "new", custody=tmp_path / "new" / "vault")
+    safe.write(tmp_path / "out", custody=tmp_path / "vault", replace=True)
+    assert {"out", "vault"} == {p.name for p in tmp_path.iterdir()}
+
+
+def test_a_seeded_release_is_not_publishable(
+    model: pv.NaiveBayes, tmp_path: Path
+) -> None:
+    safe = pv.publish(model, [PROMISE], method=pv.SafetyTransform(epsilon=1, seed=1))
+    with pytest.raises(pv.InputError, match="seed must not be published"):
+        safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_noise_first_predicts_as_the_noisy_counts_do(model: pv.NaiveBayes) -> None:
+    method = pv.SafetyTransform(epsilon="1/2", seed=5)
+    safe = pv.publish(model, [PROMISE], method=method)
+    scores = safe.made.views.scores
+    assert safe.made.views.cells != model.views_.cells
+    for known in every_row(scores):
+        assert scores.ranking(known) == safe.card.ranking(known)
+
+
+def test_categorical_nb_is_published_too() -> None:
+    dice = np.random.default_rng(3)
+    matrix, y = dice.integers(0, 4, (200, 3)), dice.integers(0, 3, 200)
+    model = CategoricalNB().fit(matrix, y)
+    safe = pv.publish(model, [PROMISE]).classifier()
+    assert (safe.predict(matrix) == model.predict(matrix).astype(str)).mean() == 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_written_and_read_back_every_ranking_is_the_same(
+    seed: int, tmp_path: Path
+) -> None:
+    sizes, cells = random_views(random.Random(seed))
+    views = named(sizes, cells)
+    made = pv.publish(views, [PROMISE])
+    made.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    loaded, original = pv.load(tmp_path / "out"), made.made.views.scores
+    for known in every_row(original):
+        assert original.ranking(known) == loaded.card.ranking(known)
+
+
+# The red team -----------------------------------------------------------------------
+
+
+def test_the_inverter_recovers_the_sixteen_rows() -> None:
+    """The example of the specification: all counts, from ratios to a power alone."""
+    views = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])
+    safe = pv.publish(views.smoothed(), [PROMISE])
+    found = pv.Inverter({"c0": 7, "c1": 9}).attack(safe)
+    assert float(safe.exponent) == pytest.approx(found.exponent, rel=1e-4)
+    assert 1 == found.right(views)
+
+
+def test_fewer_bits_and_noise_leave_the_inverter_less() -> None:
+    model = pv.NaiveBayes().fit(*adults(rows=3000))
+    sizes = dict(zip(model.views_.labels, model.views_.sizes, strict=True))
+
+    def recovered(**options: object) -> Fraction:
+        safe = pv.publish(model, [PROMISE], method=pv.SafetyTransform(**options))
+        return pv.Inverter(sizes).attack(safe).right(model.views_)
+
+    precise = recovered()
+    assert Fraction(1, 3) <= precise
+    assert recovered(bits=10) < precise
+    assert recovered(epsilon="1/10", seed=3) < precise
+
+
+def test_the_inverter_must_know_every_class(model: pv.NaiveBayes) -> None:
+    safe = pv.publish(model, [PROMISE])
+    with pytest.raises(pv.InputError, match="class_sizes must name every class"):
+        pv.Inverter({"rich": 3}).attack(safe)
+
+
+def test_noise_has_the_scale_it_says() -> None:
+    """The mean of |z| is 2q/(1 - q^2) with q = e^(-1/scale)."""
+    from math import exp
+
+    from privet.publishers.noise import discrete_laplace
+
+    dice = random.Random(0)
+    for scale in (Fraction(1, 2), Fraction(3), Fraction(10)):
+        drawn = [discrete_laplace(scale, dice.randrange) for _ in range(20_000)]
+        q = exp(-1 / float(scale))
+        expected = 2 * q / (1 - q * q)
+        mean = sum(map(abs, drawn)) / len(drawn)
+        assert mean == pytest.approx(expected, rel=0.05)
+        assert abs(sum(drawn) / len(drawn)) < 0.05 * expected + 0.02

@@ -68,6 +68,8 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/disclosure.py
+	$(BIN)/python benchmarks/skyline.py
+	$(BIN)/python benchmarks/measures.py
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/handicapping.py

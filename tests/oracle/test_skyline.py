@@ -11,10 +11,12 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
+from privet.audits import minima, scanning
 from privet.audits.frontier import maximal, surface_of
 from privet.audits.minima import Asked, Minima
 from privet.audits.odds import Point, lacking, lacking_floats
-from privet.audits.skyline import Skyline
+from privet.audits.ranked import ranked
+from privet.audits.skyline import Skyline, deciding, modes_of
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -70,11 +72,11 @@ def test_running_minima_are_the_same_minima(seed: int) -> None:
         asked = [
             Asked(p, pv.Ceiling(below=c)) for p, c in zip(points, limits, strict=True)
         ]
-        minima = Minima.empty(asked, len(LETTERS)).with_groups(matrix(release))
+        running = Minima.empty(asked, len(LETTERS)).with_groups(matrix(release))
         expected = [fast(release, *p) for p in points]
-        assert expected == minima.beliefs()
+        assert expected == running.beliefs()
         kept = [x < Fraction(c) for x, c in zip(expected, limits, strict=True)]
-        assert all(kept) == minima.safe()
+        assert all(kept) == running.safe()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -128,11 +130,53 @@ def test_a_tie_with_the_limit_is_decided_exactly() -> None:
     release = [{"a": 3, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}]
     assert Fraction(3, 8) == fast(release, 0, 0, 0)
     asked = [Asked(Point(0, 0, 0), pv.Ceiling(below="0.375"))]
-    minima = Minima.empty(asked, 6).with_groups(np_row(release[0]))
-    assert not minima.safe()
+    found = Minima.empty(asked, 6).with_groups(np_row(release[0]))
+    assert not found.safe()
     allowed = [Asked(Point(0, 0, 0), pv.Ceiling("0.375"))]
     assert Minima.empty(allowed, 6).with_groups(np_row(release[0])).safe()
 
 
 def np_row(histogram: dict[str, int]):
     return matrix([histogram])[:, :6]
+
+
+@pytest.fixture
+def numba(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled loops, also where they are not worth it."""
+    pytest.importorskip("numba", reason="the extra 'fast' is not installed")
+    monkeypatch.setattr(scanning, "WORTH", 0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_compiled_loops_keep_the_same_groups(seed: int, numba: None) -> None:
+    dice = random.Random(seed)
+    for _ in range(10):
+        batch = pv.Groups.from_histograms(middling(dice) + tiny(dice)).grouped
+        protect = dice.choice([None, [0], [1, 2]])
+        scan = scanning.Scan(batch, protect)
+        expected = deciding(ranked(batch), [0, 2], protect)
+        assert expected.tolist() == scan.deciding([0, 2]).tolist()
+        for found, wanted in zip(
+            scan.modes(Point(2, 1, 1)), modes_of(ranked(batch), 2, protect), strict=True
+        ):
+            assert wanted.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_splits_are_decided_alike_without_numba(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba", reason="the extra 'fast' is not installed")
+    dice = random.Random(seed)
+    for _ in range(20):
+        release = middling(dice)
+        point = Point(dice.randint(0, 2), dice.randint(0, 2), dice.randint(0, 2))
+        limit = pv.Ceiling(below=dice.choice(["1/2", "2/3", "3/4", "1"]))
+        empty = Minima.empty([Asked(point, limit)], len(LETTERS))
+        fast_one = empty.split(matrix(release))
+        with monkeypatch.context() as without:
+            without.setattr(minima, "compiled", lambda loop: None)
+            slow_one = empty.split(matrix(release))
+        assert (fast_one is None) == (slow_one is None)
+        if fast_one is not None and slow_one is not None:
+            assert slow_one.beliefs() == fast_one.beliefs()

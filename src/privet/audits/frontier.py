@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from privet.attacks import Attack
 from privet.audits.building import attack
 from privet.audits.odds import Point
-from privet.audits.ranked import ranked
 from privet.audits.skyline import Skyline
 from privet.engines.base import Listener, Run, Tally
 from privet.errors import InputError, NoAudit
@@ -202,10 +201,9 @@ def _folded(
 
 def _with(fold: Skyline, batch: Grouped) -> Skyline:
     """More groups; ruling out all values but one is certainty, and not followed."""
-    rows = ranked(batch)
-    last = max(int((rows.start[1:] - rows.start[:-1]).min()) - 2, 0)
+    last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
     several = tuple(r for r in fold.rulings if isinstance(r, int) and r <= last)
-    return replace(fold, rulings=several).add(batch, rows)
+    return replace(fold, rulings=several).add(batch)
 
 
 def _found(fold: Skyline, about: str, level: Fraction, caps: Point) -> Frontier:

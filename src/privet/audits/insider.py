@@ -20,9 +20,9 @@ from privet.audits.building import attack
 from privet.audits.confidence import about, ceiling, codes_of, never
 from privet.audits.named import Named, are_named, find_people
 from privet.audits.odds import NEAR, Point, Ruling
-from privet.audits.ranked import Ranked, ranked
+from privet.audits.scanning import Scan
 from privet.audits.sets import SetJudging, judging_sets, sets_of
-from privet.audits.skyline import Skyline, mattering
+from privet.audits.skyline import Skyline
 from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
 from privet.engines.base import Run, Tally
@@ -51,13 +51,14 @@ class Judging:
     above: int = 0
     people_above: int = 0
 
-    def add(self, batch: Grouped, rows: Ranked) -> None:
+    def add(self, batch: Grouped) -> None:
         """Some more whole groups."""
         if self.named is not None:
             self.fold = self.named.add(batch, self.fold)
             return
-        self.fold = self.fold.add(batch, rows)
-        above = beyond(rows, self.point, self.protect, self.limit)
+        scan = Scan(batch, self.protect)
+        self.fold = self.fold.add(batch, scan)
+        above = beyond(scan, self.point, self.limit)
         self.above += int(above.sum())
         self.people_above += int(batch.total[above].sum())
 
@@ -154,9 +155,8 @@ def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
             "Each person must have one value to be judged against an insider; some "
             "have several. Make one row per person, with a list of values."
         )
-    rows = ranked(batch)
     for j in judged:
-        j.add(batch, rows)
+        j.add(batch)
 
 
 # From a promise to what is counted --------------------------------------------------
@@ -225,15 +225,9 @@ def _refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> 
 # From groups to a finding -----------------------------------------------------------
 
 
-def beyond(
-    rows: Ranked, point: Point, protect: Sequence[int] | None, limit: Ceiling
-) -> np.typing.NDArray[np.bool_]:
+def beyond(scan: Scan, point: Point, limit: Ceiling) -> np.typing.NDArray[np.bool_]:
     """The groups where the attack inside one group breaks the limit, exactly."""
-    at = mattering(rows, protect)
-    if isinstance(point.l, tuple):
-        at = at[~np.isin(rows.value[at], point.l)]
-    at = rows.first(at)
-    tail, a, b = rows.tail(point.l)[at], rows.a[at], rows.b[at]
+    group, a, b, tail = scan.modes(point)
     against = odds.together_floats(tail, a, b, point.k, point.m)
     theta = float((1 - limit.level) / limit.level)
     bad = against < theta
@@ -243,8 +237,8 @@ def beyond(
         own = int(tail[i]), int(a[i]), int(b[i])
         exactly = odds.posterior(odds.together(*own, point.k, point.m))
         bad[i] = not limit.holds(Belief(0, exactly))
-    above = np.zeros(len(rows.total), dtype=bool)
-    above[rows.group[at[bad]]] = True
+    above = np.zeros(len(scan.batch), dtype=bool)
+    above[group[bad]] = True
     return above
 
 

@@ -13,7 +13,16 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-IN_ORDER = ("largest", "lacking", "together", "fold_best", "fold_factors", "verdict")
+IN_ORDER = (
+    "largest",
+    "lacking",
+    "together",
+    "fold_best",
+    "fold_factors",
+    "verdict",
+    "scan",
+    "attain",
+)
 """The loops, each after those it calls."""
 
 UNSAFE, SAFE, CLOSE = 0, 1, 2
@@ -136,3 +145,80 @@ def verdict(
     if least < low:
         return UNSAFE
     return CLOSE if least <= high else SAFE
+
+
+def scan(
+    start: Ints,
+    value: Ints,
+    n: Ints,
+    total: Ints,
+    l: int,
+    allowed: Flags,
+    lacking: Ints,
+    tails: Ints,
+    modes: Ints,
+) -> None:
+    """The least b and tail per (value, a), and (a, b, tail) of each group's mode."""
+    top = np.zeros(l + 1, dtype=np.int64)
+    last = l
+    for g in range(len(total)):
+        top[:] = 0
+        for i in range(start[g], start[g + 1]):
+            if n[i] > top[last]:
+                at = last
+                while at > 0 and top[at - 1] < n[i]:
+                    top[at] = top[at - 1]
+                    at -= 1
+                top[at] = n[i]
+        gone = 0
+        for j in range(l):
+            gone += top[j]
+        modes[g, 0] = 0
+        for i in range(start[g], start[g + 1]):
+            if not allowed[value[i]]:
+                continue
+            a = n[i]
+            b = total[g] - a
+            tail = max(total[g] - gone - min(a, top[last]), 0)
+            if a > modes[g, 0]:
+                modes[g, 0], modes[g, 1], modes[g, 2] = a, b, tail
+            lacking[value[i], a] = min(lacking[value[i], a], b)
+            tails[value[i], a] = min(tails[value[i], a], tail)
+
+
+def attain(
+    start: Ints,
+    value: Ints,
+    n: Ints,
+    total: Ints,
+    l: int,
+    lacking: Ints,
+    tails: Ints,
+    found: Flags,
+) -> None:
+    """The first group that attains each minimum of the tables, which are emptied."""
+    top = np.zeros(l + 1, dtype=np.int64)
+    for g in range(len(total)):
+        gone = -1
+        for i in range(start[g], start[g + 1]):
+            a = n[i]
+            if lacking[value[i], a] == total[g] - a:
+                lacking[value[i], a] = -1
+                found[g] = True
+            if tails[value[i], a] < 0:
+                continue
+            if gone < 0:
+                top[:] = 0
+                for j in range(start[g], start[g + 1]):
+                    if n[j] > top[l]:
+                        at = l
+                        while at > 0 and top[at - 1] < n[j]:
+                            top[at] = top[at - 1]
+                            at -= 1
+                        top[at] = n[j]
+                gone = 0
+                for j in range(l):
+                    gone += top[j]
+            if tails[value[i], a] == max(total[g] - gone - min(a, top[l]), 0):
+                tails[value[i], a] = -1
+                found[g] = True

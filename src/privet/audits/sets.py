@@ -25,7 +25,6 @@ from privet.audits import odds
 from privet.audits.building import placed
 from privet.audits.confidence import ceiling
 from privet.audits.odds import Point
-from privet.audits.ranked import Ranked
 from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN
 from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
@@ -193,7 +192,7 @@ class SetJudging:
     """The set each code stands for."""
     fold: SetSkyline
 
-    def add(self, batch: Grouped, rows: Ranked) -> None:
+    def add(self, batch: Grouped) -> None:
         """Some more whole groups."""
         names = [d.name for d in batch.by]
         for g in range(len(batch)):

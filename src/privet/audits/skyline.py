@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from privet.audits.odds import NEAR, Floats, Ints, Point, Ruling
 from privet.audits.ranked import Ranked, Rows, lowest, lowest_of_three, ranked
 from privet.counts import distinct
 from privet.grouped import Grouped
+
+if TYPE_CHECKING:
+    from privet.audits.scanning import Scan
 
 TOGETHER, WITH_KNOWN, APART = "together", "with known", "apart"
 """Who shares the victim's group: all; those whose value is known; nobody."""
@@ -92,12 +96,14 @@ class Skyline:
         ):
             object.__setattr__(self, name, number)
 
-    def add(self, batch: Grouped, rows: Ranked | None = None) -> Skyline:
-        """With some more whole groups; `rows` are theirs, where they were ranked."""
+    def add(self, batch: Grouped, scan: Scan | None = None) -> Skyline:
+        """With some more whole groups; `scan` is theirs, where there is one."""
+        from privet.audits.scanning import Scan
+
         if not len(batch):
             return self
-        rows = rows or ranked(batch)
-        few = batch.take(deciding(rows, self.rulings, self.protect))
+        scan = scan or Scan(batch, self.protect)
+        few = batch.take(scan.deciding(self.rulings))
         here = replace(
             self,
             kept=few,
@@ -188,10 +194,28 @@ def tail_fronts(rows: Ranked, at: Rows, ruling: Ruling) -> list[Rows]:
     steps = at[lowest(rows.value[at], rows.a[at], tail[at])]
     # The most frequent value of a group is its best for the attack in one group.
     modes = rows.first(at)
-    return [steps, modes[_triples(rows.a[modes], rows.b[modes], tail[modes])]]
+    return [steps, modes[triples(rows.a[modes], rows.b[modes], tail[modes])]]
 
 
-def _triples(a: Ints, b: Ints, tail: Ints) -> Rows:
+class Modes(NamedTuple):
+    """The most frequent value that matters, group by group."""
+
+    group: Rows
+    a: Ints
+    b: Ints
+    tail: Ints
+
+
+def modes_of(rows: Ranked, ruling: Ruling, protect: Sequence[int] | None) -> Modes:
+    """The best row of each group for the attack inside it."""
+    at = mattering(rows, protect)
+    if isinstance(ruling, tuple):
+        at = at[~np.isin(rows.value[at], ruling)]
+    at = rows.first(at)
+    return Modes(rows.group[at], rows.a[at], rows.b[at], rows.tail(ruling)[at])
+
+
+def triples(a: Ints, b: Ints, tail: Ints) -> Rows:
     """The front of (a, b, tail), each triple looked at once."""
     first = (
         np.sort(

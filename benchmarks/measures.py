@@ -75,20 +75,19 @@ def by_hand(path: Path) -> tuple[float, ...]:
         ), everybody AS (
             SELECT illness, sum(n) AS c, sum(sum(n)) OVER () AS whole
             FROM cells GROUP BY illness
+        ), sized AS (
+            SELECT {quasi}, sum(n) AS total FROM cells GROUP BY ALL
         ), groups AS (
-            SELECT {quasi}, sum(n) AS total, count(*) AS l,
-                   sum(n * ln(n)) AS logs, sum(c) AS seen, any_value(whole) AS whole,
-                   list(n) AS ns, list(c) AS cs
-            FROM cells JOIN everybody USING (illness) GROUP BY ALL
+            SELECT {quasi}, any_value(total) AS k, count(*) AS l,
+                   exp(ln(k) - sum(n * ln(n)) / k) AS e,
+                   (1 + sum(abs(n / total - c / whole) - c / whole)) / 2 AS t
+            FROM cells JOIN sized USING ({quasi}) JOIN everybody USING (illness)
+            GROUP BY {quasi}
         )
-        SELECT min(total), min(l), min(exp(ln(total) - logs / total)),
-               max((list_sum(list_transform(list_zip(ns, cs),
-                        lambda x: abs(x[1] / total - x[2] / whole)))
-                    + 1 - seen / whole) / 2)
-        FROM groups"""
+        SELECT min(k), min(l), min(e), max(t) FROM groups"""
     with duckdb.connect() as con:
         con.execute("SET enable_progress_bar = false")
-        return con.sql(statement).fetchone()
+        return con.sql(statement).fetchall()[0]
 
 
 def by_privet(path: Path) -> list[float]:

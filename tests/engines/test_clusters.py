@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from engines.servers import spark
+from engines.servers import spark, spark_frame
 from engines.tables import cells
+from privet.engines import rewriting
 from privet.engines.base import Run
 
 pytestmark = pytest.mark.spark
@@ -111,15 +112,40 @@ def case_sensitive() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("case_sensitive")
-def test_columns_that_differ_by_case_and_odd_names(tmp_path: Path) -> None:
-    names = ["a", "A", "a.b", "`t`", "sp ace", "=1"]
-    table = pa.table([pa.array([f"{i}", "x"]) for i in range(6)], names=names)
+def test_columns_that_differ_by_case(tmp_path: Path) -> None:
+    table = pa.table([["1"], ["2"], ["3"]], names=["a", "A", "b"])
     pq.write_table(table, tmp_path / "t.parquet")
     frame = spark().read.parquet(str(tmp_path / "t.parquet"))
-    with pv.read(frame, quasi=["a", "A"], sensitive="a.b") as there:
-        assert {("0", "1", "2"): 1, ("x", "x", "x"): 1} == cells(
-            there, ["a", "A"], "a.b"
-        )
-        promise = pv.Promise(pv.Linker(), pv.Ceiling("1"), "a.b")
+    with pv.read(frame) as there:
+        assert {("1", "2", "3"): 1} == cells(there, ["a", "A"], "b")
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_odd_names_and_several_files_out(
+    parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "ROWS_PER_FILE", 300 if parts == 1 else 100)
+    names = ["a", "a.b", "`t`", "sp ace", "=1", "when"]
+    rows = [
+        (f"{i % 7}", f"{i % 3}", "x", i, i / 8, datetime(2024, 1, 1, i % 24))
+        for i in range(300)
+    ]
+    table = pa.table(list(map(list, zip(*rows, strict=True))), names=names)
+    with pv.read(spark_frame(table), quasi=["a"], sensitive="a.b") as there:
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "a.b")
         pv.publish(there, promise).write(tmp_path / "out", custody=tmp_path / "v")
-    assert names == pq.read_table(tmp_path / "out" / "table.parquet").column_names
+    shown = pq.read_table(tmp_path / "out" / "table.parquet")
+    assert names == shown.column_names
+    assert sorted(rows) == sorted(tuple(r.values()) for r in shown.to_pylist())
+    assert rows != [tuple(r.values()) for r in shown.to_pylist()], "in the same order"
+    assert pv.verify(tmp_path / "out").good
+    kept = tmp_path / "out" / "table.parquet"
+    if parts == 1:
+        assert kept.is_file()
+        return
+    expected = [f"part-{i:05}.parquet" for i in range(parts)]
+    assert expected == sorted(p.name for p in kept.iterdir())
+    (kept / "part-00001.parquet").unlink()
+    found = pv.verify(tmp_path / "out")
+    assert not found.good
+    assert "digest differs" in found.problems[0]

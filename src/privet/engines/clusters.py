@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -134,6 +135,10 @@ def _read_csv(
         "escape": '"',
         "multiLine": True,
         "mode": "FAILFAST",
+        # Nothing is missing, "" is empty: Spark tells them apart if what stands for
+        # the first is no text that occurs.
+        "nullValue": secrets.token_hex(16),
+        "emptyValue": "",
         "encoding": text.encoding,
     }
     for key, value in options.items():

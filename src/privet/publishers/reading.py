@@ -56,7 +56,8 @@ def _exactly(path: Path, guarded: bool) -> Source:
         source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
     except UnicodeDecodeError:  # names of columns that are none
         raise InputError(f"File {path.name!r} must be a table; it is not.") from None
-    plain, file = literal(str(path)), literal(glob.escape(str(path)))
+    exactly = glob.escape(str(path)) + ("/*.parquet" if path.is_dir() else "")
+    plain, file = literal(str(path)), literal(exactly)
     if path.suffix.lower() == ".parquet":
         scan = f"read_parquet({file}, hive_partitioning = false)"
     else:
@@ -145,7 +146,7 @@ def changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
     problems = []
     for file in content["files"]:
         path = folder / file["path"]
-        if not path.is_file():
+        if not path.exists():
             problems.append(f"File {file['path']!r} of the release must exist.")
         elif digest(path) != file["sha256"]:
             problems.append(
@@ -155,7 +156,14 @@ def changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file's bytes."""
+    """The SHA-256 of a file's bytes; of a folder, that of what sha256sum lists.
+
+    ``cd table.parquet && sha256sum * | sha256sum`` gives the same.
+    """
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+        lines = (f"{digest(p)}  {p.relative_to(path)}\n" for p in inside)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -73,6 +73,8 @@ def _table(
         if "moved" not in str(error):  # not about files at all
             raise
         raise OSError(errno.EIO, "") from None
+    for part in sorted(path.iterdir()) if path.is_dir() else ():
+        sync(part)
     sync(path)
     return Written(name, rows, digest(path))
 

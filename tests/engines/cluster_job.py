@@ -1,0 +1,68 @@
+"""What the driver of a cluster does: audits and publishes, line by line.
+
+python cluster_job.py MASTER TABLE FOLDER
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import privet as pv
+from privet.engines import rewriting
+
+ROLES: dict[str, Any] = {"quasi": ["job", "city", "age"], "sensitive": "ill"}
+PROMISES = [
+    pv.Promise(pv.Linker(["job", "city"]), pv.Ceiling("1/2"), "ill"),
+    pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("3/5"), {"ill": "flu"}),
+]
+
+
+def said(found: pv.Audit) -> Any:
+    """Every finding with its integers."""
+    return [f.to_dict() for f in found.findings]
+
+
+def main(master: str, table: str, folder: str) -> None:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.executor.memory": "512m",
+        "spark.executor.cores": "1",
+        "spark.log.level": "ERROR",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.sql.files.maxPartitionBytes": "64k",
+        "spark.sql.files.openCostInBytes": "64k",
+    }
+    builder = SparkSession.builder.master(master).appName("privet cluster test")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    context = spark.sparkContext
+    page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
+    print(json.dumps({"page": page}), flush=True)
+    rewriting.ROWS_PER_FILE = 10_000
+    with pv.read(spark.read.parquet(table), **ROLES) as people:
+        for number, line in enumerate(sys.stdin):
+            if line.strip() == "audit":
+                answer = said(pv.audit(people, PROMISES))
+            else:
+                release = pv.publish(people, PROMISES)
+                out = Path(folder) / f"out-{number}"
+                release.write(out, custody=Path(folder) / f"vault-{number}")
+                answer = {"hidden": release.hidden, "findings": said(release.audit)}
+                answer["out"] = str(out)
+            print(json.dumps({"answer": answer}), flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(*sys.argv[1:])

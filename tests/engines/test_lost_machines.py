@@ -1,0 +1,88 @@
+"""A machine is lost in the middle of an audit and of a release: nothing changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+from engines import cluster_job
+from engines.cluster import Cluster, Job, cluster
+
+pytestmark = pytest.mark.spark
+
+ROWS = 120_000
+FILES = 24
+
+
+def make(folder: Path) -> pa.Table:
+    """People in many files, so that there are many tasks."""
+    rng = np.random.default_rng(8)
+    table = pa.table(
+        {
+            "name": [f"person {i}" for i in range(ROWS)],
+            "job": [f"job {j}" for j in rng.integers(0, 12, ROWS)],
+            "city": [f"city {c}" for c in rng.zipf(1.4, ROWS) % 40],
+            "age": rng.integers(18, 90, ROWS),
+            "ill": np.array(["flu", "flu", "cold", "hiv"])[rng.integers(0, 4, ROWS)],
+        }
+    )
+    folder.mkdir()
+    for i in range(FILES):
+        part = table.slice(i * ROWS // FILES, ROWS // FILES)
+        pq.write_table(part, folder / f"{i:02}.parquet", row_group_size=1_000)
+    return table
+
+
+def rows_of(path: Path) -> Counter[tuple[object, ...]]:
+    columns = pq.read_table(path).to_pydict()
+    return Counter(zip(*columns.values(), strict=True))
+
+
+def lose_a_machine(job: Job, machines: Cluster, stage: str, tasks: int) -> None:
+    job.wait(lambda: job.running(stage, tasks), f"a stage of {stage!r}")
+    machines.kill_worker()
+
+
+def test_a_machine_lost_in_the_middle_changes_nothing(tmp_path: Path) -> None:
+    make(tmp_path / "people")
+    with pv.read(tmp_path / "people", **cluster_job.ROLES) as people:
+        expected = cluster_job.said(pv.audit(people, cluster_job.PROMISES))
+        release = pv.publish(people, cluster_job.PROMISES)
+        release.write(tmp_path / "here", custody=tmp_path / "vault")
+    (tmp_path / "cluster").mkdir()
+    with cluster(tmp_path / "cluster") as machines:
+        job = Job(
+            Path(cluster_job.__file__),
+            *(machines.master, str(tmp_path / "people"), str(tmp_path)),
+        )
+        try:
+            job.wait(lambda: job.executors() == 2, "two executors")
+            job.tell("audit")
+            lose_a_machine(job, machines, "", 8)
+            assert expected == job.answer()["answer"]
+            assert any(not e["isActive"] for e in job.ask("allexecutors"))
+
+            machines.add_worker()
+            job.wait(lambda: job.executors() == 2, "a new executor")
+            job.tell("publish")
+            lose_a_machine(job, machines, "parquet at", 4)
+            found = job.answer()["answer"]
+            tries = [s["attemptId"] for s in job.ask("stages")]
+        finally:
+            job.stop()
+    assert release.hidden == found["hidden"]
+    assert cluster_job.said(release.audit) == found["findings"]
+    assert max(tries) > 0, "no stage was tried again"
+    out = Path(found["out"])
+    assert 12 == len(list((out / "table.parquet").iterdir()))
+    assert rows_of(tmp_path / "here" / "table.parquet") == rows_of(
+        out / "table.parquet"
+    )
+    assert pv.verify(out).good
+    assert [] == [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]

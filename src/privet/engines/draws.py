@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -61,6 +61,66 @@ class Drawing:
     """Where randomness comes from; None: the operating system."""
 
 
+class Disguising:
+    """What is done to batches of codes; it goes to where the rows are."""
+
+    def __init__(self, drawing: Drawing, position: Callable[[str], int]) -> None:
+        self._drawing = drawing
+        self._at = {c: position(c) for c in drawing.columns}
+        self._values = [cells_of(drawing.labels[c], drawing.format) for c in self._at]
+
+    @property
+    def columns(self) -> list[int]:
+        """The columns that are read, by their position."""
+        return sorted(self._at.values())
+
+    def draw(self, batch: pa.RecordBatch, bits: Bits) -> pa.RecordBatch:
+        """The codes that are reported; -1 where nothing is."""
+        drawing = self._drawing
+        true = {
+            c: drawing.codes[c][batch[f"k{i}"].to_numpy()] for c, i in self._at.items()
+        }
+        for c, codes in true.items():
+            if len(codes) and codes.min() < 0:
+                raise InputError(
+                    f"Column {c!r} must not have missing values, unless the design "
+                    "says with missing what they count as."
+                )
+        found = disguised(true, drawing.groups, bits, one_of=drawing.one_of)
+        reports = [pa.array(found[c]) for c in drawing.columns]
+        return pa.record_batch(reports, names=self.names)
+
+    @property
+    def names(self) -> list[str]:
+        """What the columns of reports are called until they are shown."""
+        return [f"r{i}" for i in range(len(self._drawing.columns))]
+
+    def show(self, reports: pa.RecordBatch) -> pa.RecordBatch:
+        """Reports as they are written."""
+        columns = [
+            _column(values, codes.to_numpy())
+            for values, codes in zip(self._values, reports.columns, strict=True)
+        ]
+        return pa.record_batch(columns, schema=self.schema())
+
+    def schema(self) -> pa.Schema:
+        """The columns of the file."""
+        fields = [
+            pa.field(c, _column(v, np.zeros(0, np.int64)).type)
+            for c, v in zip(self._drawing.columns, self._values, strict=True)
+        ]
+        return pa.schema(fields, metadata={MARK: b"1"})
+
+    def write(self, reports: Iterable[pa.RecordBatch]) -> int:
+        """Write the file; how many rows it has."""
+        rows = 0
+        with _writer(self._drawing, self.schema()) as writer:
+            for batch in reports:
+                writer.write_batch(self.show(batch))
+                rows += len(batch)
+        return rows
+
+
 class Drawer:
     """Disguises the people of one source."""
 
@@ -72,57 +132,24 @@ class Drawer:
         drawing: Drawing,
     ) -> None:
         self._session = session
-        self._at = {c: position(c) for c in drawing.columns}
         self._dictionaries = dictionaries
-        self._drawing = drawing
+        self._change = Disguising(drawing, position)
         self._bits = drawing.bits or Bits()
-        self._values = [cells_of(drawing.labels[c], drawing.format) for c in self._at]
 
     def write(self, run: Run) -> int:
         """Write the file; how many rows it has."""
-        tables = {c: self._dictionaries[c].table for c in sorted(self._at.values())}
+        tables = {c: self._dictionaries[c].table for c in self._change.columns}
         statement = sql.coded(tables, "pv_people", "", sql.DUCKDB)
         work = partial(self._stream, statement)
         return self._session.watched(work, run, "disguising", (1, 1))
 
     def _stream(self, statement: str) -> int:
         reader = self._session.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)
-        rows = 0
         try:
-            with _writer(self._drawing, self._schema()) as writer:
-                for batch in reader:
-                    writer.write_batch(self._disguised(batch))
-                    rows += len(batch)
+            drawn = (self._change.draw(batch, self._bits) for batch in reader)
+            return self._change.write(drawn)
         finally:
             reader.close()
-        return rows
-
-    def _schema(self) -> pa.Schema:
-        fields = [
-            pa.field(c, _column(v, np.zeros(0, np.int64)).type)
-            for c, v in zip(self._drawing.columns, self._values, strict=True)
-        ]
-        return pa.schema(fields, metadata={MARK: b"1"})
-
-    def _disguised(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        true = {
-            c: self._drawing.codes[c][batch[f"k{i}"].to_numpy()]
-            for c, i in self._at.items()
-        }
-        for c, codes in true.items():
-            if len(codes) and codes.min() < 0:
-                raise InputError(
-                    f"Column {c!r} must not have missing values, unless the design "
-                    "says with missing what they count as."
-                )
-        found = disguised(
-            true, self._drawing.groups, self._bits, one_of=self._drawing.one_of
-        )
-        columns = [
-            _column(values, found[c])
-            for c, values in zip(self._drawing.columns, self._values, strict=True)
-        ]
-        return pa.record_batch(columns, schema=self._schema())
 
 
 def disguised(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Protocol
 import pyarrow as pa
 
 from privet.engines.base import Run
+from privet.engines.chance import Bits
+from privet.engines.draws import Disguising
 from privet.engines.watching import Watched
 
 
@@ -63,6 +65,20 @@ class Place(Watched):
         """
         raise NotImplementedError
         yield
+
+    @contextmanager
+    def draw(
+        self,
+        select: str,
+        change: Disguising,
+        bits: Bits | None,
+        scratch: Path,
+        run: Run,
+    ) -> Iterator[Iterable[pa.RecordBatch]]:
+        """Reports of rows of codes, drawn as they arrive."""
+        source = bits or Bits()
+        with self.stream(select, scratch, run) as rows:
+            yield (change.draw(batch, source) for batch in rows)
 
     def write_parts(
         self, select: str, names: list[str], folder: Path, parts: int

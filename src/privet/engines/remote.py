@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from privet.counts import Domain
@@ -23,16 +24,15 @@ from privet.engines.base import (
 )
 from privet.engines.coding import Dictionaries, Dictionary
 from privet.engines.counting import Counter
-from privet.engines.draws import Cells, Drawing, counted_cells
+from privet.engines.draws import Cells, Disguising, Drawing, counted_cells
 from privet.engines.duckdb import PRECISE_ROWS, kind_of
 from privet.engines.fetching import Chosen, Fetched, sent
 from privet.engines.places import Place
-from privet.engines.rewriting import Rewriter
+from privet.engines.rewriting import Rewriter, complete
 from privet.engines.session import Session
 from privet.engines.sources import Source, refuse_twice
 from privet.engines.weights import check_counted
 from privet.engines.writing import type_in_files
-from privet.errors import InputError
 from privet.grouped import Grouped
 from privet.roles import Column
 
@@ -183,11 +183,15 @@ class Remote:
     def draw(
         self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
-        """Refused: chance must come from the secure source of this machine."""
-        raise InputError(
-            "Rows must be in files or frames to be disguised; those of "
-            f"{self.name} are elsewhere. Write them to a Parquet file first."
-        )
+        """Write rows out, disguised by exact draws; how many were written."""
+        at = [self._position(c) for c in drawing.columns]
+        made = self._coded(at, recodings, run)
+        change = Disguising(drawing, self._position)
+        tables = {c: made[c].table for c in change.columns}
+        statement = sql.coded(tables, "pv_people", "", self._place.dialect)
+        scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
+        with self._place.draw(statement, change, drawing.bits, scratch, run) as drawn:
+            return complete(change.write(drawn), self.rows(run))
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""

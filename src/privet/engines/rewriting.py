@@ -60,25 +60,18 @@ class Rewriter:
             parts = -(-rows // ROWS_PER_FILE)
             work = partial(self._place.write_parts, self._rows(), columns, path, parts)
             if plain and (n := self._place.watched(work, run, "writing", (1, 1))):
-                return self._complete(n, rows)
+                return self._checked(n, rows)
         with self._place.stream(
             self._rows(), path.with_name(f".{path.name}.rows"), run
         ) as stream:
             self._local.register("pv_stream", stream)
             try:
-                return self._complete(self._copied(typed, run), rows)
+                return self._checked(self._copied(typed, run), rows)
             finally:
                 self._local.unregister("pv_stream")
 
-    def _complete(self, written: int, rows: int) -> int:
-        """Everybody must have been written once."""
-        if self._writing.weight is None and written != rows:
-            raise EngineError(
-                f"{rows} rows had to be written; {written} arrived. Either the table "
-                "changed meanwhile, or the folder of the release is not shared with "
-                "the machines that write it."
-            )
-        return written
+    def _checked(self, written: int, rows: int) -> int:
+        return written if self._writing.weight else complete(written, rows)
 
     def _copied(self, typed: Callable[[int], str], run: Run) -> int:
         """Shuffle and write what comes, as rows of files are written."""
@@ -135,3 +128,14 @@ class Rewriter:
         self._place.drop(f"pv_shown_{c}")
         sent(self._place, self._local, f"pv_shown_{c}", shown, c)
         self._local.unregister("pv_labels")
+
+
+def complete(written: int, rows: int) -> int:
+    """Everybody must have been written once."""
+    if written != rows:
+        raise EngineError(
+            f"{rows} rows had to be written; {written} arrived. Either the table "
+            "changed meanwhile, or the folder of the release is not shared with the "
+            "machines that write it."
+        )
+    return written

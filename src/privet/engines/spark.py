@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,9 +18,11 @@ import pyarrow.parquet as pq
 
 from privet.engines import sql
 from privet.engines.base import Run
+from privet.engines.chance import Bits
+from privet.engines.draws import Disguising
 from privet.engines.failures import DoesNotFit
 from privet.engines.places import Cell, Place
-from privet.errors import EngineError, MissingExtra, PrivetError
+from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
 FULL = ("maxResultSize", "OutOfMemory", "Java heap space", "RESOURCE_EXHAUSTED")
 """What Spark says when something does not fit."""
@@ -190,6 +192,44 @@ class Spark(Place):
             with self._settings(WRITING):
                 self._spark.sql(self._spelled(select)).write.parquet(uri_of(scratch))
 
+        with self._arrived(write, scratch, run) as rows:
+            yield rows
+
+    @contextmanager
+    def draw(
+        self,
+        select: str,
+        change: Disguising,
+        bits: Bits | None,
+        scratch: Path,
+        run: Run,
+    ) -> Iterator[Iterable[pa.RecordBatch]]:
+        """Reports, drawn by the executors, each partition from its own secure source.
+
+        Nothing is shuffled after the draw, so of a task that was run twice one result
+        survives, whole.
+        """
+        if bits is not None:
+            raise InputError("A seed must be left out where Spark disguises rows.")
+
+        def drawn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            source = Bits()
+            return (change.draw(batch, source) for batch in batches)
+
+        def write() -> None:
+            self._spark.addTag(self._tag)
+            rows = self._spark.sql(self._spelled(select))
+            schema = ", ".join(f"{name} BIGINT" for name in change.names)
+            rows.mapInArrow(drawn, schema).write.parquet(uri_of(scratch))
+
+        with self._arrived(write, scratch, run) as reports:
+            yield reports.to_batches()
+
+    @contextmanager
+    def _arrived(
+        self, write: Callable[[], None], scratch: Path, run: Run
+    ) -> Iterator[ds.Dataset]:
+        """What the executors write to a folder that all of them share."""
         try:
             self.watched(write, run, "writing", (1, 2))
             files = sorted(map(str, scratch.glob("part-*.parquet")))

@@ -107,6 +107,7 @@ class Job:
     def __init__(self, script: Path, *words: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, str(script), *words],
+            env={"PYSPARK_PYTHON": sys.executable, **os.environ},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -147,18 +148,20 @@ class Job:
         found = self.ask("executors")
         return sum(e["isActive"] and e["id"] != "driver" for e in found)
 
-    def running(self, name: str, tasks: int) -> list[Any]:
-        """Stages in the middle of their work."""
-        return [
-            s
-            for s in self.ask("stages?status=active")
-            if name in s["name"] and s["numTasks"] >= tasks and s["numCompleteTasks"]
-        ]
+    def counting(self) -> bool:
+        """Whether a stage of several tasks is in the middle of its work."""
+        stages = self.ask("stages?status=active")
+        return any(s["numTasks"] >= 4 and s["numCompleteTasks"] for s in stages)
 
     def stop(self) -> None:
         """End it."""
         self._process.kill()
         self._process.communicate()
+
+
+def writing(folder: Path, pattern: str) -> bool:
+    """Whether some tasks have written their part of a folder, and others have not."""
+    return any(folder.glob(f"{pattern}/_temporary/0/task_*"))
 
 
 @contextmanager

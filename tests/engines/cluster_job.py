@@ -13,12 +13,41 @@ from typing import Any
 
 import privet as pv
 from privet.engines import rewriting
+from privet.engines.base import Run
+from privet.publishers.disguise import drawing
+from privet.releases.channels import Keep
 
 ROLES: dict[str, Any] = {"quasi": ["job", "city", "age"], "sensitive": "ill"}
 PROMISES = [
-    pv.Promise(pv.Linker(["job", "city"]), pv.Ceiling("1/2"), "ill"),
+    pv.Promise(pv.Linker(["job", "city"]), pv.Ceiling("11/20"), "ill"),
     pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("3/5"), {"ill": "flu"}),
 ]
+
+
+BLOCKS, WITHIN = 200, 300
+"""Rows are told apart by two columns of so many values."""
+
+
+def design() -> pv.Design:
+    """Who it is stays, the answer is turned round for one in five."""
+    return pv.Design(
+        [
+            pv.Question("block", range(BLOCKS)),
+            pv.Question("within", range(WITHIN)),
+            pv.Question("smokes", ["no", "yes"]),
+        ],
+        [
+            pv.Group("block", Keep()),
+            pv.Group("within", Keep()),
+            pv.Group("smokes", pv.Flip("0.8")),
+        ],
+    )
+
+
+def disguised(people: pv.Table, path: Path) -> str:
+    """Disguise the answers of everybody."""
+    people.engine.draw(drawing(people, design(), str(path), "parquet"), {}, Run())
+    return str(path)
 
 
 def said(found: pv.Audit) -> Any:
@@ -37,7 +66,7 @@ def main(master: str, table: str, folder: str) -> None:
         "spark.executor.cores": "1",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "8",
+        "spark.sql.shuffle.partitions": "4",
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.files.maxPartitionBytes": "64k",
         "spark.sql.files.openCostInBytes": "64k",
@@ -49,11 +78,13 @@ def main(master: str, table: str, folder: str) -> None:
     context = spark.sparkContext
     page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
     print(json.dumps({"page": page}), flush=True)
-    rewriting.ROWS_PER_FILE = 10_000
+    rewriting.ROWS_PER_FILE = 5_000
     with pv.read(spark.read.parquet(table), **ROLES) as people:
         for number, line in enumerate(sys.stdin):
             if line.strip() == "audit":
                 answer = said(pv.audit(people, PROMISES))
+            elif line.strip() == "disguise":
+                answer = disguised(people, Path(folder) / "reports.parquet")
             else:
                 release = pv.publish(people, PROMISES)
                 out = Path(folder) / f"out-{number}"

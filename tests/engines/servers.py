@@ -8,6 +8,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,7 @@ SETTINGS = {
 def spark() -> Any:
     """One session for all tests."""
     sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = sql.SparkSession.builder.master("local[2]").appName("privet tests")
     for key, value in SETTINGS.items():
         builder = builder.config(key, value)

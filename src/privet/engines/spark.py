@@ -146,6 +146,11 @@ class Spark(Place):
             return DoesNotFit()
         if any(word in text for word in STOPPED):
             return KeyboardInterrupt()
+        if "ModuleNotFoundError" in text:
+            return InputError(
+                "The Python of Spark's machines must have privet installed, too, to "
+                "disguise rows; it has not. PYSPARK_PYTHON says which Python that is."
+            )
         condition = getattr(error, "getCondition", lambda: None)()
         why = condition if isinstance(condition, str) else type(error).__name__
         return EngineError(

@@ -45,7 +45,7 @@ old-duckdb: $(OLD)/.ready ## what touches the engine, on DuckDB 1.5
 	PYTHONPATH=$(OLD) $(BIN)/pytest -q -n 2 -m engines -p no:cacheprovider tests
 
 $(PLACES)/.ready: $(READY)
-	$(BIN)/python -m pip install --quiet --target $(PLACES) --upgrade --no-deps pyspark py4j adbc-driver-postgresql adbc-driver-manager importlib-resources typing-extensions
+	$(BIN)/python -m pip install --quiet --target $(PLACES) --upgrade --no-deps pyspark py4j grpcio grpcio-status googleapis-common-protos protobuf zstandard adbc-driver-postgresql adbc-driver-manager importlib-resources typing-extensions
 	touch $@
 
 test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster with two workers; needs Java 17

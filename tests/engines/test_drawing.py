@@ -46,6 +46,8 @@ def people() -> People:
     return People(("text", "text", "text"), rows)
 
 
+# PySpark says that it does not know the newest pandas, which we do not use.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.parametrize("kind", ["arrow", *PLACES])
 def test_each_row_is_drawn_once(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "reports.parquet"

@@ -70,9 +70,12 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/disclosure.py
 	$(BIN)/python benchmarks/skyline.py
 	$(BIN)/python benchmarks/measures.py
+	$(BIN)/python benchmarks/responses.py
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/handicapping.py
+	$(BIN)/python studies/responses.py
+	$(BIN)/python studies/responses_epsilon.py --seeds 20
 
 clean:                    ## what make made
 	rm -rf build $(VENV)

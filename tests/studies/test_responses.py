@@ -1,0 +1,112 @@
+"""The study of disguised answers: parts of it on made-up rows, numbers on real ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import responses_data as data
+import responses_epsilon
+from responses_data import Binary
+
+import privet as pv
+import responses
+
+FOLDER = data.find_folder()
+real = pytest.mark.skipif(FOLDER is None, reason="PRIVET_DATA has no data")
+
+
+def made_up() -> Binary:
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, 900)
+    records = (rng.random((900, 4)) < 0.2 + 0.6 * labels[:, None]).astype(int)
+    return data._split("made up", records, labels)
+
+
+def test_the_study_learns_as_the_library_does() -> None:
+    import pandas as pd
+
+    table = made_up()
+    seen = responses.disguised(table, 0.7, "independent", np.random.default_rng(2))
+    names = [f"q{j}" for j in range(4)]
+    frame = pd.DataFrame(seen, columns=names)
+    design = pv.RandomizedResponse(truth=0.7).fit(frame)
+    label = pd.Series(table.labels, name="class")
+    model = pv.DisguisedNaiveBayes(design, paper=True).fit(frame, label)
+    _, found = responses.learnt(seen, table.labels, 0.7)
+    for j, name in enumerate(names):
+        assert np.allclose(np.log(found[:, j]), model.log_likelihood_[name])
+    clean = pd.DataFrame(table.test, columns=names)
+    assert responses.accuracy(
+        responses.learnt(seen, table.labels, 0.7), table.test, table.answers
+    ) == pytest.approx((model.predict(clean) == table.answers).mean())
+
+
+@pytest.mark.parametrize("scheme", responses.SCHEMES)
+def test_the_ends_are_exact_and_mirrors_are_equal(scheme: str) -> None:
+    table = made_up()
+    rows = list(responses.curve(table, scheme, 3, np.random.default_rng(3)))
+    assert [] == responses._ends({r.theta: r for r in rows})
+    one = responses.disguised(table, 0.25, scheme, np.random.default_rng(4))
+    other = 1 - one  # what 0.75 gives where r is mirrored
+    assert np.allclose(
+        responses.learnt(one, table.labels, 0.25)[1],
+        responses.learnt(other, table.labels, 0.75)[1],
+    )
+
+
+def test_the_collector_recovers_joint_flips_and_not_single_ones() -> None:
+    rng = np.random.default_rng(5)
+    records = (rng.random((900, 6)) < 0.1).astype(int)  # some answers are common
+    table = data._split("skewed", records, rng.integers(0, 2, 900))
+    found = {
+        scheme: responses.recovered(
+            table, responses.disguised(table, 0.7, scheme, rng), 0.7, scheme
+        )
+        for scheme in responses.SCHEMES
+    }
+    assert found["joint"] > 0.95
+    assert found["independent"] < 0.2
+
+
+def test_equal_epsilon_designs_are_equal() -> None:
+    table = made_up()
+    for epsilon in ("0.5", "4"):
+        designs = (
+            responses_epsilon.sampled(table, epsilon),
+            responses_epsilon.split(table, epsilon),
+        )
+        for design in designs:
+            assert design.epsilon() <= float(epsilon)
+            assert design.epsilon() == pytest.approx(float(epsilon), rel=1e-3)
+    found, recall = responses_epsilon.scores(table, designs[0], 0)
+    assert found > 0.6
+    assert recall > 0.3
+
+
+@real
+def test_the_tables_are_those_of_the_specification() -> None:
+    assert FOLDER is not None
+    table = data.adult(FOLDER, "midrange")
+    model = responses.learnt(table.train, table.labels, 1)
+    plain = responses.accuracy(model, table.test, table.answers)
+    assert 0.7804 == round(plain, 4)
+    both = np.concatenate([table.labels, table.answers])
+    assert 0.2379 == round(both.mean(), 4)
+    cancer = data.cancer(FOLDER, "median", number=False)
+    model = responses.learnt(cancer.train, cancer.labels, 1)
+    assert 0.9485 == round(responses.accuracy(model, cancer.test, cancer.answers), 4)
+
+
+@real
+def test_equation_2_on_a_public_class_is_visibly_wrong() -> None:
+    """At θ = 0 it gives 1 - benchmark: each class gets the other's counts."""
+    assert FOLDER is not None
+    table = data.adult(FOLDER, "midrange")
+    seen = 1 - table.train
+    shares, found = responses.learnt(seen, table.labels, 0)
+    assert 0.7804 == round(
+        responses.accuracy((shares, found), table.test, table.answers), 4
+    )
+    swapped = (shares[::-1], found[:, :, ::-1])
+    wrong = responses.accuracy(swapped, table.test, table.answers)
+    assert 0.2196 == pytest.approx(wrong, abs=1e-3)

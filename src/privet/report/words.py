@@ -266,11 +266,7 @@ def beyond(finding: Finding) -> str:
         return ""
     if isinstance(witness, Reconstruction):
         return reconstructed.beyond(finding, witness)
-    what = (
-        "below the level"
-        if isinstance(finding.promise, Measure)
-        else f"beyond the limit{_by_itself(finding)}"
-    )
+    what = _past(finding)
     if not above:
         none = f"None of the {groups:,} groups is"
         return f"{'The one group is not' if groups == 1 else none} {what}."
@@ -280,6 +276,14 @@ def beyond(finding: Finding) -> str:
         return f"The one group ({people}) is {what}."
     some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
     return f"{some} groups ({people}) {_are(above)} {what}."
+
+
+def _past(finding: Finding) -> str:
+    """On which side of the line a group is that breaks the promise."""
+    if isinstance(finding.promise, Measure):
+        least = finding.promise.sense == "at least"
+        return f"{'below' if least else 'above'} the level"
+    return f"beyond the limit{_by_itself(finding)}"
 
 
 def _by_itself(finding: Finding) -> str:

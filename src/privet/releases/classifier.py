@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from privet import exact
-from privet.errors import InputError, what_exists
+from privet.errors import InputError, nearest, what_exists
 from privet.exact import Number
 from privet.releases.scores import Scores, smoothed
 
@@ -285,9 +285,10 @@ def order(
     first = list(precedence or ())
     for label in first:
         if label not in known or first.count(label) > 1:
+            close = nearest(str(label), [c for c in known if c != label])
+            hint = f" Did you mean {close[0]!r}?" if close else ""
             raise InputError(
-                f"precedence must hold classes, each once; got {label!r}. "
-                f"{what_exists(str(label), known)}"
+                f"precedence must hold classes, each once; got {label!r}.{hint}"
             )
     return tuple(reversed([*first, *(c for c in known if c not in first)]))
 

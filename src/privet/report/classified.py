@@ -85,9 +85,10 @@ def as_text(told: Mapping[str, Any]) -> str:
 
 def inverter_words(share: Any) -> str:
     """What the red team found, in a sentence."""
+    much = "all" if share == 1 else f"at least {percent(share)}"
     return (
         "Somebody who knows how it was made, and how many rows each class has, works "
-        f"out {percent(share)} of the original counts exactly, or more."
+        f"out {much} of the original counts exactly."
     )
 
 

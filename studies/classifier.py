@@ -216,8 +216,8 @@ def text(found: Sequence[Line], others: Sequence[tuple[int, float, float]]) -> s
     ]
     lines += [
         f"{x.case:15} {x.alpha:5} {x.mode:8} {x.k:7.1f} {x.same:6.4f}   "
-        f"{x.accuracy:.4f}    {x.precision:.4f} {x.recall:.4f} {x.f:.4f}    {x.log_loss:.4f} "
-        f"({x.log_loss_before:.4f}) {x.r:7.3f}    {x.recovered:5.1%}"
+        f"{x.accuracy:.4f}    {x.precision:.4f} {x.recall:.4f} {x.f:.4f}    "
+        f"{x.log_loss:.4f} ({x.log_loss_before:.4f}) {x.r:7.3f}    {x.recovered:5.1%}"
         for x in found
     ]
     ours = next(x for x in found if x.case == "3 raw")

@@ -79,7 +79,7 @@ SHELVES = {
     "Promises": ("Promise", "Measure", "Purpose", "Signoff", "Policy"),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio", "Frontier"),
-    "Publishing": ("TopDownDisclosure", "Mondrian", "Release", "Recipe"),
+    "Publishing": ("TopDownDisclosure", "Mondrian", "SplitViews", "Release", "Recipe"),
     "Classifiers": (
         "NaiveBayes",
         "ClassifierViews",

@@ -66,6 +66,7 @@ _HOMES = {
     "SafetyTransform": "publishers.safety",
     "Shift": "beliefs",
     "Signoff": "policy",
+    "SplitViews": "publishers",
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
@@ -142,6 +143,7 @@ __all__ = [
     "SafetyTransform",
     "Shift",
     "Signoff",
+    "SplitViews",
     "Stopped",
     "Table",
     "TooLarge",
@@ -197,6 +199,7 @@ if TYPE_CHECKING:
     from privet.publishers import (
         Mondrian,
         Release,
+        SplitViews,
         TopDownDisclosure,
         load,
         publish,

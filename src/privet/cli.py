@@ -24,6 +24,7 @@ from privet.options import (
 )
 from privet.releasing import publish, verify
 from privet.surveying import disguise, estimate
+from privet.viewing import views
 
 if TYPE_CHECKING:
     from privet.draft import Guess
@@ -63,6 +64,7 @@ def cli() -> None:
                                             a release that keeps every promise
     privet classifier patients.csv -p p.toml -o out --custody vault
                                             a classifier that predicts the same
+    privet views patients.csv -p p.toml     what views of the table give away
     privet verify out                       recount a release from its files
     privet collect design.toml              a survey whose answers are disguised
     privet estimate answers.duckdb          what they say about everybody
@@ -260,6 +262,7 @@ def _audit_release(
 
 
 cli.add_command(skyline)
+cli.add_command(views)
 cli.add_command(publish)
 cli.add_command(classifier)
 cli.add_command(verify)

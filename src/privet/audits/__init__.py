@@ -106,13 +106,16 @@ def audit(
     """
     if isinstance(card := getattr(release, "card", None), Scorecard):
         release, promises = card, _as_released(promises)
+    elif isinstance(shown := getattr(release, "views", None), Views):
+        release, promises = shown, _as_released(promises)
     elif not isinstance(release, Auditable) and isinstance(release, Released):
         release, promises = release.table, _as_released(promises)
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):
         release = bound(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Views):
-        release = Views(bound(release.table, promises), *release.views)
+        table = bound(release.table, promises)
+        release = Views(table, *release.views, marker=release.marker)
     notes = Notes(strict)
     run = Run.starting(progress, max_seconds)
     findings = _judge(release, stated, run, notes)

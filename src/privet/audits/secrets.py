@@ -95,7 +95,8 @@ def _named(promise: Promise, views: Views) -> dict[str, Values]:
             "about must name two columns for a reconstructor, the one that names "
             f"people and the private one; got {', '.join(map(repr, named))}."
         )
-    require_columns(list(named), table.schema, "about")
+    if views.marker is None:  # files lack the columns that no view shows
+        require_columns(list(named), table.schema, "about")
     return named
 
 

@@ -166,6 +166,10 @@ class Writing:
     """A column of multiplicities: rows that look alike are written once, summed."""
     times: str | None = None
     """A column, itself not written, that says how often each row is written."""
+    distinct: bool = False
+    """Whether rows that look alike are written once."""
+    only: str | None = None
+    """A column of multiplicities, itself not written: rows without any are left out."""
 
 
 class Engine(Protocol):
@@ -242,6 +246,11 @@ class Joining(Protocol):
         most: int,
     ) -> Tuples:
         """The different tuples of some columns, in codes."""
+
+    def counted(
+        self, columns: Sequence[str], sides: Sides, run: Run
+    ) -> tuple[int, int]:
+        """The rows of a view, and how many of them differ."""
 
     def read_query(self, text: str, tables: Sequence[str]) -> Query:
         """A secret query over the rows; it is read, not run."""

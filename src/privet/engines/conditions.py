@@ -139,6 +139,8 @@ class _Reader:
                 node.get("having"),
                 node.get("sample"),
                 node.get("qualify"),
+                node.get("aggregate_handling", "STANDARD_HANDLING")
+                != "STANDARD_HANDLING",
             )
         )
         if not plain:

@@ -37,7 +37,7 @@ from privet.engines.relations import Relation
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.engines.texts import check_whole, json_scan
-from privet.engines.tuples import Columns, Sides, Tuples, tuples
+from privet.engines.tuples import Columns, Sides, Tuples, counted, tuples
 from privet.engines.weights import check_weights
 from privet.engines.writing import Writer
 from privet.grouped import Grouped
@@ -235,6 +235,12 @@ class DuckDB:
     def _named(self) -> Columns:
         source, made = self._source, self._dictionaries
         return Columns(self._session, self._columns, source, made)
+
+    def counted(
+        self, columns: Sequence[str], sides: Sides, run: Run
+    ) -> tuple[int, int]:
+        """The rows of a view, and how many of them differ."""
+        return counted(self._named(), columns, sides, run)
 
     def read_query(self, text: str, tables: Sequence[str]) -> Query:
         """A secret query over the rows; it is read, not run."""

@@ -150,6 +150,32 @@ class Tuples:
     """The values of each column, by code."""
 
 
+def counted(
+    places: Columns, columns: Sequence[str], sides: Sides, run: Run
+) -> tuple[int, int]:
+    """The rows of the first view of `sides`, and how many of them differ."""
+    named = {f"o{j}": name for j, name in enumerate(columns)}
+    rows = Rows(places, {}, named).select((), _only(places, sides))
+    statement = (
+        f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
+        f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
+    )
+    work = partial(places.session.fetch, statement)
+    found = places.session.watched(work, run, "counting rows", (1, 1))
+    return int(found["n"][0].as_py()), int(found["d"][0].as_py())
+
+
+def _only(places: Columns, sides: Sides) -> list[str]:
+    """Conditions on the rows of the first view."""
+    only = []
+    if sides.weight:
+        only.append(f"CAST(s.c{places.position(sides.weight)} AS BIGINT) > 0")
+    if sides.marker:
+        at = places.position(sides.marker)
+        only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")
+    return only
+
+
 def tuples(
     places: Columns,
     columns: Sequence[str],
@@ -162,12 +188,7 @@ def tuples(
     coded = places.every(columns, recodings, run)
     named = {f"o{j}": name for j, name in enumerate(columns)}
     rows = Rows(places, coded, named, plain=True)
-    only = []
-    if sides.weight:
-        only.append(f"CAST(s.c{places.position(sides.weight)} AS BIGINT) > 0")
-    if sides.marker:
-        at = places.position(sides.marker)
-        only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")
+    only = _only(places, sides)
     statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
     try:
         found = places.session.watched(

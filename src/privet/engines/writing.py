@@ -84,6 +84,12 @@ class Writer:
         )
         named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
         rows = f"SELECT {named} FROM {people} s {joins}"
+        if self._writing.only is not None:
+            rows += (
+                f" WHERE CAST(s.c{self._position(self._writing.only)} AS BIGINT) > 0"
+            )
+        if self._writing.distinct:
+            return f"SELECT DISTINCT * FROM ({rows})"
         if self._writing.weight is None:
             return rows
         return summed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from privet.adversary import Linker
@@ -18,8 +19,11 @@ from privet.publishers.mondrian import Mondrian
 from privet.publishers.reading import load, verify
 from privet.publishers.refine import Refined, Watcher
 from privet.publishers.release import Release, judged, refuse_unsafe
+from privet.publishers.showing import ViewsRelease, publish_views
+from privet.publishers.split import SplitViews
 from privet.publishers.topdown import TopDownDisclosure, method_for
 from privet.releases.recipe import Recipe
+from privet.releases.views import Views
 from privet.table import Table, require_columns
 
 if TYPE_CHECKING:
@@ -27,10 +31,37 @@ if TYPE_CHECKING:
     from privet.publishers.models import ClassifierRelease
     from privet.publishers.safety import SafetyTransform
 
-__all__ = ["Mondrian", "Release", "TopDownDisclosure", "load", "publish", "verify"]
+__all__ = [
+    "Mondrian",
+    "Release",
+    "SplitViews",
+    "TopDownDisclosure",
+    "load",
+    "publish",
+    "verify",
+]
 
 Stated = Policy | Promise | Sequence[Promise | Measure]
 """What is promised."""
+
+
+@overload
+def publish(
+    table: Views,
+    promises: Stated,
+    *,
+    progress: Listener | None = None,
+) -> ViewsRelease: ...
+
+
+@overload
+def publish(
+    table: Table,
+    promises: Stated,
+    *,
+    method: SplitViews,
+    progress: Listener | None = None,
+) -> ViewsRelease: ...
 
 
 @overload
@@ -68,20 +99,22 @@ def publish(
     max_seconds: float | None = None,
     progress: Listener | None = None,
     watcher: Watcher | None = None,
-) -> Release | ClassifierRelease:
+) -> Release | ClassifierRelease | ViewsRelease:
     """Make a release that keeps every promise; or raise `Infeasible`.
 
     Parameters
     ----------
     table
-        The private table; or a classifier: a `NaiveBayes`, its `ClassifierViews`, or a
+        The private table; views of it, which are released as they are if they keep
+        every promise; or a classifier: a `NaiveBayes`, its `ClassifierViews`, or a
         fitted `CategoricalNB`.
     promises
         A policy, or promises and measures.
     method
         How to make it safe: `TopDownDisclosure()`, which hides values, by default;
-        or `Mondrian()`, which makes groups. For a classifier `SafetyTransform()`, or
-        `ExtendedSafetyTransform()` where a promise has a prior of its own.
+        `Mondrian()`, which makes groups; or `SplitViews()`, which makes two views. For
+        a classifier `SafetyTransform()`, or `ExtendedSafetyTransform()` where a promise
+        has a prior of its own.
     recipe
         An earlier release's recipe to apply again instead; refused if it breaks a
         promise now.
@@ -102,6 +135,8 @@ def publish(
     >>> publish(loans, [promise]).hidden
     {'country': ['Canada', 'UK']}
     """
+    if isinstance(table, Views):
+        return publish_views(table, promises, progress=progress)
     if not isinstance(table, Table):
         from privet.publishers.models import publish_classifier
 
@@ -109,6 +144,10 @@ def publish(
     policy = _policy(table, promises)
     table = bound(table, policy)
     run = Run(progress)
+    if isinstance(method, SplitViews):
+        best = method.propose(table, list(policy.promises), run=run)[0]
+        settled = replace(policy, roles=best.views.roles, where={}, origin=None)
+        return publish_views(best.views, settled, progress=progress)
     if isinstance(method, Mondrian):
         _refuse_several_rows(table)
         if recipe is not None:

@@ -7,6 +7,12 @@ from typing import Any
 
 from privet.exact import fraction, percent
 
+ROWS = "Rows are in a random order. Columns that name people are never released."
+VIEWS = (
+    "The table was split into views: each file shows some of its columns, without "
+    "duplicates and in a random order. Which rows belong together is not released."
+)
+
 
 def note(manifest: Mapping[str, Any]) -> str:
     """What the recipients should know, from the public manifest alone."""
@@ -21,9 +27,7 @@ def note(manifest: Mapping[str, Any]) -> str:
         lines += [
             f"- {text} means {words}." for text, words in manifest["labels"].items()
         ]
-    lines += [
-        "- Rows are in a random order. Columns that name people are never released."
-    ]
+    lines += [f"- {VIEWS if manifest['kind'] == 'views' else ROWS}"]
     if "escaped" in manifest:
         lines += [f"- {manifest['escaped']}"]
     lines += ["", "What is promised"]

@@ -88,6 +88,10 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
         from privet.publishers.modelreading import load_classifier
 
         return load_classifier(place, content)
+    if content["kind"] == "views":
+        from privet.publishers.showing import load_views
+
+        return load_views(place, content, **options)
     for problem in changed_files(place, content):
         raise InputError(problem)
     release = _load(place, content, **options)
@@ -283,6 +287,10 @@ def verify(
 
         kept = None if custody is None else Path(custody).expanduser()
         return verify_classifier(place, content, kept)
+    if content["kind"] == "views":
+        from privet.publishers.showing import verify_views
+
+        return verify_views(place, content, **options)
     if custody is not None:
         raise InputError("custody must be of a classifier; this release is a table.")
     problems = changed_files(place, content)

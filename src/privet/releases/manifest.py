@@ -16,7 +16,7 @@ from privet.policy import Measure, Promise
 from privet.releases.recipe import Cut, Hide, Recipe
 from privet.roles import Schema
 
-KINDS = ("groups", "classifier", "responses")
+KINDS = ("groups", "classifier", "responses", "views")
 """What releases there are."""
 
 VERSION = 1
@@ -220,14 +220,24 @@ def _are_columns(columns: Any) -> bool:
     )
 
 
-def _tables(content: Mapping[str, Any]) -> int:
+def _files_of(content: Mapping[str, Any]) -> int:
+    """How many files a release of this kind has."""
+    if content["kind"] == "views":
+        return len(content["views"]) if _are_views(content.get("views")) else -1
     return 2 if content.get("form") == "buckets" else 1
+
+
+def _are_views(views: Any) -> bool:
+    return _is_list(views) and all(
+        isinstance(v.get("name"), str) and isinstance(v.get("columns"), list)
+        for v in views
+    )
 
 
 _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "files": lambda c: (
         _is_list(c["files"])
-        and (c["kind"] == "classifier" or len(c["files"]) == _tables(c))
+        and (c["kind"] == "classifier" or len(c["files"]) == _files_of(c))
         and bool(c["files"])
         and all(map(_is_file, c["files"]))
     ),

@@ -109,6 +109,12 @@ class Views:
         )
         return self.engine.tuples(columns, sides, self.table.recodings, run, most=most)
 
+    def counted(self, number: int) -> tuple[int, int]:
+        """The rows of a loaded view, and how many of them differ."""
+        view = self.views[number]
+        sides = Sides((), "", "", marker=self.marker, views=(number,) * 2)
+        return self.engine.counted(view.columns, sides, Run())
+
     def showing(self, *columns: str) -> list[int]:
         """The numbers of the views that show all of these columns."""
         return [

@@ -1,0 +1,334 @@
+"""Views as a release: written without duplicates, recounted, loaded and verified."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.adversary import Reconstructor
+from privet.audits import audit as judge
+from privet.audits import bound
+from privet.engines.base import Listener, Run, Writing
+from privet.errors import EngineError, Infeasible, InputError, PrivetError
+from privet.finding import Audit, Verdict
+from privet.policy import Measure, Policy, Promise, View
+from privet.publishers.commit import (
+    CUSTODY,
+    NOTE,
+    _place,
+    explained,
+    policy_text,
+    refuse_foreign,
+)
+from privet.publishers.earlier import same_source
+from privet.publishers.folders import as_json, beside, move, private_files, save, sync
+from privet.publishers.note import note
+from privet.publishers.reading import (
+    MANIFEST,
+    Verification,
+    changed_files,
+    digest,
+    policy_from,
+)
+from privet.publishers.recounting import Place
+from privet.publishers.shown import differences, open_views, opened_views
+from privet.releases.manifest import Written, columns_of, manifest
+from privet.releases.recipe import Recipe
+from privet.releases.views import Views
+from privet.table import Table
+
+NOT_PROMISED = (
+    "protection against somebody who holds some tables for likelier than others",
+    "protection against somebody who knows what people have, or have not",
+    "protection against a second release of the same people",
+)
+"""What no promise about views covers."""
+
+FLOOR = (
+    "Make the shared columns coarser (bins), or share fewer of them.",
+    "Leave the private column, or the one that names people, out of the views.",
+    "Let privet propose other views: privet views TABLE -p POLICY --propose.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsRelease:
+    """Views that keep every promise, before and after they are written."""
+
+    views: Views
+    """What is released."""
+    policy: Policy
+    """What was promised."""
+    audit: Audit
+    """What an adversary could learn from it."""
+    method: str = "views"
+    """How it was made."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """The public document; empty until it is written."""
+
+    @property
+    def table(self) -> Table:
+        """The rows behind the views, or those of all their files."""
+        return self.views.table
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.audit.safe
+
+    def __repr__(self) -> str:
+        return f"ViewsRelease({self.views!r}, {self.audit.verdict.value})"
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        custody: str | PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word users know
+        replace: bool = False,
+        progress: Listener | None = None,
+    ) -> ViewsRelease:
+        """Write a file per view to a new folder, whole or not at all."""
+        return _write(self, folder, custody, format, replace, Run(progress))
+
+
+def publish_views(
+    views: Views,
+    promises: Policy | Promise | Sequence[Promise | Measure],
+    *,
+    progress: Listener | None = None,
+) -> ViewsRelease:
+    """Release views as they are, if they keep every promise; else `Infeasible`."""
+    policy = promises if isinstance(promises, Policy) else _policy(views, promises)
+    _refuse_unjudged(policy)
+    views = Views(bound(views.table, policy), *views.views)
+    found = judge(views, [*policy.promises, *policy.measures], progress=progress)
+    broken = [
+        f for f in found.findings if f.verdict in (Verdict.BREACH, Verdict.UNDECIDED)
+    ]
+    if broken:
+        reached = broken[0].belief.posterior if broken[0].belief else None
+        raise Infeasible(
+            f"The views do not keep {broken[0].promise.name!r}. "
+            f"{'' if reached is None else f'It comes to {float(reached):.3g}. '}"
+            f"{broken[0].note}".strip(),
+            promise=broken[0].promise,
+            best=reached,
+            advice=FLOOR,
+        )
+    return ViewsRelease(views, policy, found)
+
+
+def _policy(views: Views, promises: Any) -> Policy:
+    stated = [promises] if isinstance(promises, Promise | Measure) else list(promises)
+    return Policy(
+        promises=tuple(p for p in stated if isinstance(p, Promise)),
+        measures=tuple(p for p in stated if isinstance(p, Measure)),
+        roles=views.roles,
+        views=views.views,
+    )
+
+
+def _refuse_unjudged(policy: Policy) -> None:
+    """Files without duplicates cannot be recounted for those who see duplicates."""
+    for promise in policy.promises:
+        known = promise.against
+        if isinstance(known, Reconstructor) and known.model == "bag":
+            raise InputError(
+                "Views are released without duplicates, so a promise must not be of "
+                f"the bag model; {promise.name!r} is. Take another model."
+            )
+
+
+# Writing ----------------------------------------------------------------------------
+
+
+def _write(
+    release: ViewsRelease,
+    folder: str | PathLike[str],
+    custody: str | PathLike[str],
+    format_: str | None,
+    replace_: bool,
+    run: Run,
+) -> ViewsRelease:
+    place = _place(folder, custody, format_)
+    _refuse(release, place, replace_)
+    with explained(place), beside(place.folder) as partial:
+        written = [_file(release, v, place, partial, run) for v in release.views.views]
+        content = _manifest(release, place, written)
+        found = _recount(release, partial, content, run)
+        save(partial / MANIFEST, as_json(content))
+        save(partial / NOTE, note(content))
+        sync(partial)
+        with _kept(release, place, content, found, replace_):
+            refuse_foreign(place.folder, replace_)
+            move(partial, place.folder, replace=replace_)
+        with suppress(OSError):
+            sync(place.folder.parent)
+    return replace(release, manifest=content)
+
+
+def _refuse(release: ViewsRelease, place: Place, replace_: bool) -> None:
+    folder, kept = place.folder, place.custody
+    if place.named:
+        raise InputError(
+            "Views must be written to a folder; got the name of a file, "
+            f"{place.file!r}."
+        )
+    if kept == folder or folder in kept.parents:
+        raise InputError(
+            "The custody folder must not be inside the release; it never travels. Got "
+            f"{str(kept)!r} for a release in {str(folder)!r}."
+        )
+    if release.views.marker:
+        raise InputError(
+            "A release that was loaded from files is written already; copy the folder."
+        )
+    if not release.safe:
+        raise InputError("A release must keep every promise to be written.")
+    if not folder.parent.is_dir():
+        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
+    refuse_foreign(folder, replace_)
+    if (kept / CUSTODY).exists() and not replace_:
+        raise InputError(
+            f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
+            "release. Choose another custody folder, or allow to replace."
+        )
+
+
+def _file(
+    release: ViewsRelease, view: View, place: Place, partial: Path, run: Run
+) -> Written:
+    table, name = release.views.table, f"{view.name}.{place.format}"
+    path = partial / name
+    columns = tuple(c for c in table.schema.names if c in view.columns)
+    writing = Writing(
+        str(path), place.format, columns, distinct=True, only=table.roles.weight
+    )
+    rows = table.engine.write(writing, table.recodings, run)
+    sync(path)
+    return Written(name, rows, digest(path))
+
+
+def _manifest(
+    release: ViewsRelease, place: Place, written: Sequence[Written]
+) -> dict[str, Any]:
+    from privet import __version__
+
+    table, views = release.views.table, release.views
+    kinds = {c.name: c.kind for c in table.schema.columns}
+    names = [c for c in views.columns if c in kinds]
+    content = manifest(
+        version=__version__,
+        title=release.policy.title,
+        method=release.method,
+        files=written,
+        columns=columns_of(table.schema, names, kinds, Recipe(), {}),
+        weight=None,
+        escaped=place.format == "csv",
+        audit=release.audit,
+        more={
+            "kind": "views",
+            "views": [v.to_dict() for v in views.views],
+            "not_promised": list(NOT_PROMISED),
+        },
+    )
+    return {k: v for k, v in content.items() if k != "measures"}
+
+
+def _recount(
+    release: ViewsRelease, partial: Path, content: Mapping[str, Any], run: Run
+) -> Audit:
+    """Read what was written, as a stranger would, and judge it again."""
+    try:
+        with opened_views(partial, content) as views:
+            promises = list(release.policy.promises)
+            found = judge(views, promises, progress=run.listener)
+            problems = differences(views, found, content)
+    except InputError:
+        problems = [""]
+    if problems:
+        raise EngineError(
+            "What was written does not recount to what was promised; nothing is "
+            "released. Please report this as a bug."
+        )
+    return found
+
+
+@contextmanager
+def _kept(
+    release: ViewsRelease,
+    place: Place,
+    content: dict[str, Any],
+    found: Audit,
+    replace_: bool,
+) -> Iterator[None]:
+    table = release.views.table
+    record = {
+        "custody": 1,
+        "sensitive": "This file quotes the private table. It never travels.",
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
+        "rows": table.engine.rows(Run()),
+        "rows_from": same_source(table),
+        "engine": {table.engine.name: table.engine.version},
+        "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
+        "method": release.method,
+        "policy": policy_text(release.policy),
+        "after": found.to_dict(),
+        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
+    }
+
+    def appeared() -> bool:
+        path = place.folder / MANIFEST
+        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
+
+    texts = {CUSTODY: as_json(record)}
+    with private_files(place.custody, texts, replace=replace_, stay=appeared):
+        yield
+
+
+# Loading ----------------------------------------------------------------------------
+
+
+def load_views(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> ViewsRelease:
+    """Views from their public files; an error where something differs."""
+    for problem in changed_files(folder, content):
+        raise InputError(problem)
+    views = open_views(folder, content, **options)
+    policy = policy_from(content)
+    try:
+        found = judge(views, list(policy.promises))
+        problems = differences(views, found, content)
+    except BaseException:
+        views.table.close()
+        raise
+    if problems:
+        views.table.close()
+        raise InputError("\n".join(problems))
+    method = content.get("method", "views")
+    return ViewsRelease(views, policy, found, method, manifest=content)
+
+
+def verify_views(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> Verification:
+    """Recount views against their manifest."""
+    problems = changed_files(folder, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        with opened_views(folder, content, **options) as views:
+            found = judge(views, list(policy_from(content).promises))
+            problems += differences(views, found, content)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    return Verification(tuple(problems), found)

@@ -1,0 +1,204 @@
+"""The command `views`: what published projections of a table give away."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from privet import terminal
+from privet.options import common, opened, rows_meant, table_options, where_of
+
+if TYPE_CHECKING:
+    from privet.engines.base import Listener
+    from privet.finding import Audit
+    from privet.policy import Policy
+    from privet.table import Table
+
+
+@click.command(short_help="Judge, propose or release views of a table.")
+@click.argument("source", metavar="TABLE", type=click.Path())
+@click.option(
+    "--policy",
+    "-p",
+    required=True,
+    type=click.Path(),
+    help="The policy file (TOML); its [[view]] sections declare the views.",
+)
+@click.option("--output", "-o", type=click.Path(), help="The folder of the release.")
+@click.option(
+    "--custody",
+    type=click.Path(file_okay=False),
+    help="The folder for the private record; it never travels.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["parquet", "csv"]),
+    help="How views are written; parquet unless you say so.",
+)
+@click.option(
+    "--propose", is_flag=True, help="Propose pairs of views that keep every promise."
+)
+@click.option("--replace", is_flag=True, help="Write over an earlier release.")
+@click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
+@table_options
+@common
+def views(
+    source: str,
+    policy: str,
+    output: str | None,
+    custody: str | None,
+    form: str | None,
+    propose: bool,
+    replace: bool,
+    strict: bool,
+    where: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+    engine: str,  # there is one so far
+    max_seconds: float | None,
+    **reading: Any,
+) -> None:
+    """Judge the views of TABLE that a policy declares, and release them if asked to.
+
+    \b
+    Examples:
+      privet views patients.csv -p policy.toml
+      privet views patients.csv -p policy.toml -o out --custody vault
+      privet views patients.csv -p policy.toml --propose
+
+    Views are released without duplicates and in random order, each in a file of its
+    own; they are read back and recounted before they appear.
+
+    \b
+    Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
+    3 one could not be decided, 4 infeasible.
+    """
+    from privet.policy import Policy
+
+    if (output is None) != (custody is None):
+        raise click.UsageError("Give -o and --custody together.")
+    stated = Policy.load(policy)
+    silent = quiet or as_json
+    chosen = rows_meant(source, stated, where_of(where), reading)
+    with (
+        terminal.warned() as said,
+        opened(source, chosen, reading, silent) as (table, bar),
+    ):
+        if propose:
+            told = _proposed(table, stated, bar)
+        else:
+            found = _judged(table, stated, strict, max_seconds, bar)
+            if output is not None and found.safe:
+                _release(table, stated, output, str(custody), form, replace, bar)
+    if propose:
+        _show_proposals(told, as_json=as_json, quiet=quiet)
+        return
+    terminal.show(found, as_json=as_json, quiet=quiet)
+    if not silent:
+        _show_details(found)
+        if output is not None and found.safe:
+            terminal.emit(f"\nReleased: {output}. Kept: {custody}.")
+    for note in said:
+        if note not in found.notes or (quiet and not as_json):
+            terminal.say(f"note: {note}")
+    sys.exit(terminal.EXIT[found.verdict])
+
+
+def _judged(
+    table: Table,
+    policy: Policy,
+    strict: bool,
+    max_seconds: float | None,
+    bar: Listener | None,
+) -> Audit:
+    from privet.audits import audit
+    from privet.errors import InputError
+    from privet.releases.views import Views
+
+    if not policy.views:
+        raise InputError(
+            "A policy must declare views to be judged: add [[view]] sections with "
+            "columns, or let privet propose some with --propose."
+        )
+    policy.bind(table.schema)
+    shown = Views(table, *policy.views)
+    return audit(shown, policy, strict=strict, max_seconds=max_seconds, progress=bar)
+
+
+def _release(
+    table: Table,
+    policy: Policy,
+    output: str,
+    custody: str,
+    form: str | None,
+    replace: bool,
+    bar: Listener | None,
+) -> None:
+    from privet.publishers.showing import publish_views
+    from privet.releases.views import Views
+
+    release = publish_views(Views(table, *policy.views), policy, progress=bar)
+    release.write(output, custody=custody, format=form, replace=replace, progress=bar)
+
+
+def _show_details(found: Audit) -> None:
+    """How risk is spread over the keys, where every association was judged."""
+    for finding in found.findings:
+        if not (details := finding.details):
+            continue
+        terminal.emit(f"\nHow sure one can be, by key ({finding.promise.name}):")
+        for part in details["histogram"]:
+            if part["keys"]:
+                terminal.emit(
+                    f"  {part['from']:>6} and more: {part['keys']:,} keys, "
+                    f"{part['associations']:,} associations"
+                )
+        terminal.emit(
+            f"  people in several keys: {details['people_in_several_keys']:,}"
+        )
+
+
+def _proposed(
+    table: Table, policy: Policy, bar: Listener | None
+) -> list[dict[str, Any]]:
+    from privet.engines.base import Run
+    from privet.publishers.split import SplitViews
+
+    found = SplitViews().propose(table, policy, run=Run(bar))
+    return [
+        {
+            "views": [list(v.columns) for v in p.views.views],
+            "bins": {c: b.to_list() for c, b in p.bins.items()},
+            "kept": str(p.kept),
+            "worst": str(p.audit.worst.belief.posterior)
+            if p.audit.worst.belief
+            else "",
+        }
+        for p in found
+    ]
+
+
+def _show_proposals(told: list[dict[str, Any]], *, as_json: bool, quiet: bool) -> None:
+    from fractions import Fraction
+
+    from privet.exact import percent
+
+    if as_json:
+        terminal.emit(terminal.as_one_object({"proposals": told}))
+        return
+    for i, proposal in enumerate(told, 1):
+        kept = percent(Fraction(proposal["kept"]))
+        if not quiet:
+            worst = percent(Fraction(proposal["worst"] or 0))
+            terminal.emit(f"# {i}. keeps {kept} of the pairs of columns; worst {worst}")
+        for columns in proposal["views"]:
+            listed = ", ".join(f'"{c}"' for c in columns)
+            terminal.emit(f"[[view]]\ncolumns = [{listed}]")
+        if proposal["bins"]:
+            terminal.emit("[bins]")
+            for column, edges in proposal["bins"].items():
+                terminal.emit(f"{column} = [{', '.join(edges)}]")
+        terminal.emit("")

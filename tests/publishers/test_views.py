@@ -1,0 +1,306 @@
+"""Views as a release: written once each, recounted, loaded, verified, refused."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privet as pv
+from privet.demo.tables import clinic_path
+
+pytestmark = pytest.mark.engines
+
+VIEWS = (["name", "age"], ["age", "job", "problem"])
+ONE_ROW = pv.Promise(
+    pv.Reconstructor("restricted"),
+    pv.Ceiling("1/3"),
+    {"name": ["George", "John", "Sarah"], "problem": "*"},
+    "nobody at 45",
+)
+
+
+@pytest.fixture
+def patients():
+    with pv.read(str(clinic_path()), identifier="name", sensitive="problem") as table:
+        yield table
+
+
+def opened(columns, **roles):
+    return pv.read(pa.table(columns), **roles)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_views_survive_a_round_trip(patients, tmp_path, form):
+    release = pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW])
+    release.write(tmp_path / "out", custody=tmp_path / "vault", format=form)
+    found = pv.verify(tmp_path / "out")
+    assert found.good, found.problems
+    loaded = pv.load(tmp_path / "out")
+    assert Fraction(1, 3) == loaded.audit.worst.belief.posterior
+    about = {"name": "George", "problem": "HIV"}
+    again = pv.belief(loaded.views, pv.Reconstructor(), about).posterior
+    assert Fraction(161, 265) == again
+    loaded.table.close()
+
+
+def test_duplicates_are_removed_and_nothing_else_is_written(patients, tmp_path):
+    release = pv.publish(
+        pv.Views(patients, ["age"], ["job", "problem"]), [ONE_ROW_NONE]
+    )
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    names = {p.name for p in (tmp_path / "out").iterdir()}
+    assert {"view-1.parquet", "view-2.parquet", "release.json", "README.txt"} == names
+    ages = pq.read_table(tmp_path / "out" / "view-1.parquet")
+    assert [30, 42, 45] == sorted(ages["age"].to_pylist())
+    assert 3 == pq.read_metadata(tmp_path / "out" / "view-2.parquet").num_rows
+
+
+ONE_ROW_NONE = pv.Promise(
+    pv.Reconstructor(), pv.Ceiling("1/2"), {"name": "*", "problem": "*"}, "not shown"
+)
+
+
+def test_the_manifest_says_which_views_there_are(patients, tmp_path):
+    release = pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW])
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    content = json.loads((tmp_path / "out" / "release.json").read_text())
+    assert "views" == content["kind"]
+    assert [list(v) for v in VIEWS] == [v["columns"] for v in content["views"]]
+    assert "witness" not in json.dumps(content)
+    custody = json.loads((tmp_path / "vault" / "custody.json").read_text())
+    assert custody["after"]["verdict"] == "safe"
+
+
+def test_what_breaks_a_promise_is_not_released(patients):
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"))
+    with pytest.raises(pv.Infeasible, match="do not keep") as caught:
+        pv.publish(pv.Views(patients, *VIEWS), [promise])
+    assert caught.value.best == 1
+
+
+def test_a_bag_promise_cannot_be_recounted_from_views(patients):
+    promise = pv.Promise(pv.Reconstructor("bag"), pv.Ceiling(1))
+    with pytest.raises(pv.InputError, match="bag model"):
+        pv.publish(pv.Views(patients, *VIEWS), [promise])
+
+
+def test_changed_files_are_refused(patients, tmp_path):
+    pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW]).write(
+        tmp_path / "out", custody=tmp_path / "vault", format="csv"
+    )
+    path = tmp_path / "out" / "view-1.csv"
+    path.write_text(path.read_text().replace("Sarah", "Sally"))
+    assert not pv.verify(tmp_path / "out").good
+    with pytest.raises(pv.InputError, match="digest"):
+        pv.load(tmp_path / "out")
+
+
+def test_a_forged_figure_is_refused(patients, tmp_path):
+    pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW]).write(
+        tmp_path / "out", custody=tmp_path / "vault"
+    )
+    path = tmp_path / "out" / "release.json"
+    path.write_text(path.read_text().replace('"worst": "1/3"', '"worst": "1/4"'))
+    assert "must recount" in pv.verify(tmp_path / "out").problems[0]
+
+
+def test_nothing_is_written_over(patients, tmp_path):
+    release = pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW])
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    with pytest.raises(pv.InputError, match="must not exist"):
+        release.write(tmp_path / "out", custody=tmp_path / "other")
+    release.write(tmp_path / "out", custody=tmp_path / "vault", replace=True)
+
+
+def test_bins_are_shown_in_the_views(tmp_path):
+    table = pv.read(
+        str(clinic_path()), identifier="name", sensitive="problem", bins={"age": [40]}
+    )
+    promise = pv.Promise(
+        pv.Reconstructor("restricted"),
+        pv.Ceiling("1/3"),
+        {"name": "Alan", "problem": "*"},
+    )
+    with table:
+        pv.publish(pv.Views(table, *VIEWS), [promise]).write(
+            tmp_path / "out", custody=tmp_path / "vault"
+        )
+    ages = pq.read_table(tmp_path / "out" / "view-1.parquet")["age"].to_pylist()
+    assert {"below 40", "40 and more"} == set(ages)
+    assert pv.verify(tmp_path / "out").good
+
+
+# Values that are hard to keep apart ---------------------------------------------------
+
+
+def test_composite_keys_are_never_glued_together():
+    table = opened(
+        {
+            "who": ["1", "2", "3", "4"],
+            "x": ["a", "ab", "a", "ab"],
+            "y": ["bc", "c", "bc", "c"],
+            "ill": ["f", "g", "h", "i"],
+        }
+    )
+    views = pv.Views(table, ["who", "x", "y"], ["x", "y", "ill"])
+    found = pv.belief(views, pv.Reconstructor(), {"who": "1", "ill": "g"})
+    assert 0 == found.posterior
+    found = pv.belief(views, pv.Reconstructor(), {"who": "1", "ill": "h"})
+    assert Fraction(5, 7) == found.posterior
+
+
+def test_numbers_dates_and_huge_integers_are_values():
+    import datetime as dt
+
+    table = opened(
+        {
+            "who": pa.array([2**62, 2**62 + 1]),
+            "day": pa.array([dt.date(2020, 1, 1)] * 2),
+            "ill": pa.array([1.5, float("nan")]),
+        }
+    )
+    views = pv.Views(table, ["who", "day"], ["day", "ill"])
+    found = pv.belief(views, pv.Reconstructor(), {"who": 2**62, "ill": 1.5})
+    assert Fraction(5, 7) == found.posterior
+    about = "select who, ill from T where day >= '2019-12-31' and ill < 2"
+    assert Fraction(5, 7) == pv.belief(views, pv.Reconstructor(), about).posterior
+
+
+def test_weights_of_zero_are_nobody():
+    table = opened(
+        {
+            "who": ["a", "b", "c"],
+            "x": ["u"] * 3,
+            "ill": ["f", "g", "h"],
+            "n": [1, 2, 0],
+        },
+        weight="n",
+    )
+    views = pv.Views(table, ["who", "x"], ["x", "ill"])
+    about = {"who": "a", "ill": "f"}
+    assert Fraction(5, 7) == pv.belief(views, pv.Reconstructor(), about).posterior
+    bag = pv.belief(views, pv.Reconstructor("bag"), about).posterior
+    assert Fraction(1, 3) == bag
+
+
+def test_one_view_with_both_columns_publishes_it(patients):
+    views = pv.Views(patients, ["name", "problem"], ["age"])
+    belief = pv.belief(views, pv.Reconstructor(), {"name": "George", "problem": "HIV"})
+    assert 1 == belief.posterior
+    other = pv.belief(views, pv.Reconstructor(), {"name": "George", "problem": "Cold"})
+    assert 0 == other.posterior
+
+
+def test_views_that_share_nothing_are_one_key(patients):
+    views = pv.Views(patients, ["name"], ["problem"])
+    belief = pv.belief(views, pv.Reconstructor(), {"name": "George", "problem": "HIV"})
+    assert Fraction(9281, 16081) == belief.posterior
+
+
+def test_a_value_that_never_occurs_is_said(patients):
+    views = pv.Views(patients, *VIEWS)
+    with pytest.warns(pv.PrivacyWarning, match="never occurs"):
+        belief = pv.belief(views, pv.Reconstructor(), {"name": "Ann", "problem": "HIV"})
+    assert 0 == belief.posterior
+
+
+# Wrong use --------------------------------------------------------------------------
+
+CANARY = "Kanarienvogel"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("select name from T", "select two columns"),
+        ("select * from T", "select two columns"),
+        ("select name, name from T", "two different columns"),
+        ("select name, problem from U", "declared table alone"),
+        ("select name, problem from T, T", "declared table alone"),
+        ("select name, problem from main.T", "declared table alone"),
+        ("select name, problem from read_csv('x')", "declared table alone"),
+        ("select name, problem from (select * from T)", "declared table alone"),
+        ("select name, problem from T limit 1", "plain SELECT"),
+        ("select name, problem from T group by all", "plain SELECT"),
+        ("with x as (select 1) select name, problem from T", "plain SELECT"),
+        ("select name, problem from T union select name, problem from T", "plain"),
+        ("select name, problem from T; drop table T", "one SELECT"),
+        ("select name, problem from T; select 1", "one SELECT"),
+        ("select name, problem from T where", "one SELECT"),
+        ("select name, nobody from T", "must exist"),
+        (f"select name, problem from T where upper(job) = '{CANARY}'", "known here"),
+        (f"select name, problem from T where job = (select '{CANARY}')", "known here"),
+        ("select name, problem from T where exists (select 1)", "known here"),
+        ("select name, problem from T where job = 'x'", "projected away"),
+        ("select name, problem from T where number = 1", "projected away"),
+    ],
+)
+def test_secret_queries_are_one_plain_select(patients, query, message):
+    views = pv.Views(patients, *VIEWS)
+    with pytest.raises(pv.InputError, match=message) as caught:
+        pv.belief(views, pv.Reconstructor(), query)
+    assert CANARY not in str(caught.value)
+
+
+def test_a_query_never_runs(patients, tmp_path):
+    path = tmp_path / "made"
+    query = f"copy (select 1) to '{path}'"
+    with pytest.raises(pv.PrivetError):
+        pv.belief(pv.Views(patients, *VIEWS), pv.Reconstructor(), f"select {query}")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        ([], "at least one view"),
+        ([[]], "must have columns"),
+        ([["name", "agee"]], "Did you mean 'age'"),
+        ([["name", "name"]], "each column name once"),
+    ],
+)
+def test_views_refuse_nonsense(patients, views, message):
+    with pytest.raises(pv.InputError, match=message):
+        pv.Views(patients, *views)
+
+
+def test_limits_of_other_kinds_are_refused(patients):
+    promise = pv.Promise(pv.Reconstructor(), pv.Ratio(2))
+    with pytest.raises(pv.InputError, match="at_most or below"):
+        pv.audit(pv.Views(patients, *VIEWS), promise)
+
+
+def test_other_adversaries_do_not_look_at_views(patients):
+    both = [pv.Promise(pv.Linker(["age"]), pv.Ceiling(1)), ONE_ROW]
+    found = pv.audit(pv.Views(patients, *VIEWS), both)
+    assert pv.Verdict.NOT_APPLICABLE is found.findings[0].verdict
+    assert found.safe
+
+
+def test_a_bracket_that_straddles_the_limit_is_undecided():
+    n = 6
+    rows = [
+        (f"p{i}", f"b{j}", f"c{k}", f"d{i}")
+        for i in range(n)
+        for j in range(n)
+        for k in range(n)
+        if (i + j + k) % 2 == 0
+    ]
+    who, b, c, ill = (list(x) for x in zip(*rows, strict=True))
+    table = opened({"who": who, "b": b, "c": c, "ill": ill, "e": c})
+    views = pv.Views(
+        table, ["who", "b"], ["b", "c"], ["c", "ill"], ["who", "c"], ["b", "ill"]
+    )
+    about = {"who": "p0", "ill": "d0"}
+    low = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"), about))
+    assert pv.Verdict.BREACH is low.verdict
+    assert pv.Basis.BOUND is low.findings[0].basis
+    finding = low.findings[0]
+    between = (finding.at_least + finding.belief.posterior) / 2
+    middle = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling(between), about))
+    assert pv.Verdict.UNDECIDED is middle.verdict
+    assert pv.Basis.BOUND is middle.findings[0].basis

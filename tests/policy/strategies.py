@@ -42,7 +42,7 @@ def _shares(weights: dict[str, int]) -> dict[str, str]:
     return {c: f"{n}/{total}" for c, n in weights.items()}
 
 
-priors = st.just("uniform") | st.dictionaries(
+priors = st.sampled_from(["uniform", "any"]) | st.dictionaries(
     names, st.integers(1, 9), min_size=1, max_size=3
 ).map(_shares)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from privet.adversary import AVERAGING, KINDS, MODELS, WORLDS
+from privet.adversary import AVERAGING, KINDS, MODELS, PRIORS, WORLDS
 from privet.policy.measure import DISTANCES, MISSING, Kind
 from privet.policy.measure import KINDS as MEASURED
 from privet.policy.promise import UTILITIES
@@ -150,8 +150,8 @@ SECTIONS: dict[str, dict[str, Key]] = {
         ),
         "one_row_per_id": Key(FLAG, "Whether each id has one row.", ("reconstructor",)),
         "prior": Key(
-            {"anyOf": [{"enum": ["uniform"]}, SHARES]},
-            "Belief over the classes before the release.",
+            {"anyOf": [{"enum": list(PRIORS)}, SHARES]},
+            "Belief over classes or answers before; any: the worst, for disguised rows.",
             ("bayesian",),
         ),
         "averaging": Key(

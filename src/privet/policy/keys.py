@@ -151,7 +151,7 @@ SECTIONS: dict[str, dict[str, Key]] = {
         "one_row_per_id": Key(FLAG, "Whether each id has one row.", ("reconstructor",)),
         "prior": Key(
             {"anyOf": [{"enum": list(PRIORS)}, SHARES]},
-            "Belief over classes or answers before; any: the worst, for disguised rows.",
+            "Belief over classes or answers before; any: the worst (disguised rows).",
             ("bayesian",),
         ),
         "averaging": Key(

@@ -23,7 +23,7 @@ from privet.options import (
     without_secrets,
 )
 from privet.releasing import publish, verify
-from privet.surveying import disguise, estimate
+from privet.surveying import disguise, estimate, show_collector
 from privet.viewing import views
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ def init(
 @click.option(
     "--as",
     "attacker",
-    type=click.Choice(["inverter"]),
-    help="Attack a published classifier instead of judging promises.",
+    type=click.Choice(["inverter", "collector"]),
+    help="Attack a published classifier, or disguised answers, instead of judging.",
 )
 @click.option("--custody", type=click.Path(), help="With --as: the private record.")
 @table_options
@@ -202,6 +202,7 @@ def audit(
       privet audit 'visits-*.parquet' -p policy.toml --json | jq .verdict
       privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
       privet audit out --as inverter --custody vault
+      privet audit out --as collector
 
     TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
     Parquet files, a DuckDB database with --table, or the folder of a release.
@@ -215,8 +216,10 @@ def audit(
     from privet.policy import Policy
     from privet.publishers.reading import is_release
 
-    if attacker is not None:
+    if attacker == "inverter":
         show_inverter(source, custody, as_json=as_json)
+    if attacker == "collector":
+        show_collector(source, as_json=as_json)
     if policy is None:
         raise click.UsageError("Missing option '--policy' / '-p'.")
     stated = Policy.load(policy)
@@ -254,7 +257,7 @@ def _audit_release(
     release = load(source, memory_limit=reading["memory_limit"])
     with terminal.warned():
         found = judge(release, policy)
-    close = getattr(release.table, "close", None)
+    close = getattr(getattr(release, "table", release), "close", None)
     if close is not None and not hasattr(release, "card"):
         close()
     terminal.show(found, as_json=as_json, quiet=quiet)

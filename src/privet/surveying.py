@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -169,12 +170,6 @@ def loaded(design: str | None) -> Design:
     show_default=True,
     help="How often the intervals shall hold the truth.",
 )
-@click.option(
-    "--as",
-    "who",
-    type=click.Choice(["collector"]),
-    help="Attack instead: which share of records a collector guesses right.",
-)
 @click.option("--table", help="Table of a DuckDB database file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the shares only.")
@@ -184,7 +179,6 @@ def estimate(
     expression: tuple[str, ...],
     design: str | None,
     confidence: float,
-    who: str | None,
     table: str | None,
     as_json: bool,
     quiet: bool,
@@ -197,7 +191,6 @@ def estimate(
       privet estimate out
       privet estimate out "smokes = yes and not age = 'below 30'"
       privet estimate answers.duckdb -d design.toml
-      privet estimate out --as collector
 
     ANSWERS is the folder of a release, a table with -d, or the database that privet
     collect writes, also while it runs. Each EXPRESSION uses =, !=, in, and, or, not
@@ -208,9 +201,6 @@ def estimate(
     with terminal.warned():
         responses = _responses(source, design, table, memory_limit)
         try:
-            if who is not None:
-                _attack(responses, as_json=as_json)
-                return
             found = estimates(responses, responses.design, confidence=confidence)
             shares = _asked(found, expression)
         finally:
@@ -267,13 +257,19 @@ def _line(what: str, e: Estimate) -> str:
     return f"{text}\n  {e.note}" if e.note else text
 
 
-def _attack(responses: Any, *, as_json: bool) -> None:
+def show_collector(source: str, *, as_json: bool) -> NoReturn:
+    """Attack disguised answers: which share of records a collector guesses right."""
     from privet.audits.collector import Collector
 
-    found = Collector().attack(responses)
+    with terminal.warned():
+        responses = _responses(source, None, None, None)
+        try:
+            found = Collector().attack(responses)
+        finally:
+            responses.close()
     if as_json:
         terminal.emit(terminal.as_one_object(found.to_dict()))
-        return
+        sys.exit(0)
     terminal.emit(
         f"A collector who has these {found.rows:,} rows and the design, and nothing "
         "else, guesses right:"
@@ -281,3 +277,4 @@ def _attack(responses: Any, *, as_json: bool) -> None:
     for columns, share in found.groups.items():
         terminal.emit(f"  {', '.join(columns)}: {share:.1%} of people")
     terminal.emit(f"  whole records: about {found.records:.1%}")
+    sys.exit(0)

@@ -164,7 +164,7 @@ def test_the_collector_recovers_joint_flips(here: Path) -> None:
     made = run(*DISGUISE)
     assert "flipped together" in made.output
     assert "infinite" in made.output
-    attacked = run("estimate", "out", "--as", "collector", "--json")
+    attacked = run("audit", "out", "--as", "collector", "--json")
     (group,) = json.loads(attacked.output)["groups"]
     assert group["recovered"] > 0.9
 
@@ -233,3 +233,13 @@ def test_expressions_are_explained(here: Path) -> None:
         found = run("estimate", "out", text)
         assert 2 == found.exit_code
         assert words in found.output
+
+
+def test_a_disguised_release_is_judged_by_a_policy(here: Path) -> None:
+    run(*DISGUISE)
+    for limit, code in ((0.8, 0), (0.75, 1)):
+        Path("p.toml").write_text(POLICY.format(limit=limit))
+        found = run("audit", "out", "-p", "p.toml")
+        assert code == found.exit_code, found.output
+    words = run("audit", "out", "--as", "collector").output
+    assert "smokes: 80.0% of people" in words

@@ -159,6 +159,7 @@ def policies() -> list[tuple[str, str]]:
         if (title := examples.TITLE.search(block["info"]))
         and title[1].endswith(".toml")
         and title[1] not in REFUSED.get(str(p.relative_to(examples.ROOT)), ())
+        and "[[question]]" not in block["body"]  # a design, which its page runs
     ]
 
 

@@ -94,7 +94,7 @@ class Postgres(Place):
             raise
 
     def _begin(self, table: str) -> None:
-        snapshot = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+        snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ"
         self.guarded(partial(self._execute, snapshot))
         self.ask("SET LOCAL TIME ZONE 'UTC'")
         self.ask("SET LOCAL datestyle = 'ISO, YMD'")
@@ -188,7 +188,7 @@ class Postgres(Place):
     def explain(self, error: BaseException) -> BaseException:
         """What an error of the server means; none of its text is passed on."""
         state = getattr(error, "sqlstate", None) or ""
-        if state == "57014":
+        if state == "57014" or "canceling statement" in str(error):
             return KeyboardInterrupt()
         if state.startswith("53"):
             return DoesNotFit()
@@ -238,7 +238,8 @@ class Postgres(Place):
 
 def _connected(adbc: Any, uri: str) -> Any:
     try:
-        return adbc.connect(uri)
+        # The driver's own transactions end with the first error; ours do not.
+        return adbc.connect(uri, autocommit=True)
     except (adbc.Error, OSError, ValueError):
         pass
     raise InputError(

@@ -198,7 +198,7 @@ def _with_type(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
 def _from_spark(frame: Any) -> Source:
     from privet.engines.spark import Frame
 
-    if hasattr(frame, "to_spark"):  # pandas on Spark
+    if type(frame).__module__.startswith("pyspark.pandas"):
         frame = frame.to_spark()
     names, words = list(frame.columns), "the DataFrame"
     _check_names(names, words)

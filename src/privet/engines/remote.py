@@ -236,8 +236,9 @@ class Remote:
         """The type that the texts of a column have in files; empty: text."""
         if not self._source.is_text(c):
             return ""
-        return self._cells[c].written or self._type_in_files(c, run)
-
-    def _type_in_files(self, c: int, run: Run) -> str:
         self._values.gather([c], run)
-        return type_in_files(self._local, "v", f"pv_values_{c}", run)
+        values, wanted = f"pv_values_{c}", self._cells[c].written
+        if not wanted:
+            return type_in_files(self._local, "v", values, run)
+        fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
+        return wanted if self._local.one(f"{fits} FROM {values}") else "DOUBLE"

@@ -1,0 +1,31 @@
+"""What a client of Spark Connect does: audits, publishes and disguises; prints it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import privet as pv
+
+
+def main(folder: str) -> None:
+    from pyspark.sql import SparkSession
+
+    from engines.test_connect import PROMISE, ROLES, table
+
+    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    frame = spark.createDataFrame(table())
+    with pv.read(frame, **ROLES, where={"job": ["Cook", "Judge", None]}) as people:
+        release = pv.publish(people, PROMISE)
+        release.write(Path(folder) / "out", custody=Path(folder) / "vault")
+        said = [f.to_dict() for f in release.audit.findings]
+        answer = {"hidden": release.hidden, "findings": said, "frame": str(type(frame))}
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(sys.argv[1])

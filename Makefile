@@ -68,6 +68,7 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/disclosure.py
+	$(BIN)/python benchmarks/views.py
 	$(BIN)/python benchmarks/skyline.py
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/responses.py

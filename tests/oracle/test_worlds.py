@@ -64,7 +64,7 @@ def values(rows):
     return sorted({r["ill"] for r in rows}, key=str)
 
 
-def small(rows, views, *, full=False, most=13):
+def small(rows, views, *, full=False, most=11):
     kept = tables.kept(views, {"who", "ill"}, full=full)
     return len(tables.join(rows, kept)) <= most
 

@@ -304,3 +304,52 @@ def test_a_bracket_that_straddles_the_limit_is_undecided():
     middle = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling(between), about))
     assert pv.Verdict.UNDECIDED is middle.verdict
     assert pv.Basis.BOUND is middle.findings[0].basis
+
+
+def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
+    """Every table is made in 8 hash parts; the answers are the same."""
+    from privet.engines.failures import DoesNotFit
+    from privet.engines.relations import Relation
+
+    rows = [(f"p{i % 60}", f"k{i % 7}", f"s{i * i % 5}") for i in range(150)]
+    who, x, ill = (list(c) for c in zip(*rows, strict=True))
+    columns = {"who": [*who, None], "x": [*x, None], "ill": [*ill, "s1"]}
+    views = pv.Views(
+        opened(columns, identifier="who", sensitive="ill"), ["who", "x"], ["x", "ill"]
+    )
+    asked = [
+        pv.Promise(pv.Reconstructor(), pv.Ceiling("0.8"), name="all"),
+        pv.Promise(pv.Reconstructor(), pv.Ceiling("0.8"), {"who": "p1", "ill": "*"}),
+        pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("0.8"), {"ill": "s1"}),
+    ]
+
+    def told():
+        return [
+            (f.verdict, f.belief, f.groups, f.groups_above, f.people_above)
+            for f in pv.audit(views, asked).findings
+        ]
+
+    whole = told()
+    filled, parted = Relation._filled, []
+
+    def too_much(self, table, select, cut, parts, doing):
+        if cut and parts == 1:
+            raise DoesNotFit
+        parted.append(parts)
+        filled(self, table, select, cut, parts, doing)
+
+    monkeypatch.setattr(Relation, "_filled", too_much)
+    assert whole == told()
+    assert 8 in parted
+
+
+def test_nobody_is_named_where_nobody_is_published(tmp_path):
+    columns = {"who": [CANARY, "b"], "x": ["u", "u"], "ill": ["f", "g"]}
+    table = opened(columns, identifier="who", sensitive="ill")
+    release = pv.publish(
+        pv.Views(table, ["x"], ["ill"]),
+        [pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"), {"who": "*", "ill": "*"})],
+    )
+    release.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
+    for path in (tmp_path / "out").iterdir():
+        assert CANARY not in path.read_text(encoding="utf-8")

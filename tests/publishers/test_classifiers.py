@@ -174,6 +174,13 @@ def test_written_and_read_back_every_ranking_is_the_same(
         assert original.ranking(known) == loaded.card.ranking(known)
 
 
+def test_one_class_is_nothing_to_publish() -> None:
+    views = pv.ClassifierViews.from_counts({"a": 2}, {"x": {"1": {"a": 2}}})
+    assert 1 == pv.belief(views, pv.Bayesian()).posterior
+    with pytest.raises(pv.InputError, match="must tell classes apart"):
+        pv.publish(views, [PROMISE])
+
+
 # The red team -----------------------------------------------------------------------
 
 

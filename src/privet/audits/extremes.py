@@ -50,6 +50,8 @@ def extreme(
     With two classes one victim is enough. With more the problem is NP-hard; beyond the
     budget the answer is what was found and what was proved.
     """
+    if scores.classes == 1:  # everybody is of it
+        return Extreme(Fraction(1), Fraction(1), {})
     search = _Search(scores.normalised, label, highest, attributes)
     best: tuple[Fraction, Mapping[int, int]] | None = None
     for nodes, bound, known in search.run():

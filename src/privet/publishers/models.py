@@ -138,6 +138,10 @@ def publish_classifier(
 ) -> ClassifierRelease:
     """Make a release of a classifier that keeps every promise; or `Infeasible`."""
     views = views_from(model)
+    if len(views.labels) == 1:
+        raise InputError(
+            f"A classifier must tell classes apart; {views.target!r} has one only."
+        )
     policy = policy_of(promises)
     stated = bayesian_promises(policy)
     chosen = method or method_for(stated)

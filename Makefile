@@ -71,12 +71,14 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/views.py
 	$(BIN)/python benchmarks/skyline.py
 	$(BIN)/python benchmarks/measures.py
+	$(BIN)/python benchmarks/anonymize.py
 	$(BIN)/python benchmarks/responses.py
 	$(BIN)/python benchmarks/classifier.py
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/handicapping.py
 	$(BIN)/python studies/classifier.py
+	$(BIN)/python studies/skyline.py
 	$(BIN)/python studies/responses.py
 	$(BIN)/python studies/responses_epsilon.py --seeds 20
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import skyline
 import uci
 
 import privet as pv
+import skyline
 
 FOLDER = uci.find_folder()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -82,7 +83,7 @@ def _edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ..
 
 
 def _is_iso_date(edge: object) -> bool:
-    return isinstance(edge, str) and edge.count("-") == 2 and len(edge) == 10
+    return isinstance(edge, str) and bool(re.fullmatch(r"....-..-..", edge))
 
 
 def _as_date(edge: object) -> date:

@@ -64,6 +64,12 @@ def test_edges_that_are_none(edges: object) -> None:
         Bins(edges)
 
 
+def test_a_small_number_is_no_date() -> None:
+    bins = Bins([Fraction(-1, 48828125)])
+    assert ["-2.048e-08"] == bins.to_list()
+    assert bins == Bins(bins.to_list())
+
+
 @given(st.lists(st.fractions(-(10**9), 10**9), min_size=1, max_size=6, unique=True))
 def test_bins_survive_being_written(edges: list[Fraction]) -> None:
     bins = Bins(sorted(edges))

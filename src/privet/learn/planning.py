@@ -83,7 +83,7 @@ def truth_for(epsilon: Number, size: int) -> Fraction:
     """The largest truth, in six digits, whose ε is not above the wanted one.
 
     >>> truth_for("1.0986", 2)
-    Fraction(374999, 500000)
+    Fraction(749997, 1000000)
     """
     wanted = fraction(epsilon, "epsilon")
     if wanted <= 0:

@@ -17,6 +17,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -63,13 +64,12 @@ def work(engine: str, task: str, path: str) -> None:
         if task == "audit":
             found = pv.audit(table, promises)
         else:
-            out = folder() / f"release-{engine}"
-            for place in (out, out.with_name("vault")):
-                shutil.rmtree(place, ignore_errors=True)
+            made = Path(tempfile.mkdtemp(prefix="release-", dir=folder()))
+            out = made / "out"
             release = pv.publish(table, promises)
             found = release.audit
-            release.write(out, custody=out.with_name("vault"))
-            shutil.rmtree(out)
+            release.write(out, custody=made / "vault")
+            shutil.rmtree(made)
         worst = [str(f.belief.posterior) for f in found.findings]
     done = time.perf_counter()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

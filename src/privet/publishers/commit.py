@@ -92,28 +92,13 @@ def _place(
     return Place(place, file or f"table.{chosen}", chosen, kept, bool(file))
 
 
-def _refuse(release: Release, place: Place, replace_: bool) -> None:
+def refuse_place(place: Place, replace_: bool) -> None:
+    """Where a release and its custody may go; the same for every kind of release."""
     folder, kept = place.folder, place.custody
     if kept == folder or folder in kept.parents:
         raise InputError(
             "The custody folder must not be inside the release; it never travels. Got "
             f"{str(kept)!r} for a release in {str(folder)!r}."
-        )
-    if release.recipe is None and release.grouped is None:
-        raise InputError(
-            "A release that was loaded from files is written already; copy the folder."
-        )
-    if not release.safe:
-        raise InputError("A release must keep every promise to be written.")
-    if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
-        raise InputError(
-            "A release of two tables must be written to a folder; got the name of a "
-            f"file, {place.file!r}."
-        )
-    if release.table.roles.unit:
-        raise InputError(
-            "A table must have one row per person to be released; unit "
-            f"{release.table.roles.unit!r} says it may have several."
         )
     if not folder.parent.is_dir():
         raise InputError(f"The folder {str(folder.parent)!r} must exist.")
@@ -126,6 +111,26 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
                 f"{str(kept / name)!r} must not exist yet: it belongs to "
                 "another release. Choose another custody folder, or allow to replace."
             )
+
+
+def _refuse(release: Release, place: Place, replace_: bool) -> None:
+    if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
+        raise InputError(
+            "A release of two tables must be written to a folder; got the name of a "
+            f"file, {place.file!r}."
+        )
+    refuse_place(place, replace_)
+    if release.recipe is None and release.grouped is None:
+        raise InputError(
+            "A release that was loaded from files is written already; copy the folder."
+        )
+    if not release.safe:
+        raise InputError("A release must keep every promise to be written.")
+    if release.table.roles.unit:
+        raise InputError(
+            "A table must have one row per person to be released; unit "
+            f"{release.table.roles.unit!r} says it may have several."
+        )
 
 
 def refuse_foreign(folder: Path, replace_: bool) -> None:

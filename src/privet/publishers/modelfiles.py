@@ -22,6 +22,7 @@ from privet.publishers.commit import (
     explained,
     policy_text,
     refuse_foreign,
+    refuse_place,
 )
 from privet.publishers.folders import (
     as_json,
@@ -85,12 +86,7 @@ def write(
 
 
 def _refuse(release: ClassifierRelease, place: Place, replace: bool) -> None:
-    folder, kept = place.folder, place.custody
-    if kept == folder or folder in kept.parents:
-        raise InputError(
-            "The custody folder must not be inside the release; it never travels. Got "
-            f"{str(kept)!r} for a release in {str(folder)!r}."
-        )
+    refuse_place(place, replace)
     if release.made is None:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
@@ -101,16 +97,6 @@ def _refuse(release: ClassifierRelease, place: Place, replace: bool) -> None:
         raise InputError(
             "A release with a seed must not be published: whoever guesses the seed "
             "takes the noise off. Leave the seed out."
-        )
-    if not folder.parent.is_dir():
-        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
-    if kept.exists() and not kept.is_dir():
-        raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
-    refuse_foreign(folder, replace)
-    if (kept / CUSTODY).exists() and not replace:
-        raise InputError(
-            f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
-            "release. Choose another custody folder, or allow to replace."
         )
 
 

@@ -26,6 +26,7 @@ from privet.publishers.commit import (
     explained,
     policy_text,
     refuse_foreign,
+    refuse_place,
 )
 from privet.publishers.disguise import binned, drawing
 from privet.publishers.folders import (
@@ -96,7 +97,7 @@ def disguise(
     run = Run(progress)
     found = _promised(design, policy)
     place = _place(folder, custody, format)
-    _refuse(place, replace)
+    refuse_place(place, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
     with explained(place), beside(place.folder) as partial:
@@ -148,25 +149,6 @@ def _promised(design: Design, policy: Policy | None) -> Audit | None:
             ),
         )
     return found
-
-
-def _refuse(place: Place, replace_: bool) -> None:
-    folder, kept = place.folder, place.custody
-    if kept == folder or folder in kept.parents:
-        raise InputError(
-            "The custody folder must not be inside the release; it never travels. Got "
-            f"{str(kept)!r} for a release in {str(folder)!r}."
-        )
-    if not folder.parent.is_dir():
-        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
-    if kept.exists() and not kept.is_dir():
-        raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
-    refuse_foreign(folder, replace_)
-    if (kept / CUSTODY).exists() and not replace_:
-        raise InputError(
-            f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
-            "release. Choose another custody folder, or allow to replace."
-        )
 
 
 # Writing ----------------------------------------------------------------------------

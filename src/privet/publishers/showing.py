@@ -25,6 +25,7 @@ from privet.publishers.commit import (
     explained,
     policy_text,
     refuse_foreign,
+    refuse_place,
 )
 from privet.publishers.earlier import same_source
 from privet.publishers.folders import as_json, beside, move, private_files, save, sync
@@ -175,31 +176,18 @@ def _write(
 
 
 def _refuse(release: ViewsRelease, place: Place, replace_: bool) -> None:
-    folder, kept = place.folder, place.custody
     if place.named:
         raise InputError(
             "Views must be written to a folder; got the name of a file, "
             f"{place.file!r}."
         )
-    if kept == folder or folder in kept.parents:
-        raise InputError(
-            "The custody folder must not be inside the release; it never travels. Got "
-            f"{str(kept)!r} for a release in {str(folder)!r}."
-        )
+    refuse_place(place, replace_)
     if release.views.marker:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
         )
     if not release.safe:
         raise InputError("A release must keep every promise to be written.")
-    if not folder.parent.is_dir():
-        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
-    refuse_foreign(folder, replace_)
-    if (kept / CUSTODY).exists() and not replace_:
-        raise InputError(
-            f"{str(kept / CUSTODY)!r} must not exist yet: it belongs to another "
-            "release. Choose another custody folder, or allow to replace."
-        )
 
 
 def _file(

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet import terminal
-from privet.options import common, opened, rows_meant, table_options, where_of
+from privet.options import (
+    common,
+    opened,
+    places,
+    rows_meant,
+    table_options,
+    where_of,
+)
 
 if TYPE_CHECKING:
     from privet.policy import Policy
@@ -28,12 +35,7 @@ METHODS = ("tight", "declared", "paper", "closeness", "closeness-declared")
     type=click.Path(),
     help="The policy file (TOML) with a promise against a bayesian.",
 )
-@click.option("--output", "-o", type=click.Path(), help="The folder of the release.")
-@click.option(
-    "--custody",
-    type=click.Path(file_okay=False),
-    help="The folder for the private record; it never travels.",
-)
+@places
 @click.option(
     "--target", multiple=True, help="What to predict; repeat it to join columns."
 )

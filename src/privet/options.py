@@ -71,6 +71,18 @@ common = _several(
 )
 """Options every command that reads a table takes."""
 
+places = _several(
+    click.option(
+        "--output", "-o", type=click.Path(), help="The folder of the release."
+    ),
+    click.option(
+        "--custody",
+        type=click.Path(file_okay=False),
+        help="The folder for the private record; it never travels.",
+    ),
+)
+"""Where a release goes, and what is kept of it."""
+
 table_options = _several(
     click.option("--table", help="Table of a DuckDB file or a PostgreSQL database."),
     click.option(

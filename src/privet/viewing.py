@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet import terminal
-from privet.options import common, opened, rows_meant, table_options, where_of
+from privet.options import (
+    common,
+    opened,
+    places,
+    rows_meant,
+    table_options,
+    where_of,
+)
 
 if TYPE_CHECKING:
     from privet.engines.base import Listener
@@ -26,12 +33,7 @@ if TYPE_CHECKING:
     type=click.Path(),
     help="The policy file (TOML); its [[view]] sections declare the views.",
 )
-@click.option("--output", "-o", type=click.Path(), help="The folder of the release.")
-@click.option(
-    "--custody",
-    type=click.Path(file_okay=False),
-    help="The folder for the private record; it never travels.",
-)
+@places
 @click.option(
     "--format",
     "form",

@@ -65,16 +65,23 @@ def find_folder() -> Path | None:
     return folder if folder and (folder / CANCER).is_file() else None
 
 
-def adult(folder: Path, mode: str, rows: int = 10_000) -> Binary:
-    """The first rows of Adult; positive is an income above 50K."""
+def adult(
+    folder: Path, mode: str, rows: int = 10_000, *, literal: bool = False
+) -> Binary:
+    """The first rows of Adult; positive is an income above 50K.
+
+    `literal` takes values above the median of two-valued columns, too, which makes
+    `sex` constant.
+    """
     lines = _lines(folder / "adult.data")[:rows]
     labels = np.array([line[-1] == ">50K" for line in lines]).astype(int)
     names = uci.ADULT.columns[:-1]
     columns = [
-        _bits([line[j] for line in lines], ORDERS.get(name, "").split(), mode)
+        _bits([line[j] for line in lines], ORDERS.get(name, "").split(), mode, literal)
         for j, name in enumerate(names)
     ]
-    return _split(f"Adult, {mode}", np.stack(columns, axis=1), labels)
+    title = f"Adult, {mode}{', sex constant' if literal else ''}"
+    return _split(title, np.stack(columns, axis=1), labels)
 
 
 def cancer(folder: Path, mode: str, *, number: bool) -> Binary:
@@ -93,14 +100,14 @@ def _lines(path: Path) -> list[list[str]]:
         return [row for row in rows if row]
 
 
-def _bits(cells: list[str], order: list[str], mode: str) -> Bits:
+def _bits(cells: list[str], order: list[str], mode: str, literal: bool = False) -> Bits:
     """Values above the middle of the range, or above the median; missing is 0."""
     known = {v: float(i) for i, v in enumerate(order, 1)}
     codes = np.array(
         [np.nan if c == "?" else known[c] if order else float(c) for c in cells]
     )
     there = codes[~np.isnan(codes)]
-    two = len(np.unique(there)) == 2
+    two = len(np.unique(there)) == 2 and not literal
     middle = (there.min() + there.max()) / 2
     cut = middle if mode == "midrange" or two else np.median(there)
     return np.nan_to_num(codes, nan=-np.inf).__gt__(cut).astype(int)

@@ -53,7 +53,7 @@ _HOMES = {
     "Progress": "engines.base",
     "Promise": "policy",
     "Purpose": "policy",
-    "Question": "releases.design",
+    "Question": "releases.questions",
     "RandomizedResponse": "publishers.randomized",
     "Ratio": "beliefs",
     "Recipe": "releases.recipe",
@@ -211,8 +211,9 @@ if TYPE_CHECKING:
     from privet.publishers.safety import SafetyTransform
     from privet.releases.channels import Flip, KAry, Matrix, Replace
     from privet.releases.classifier import ClassifierViews
-    from privet.releases.design import Design, Group, Question
+    from privet.releases.design import Design, Group
     from privet.releases.groups import Groups
+    from privet.releases.questions import Question
     from privet.releases.recipe import Recipe
     from privet.releases.responses import Responses
     from privet.releases.views import Views

@@ -18,6 +18,11 @@ from privet.surveying import given_away, loaded
 @click.option("--error", metavar="SHARE", help="Wanted error, such as 0.02 for ± 2 %.")
 @click.option("--epsilon", help="Wanted ε of a whole record; proposes a design.")
 @click.option(
+    "--target",
+    metavar="COLUMN",
+    help="With --epsilon: what a classifier shall be learnt to predict.",
+)
+@click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
@@ -32,6 +37,7 @@ def plan(
     design: str,
     error: str | None,
     epsilon: str | None,
+    target: str | None,
     confidence: float,
     output: str | None,
     as_json: bool,
@@ -43,20 +49,24 @@ def plan(
       privet plan design.toml
       privet plan design.toml --error 0.02
       privet plan design.toml --epsilon 1 -o stricter.toml
+      privet plan design.toml --epsilon 4 --target income
 
     With --epsilon the questions get as much truth as a whole record's ε allows. If
-    it is better to ask each person one question only, drawn at random, that design
-    is proposed.
+    it is better to ask each person some of the questions only, drawn at random, that
+    design is proposed. With --target each of them is asked together with the target,
+    as naive Bayes needs it.
     """
     from privet.learn.planning import designed, every_answer
 
+    if target is not None and epsilon is None:
+        raise click.UsageError("Give --target together with --epsilon.")
     if output is not None:
         terminal.refuse_existing(Path(output))
     better = None
     with terminal.warned() as said:
         stated = loaded(design)
         if epsilon is not None:
-            better = designed(stated, epsilon)
+            better = designed(stated, epsilon, target)
             stated = better.design
     for note in said:
         terminal.say(f"note: {note}")
@@ -88,13 +98,16 @@ def plan(
 
 def _proposal(better: Any) -> str:
     if better.design.one_of:
+        number = "one question" if better.asked == 1 else f"{better.asked} questions"
         return (
-            "\nAsk each person one question only, drawn at random: the error is "
+            f"\nAsk each person {number} only, drawn at random: the error is "
             f"{better.together / better.one_of:.1f} times smaller than if everybody "
             "answers everything with a part of ε."
         )
+    if better.one_of == float("inf"):
+        return "\nAsk everybody everything, each question with its part of ε."
     return (
-        "\nAsk everybody everything, each question with its part of ε: one question "
+        "\nAsk everybody everything, each question with its part of ε: some questions "
         f"per person would make the error {better.one_of / better.together:.1f} times "
         "as large."
     )

@@ -240,11 +240,10 @@ def _asked(
 ) -> list[tuple[str, Estimate]]:
     if expressions:
         return [(text, found.share(text)) for text in expressions]
-    secret = [c for c in found.design.columns if c not in found.design.public]
     return [
-        (f"{column} = {values[0]}", e)
-        for column in secret
-        for values, e in found.shares(column).items()
+        (f"{column} = {value}", e)
+        for column, shares in found.every_share().items()
+        for value, e in shares.items()
     ]
 
 

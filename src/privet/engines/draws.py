@@ -271,25 +271,13 @@ def counted_cells(
 def tabulated(
     session: Session, sets: Sequence[Sequence[int]], source: Source, run: Run
 ) -> Iterator[Cells]:
-    """Rows per combination of values, for each set of columns, in one scan.
+    """Rows per combination of values, for each set of columns.
 
-    Values need no dictionary here: there are few, since a design declares them.
+    Values need no dictionary here: there are few, since a design declares them. What
+    is stored by column is read set by set, each column once; a text file at one go.
     """
-    used = sorted({c for s in sets for c in s})
-    texts = ", ".join(
-        f"{kinds.text_of(f'c{c}', textual=source.is_text(c), json=source.json)} AS t{c}"
-        for c in used
-    )
-    named = ", ".join(f"c{c}" for c in used)
-    if len(sets) == 1:
-        counted = f"SELECT {named}, 0 AS g, count(*) AS n FROM pv_people GROUP BY ALL"
-    else:
-        wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in sets)
-        counted = (
-            f"SELECT {named}, GROUPING_ID({named}) AS g, count(*) AS n "
-            f"FROM pv_people GROUP BY GROUPING SETS ({wanted})"
-        )
-    statement = f"SELECT g, n, {texts} FROM ({counted})"
+    apart = len(sets) == 1 or (source.frame is None and not source.textual)
+    statement = (_one_by_one if apart else _at_one_go)(sets, source)
     work = partial(session.fetch, statement, most=MOST_CELLS)
     try:
         found = session.watched(work, run, "counting", (1, 1)).to_pydict()
@@ -298,9 +286,42 @@ def tabulated(
             "Reports must have values that a design declares; these columns have more "
             f"than {MOST_CELLS:,} combinations of values. Is this the right file?"
         ) from None
-    for columns in sets:
-        mark = 0 if len(sets) == 1 else sql.mask(columns, used)
-        at = [i for i, g in enumerate(found["g"]) if g == mark]
+    used = sorted({c for s in sets for c in s})
+    for i, columns in enumerate(sets):
+        mark = i if apart else sql.mask(columns, used)
+        at = [k for k, g in enumerate(found["g"]) if g == mark]
         yield [
-            (tuple(found[f"t{c}"][i] for c in columns), int(found["n"][i])) for i in at
+            (tuple(found[f"t{c}"][k] for c in columns), int(found["n"][k])) for k in at
         ]
+
+
+def _text(column: int, source: Source) -> str:
+    textual = source.is_text(column)
+    return kinds.text_of(f"c{column}", textual=textual, json=source.json)
+
+
+def _one_by_one(sets: Sequence[Sequence[int]], source: Source) -> str:
+    used = sorted({c for s in sets for c in s})
+    parts = []
+    for i, columns in enumerate(sets):
+        texts = ", ".join(
+            f"{_text(c, source) if c in columns else 'CAST(NULL AS VARCHAR)'} AS t{c}"
+            for c in used
+        )
+        named = ", ".join(f"c{c}" for c in dict.fromkeys(columns))
+        parts.append(
+            f"SELECT {i} AS g, n, {texts} FROM "
+            f"(SELECT {named}, count(*) AS n FROM pv_people GROUP BY {named})"
+        )
+    return " UNION ALL ".join(parts)
+
+
+def _at_one_go(sets: Sequence[Sequence[int]], source: Source) -> str:
+    used = sorted({c for s in sets for c in s})
+    texts = ", ".join(f"{_text(c, source)} AS t{c}" for c in used)
+    named = ", ".join(f"c{c}" for c in used)
+    wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in sets)
+    return (
+        f"SELECT g, n, {texts} FROM (SELECT {named}, GROUPING_ID({named}) AS g, "
+        f"count(*) AS n FROM pv_people GROUP BY GROUPING SETS ({wanted}))"
+    )

@@ -74,7 +74,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, label = _classes(design, self.class_column_, y)
         if len(self.classes_) < 2:
             raise InputError("A class must have at least two values; got one.")
-        self.log_prior_ = np.log(self._priors(design, frame, label))
+        self.log_prior_ = np.log(self._priors(design, label))
         self.log_likelihood_ = {
             c: np.log(self._conditional(design, c, frame[c], label))
             for c in self.columns_
@@ -87,29 +87,15 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = self.class_column_
         return None if name is None or name in design.public else name
 
-    def _priors(self, design: Design, frame: pa.Table, label: Codes) -> Floats:
+    def _priors(self, design: Design, label: Codes) -> Floats:
         """P(class) from the class alone."""
         k, name = len(self.classes_), self._disguised_class(design)
         counts = np.bincount(label[label >= 0], minlength=k).astype(float)
         if name is None:
             return self._smooth(counts / counts.sum(), counts.sum())
-        if not design.one_of:
-            pieces = design.pieces([name])
-            shares = likeliest(pieces, _sized(counts, pieces))
-            return self._smooth(shares, counts.sum() * _worth(pieces[0]))
-        # Each group tells of the class in its own way; those that tell more count more.
-        total, found = 0.0, np.zeros(k)
-        for group in (g for g in design.groups if name in g.columns):
-            piece = design.piece(group, [name])
-            asked = np.ones(len(label), dtype=bool)
-            for c in group.columns:
-                if c in self.columns_:
-                    asked &= coded_or_missing(design.question(c), frame[c]) >= 0
-            mine = np.bincount(label[asked & (label >= 0)], minlength=k)
-            weight = mine.sum() * _worth(piece)
-            found += weight * likeliest((piece,), mine) if mine.sum() else 0
-            total += weight
-        return self._smooth(found / total, total)
+        pieces = design.pieces([name])
+        shares = likeliest(pieces, _sized(counts, pieces))
+        return self._smooth(shares, counts.sum() * _worth(pieces[0]))
 
     def _conditional(
         self, design: Design, column: str, cells: Any, label: Codes

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import sqrt
+from functools import cached_property
+from itertools import product
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -131,18 +133,29 @@ class Estimates:
             raise InputError("Shares must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
+        return self._shares(columns, Solved(pieces, counts))
+
+    def every_share(self) -> dict[str, dict[str, Estimate]]:
+        """The share of every answer to every disguised question, counted at once."""
+        secret = [c for c in self.design.columns if c not in self.design.public]
+        pieces = [self.design.pieces([c]) for c in secret]
+        counts = self.responses.counts(pieces, self.run)
         found = {}
-        sizes = [len(self.design.question(c)) for c in columns]
-        for at in np.ndindex(*sizes):
-            values = [
-                self.design.question(c).values[i]
-                for c, i in zip(columns, at, strict=True)
-            ]
-            asked = equalities(self.design, dict(zip(columns, values, strict=True)))
-            where = event(self.design, _columns(pieces), asked).reshape(counts.shape)
-            found[tuple(values)] = estimated(
-                pieces, counts, where, confidence=self.confidence
-            )
+        for column, some, counted in zip(secret, pieces, counts, strict=True):
+            shares = self._shares((column,), Solved(some, counted))
+            found[column] = {value: e for (value,), e in shares.items()}
+        return found
+
+    def _shares(
+        self, columns: tuple[str, ...], known: Solved
+    ) -> dict[tuple[str, ...], Estimate]:
+        found = {}
+        values = [self.design.question(c).values for c in columns]
+        for some in product(*values):
+            asked = equalities(self.design, dict(zip(columns, some, strict=True)))
+            where = event(self.design, _columns(known.pieces), asked)
+            shaped = where.reshape(known.counts.shape)
+            found[some] = known.estimate(shaped, confidence=self.confidence)
         return found
 
     def covariance(self, *columns: str, disguise_only: bool = False) -> Tensor:
@@ -207,40 +220,60 @@ def estimated(
     confidence: float,
 ) -> Estimate:
     """One share from counts of reports."""
-    n = _answers(counts)
-    weight = weights(pieces, where.astype(float))
-    shares = counts / n
-    raw = unbiased(pieces, counts, where)
-    error = (
-        sqrt(max(float(variance(shares, weight, n)), 0.0)) if n > 1 else float("inf")
-    )
-    low, high = interval(counts, weight, raw, error, confidence)
-    value = float((likeliest(pieces, counts) * where).sum())
-    return Estimate(
-        min(max(value, 0.0), 1.0),
-        raw,
-        error,
-        (min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)),
-        (low, high),
-        confidence,
-        n,
-        "" if max(low, 0.0) > 0 or min(high, 1.0) < 1 else _WIDE,
-    )
+    return Solved(pieces, counts).estimate(where, confidence=confidence)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Counts of reports, undone once for all shares that are asked of them."""
+
+    pieces: tuple[Piece, ...]
+    """Between the columns and their reports."""
+    counts: NDArray[np.int64]
+    """How often each combination was reported, one axis per piece."""
+
+    @cached_property
+    def n(self) -> int:
+        """How many answers there are."""
+        return _answers(self.counts)
+
+    @cached_property
+    def undone(self) -> Tensor:
+        """Unbiased counts of the truth, in fractions where there are few cells."""
+        if self.counts.size > EXACT_CELLS:
+            return undo(self.pieces, self.counts.astype(float))
+        return undo(self.pieces, self.counts.astype(object) * Fraction(1))
+
+    @cached_property
+    def likeliest(self) -> Tensor:
+        """The likeliest shares."""
+        return likeliest(self.pieces, self.counts)
+
+    def unbiased(self, where: NDArray[np.bool_]) -> float:
+        """The unbiased share of some combinations."""
+        return float(self.undone[where].sum() / self.n)
+
+    def estimate(self, where: NDArray[np.bool_], *, confidence: float) -> Estimate:
+        """The share of some combinations."""
+        n, raw = self.n, self.unbiased(where)
+        weight = weights(self.pieces, where.astype(float))
+        spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
+        error = sqrt(max(spread, 0.0))
+        low, high = interval(self.counts, weight, raw, error, confidence)
+        value = float((self.likeliest * where).sum())
+        return Estimate(
+            min(max(value, 0.0), 1.0),
+            raw,
+            error,
+            (min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)),
+            (low, high),
+            confidence,
+            n,
+            "" if max(low, 0.0) > 0 or min(high, 1.0) < 1 else _WIDE,
+        )
 
 
 _WIDE = "Not estimable: the interval is all there is. Ask more people."
-
-
-def unbiased(
-    pieces: tuple[Piece, ...], counts: NDArray[np.int64], where: NDArray[np.bool_]
-) -> float:
-    """The unbiased share, in fractions where there are few cells."""
-    if counts.size > EXACT_CELLS:
-        found = undo(pieces, counts / _answers(counts))
-        return float(found[where].sum())
-    exact = np.vectorize(Fraction, otypes=[object])(counts)
-    total = undo(pieces, exact)[where].sum()
-    return float(Fraction(total) / _answers(counts))
 
 
 def interval(

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from math import ceil
+from math import ceil, inf, sqrt
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from privet.errors import InputError
+from privet.errors import InputError, PrivacyWarning
 from privet.exact import Number, fraction
 from privet.learn.expressions import Expression, equalities, event
 from privet.releases.channels import KAry, Keep
-from privet.releases.design import Design, Group
+from privet.releases.design import MOST_VALUES, Design, Group, Question
 from privet.releases.inverse import weights
 
 DIGITS = 6
 """Digits of a truth that is worked out; rounded down, so that ε is not passed."""
+
+
+NEAR = 1.1
+"""More questions per person must make errors smaller by more than this factor: they are
+a burden, and answers that were disguised by one draw err together."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,16 @@ def answers_needed(
     weight = weights(pieces, where.astype(float))
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     half = z / (2 * float(within))
-    asked = len(design.groups) if design.one_of else 1
     spread = float(weight.max() - weight.min())
-    return Need(expression.text, asked * ceil((half * spread) ** 2), ceil(half**2))
+    people = ceil(_people(design, columns) * (half * spread) ** 2)
+    return Need(expression.text, people, ceil(half**2))
+
+
+def _people(design: Design, columns: Sequence[str]) -> Fraction:
+    """How many people there are for one who is asked about some columns."""
+    if not design.one_of:
+        return Fraction(1)
+    return Fraction(len(design.groups), len(design.asking(columns)))
 
 
 def every_answer(design: Design, **wanted: Any) -> list[Need]:
@@ -92,8 +105,11 @@ def truth_for(epsilon: Number, size: int) -> Fraction:
         context.prec = 60
         grown = (Decimal(wanted.numerator) / Decimal(wanted.denominator)).exp()
         share = grown / (grown + size - 1)
-        steps = (share * 10**DIGITS).to_integral_value(ROUND_FLOOR)
-    return Fraction(int(steps), 10**DIGITS)
+        for digits in range(DIGITS, 40):  # a small ε needs more of them
+            steps = (share * 10**digits).to_integral_value(ROUND_FLOOR)
+            if size * (int(steps) - 100) > 10**digits:
+                return Fraction(int(steps), 10**digits)
+    raise InputError(f"epsilon must be larger; got {float(wanted):g}.")
 
 
 @dataclass(frozen=True)
@@ -105,35 +121,88 @@ class Plan:
     together: float
     """The worst standard error of one person's answer if everybody answers all."""
     one_of: float
-    """The same if each answers one question, drawn at random."""
+    """The same if each answers a part of the questions, drawn at random."""
+    asked: int
+    """How many of the questions each person answers."""
 
 
-def designed(design: Design, epsilon: Number) -> Plan:
-    """The same questions with ε for the whole record: each with a part, or one of them.
+def designed(design: Design, epsilon: Number, target: str | None = None) -> Plan:
+    """The same questions with ε for the whole record, asked in the way that errs least.
 
-    With a small ε it is better to ask each person one question with all of it.
+    Either everybody answers everything, each question with its part of ε; or each
+    person answers some questions, drawn at random, as one k-ary answer with all of ε.
+    With a small ε that is one question each, with a large one several. With a target
+    what counts are shares of a value and a class together, which naive Bayes needs:
+    the target is asked of everybody then.
     """
     secret = [q for q in design.questions if q.name not in design.public]
     if not secret:
         raise InputError("A design must disguise something; everything is public.")
+    if target is not None:
+        design.question(target)
+    wanted = [q.name for q in secret if q.name != target]
+    if not wanted:
+        raise InputError(f"A design must disguise more than its target {target!r}.")
+    pairs = [(c,) if target is None else (c, target) for c in wanted]
+    split = _split(design, secret, epsilon)
+    together = _worst(split, pairs)
+    found: list[tuple[float, Design]] = []
+    if not design.public:
+        for parts in range(len(wanted), 0, -1):
+            drawn = _drawn(design, wanted, target, parts, epsilon)
+            if drawn is not None:
+                found.append((_worst(drawn, pairs), drawn))
+    least = min((error for error, _ in found), default=inf)
+    near = (f for f in found if f[0] <= least * NEAR)  # the fewest questions come first
+    one_of, drawn = next(near, (inf, split))
+    best = drawn if one_of < together else split
+    chosen = Design(best.questions, best.groups, title=best.title, one_of=best.one_of)
+    asked = max(len(g.columns) for g in chosen.groups) if chosen.one_of else len(secret)
+    return Plan(chosen, together, one_of, asked)
+
+
+def _split(design: Design, secret: Sequence[Question], epsilon: Number) -> Design:
+    """Everybody answers everything, each question with its part of ε."""
     part = fraction(epsilon, "epsilon") / len(secret)
-    split = [Group(q.name, KAry(truth_for(part, len(q)))) for q in secret]
-    public = [Group(c, Keep()) for c in design.public]
-    whole = [Group(q.name, KAry(truth_for(epsilon, len(q)))) for q in secret]
-    errors = _worst(design, split), _worst(design, whole) * np.sqrt(len(secret))
-    if errors[1] < errors[0] and not public:
-        chosen = Design(design.questions, whole, title=design.title, one_of=True)
-    else:
-        chosen = Design(design.questions, [*split, *public], title=design.title)
-    return Plan(chosen, float(errors[0]), float(errors[1]))
+    groups = [Group(q.name, KAry(truth_for(part, len(q)))) for q in secret]
+    groups += [Group(c, Keep()) for c in design.public]
+    return _quietly(design, groups)
 
 
-def _worst(design: Design, groups: Sequence[Group]) -> float:
-    """The largest standard error of a share from one answer."""
+def _drawn(
+    design: Design,
+    columns: Sequence[str],
+    target: str | None,
+    parts: int,
+    epsilon: Number,
+) -> Design | None:
+    """Each person answers one of so many parts of the questions; None: too large."""
+    groups = []
+    for i in range(parts):
+        first, last = len(columns) * i // parts, len(columns) * (i + 1) // parts
+        some = (*columns[first:last], *([target] if target else []))
+        size = design.size(some)
+        if size > MOST_VALUES:
+            return None
+        groups.append(Group(some, KAry(truth_for(epsilon, size))))
+    return _quietly(design, groups, one_of=True)
+
+
+def _quietly(design: Design, groups: Sequence[Group], **more: bool) -> Design:
+    """A candidate; what would be said of it is said once it is chosen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return Design(design.questions, groups, title=design.title, **more)
+
+
+def _worst(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
+    """The largest standard error of a share of some columns, from one answer."""
     found = []
-    for group in groups:
-        size = design.size(group.columns)
-        assert isinstance(group.channel, KAry)
-        apart = float(group.channel.truth - group.channel.other(size))
-        found.append(1 / (2 * apart))
+    for columns in sets:
+        pieces = design.pieces(columns)
+        one = np.zeros([p.size for p in pieces])
+        one.flat[0] = 1.0
+        weight = weights(pieces, one)
+        spread = float(weight.max() - weight.min()) / 2
+        found.append(spread * sqrt(_people(design, columns)))
     return max(found)

@@ -10,127 +10,23 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import product
 from math import log, prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from privet.adversary import cell
 from privet.errors import ColumnNotFound, InputError, PrivacyWarning, what_exists
-from privet.releases.channels import (
-    LARGEST,
-    Channel,
-    Flip,
-    KAry,
-    Keep,
-    Replace,
-    channel_from,
-)
-from privet.roles import Bins, names
+from privet.releases.channels import Channel, Flip, KAry, Keep, Replace, channel_from
+from privet.releases.mixing import condition, mixed
+from privet.releases.questions import Question
+from privet.roles import names
 
 MOST_VALUES = 65_536
 """Values of a group."""
 
 SHAKY = 1000
 """Condition numbers above this leave estimates hardly any digit."""
-
-
-@dataclass(frozen=True)
-class Question:
-    """One question, or one column: its name and every answer there is.
-
-    >>> Question("age", bins=[30, 50]).values
-    ('below 30', '30 to below 50', '50 and more')
-    """
-
-    name: str
-    """The column."""
-    values: tuple[str, ...]
-    """The answers, declared beforehand: those that occur would tell something."""
-    bins: Bins | None = None
-    """Cut points of a numeric answer; its ranges are the values then."""
-    ask: str = ""
-    """The question as a respondent reads it."""
-    missing: str | None = None
-    """Which of the values a missing answer counts as."""
-
-    def __init__(
-        self,
-        name: str,
-        values: Sequence[object] | None = None,
-        *,
-        bins: Bins | Sequence[Any] | None = None,
-        ask: str = "",
-        missing: str | None = None,
-    ) -> None:
-        _require_text(name, "name of a question")
-        _require_text(ask or "-", f"ask of {name!r}")
-        cut = Bins(bins) if bins is not None and not isinstance(bins, Bins) else bins
-        if (cut is None) == (values is None):
-            raise InputError(f"Question {name!r} must have values or bins, and one.")
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "values", _values(name, values, cut))
-        object.__setattr__(self, "bins", cut)
-        object.__setattr__(self, "ask", ask)
-        object.__setattr__(self, "missing", missing)
-        if missing is not None and missing not in self.values:
-            raise InputError(
-                f"missing of {name!r} must be one of its values; got {missing!r}."
-            )
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    @cached_property
-    def _codes(self) -> dict[str, int]:
-        return {v: i for i, v in enumerate(self.values)}
-
-    def code(self, value: object) -> int:
-        """The place of an answer among the values; an error if it is none."""
-        if value is None and self.missing is not None:
-            value = self.missing
-        label = cell(value) if value is not None else None
-        found = self._codes.get(label) if label is not None else None
-        if found is None:
-            raise InputError(
-                f"An answer to {self.name!r} must be one of the declared values. "
-                f"{what_exists('', self.values)}"
-            )
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """As a design file writes it."""
-        stated: dict[str, Any] = {"name": self.name}
-        if self.ask:
-            stated["ask"] = self.ask
-        if self.bins is not None:
-            stated["bins"] = self.bins.to_list()
-        else:
-            stated["values"] = list(self.values)
-        return stated | ({} if self.missing is None else {"missing": self.missing})
-
-
-def _require_text(value: object, what: str) -> None:
-    if not isinstance(value, str) or not value:
-        raise InputError(f"The {what} must be text; got {value!r}.")
-
-
-def _values(name: str, values: Any, cut: Bins | None) -> tuple[str, ...]:
-    if cut is not None:
-        return cut.labels()
-    if isinstance(values, str) or not isinstance(values, Sequence):
-        raise InputError(f"values of {name!r} must be a list; got {values!r}.")
-    found = tuple(cell(v) for v in values)
-    if len(found) < 2 or len(set(found)) < len(found):
-        raise InputError(
-            f"values of {name!r} must be at least two different ones; "
-            f"got {len(set(found))} different of {len(found)}."
-        )
-    return found
 
 
 @dataclass(frozen=True)
@@ -207,6 +103,17 @@ class Design:
                 raise InputError(
                     f"Question {c!r} must be disguised in one group; it is in {times}."
                 )
+        self._refuse_nested()
+
+    def _refuse_nested(self) -> None:
+        """Which of the groups a row answers must be seen by what it leaves out."""
+        for i, group in enumerate(self.groups):
+            others = [set(g.columns) for g in (*self.groups[:i], *self.groups[i + 1 :])]
+            if any(set(group.columns) <= other for other in others):
+                raise InputError(
+                    f"{' and '.join(map(repr, group.columns))} must not be asked by "
+                    "another group, too, unless each asks something of its own."
+                )
 
     def _check_group(self, group: Group) -> None:
         words = " and ".join(map(repr, group.columns))
@@ -229,7 +136,7 @@ class Design:
                 PrivacyWarning,
                 stacklevel=4,
             )
-        if (shaky := _condition(group.channel, size)) > SHAKY:
+        if (shaky := condition(group.channel, size)) > SHAKY:
             warnings.warn(
                 f"{words} are disguised so strongly that estimates carry {shaky:.0f} "
                 "times the error; expect to need very many answers.",
@@ -294,16 +201,41 @@ class Design:
         """
         for c in columns:
             self.question(c)
-        groups = [g for g in self.groups if set(g.columns) & set(columns)]
         if self.one_of:
-            groups = [g for g in groups if set(columns) <= set(g.columns)][:1]
-            if not groups:
-                raise InputError(
-                    f"{' and '.join(map(repr, columns))} must be asked of the same "
-                    "person to be estimated together: not estimable by this design, "
-                    "which asks each person one group of questions only."
-                )
+            return (self._mixed(columns),)
+        groups = [g for g in self.groups if set(g.columns) & set(columns)]
         return tuple(self.piece(g, columns) for g in groups)
+
+    def asking(self, columns: Sequence[str]) -> list[Group]:
+        """The groups that hold all of some columns."""
+        return [g for g in self.groups if set(columns) <= set(g.columns)]
+
+    def _mixed(self, columns: Sequence[str]) -> Piece:
+        """One channel for columns that several groups ask, one of them drawn."""
+        words = " and ".join(map(repr, columns))
+        found = [self.piece(g, columns) for g in self.asking(columns)]
+        if not found:
+            raise InputError(
+                f"{words} must be asked of the same person to be estimated together: "
+                "not estimable by this design, which asks each person one group of "
+                "questions only."
+            )
+        widest = max(found, key=lambda p: len(p.columns))
+        if set(widest.columns) > set(columns):
+            return self._mixed(widest.columns)
+        if len({p.columns for p in found}) > 1:
+            found = [self._ordered(p, widest.columns) for p in found]
+        channel = mixed([p.channel for p in found], widest.size, words)
+        return Piece(widest.columns, widest.size, channel)
+
+    def _ordered(self, piece: Piece, columns: tuple[str, ...]) -> Piece:
+        """The same piece with its columns in another order."""
+        if piece.columns == columns or isinstance(piece.channel, KAry | Flip | Keep):
+            return Piece(columns, piece.size, piece.channel)
+        raise InputError(
+            f"{' and '.join(map(repr, columns))} must be named in the same order by "
+            "every group that asks them."
+        )
 
     def piece(self, group: Group, columns: Sequence[str]) -> Piece:
         """The channel of a group between some of its columns and their reports."""
@@ -379,17 +311,6 @@ def independent(
 
 def _log(number: Fraction) -> float:
     return log(number.numerator) - log(number.denominator)
-
-
-def _condition(channel: Channel, size: int) -> float:
-    if isinstance(channel, Flip):
-        return float(1 / abs(2 * channel.truth - 1))
-    if isinstance(channel, KAry):
-        return float(1 / abs(channel.truth - channel.other(size)))
-    if isinstance(channel, Keep) or size > LARGEST // 2:
-        return 1.0
-    rows = np.array(channel.matrix(size), dtype=float)
-    return float(np.linalg.cond(rows))
 
 
 __all__ = ["Design", "Group", "Piece", "Question", "channel_from", "independent"]

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from privet.publishers.models import ClassifierRelease
     from privet.table import Table
 
-METHODS = ("tight", "declared", "paper", "closeness", "closeness-declared")
+METHODS = (
+    "tight",
+    "declared",
+    "paper",
+    "closeness",
+    "closeness-declared",
+    "closeness-paper",
+)
 
 
 @click.command(short_help="Publish a naive Bayes classifier of a table.")
@@ -178,11 +185,12 @@ def _method(settings: dict[str, Any]) -> Any:
     name, zeros, bits = (settings[k] for k in ("method", "zeros", "bits"))
     if name is None and not (settings["epsilon"] or bits or zeros != "smooth"):
         return None
-    if name in ("closeness", "closeness-declared"):
+    if name and name.startswith("closeness"):
         if settings["epsilon"]:
             raise InputError("--epsilon must go with tight, declared or paper.")
         rule = "declared" if name.endswith("declared") else "argmax"
-        return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits)
+        paper = name.endswith("paper")
+        return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits, paper=paper)
     return SafetyTransform(
         mode=name or "tight", zeros=zeros, bits=bits, epsilon=settings["epsilon"]
     )

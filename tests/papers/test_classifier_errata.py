@@ -22,7 +22,11 @@ from oracle.test_classifiers import named
 from privet.audits.amplification import amplification, gain_allowed, gain_of_the_paper
 from privet.audits.averaging import posterior_worlds, worst_odds_worlds
 from privet.publishers.closeness import least_needed, needed_for_top
-from privet.publishers.splitting import bound_of_statement_14, paper_est
+from privet.publishers.splitting import (
+    bound_of_statement_14,
+    flipped_by,
+    paper_est,
+)
 from privet.publishers.zeros import without_zeros
 from privet.releases.scores import Scores, from_counts
 
@@ -237,12 +241,14 @@ def test_lemma_12_the_least_ratio_is_not_that_of_the_largest_counts() -> None:
 
 
 def test_lemma_13_both_checks_pass_and_the_result_flips() -> None:
-    """(1, 4), (20, 5); F = 2:1; delta = 1; k = 2."""
-    views = named((21, 9), [[[1, 4], [20, 5]]])
+    """(1, 4), (20, 5); F = 2:1; delta = 1; k = 2: 2 * sqrt(4/2) > sqrt(5)."""
+    scores = named((5, 25), [[[1, 20], [4, 5]]]).scores
     prior = [Fraction(2, 3), Fraction(1, 3)]
-    found = paper_est(views, prior, Fraction(2), power=Fraction(1), root=2)
-    assert not found.fails
-    assert not found.keeps_order
+    found = paper_est(scores, (5, 25), prior, Fraction(2), power=1, root=2)
+    assert found.splits
+    assert found.merges
+    assert {0: 1} == flipped_by(scores, found)
+    assert 1 == scores.ranking({0: 1})[0]
 
 
 def test_statement_14_never_certifies_anything_useful() -> None:

@@ -14,8 +14,9 @@ from math import log
 from typing import Any
 
 from privet.audits.amplification import pair_odds
+from privet.errors import TooLarge
 from privet.logs import Logs
-from privet.publishers.gap import gap_bound, true_gap
+from privet.publishers.gap import gap_bound, led_by_less, true_gap
 from privet.releases.classifier import Attribute
 from privet.releases.scorecard import Points, Scorecard
 from privet.releases.scores import Scores
@@ -151,8 +152,8 @@ def problems(
         The certificate.
     """
     k, head = filled.classes, filled.attributes + 2
-    if not 0 < proof.exponent <= 1:
-        yield "The exponent must be above 0 and at most 1."
+    if proof.exponent <= 0:
+        yield "The exponent must be above 0."
         return
     if proof.gap < gap_of(original, proof.how):
         yield "The gap must be one that the counts have; they can come closer."
@@ -167,7 +168,7 @@ def problems(
     if card.rule is not None and tuple(card.rule) != tuple(-m for m in moved):
         yield "The declared rule must undo how beliefs were moved; it does not."
     total = [t - m for t, m in zip(card.totals({}), _unruled(card, moved), strict=True)]
-    if not _moves_nothing(filled, _unruled(card, moved)):
+    if not _moves_nothing(filled, _unruled(card, moved), proof):
         yield "Beliefs must be moved only where no ranking changes."
     if not _fits(total, base, k, range(k)):
         yield "The base points must be those of the class weights; they are not."
@@ -188,15 +189,33 @@ def _unruled(card: Scorecard, moved: Sequence[int]) -> Sequence[int]:
     return (0,) * len(moved) if card.rule is not None else moved
 
 
-def _moves_nothing(scores: Scores, moved: Sequence[int]) -> bool:
-    """Whether every class that gains on another is never behind it."""
+def _moves_nothing(scores: Scores, moved: Sequence[int], proof: Certificate) -> bool:
+    """Whether no class that gains on another gets past it."""
     classes = range(scores.classes)
     return all(
-        _never_above(scores, c, d)
+        _never_above(scores, c, d) or _stays_below(scores, (c, d), moved, proof)
         for c in classes
         for d in classes
         if moved[d] > moved[c]
     )
+
+
+def _stays_below(
+    scores: Scores, pair: tuple[int, int], moved: Sequence[int], proof: Certificate
+) -> bool:
+    """Whether the first class leads by more than the second gains, wherever it leads.
+
+    Looks at every row, if there are few enough. All roundings and head starts together
+    are less than K(n + 2) points.
+    """
+    k = scores.classes
+    rounded = k * k * (scores.attributes + 2)
+    gained = Fraction(moved[pair[1]] - moved[pair[0]] + rounded, k << proof.bits)
+    try:
+        led = led_by_less(scores, pair, float(gained / proof.exponent) * (1 + 1e-9))
+    except TooLarge:
+        return False
+    return led is None
 
 
 def _never_above(scores: Scores, c: int, d: int) -> bool:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log2
+from math import ceil, exp, log, log2
 
 from privet.adversary import Bayesian
 from privet.audits import audit
 from privet.audits.bayes import priors
 from privet.beliefs import Ceiling, Ratio, Shift
-from privet.errors import Infeasible, InputError
+from privet.errors import Infeasible, InputError, TooLarge
 from privet.policy import Promise
 from privet.publishers.closeness import (
     Prior,
@@ -28,7 +28,13 @@ from privet.publishers.closeness import (
 )
 from privet.publishers.cycles import balanced
 from privet.publishers.flattening import Base, Flattened, gap_found
-from privet.publishers.safety import ZEROS, choice
+from privet.publishers.safety import ZEROS, check_bits, choice
+from privet.publishers.splitting import (
+    PaperEst,
+    flipped_by,
+    least_of_statement_14,
+    paper_est,
+)
 from privet.publishers.zeros import KEEPS, filled
 from privet.releases.classifier import ClassifierViews
 from privet.releases.scores import log_of
@@ -45,7 +51,7 @@ class ExtendedSafetyTransform:
     """Keep beliefs within a factor of a prior, whatever prior that is.
 
     >>> ExtendedSafetyTransform()
-    ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None)
+    ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None, paper=False)
     """
 
     rule: str = "argmax"
@@ -56,15 +62,24 @@ class ExtendedSafetyTransform:
     """What becomes of counts of 0; see `SafetyTransform`."""
     bits: int | None = None
     """Publish coarse points with so many bits."""
+    paper: bool = False
+    """Follow the paper, for comparison: split classes, flatten, merge. Where its own
+    checks fail, and where they pass but a ranking changes, it is `Infeasible`."""
 
     def __post_init__(self) -> None:
         choice(self.rule, RULES, "rule")
         choice(self.zeros, ZEROS, "zeros")
+        check_bits(self.bits)
+        if self.paper and (self.rule != "argmax" or self.bits is not None):
+            raise InputError(
+                "paper must go with rule='argmax' and all bits: that is the paper's "
+                "way."
+            )
 
     @property
     def kind(self) -> str:
         """How manifests call it."""
-        return "extended safety transform"
+        return ("paper's " if self.paper else "") + "extended safety transform"
 
     def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
@@ -75,6 +90,8 @@ class ExtendedSafetyTransform:
         base = Base(views, scores, *gap_found(views.scores), keeps)
         prior = one_prior(promises, views.labels)
         r = min(factor_of(p) for p in promises)
+        if self.paper:
+            return _as_the_paper(base, prior, r, promises[0])
         if self.rule == "declared":
             return self._declared(base, prior, r, promises)
         return self._argmax(base, prior, r, promises)
@@ -151,6 +168,65 @@ class ExtendedSafetyTransform:
         )
 
 
+# The paper's way --------------------------------------------------------------------
+
+
+def _as_the_paper(base: Base, prior: Prior, r: Fraction, promise: Promise) -> Flattened:
+    """Split, flatten and merge; or FAIL, or refuse what its checks let pass."""
+    views, scores = base.views, base.scores
+    if r <= 1:
+        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
+    found = paper_est(scores, views.sizes, prior, r)
+    if not (found.splits and found.merges):
+        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
+    try:
+        row = flipped_by(scores, found)
+    except TooLarge as no:
+        raise Infeasible(
+            f"Promise {promise.name!r}: the checks of the paper's EST pass, but "
+            f"whether every ranking is kept cannot be proved: {no}",
+            promise=promise,
+            advice=("Leave paper out: then it is proved.",),
+        ) from None
+    if row is not None:
+        raise _flips(views, promise, found, row)
+    return base.rounded(found.exponent, moves=found.moves)
+
+
+def _fails(promise: Promise, needed: float) -> Infeasible:
+    small = needed < log(10**12)
+    digits = f"10 to the power {needed / log(10):,.0f}"
+    least = f"{ceil(exp(needed)):,}" if small else digits
+    return Infeasible(
+        f"Promise {promise.name!r}: the paper's EST fails (FAIL): classes that were "
+        "split may not be merged again. Its Statement 14 asks for a factor of at least "
+        f"{least}.",
+        promise=promise,
+        best=Fraction(ceil(exp(needed))) if small else None,
+        advice=("Leave paper out.", "Or publish with a declared rule."),
+    )
+
+
+def _flips(
+    views: ClassifierViews, promise: Promise, found: PaperEst, known: Mapping[int, int]
+) -> Infeasible:
+    return Infeasible(
+        f"Promise {promise.name!r}: the checks of the paper's EST pass (delta = "
+        f"{found.power}, k = {found.root}), and yet a row is ranked otherwise "
+        f"({_named(views, known)}). Lemma 12 looks at the two largest counts only.",
+        promise=promise,
+        advice=("Leave paper out.", "Or publish with a declared rule."),
+    )
+
+
+def _named(views: ClassifierViews, known: Mapping[int, int]) -> str:
+    told = views.told(known)
+    return ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
+
+
+# Promises and refusals --------------------------------------------------------------
+
+
 def one_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
     """The prior all promises share."""
     found = {tuple(priors(p, labels)) for p in promises}
@@ -189,8 +265,7 @@ def _impossible(
     known: Mapping[int, int],
 ) -> Infeasible:
     best = Fraction(ceil(needed * 10**6), 10**6)
-    told = views.told(known)
-    row = ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
+    row = _named(views, known)
     return Infeasible(
         f"Promise {promise.name!r} cannot be kept by any release with the same "
         f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "

@@ -7,13 +7,18 @@ true one is found by meeting in the middle.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, lcm, prod
 from typing import Any
 
 import numpy as np
 
-from privet.releases.scores import Floats, Scores, log_of
+from privet.errors import TooLarge
+from privet.releases.scores import GUARD, Floats, Scores, log_of
+
+MOST_TUPLES = 1_000_000
+"""Tuples that are looked at one by one."""
 
 MOST_HALF = 1_000_000
 """Combinations of one half of the attributes that are listed."""
@@ -151,3 +156,32 @@ def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
         index, at = divmod(index, len(r))
         found *= r[at]
     return found
+
+
+# Where one class is moved against another -------------------------------------------
+
+
+def led_by_less(
+    scores: Scores, pair: tuple[int, int], doublings: float
+) -> Mapping[int, int] | None:
+    """A row where the first class is above the second by less than so many doublings.
+
+    None where there is none; `TooLarge` where there are too many rows to look at.
+    """
+    c, d = pair
+    tables = [np.append(t[:, c] - t[:, d], 0.0) for t in scores.log_factors]
+    if (whole := prod(map(len, tables))) > MOST_TUPLES:
+        raise TooLarge(f"{whole:,} rows would have to be looked at one by one.")
+    leads: Floats = np.array([scores.log_weights[c] - scores.log_weights[d]])
+    for table in tables:
+        leads = np.add.outer(leads, table).ravel()
+    near = np.flatnonzero((leads >= -GUARD) & (leads < max(doublings, GUARD)))
+    for index in sorted(near[:MOST_NEAR].tolist(), key=lambda i: -leads[i]):
+        at = np.unravel_index(index, [len(t) for t in tables])
+        known = {i: int(t) for i, t in enumerate(at) if t < len(tables[i]) - 1}
+        x = scores.of(known)
+        if (x[c], c) > (x[d], d):
+            return known
+    if len(near) > MOST_NEAR:
+        raise TooLarge(f"{len(near):,} rows are too near to a tie.")
+    return None

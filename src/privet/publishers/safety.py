@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor
-from typing import Any
+from typing import Any, cast
 
 from privet.adversary import Bayesian
 from privet.audits.amplification import allowed, amplification
@@ -64,10 +64,7 @@ class SafetyTransform:
     def __post_init__(self) -> None:
         choice(self.mode, MODES, "mode")
         choice(self.zeros, ZEROS, "zeros")
-        if self.bits is not None and not 1 <= self.bits <= MOST_BITS:
-            raise InputError(
-                f"bits must be from 1 to {MOST_BITS:,}; got {self.bits!r}."
-            )
+        check_bits(self.bits)
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
 
@@ -257,6 +254,13 @@ def _kept(card: Scorecard, promise: Promise) -> bool:
     else:
         found = amplification(card.scores, knows).odds
     return found is not None and found <= limit * (1 - Fraction(1, 10**9))
+
+
+def check_bits(bits: object) -> None:
+    """Refuse what is no number of bits."""
+    whole = isinstance(bits, int) and not isinstance(bits, bool)
+    if bits is not None and not (whole and 1 <= cast("int", bits) <= MOST_BITS):
+        raise InputError(f"bits must be from 1 to {MOST_BITS:,}; got {bits!r}.")
 
 
 def choice(value: str, known: Sequence[str], what: str) -> None:

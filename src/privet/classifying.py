@@ -62,9 +62,18 @@ METHODS = (
 )
 @click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points.")
 @click.option("--epsilon", help="Add noise to the counts first, such as 1.")
+@click.option("--margin", help="Move every number at random, such as by 0.1.")
 @click.option("--counts", is_flag=True, help="Write exact whole counts, too.")
 @click.option("--rows", type=click.IntRange(min=1), help="Write synthetic rows, too.")
 @click.option("--views", is_flag=True, help="Write the rows as two-column files.")
+@click.option(
+    "--only-rows", is_flag=True, help="Publish the rows and their scorecard only."
+)
+@click.option(
+    "--mitigations",
+    is_flag=True,
+    help="Compare what helps against inversion, and what it costs.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what it would be; write nothing.")
 @click.option("--replace", is_flag=True, help="Write over an earlier release.")
 @table_options
@@ -77,6 +86,8 @@ def classifier(
     counts: bool,
     rows: int | None,
     views: bool,
+    only_rows: bool,
+    mitigations: bool,
     dry_run: bool,
     replace: bool,
     where: tuple[str, ...],
@@ -91,7 +102,7 @@ def classifier(
     \b
     Examples:
       privet classifier adult.csv -p policy.toml -o out --custody vault
-      privet classifier adult.csv -p policy.toml --dry-run
+      privet classifier adult.csv -p policy.toml --dry-run --mitigations
       privet classifier adult.csv -p policy.toml -o out --custody vault --epsilon 1
       privet classifier adult.csv -p policy.toml -o out --custody vault --rows 100000
 
@@ -103,15 +114,17 @@ def classifier(
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
     from privet.policy import Policy
-    from privet.report.classified import as_text, summary
+    from privet.report.classified import as_text, compared, summary
 
     if not dry_run and (output is None or custody is None):
         raise click.UsageError("Give -o and --custody, or --dry-run.")
-    if views and not rows:
-        raise click.UsageError("--views needs --rows: how many rows to write.")
+    if (views or only_rows) and not rows:
+        flag = "--views" if views else "--only-rows"
+        raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
     stated = Policy.load(policy)
     silent = quiet or as_json
     settings = {k: options.pop(k) for k in SETTINGS}
+    settings["rows"], rows = (rows, None) if only_rows else (None, rows)
     chosen = rows_meant(source, stated, where_of(where), options)
     with (
         terminal.warned() as said,
@@ -119,6 +132,8 @@ def classifier(
     ):
         release = _made(table, stated, settings, listener, max_seconds)
     told = summary(release)
+    if mitigations:
+        told["mitigations"] = compared(release)
     if not dry_run:
         assert output is not None
         assert custody is not None
@@ -145,6 +160,7 @@ SETTINGS = (
     "zeros",
     "bits",
     "epsilon",
+    "margin",
 )
 """Options of this command only; the others say how to read the table."""
 
@@ -183,17 +199,17 @@ def _method(settings: dict[str, Any]) -> Any:
     from privet.publishers.safety import SafetyTransform
 
     name, zeros, bits = (settings[k] for k in ("method", "zeros", "bits"))
-    if name is None and not (settings["epsilon"] or bits or zeros != "smooth"):
+    more = {k: settings[k] for k in ("epsilon", "margin", "rows") if settings[k]}
+    if name is None and not (more or bits or zeros != "smooth"):
         return None
     if name and name.startswith("closeness"):
-        if settings["epsilon"]:
-            raise InputError("--epsilon must go with tight, declared or paper.")
+        if more:
+            flag = "only-rows" if "rows" in more else next(iter(more))
+            raise InputError(f"--{flag} must go with tight, declared or paper.")
         rule = "declared" if name.endswith("declared") else "argmax"
         paper = name.endswith("paper")
         return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits, paper=paper)
-    return SafetyTransform(
-        mode=name or "tight", zeros=zeros, bits=bits, epsilon=settings["epsilon"]
-    )
+    return SafetyTransform(mode=name or "tight", zeros=zeros, bits=bits, **more)
 
 
 def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> None:
@@ -209,23 +225,26 @@ def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> Non
 
 
 def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
-    """Attack a published classifier and say how much of it is undone."""
-    from privet.publishers.modelreading import prepared_in, private_in
+    """Attack a published classifier; say how much of it is undone, and what helps."""
+    from dataclasses import replace
+
+    from privet.publishers.modelreading import kept_in
+    from privet.publishers.models import ClassifierRelease
     from privet.publishers.reading import load
-    from privet.report.classified import attacked, inverter_words
+    from privet.report.classified import compared, inverter_words, table
 
     if custody is None:
         raise click.UsageError(
             "Give --custody: the inverter's guesses are compared with the counts there."
         )
-    release = load(folder)
-    private, prepared = private_in(Path(custody)), prepared_in(Path(custody))
-    found, share = attacked(release.card, private, prepared)
-    told = {
-        "as": "inverter",
-        "exponent": found.exponent,
-        "recovered": str(share),
-        "words": inverter_words(share),
-    }
-    terminal.emit(terminal.as_one_object(told) if as_json else str(told["words"]))
+    release, kept = load(folder), kept_in(Path(custody))
+    if not isinstance(release, ClassifierRelease):
+        raise click.UsageError("--as inverter attacks a published classifier.")
+    lines = compared(replace(release, private=kept.counts), kept.method)
+    told = {"as": "inverter", **lines[0], "mitigations": lines[1:]}
+    told["words"] = " ".join(inverter_words(lines[0]))
+    if as_json:
+        terminal.emit(terminal.as_one_object(told))
+    else:
+        terminal.emit("\n".join([str(told["words"]), "", *table(lines)]))
     sys.exit(0)

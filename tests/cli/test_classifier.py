@@ -54,7 +54,14 @@ def test_from_file_to_release(files: Path, privet: Privet) -> None:
 def test_the_red_team(files: Path, privet: Privet) -> None:
     privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
     done = privet("audit", "out", "--as", "inverter", "--custody", "vault", "--json")
-    assert {"as", "exponent", "recovered", "words"} == set(json.loads(done.output))
+    told = json.loads(done.output)
+    assert {"as", "exponent", "recovered", "agreement", "words"} <= set(told)
+    assert 1 == told["agreement"]
+    names = {m["name"] for m in told["mitigations"]}
+    assert {"noise first", "margin jitter", "coarse points", "small table"} == names
+    shown = privet("audit", "out", "--as", "inverter", "--custody", "vault").output
+    assert "predicts alike" in shown
+    assert "noise first, epsilon 0.1" in shown
     alone = privet("audit", "out", "--as", "inverter")
     assert 2 == alone.exit_code
     assert "Give --custody" in alone.output
@@ -77,6 +84,8 @@ def test_a_dry_run_writes_nothing(files: Path, privet: Privet) -> None:
         ["--epsilon", "1"],
         ["--counts", "--rows", "200"],
         ["--rows", "200", "--views"],
+        ["--rows", "200", "--only-rows", "--views", "--epsilon", "1"],
+        ["--margin", "0.2"],
         ["--attribute", "age", "--precedence", "70K"],
     ],
 )
@@ -84,6 +93,30 @@ def test_every_way(files: Path, privet: Privet, more: list[str]) -> None:
     done = privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *more, "-q")
     assert (0, "safe\n") == (done.exit_code, done.output)
     assert 0 == privet("verify", "out", "--custody", "vault", "-q").exit_code
+
+
+def test_mitigations_side_by_side(files: Path, privet: Privet) -> None:
+    words = ("--dry-run", "--mitigations")
+    done = privet("classifier", "t.csv", "-p", "p.toml", *words)
+    assert 0 == done.exit_code, done.output
+    assert "what is published" in done.output
+    assert "margin jitter, margin 0.5" in done.output
+    told = json.loads(
+        privet("classifier", "t.csv", "-p", "p.toml", *words, "--json").output
+    )
+    assert "this release" == told["mitigations"][0]["name"]
+
+
+def test_the_paper_fails_by_name(files: Path, privet: Privet) -> None:
+    close = POLICY.replace("from    = 0.51\nto      = 0.7", "within = 3")
+    close += "prior = { 70K = 0.25, 50K = 0.75 }\n"
+    (files / "p.toml").write_text(close, encoding="utf-8")
+    words = ["--method", "closeness-paper"]
+    no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *words)
+    assert 4 == no.exit_code
+    assert "the paper's EST fails (FAIL)" in no.output
+    assert "Statement 14" in no.output
+    assert not (files / "out").exists()
 
 
 def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
@@ -107,6 +140,10 @@ def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
         ([*WRITE, "--precedence", "90K"], "precedence must hold classes"),
         ([*WRITE, "--epsilon", "0"], "epsilon must be above 0"),
         ([*WRITE, "--rows", "2"], "must have at least"),
+        ([*WRITE, "--only-rows"], "--only-rows needs --rows"),
+        ([*WRITE, "--margin", "-1"], "margin must be above 0"),
+        ([*WRITE, "--margin", "x"], "margin must be"),
+        ([*WRITE, "--method", "closeness", "--margin", "1"], "--margin must go with"),
     ],
 )
 def test_wrong_use(files: Path, privet: Privet, words: list[str], said: str) -> None:

@@ -2,7 +2,9 @@
 
 A scorecard tells the ratios of the original counts, to an unknown power. Whoever knows
 the class sizes reads the power off the base points, and ratios of whole numbers give
-away the numbers. Not part of any promise; so that stewards see what is not promised.
+away the numbers. Published counts and synthetic rows tell what the scorecard behind
+them tells, as far as whole rows do. Not part of any promise; so that stewards see what
+is not promised.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from privet import exact
+from privet.audits.unflattened import Doubts, card_behind
 from privet.errors import InputError, what_exists
 from privet.exact import Number
 from privet.releases.classifier import ClassifierViews
@@ -60,14 +63,21 @@ class Inverter:
     """Rows per class: often public."""
     smoothing: Fraction = Fraction(1)
     """What was added to every count; 1 is the usual choice."""
+    margin: Fraction = Fraction(0)
+    """How far numbers were moved at random, as the release declares."""
 
     def __init__(
-        self, class_sizes: Mapping[str, int], *, smoothing: Number = 1
+        self,
+        class_sizes: Mapping[str, int],
+        *,
+        smoothing: Number = 1,
+        margin: Number = 0,
     ) -> None:
         if not class_sizes or any(n <= 0 for n in class_sizes.values()):
             raise InputError("class_sizes must be rows per class, each above 0.")
         object.__setattr__(self, "class_sizes", dict(class_sizes))
         object.__setattr__(self, "smoothing", exact.fraction(smoothing, "smoothing"))
+        object.__setattr__(self, "margin", exact.fraction(margin, "margin"))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -76,23 +86,30 @@ class Inverter:
         )
 
     def attack(self, release: Any) -> Recovered:
-        """Guess every original count from a release or its scorecard."""
+        """Guess every original count from a release, its scorecard, or its counts."""
         card = getattr(release, "card", release)
+        doubts: Doubts | None = None
+        if isinstance(card, ClassifierViews):
+            card, doubts = card_behind(card)
         if not isinstance(card, Scorecard):
             raise InputError("An inverter must have a published classifier to attack.")
-        missing = [c for c in card.labels if c not in self.class_sizes]
+        sizes = self._sizes(card.labels)
+        beta = self._exponent(card, sizes)
+        tables = [
+            self._attribute(card, i, sizes, beta, doubts[i] if doubts else None)
+            for i in range(len(card.attributes))
+        ]
+        return Recovered(beta, tuple(tables))
+
+    def _sizes(self, labels: Sequence[str]) -> list[int]:
+        missing = [c for c in labels if c not in self.class_sizes]
         if missing:
             known = list(self.class_sizes)
             raise InputError(
                 f"class_sizes must name every class; {missing[0]!r} is missing. "
                 f"{what_exists(missing[0], known)}"
             )
-        sizes = [self.class_sizes[c] for c in card.labels]
-        beta = self._exponent(card, sizes)
-        tables = [
-            self._attribute(card, i, sizes, beta) for i in range(len(card.attributes))
-        ]
-        return Recovered(beta, tuple(tables))
+        return [self.class_sizes[c] for c in labels]
 
     def _exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
         """From base points and class sizes; by trial where all classes are alike."""
@@ -116,7 +133,12 @@ class Inverter:
         return -round(sum(misses), 6)
 
     def _attribute(
-        self, card: Scorecard, i: int, sizes: Sequence[int], beta: float
+        self,
+        card: Scorecard,
+        i: int,
+        sizes: Sequence[int],
+        beta: float,
+        doubts: Sequence[float] | None = None,
     ) -> tuple[tuple[int | None, ...], ...]:
         """Counts of one attribute: ratios of whole numbers that add up to the sizes."""
         extra = self.smoothing * len(card.points[i])
@@ -129,7 +151,9 @@ class Inverter:
             ]
             for row in card.points[i]
         ]
-        scales = self._scales(ratios, wholes, _precision(card, beta))
+        sure = _precision(card, beta) + float(self.margin) / (len(card.points) + 1)
+        precision = [sure + d / beta for d in doubts or [0.0] * len(ratios)]
+        scales = self._scales(ratios, wholes, precision)
         return tuple(
             tuple(self._count(s * x, n) for x, n in zip(row, sizes, strict=True))
             for s, row in zip(scales, ratios, strict=True)
@@ -145,7 +169,7 @@ class Inverter:
         self,
         ratios: list[list[float]],
         wholes: Sequence[Fraction],
-        precision: float,
+        precision: Sequence[float],
     ) -> list[float]:
         """The first class's smoothed count of each value."""
         if len(ratios) <= len(wholes):  # as many equations as unknowns
@@ -154,7 +178,10 @@ class Inverter:
             return [float(s) for s in found[0]]
         unit = self.smoothing.denominator
         most = max(1, int(wholes[0] * unit))
-        least = [_denominator(row, most, precision) / unit for row in ratios]
+        least = [
+            _denominator(row, most, p) / unit
+            for row, p in zip(ratios, precision, strict=True)
+        ]
         return _added_up(least, ratios, [float(w) for w in wholes])
 
 

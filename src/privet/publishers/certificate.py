@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import repeat
 from math import log
 from typing import Any
 
@@ -40,7 +41,9 @@ class Certificate:
     shifts: tuple[int, ...] = ()
     """Points by which the belief in each class was moved, undone by a declared rule."""
     coarse: bool = False
-    """Whether fewer bits were asked for than keep every ranking."""
+    """Whether close calls may flip: fewer bits were asked for, or points were moved."""
+    jitter: int = 0
+    """Every point was moved at random, by at most this much."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -51,6 +54,7 @@ class Certificate:
             "gap_from": self.how,
             "shifts": list(self.shifts),
             "coarse": self.coarse,
+            "jitter": self.jitter,
         }
 
     @classmethod
@@ -63,6 +67,7 @@ class Certificate:
             stated["gap_from"],
             tuple(stated["shifts"]),
             bool(stated["coarse"]),
+            int(stated.get("jitter", 0)),
         )
 
 
@@ -73,10 +78,23 @@ def bits_needed(scores: Scores, exponent: Fraction, gap: int) -> int:
     return max(1, (ratio.numerator // ratio.denominator).bit_length() + 1)
 
 
-def margin_of(scores: Scores, exponent: Fraction, bits: int) -> float:
+def margin_of(scores: Scores, exponent: Fraction, bits: int, jitter: int = 0) -> float:
     """Natural logarithm of the odds that surely keep their order with so few bits."""
-    steps = scores.classes * (scores.attributes + 2)
+    steps = _steps(scores, jitter)
     return float(Fraction(steps, 2**bits) / exponent) * log(2)
+
+
+def jitter_of(scores: Scores, exponent: Fraction, bits: int, margin: Fraction) -> int:
+    """By how much points may be moved so that odds beyond a margin keep their order."""
+    points = float(margin * exponent) / log(2) * (1 - 1e-9)
+    most = int(Fraction(points) * 2**bits) - _steps(scores)
+    return max(0, most // (2 * (scores.attributes + 1)))
+
+
+def _steps(scores: Scores, jitter: int = 0) -> int:
+    """Points by which all roundings, head starts and moves may change a lead."""
+    n = scores.attributes
+    return scores.classes * (n + 2) + 2 * (n + 1) * jitter
 
 
 def scorecard(
@@ -87,14 +105,18 @@ def scorecard(
     target: str,
     labels: tuple[str, ...],
     attributes: tuple[Attribute, ...],
+    moved: Iterator[int] | None = None,
 ) -> Scorecard:
-    """Round scores to a power to points; without zeros, and exponent above 0."""
+    """Round scores to a power to points; without zeros, and exponent above 0.
+
+    Every point is then moved by the next of `moved`, if there are any.
+    """
     k, head = scores.classes, scores.attributes + 2
-    points = Rounded(scores, exponent, bits)
-    base = [points.of(w) + c * head for c, w in enumerate(scores.weights)]
+    points, by = Rounded(scores, exponent, bits), moved or repeat(0)
+    base = [points.of(w) + c * head + next(by) for c, w in enumerate(scores.weights)]
     low = min(base)
     rows: Points = tuple(
-        tuple(_from_zero([points.of(x) for x in row], k) for row in table)
+        tuple(_from_zero([points.of(x) + next(by) for x in row], k) for row in table)
         for table in scores.factors
     )
     return Scorecard(
@@ -158,7 +180,7 @@ def problems(
     if proof.gap < gap_of(original, proof.how):
         yield "The gap must be one that the counts have; they can come closer."
     needed = bits_needed(filled, proof.exponent, proof.gap)
-    if not proof.coarse and proof.bits < needed:
+    if not proof.coarse and (proof.bits < needed or proof.jitter):
         yield "The points must have more bits to keep every ranking; they have too few."
     if card.scale != k << proof.bits:
         yield "The scale must be the one of the certificate; it is not."
@@ -170,14 +192,15 @@ def problems(
     total = [t - m for t, m in zip(card.totals({}), _unruled(card, moved), strict=True)]
     if not _moves_nothing(filled, _unruled(card, moved), proof):
         yield "Beliefs must be moved only where no ranking changes."
-    if not _fits(total, base, k, range(k)):
+    slack = 2 * k * proof.jitter
+    if proof.jitter < 0 or not _fits(total, base, k, range(k), slack):
         yield "The base points must be those of the class weights; they are not."
     for attribute, table, rows in zip(
         card.attributes, card.points, filled.factors, strict=True
     ):
         wanted = [[points.of(x) for x in row] for row in rows]
         found = zip(table, wanted, strict=True)
-        if not all(_fits(row, want, k, [0] * k) for row, want in found):
+        if not all(_fits(row, want, k, [0] * k, slack) for row, want in found):
             yield (
                 f"The points of attribute {attribute.name!r} must be those of its "
                 "counts; they are not."
@@ -206,10 +229,10 @@ def _stays_below(
     """Whether the first class leads by more than the second gains, wherever it leads.
 
     Looks at every row, if there are few enough. All roundings and head starts together
-    are less than K(n + 2) points.
+    are less than K(n + 2) points, and moves less than 2(n + 1) times the largest.
     """
     k = scores.classes
-    rounded = k * k * (scores.attributes + 2)
+    rounded = k * _steps(scores, proof.jitter)
     gained = Fraction(moved[pair[1]] - moved[pair[0]] + rounded, k << proof.bits)
     try:
         led = led_by_less(scores, pair, float(gained / proof.exponent) * (1 + 1e-9))
@@ -236,10 +259,16 @@ INTEGERS, TUPLES = "integers", "tuples"
 
 
 def _fits(
-    row: Sequence[int], wanted: Sequence[int], classes: int, rest: Sequence[int]
+    row: Sequence[int],
+    wanted: Sequence[int],
+    classes: int,
+    rest: Sequence[int],
+    slack: int,
 ) -> bool:
-    """Whether points are the wanted ones but for a constant, with their remainders."""
-    differences = {
-        p - classes * w - r for p, w, r in zip(row, wanted, rest, strict=True)
-    }
-    return len(differences) == 1
+    """Whether points are the wanted ones but for a constant, with their remainders.
+
+    Moves may be as far apart as the slack.
+    """
+    off = [p - classes * w - r for p, w, r in zip(row, wanted, rest, strict=True)]
+    alike = len({d % classes for d in off}) == 1
+    return alike and max(off) - min(off) <= slack

@@ -28,7 +28,7 @@ from privet.publishers.closeness import (
 )
 from privet.publishers.cycles import balanced
 from privet.publishers.flattening import Base, Flattened, gap_found
-from privet.publishers.safety import ZEROS, check_bits, choice
+from privet.publishers.safety import ZEROS, check_bits, choice, kept_of
 from privet.publishers.splitting import (
     PaperEst,
     flipped_by,
@@ -83,10 +83,12 @@ class ExtendedSafetyTransform:
 
     def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
+        given = views
         if self.zeros == "smooth" and views.scores.has_zeros:
             views = views.smoothed(1)
         scores = filled(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        keeps += kept_of(given, views)
         base = Base(views, scores, *gap_found(views.scores), keeps)
         prior = one_prior(promises, views.labels)
         r = min(factor_of(p) for p in promises)

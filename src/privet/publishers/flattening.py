@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import exp
+from random import Random, SystemRandom
 
 from privet.errors import InputError
 from privet.publishers.certificate import (
@@ -13,6 +14,7 @@ from privet.publishers.certificate import (
     TUPLES,
     Certificate,
     bits_needed,
+    jitter_of,
     margin_of,
     scorecard,
 )
@@ -26,6 +28,22 @@ FINER = 12
 
 MOST_BITS = 12_000
 """A scorecard with longer numbers is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticTable:
+    """Counts of a table that stands for a classifier, and how close it comes."""
+
+    views: ClassifierViews
+    """The counts; every value occurs in every class."""
+    margin: float
+    """Original odds within a factor of e to this may change their order; private."""
+    drift: float
+    """Published odds within a factor of this may change their order."""
+    flipped: tuple[int, int] | None
+    """Tuples that predict otherwise, of how many; None: too many to look at."""
+    exponent: Fraction
+    """What scores were raised to; private."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,8 @@ class Flattened:
     """What is kept of the original, in words."""
     margin: float = 0.0
     """Odds within a factor of e to this may change their order; 0: none does."""
+    table: SyntheticTable | None = None
+    """The synthetic table it is the card of, where only that is published."""
 
 
 def gap_found(original: Scores) -> tuple[int, str]:
@@ -49,6 +69,27 @@ def gap_found(original: Scores) -> tuple[int, str]:
     scores = original.with_unknown()
     found = true_gap(scores)
     return (gap_bound(scores), INTEGERS) if found is None else (found, TUPLES)
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """How far every number of a card is moved at random: drawn once, for any scale."""
+
+    margin: Fraction
+    """Odds of the original beyond a factor of e to this keep their order."""
+    draws: tuple[int, ...]
+    """A number of 64 bits for every point."""
+
+    @classmethod
+    def drawn(cls, margin: Fraction, scores: Scores, seed: int | None) -> Jitter:
+        """From the operating system's secure source, unless there is a seed."""
+        dice: Random = SystemRandom() if seed is None else Random(seed)
+        points = scores.classes * (1 + sum(map(len, scores.factors)))
+        return cls(margin, tuple(dice.getrandbits(64) for _ in range(points)))
+
+    def moves(self, most: int) -> Iterator[int]:
+        """Whole numbers from minus to plus the most, all alike."""
+        return iter((u * (2 * most + 1) >> 64) - most for u in self.draws)
 
 
 @dataclass(frozen=True)
@@ -65,6 +106,8 @@ class Base:
     """How that is known."""
     keeps: str
     """What is kept, in words."""
+    jitter: Jitter | None = None
+    """How points are moved at random, if they are."""
 
     def rounded(
         self,
@@ -94,27 +137,32 @@ class Base:
                 f"The points must have at most {MOST_BITS:,} bits; {used:,} are needed "
                 "to keep every ranking. Ask for fewer with bits, or leave out columns."
             )
-        views = self.views
+        views, scores = self.views, self.scores
+        most = 0
+        if self.jitter is not None:
+            most = jitter_of(scores, exponent, used, self.jitter.margin)
         card = scorecard(
-            self.scores,
+            scores,
             exponent,
             used,
             target=views.target,
             labels=views.labels,
             attributes=views.attributes,
+            moved=None if self.jitter is None else self.jitter.moves(most),
         )
         shifts = _shifts(moves or [0.0] * len(views.labels), card.scale, len(card.base))
-        coarse = used < needed
-        margin = margin_of(self.scores, exponent, used) if coarse else 0.0
-        proof = Certificate(exponent, used, self.gap, self.how, shifts, coarse)
+        coarse = used < needed or most > 0
+        margin = margin_of(scores, exponent, used, most) if coarse else 0.0
+        proof = Certificate(exponent, used, self.gap, self.how, shifts, coarse, most)
         keeps = self.keeps
         if coarse:
-            odds = _factor(margin * float(exponent))
+            odds = factor_words(margin * float(exponent))
             keeps += f", but for classes whose published odds are within {odds}"
         return Flattened(_moved(card, shifts, ruled), views, proof, keeps, margin)
 
 
-def _factor(margin: float) -> str:
+def factor_words(margin: float) -> str:
+    """A margin as odds, in words."""
     return f"{exp(margin):.7g}" if margin < 700 else f"e to the power {margin:.0f}"
 
 

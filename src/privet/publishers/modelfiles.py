@@ -24,6 +24,7 @@ from privet.publishers.commit import (
     refuse_foreign,
     refuse_place,
 )
+from privet.publishers.flattening import SyntheticTable
 from privet.publishers.folders import (
     as_json,
     beside,
@@ -40,7 +41,7 @@ from privet.publishers.modelreading import (
     read_card,
     wrong_files,
 )
-from privet.publishers.models import ClassifierRelease, SyntheticTable
+from privet.publishers.models import ClassifierRelease
 from privet.publishers.reading import MANIFEST, digest
 from privet.publishers.recounting import Place
 from privet.publishers.tables import columns_of, ratios, whole_counts
@@ -69,7 +70,10 @@ def write(
         Path(custody).expanduser().resolve(),
     )
     _refuse(release, place, replace)
-    table = release.table(extras["rows"]) if extras["rows"] else None
+    assert release.made is not None
+    table = release.made.table
+    if extras["rows"]:
+        table = release.table(extras["rows"])
     with explained(place), beside(place.folder) as partial:
         files = _files(release, partial, extras, table)
         found = _recount(release, partial, files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from privet.errors import InputError, PrivetError
 from privet.policy import Measure, Promise
 from privet.publishers.certificate import Certificate, problems
 from privet.publishers.folders import as_json
-from privet.publishers.models import ClassifierRelease
+from privet.publishers.models import ClassifierRelease, Method, method_from
 from privet.publishers.reading import Verification, changed_files, policy_from
 from privet.publishers.zeros import filled
 from privet.releases.classifier import ClassifierViews
@@ -71,6 +71,18 @@ def _counted(card: Scorecard, folder: Path, files: list[str]) -> ClassifierViews
         attributes=tuple(p.attributes[0] for p in parts),
         cells=tuple(p.cells[0] for p in parts),
     )
+
+
+def shown_by(release: ClassifierRelease) -> list[Scorecard | ClassifierViews]:
+    """Whatever a release shows: its scorecard, and its synthetic rows as counts."""
+    if release.made is not None:
+        table = release.made.table
+        return [release.card] if table is None else [release.card, table.views]
+    assert release.folder is not None
+    names = [f["path"] for f in release.manifest["files"]]
+    rows = [name for name in names if name.endswith(".parquet")]
+    counted = [_counted(release.card, release.folder, rows)] if rows else []
+    return [release.card, *counted]
 
 
 def read_card(folder: Path) -> Scorecard:
@@ -141,20 +153,34 @@ def verify_classifier(
     return Verification(tuple(wrong), release.audit)
 
 
-def private_in(custody: Path) -> ClassifierViews:
-    """The original counts, from the custody record."""
-    return _counts_in(custody, "counts")
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What the custody record of a classifier keeps."""
+
+    counts: ClassifierViews
+    """The original counts."""
+    prepared: ClassifierViews
+    """The counts whose predictions were kept: smoothed, with noise, or of rows."""
+    proof: Certificate
+    """Why they are kept."""
+    method: Method
+    """How it was made safe."""
+    manifest: str
+    """The digest of the manifest it belongs to."""
 
 
-def prepared_in(custody: Path) -> ClassifierViews:
-    """The counts whose predictions were kept, from the custody record."""
-    return _counts_in(custody, "prepared")
-
-
-def _counts_in(custody: Path, key: str) -> ClassifierViews:
+def kept_in(custody: Path) -> Kept:
+    """Read a custody record."""
+    record = _read(custody / CUSTODY)
     try:
-        return ClassifierViews.from_dict(_read(custody / CUSTODY)[key])
-    except (KeyError, TypeError, ValueError):
+        return Kept(
+            ClassifierViews.from_dict(record["counts"]),
+            ClassifierViews.from_dict(record["prepared"]),
+            Certificate.from_dict(record["certificate"]),
+            method_from(record["method"], record["options"]),
+            record["manifest_sha256"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
         raise InputError(
             f"{CUSTODY} must be the record of a classifier that privet wrote."
         ) from None
@@ -162,17 +188,11 @@ def _counts_in(custody: Path, key: str) -> ClassifierViews:
 
 def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list[str]:
     """What the custody record does not prove of a card: that it ranks as it should."""
-    record = _read(custody / CUSTODY)
-    try:
-        views = ClassifierViews.from_dict(record["prepared"])
-        proof = Certificate.from_dict(record["certificate"])
-        zeros = record["options"]["zeros"]
-        same = record["manifest_sha256"]
-    except (KeyError, TypeError, ValueError):
-        raise InputError(
-            f"{CUSTODY} must be the record of a classifier that privet wrote."
-        ) from None
-    found = list(problems(card, views.scores, filled(views.scores, zeros), proof))
-    if hashlib.sha256(as_json(content).encode()).hexdigest() != same:
+    kept = kept_in(custody)
+    if _shape(kept.prepared) != _shape(card):
+        return ["The custody record must be of this classifier; it is another one's."]
+    scores = kept.prepared.scores
+    found = list(problems(card, scores, filled(scores, kept.method.zeros), kept.proof))
+    if hashlib.sha256(as_json(content).encode()).hexdigest() != kept.manifest:
         found.append("The custody record must be this release's; it is another one's.")
     return found

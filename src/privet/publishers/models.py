@@ -17,16 +17,9 @@ from privet.errors import Infeasible, InputError
 from privet.finding import Audit, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.extended import ExtendedSafetyTransform
-from privet.publishers.flattening import Flattened
+from privet.publishers.flattening import Flattened, SyntheticTable
 from privet.publishers.safety import SafetyTransform, bayesian_promises
-from privet.publishers.tables import (
-    factor,
-    flips,
-    margin,
-    margin_words,
-    ratios,
-    table_counts,
-)
+from privet.publishers.synthetic import synthetic
 from privet.releases.classifier import ClassifierViews, from_categorical
 from privet.releases.scorecard import Scorecard
 from privet.roles import Roles
@@ -90,6 +83,8 @@ class ClassifierRelease:
         """Counts of a synthetic table of so many rows that keeps every promise too."""
         if self.made is None:
             raise InputError("A release that was loaded is written already.")
+        if self.made.table is not None:
+            raise InputError("A release of synthetic rows has them already.")
         return synthetic(self.made, bayesian_promises(self.policy), rows)
 
     def write(
@@ -193,6 +188,17 @@ def method_for(promises: Sequence[Promise]) -> Method:
     return ExtendedSafetyTransform()
 
 
+def method_from(kind: str, options: Mapping[str, str]) -> Method:
+    """The method a custody record tells of."""
+    texts = {k: options[k] for k in ("mode", "rule", "zeros") if k in options}
+    whole = {k: int(options[k]) for k in ("bits", "rows", "seed") if k in options}
+    parts = {k: Fraction(options[k]) for k in ("epsilon", "margin") if k in options}
+    if kind.endswith(ExtendedSafetyTransform().kind):
+        paper = options.get("paper") == "True"
+        return ExtendedSafetyTransform(paper=paper, **texts, **whole)  # type: ignore[arg-type]
+    return SafetyTransform(**texts, **whole, **parts)  # type: ignore[arg-type]
+
+
 def _refuse_unsafe(release: ClassifierRelease) -> None:
     kept = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
     for finding in release.audit.findings:
@@ -205,65 +211,3 @@ def _refuse_unsafe(release: ClassifierRelease) -> None:
                 best=reached,
                 advice=("Allow a larger move of beliefs.",),
             )
-
-
-# Synthetic tables -------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class SyntheticTable:
-    """Counts of a table that stands for a classifier, and how close it comes."""
-
-    views: ClassifierViews
-    """The counts; every value occurs in every class."""
-    margin: float
-    """Original odds within a factor of e to this may change their order; private."""
-    drift: float
-    """Published odds within a factor of this may change their order."""
-    flipped: tuple[int, int] | None
-    """Tuples that predict otherwise, of how many; None: too many to look at."""
-    exponent: Fraction
-    """What scores were raised to; private."""
-
-
-def synthetic(
-    made: Flattened, promises: Sequence[Promise], rows: int
-) -> SyntheticTable:
-    """A table of so many rows that keeps every promise.
-
-    Rounding to rows moves beliefs a little; the exponent is lowered until all is kept.
-    """
-    exact = ratios(made.card)
-    steepness = Fraction(1)
-    for _ in range(60):
-        scores = exact if steepness == 1 else _flatter(exact, steepness)
-        views = table_counts(scores, made.card, rows)
-        if audit(views, list(promises)).safe:
-            drift = margin(scores, views.scores)
-            exponent = made.proof.exponent * steepness
-            return SyntheticTable(
-                views,
-                margin_words(drift, exponent) + made.margin,
-                factor(margin_words(drift, Fraction(1))),
-                flips(exact, views.scores),
-                exponent,
-            )
-        steepness *= Fraction(98, 100)
-    raise Infeasible(
-        f"A table of {rows:,} rows does not keep every promise: whole rows are too "
-        "coarse.",
-        advice=("Ask for more rows, or publish the scorecard.",),
-    )
-
-
-def _flatter(scores: Any, power: Fraction) -> Any:
-    """Scores to a power, to about fifteen digits: rows are far coarser than that."""
-    from privet.releases.scores import Scores
-
-    def to(x: Fraction) -> Fraction:
-        return Fraction(float(x) ** float(power))
-
-    return Scores(
-        tuple(map(to, scores.weights)),
-        tuple(tuple(tuple(map(to, row)) for row in t) for t in scores.factors),
-    )

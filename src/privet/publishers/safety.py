@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor
+from math import floor, log
 from typing import Any, cast
 
 from privet.adversary import Bayesian
@@ -20,7 +20,13 @@ from privet.errors import Infeasible, InputError, NoAudit, what_exists
 from privet.exact import Number
 from privet.policy import Policy, Promise
 from privet.publishers.cycles import balanced
-from privet.publishers.flattening import MOST_BITS, Base, Flattened, gap_found
+from privet.publishers.flattening import (
+    MOST_BITS,
+    Base,
+    Flattened,
+    Jitter,
+    gap_found,
+)
 from privet.publishers.noise import noised
 from privet.publishers.zeros import KEEPS, WAYS, filled
 from privet.releases.classifier import ClassifierViews
@@ -41,8 +47,8 @@ FINEST = 2**10
 class SafetyTransform:
     """Raise scores to a power: the same predictions, and beliefs closer together.
 
-    >>> SafetyTransform()
-    SafetyTransform(mode='tight', zeros='smooth', bits=None, epsilon=None, seed=None)
+    >>> SafetyTransform(epsilon="0.5").epsilon
+    Fraction(1, 2)
     """
 
     mode: str = "tight"
@@ -58,6 +64,13 @@ class SafetyTransform:
     epsilon: Fraction | None = None
     """Add noise to the counts first, with this privacy loss for adding or removing one
     row; everything after is post-processing."""
+    margin: Fraction | None = None
+    """Move every number at random, so far that odds of the original within a factor of
+    e to this may change their order; whoever undoes the exponent finds counts with as
+    much doubt."""
+    rows: int | None = None
+    """Publish a synthetic table of so many rows and its own scorecard only: the fewer
+    rows, the less can be worked out, and the more predictions change."""
     seed: int | None = None
     """Draw the noise anew from this number; such a release is not publishable."""
 
@@ -65,8 +78,16 @@ class SafetyTransform:
         choice(self.mode, MODES, "mode")
         choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
+        if self.rows is not None and (self.bits, self.margin, self.mode) != (
+            None,
+            None,
+            "tight",
+        ):
+            raise InputError("rows must go without bits and margin, in tight mode.")
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", _epsilon(self.epsilon))
+            object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
+        if self.margin is not None:
+            object.__setattr__(self, "margin", _positive(self.margin, "margin"))
 
     @property
     def kind(self) -> str:
@@ -89,14 +110,18 @@ class SafetyTransform:
         original = prepared.scores
         scores = filled(original, self.zeros)
         shifts, exponent = self._exponent(prepared, scores, promises)
-        base = Base(prepared, scores, *gap_found(original), self._keeps())
+        jitter = self._jitter(scores)
+        exponent = self._lowered(exponent, promises, scores.classes)
+        base = Base(
+            prepared, scores, *gap_found(original), self._keeps(views, prepared), jitter
+        )
         while True:
             moves = [m * float(exponent) for m in shifts]
             made = base.rounded(
                 exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
             )
             if all(_kept(made.card, p) for p in promises):
-                return made
+                return self._as_rows(made, promises)
             exponent = _lower(exponent, promises[0])
 
     def _exponent(
@@ -113,8 +138,42 @@ class SafetyTransform:
             return none, _paper(views, scores, promises)
         return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
 
-    def _keeps(self) -> str:
-        return KEEPS["full" if self.zeros == "smooth" else self.zeros]
+    def _as_rows(self, made: Flattened, promises: Sequence[Promise]) -> Flattened:
+        if self.rows is None:
+            return made
+        from privet.publishers.synthetic import only_rows
+
+        return only_rows(made, promises, self.rows)
+
+    def _jitter(self, scores: Scores) -> Jitter | None:
+        if self.margin is None:
+            return None
+        return Jitter.drawn(self.margin, scores, self.seed)
+
+    def _lowered(
+        self, exponent: Fraction, promises: Sequence[Promise], classes: int
+    ) -> Fraction:
+        """The exponent, less what moving the numbers may add to beliefs."""
+        limits = [limit_of(p, classes) for p in promises]
+        least = min((x for x in limits if x is not None), default=None)
+        if self.margin is None or least is None or least <= 1:
+            return exponent
+        added = float(exponent * self.margin) / log(least)
+        return _grid(float(exponent) / (1 + added), promises[0])
+
+    def _keeps(self, views: ClassifierViews, prepared: ClassifierViews) -> str:
+        """What is kept, and of what."""
+        kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        if self.epsilon is not None:
+            return f"{kept}, as the counts with noise have it"
+        return kept + kept_of(views, prepared)
+
+
+def kept_of(views: ClassifierViews, prepared: ClassifierViews) -> str:
+    """That something was added to the counts, where it was not before."""
+    if views.smoothing == prepared.smoothing:
+        return ""
+    return f", after adding {prepared.smoothing} to every count"
 
 
 # Limits and exponents ---------------------------------------------------------------
@@ -272,10 +331,10 @@ def choice(value: str, known: Sequence[str], what: str) -> None:
         )
 
 
-def _epsilon(value: Number) -> Fraction:
+def _positive(value: Number, what: str) -> Fraction:
     from privet.exact import fraction
 
-    found = fraction(value, "epsilon")
+    found = fraction(value, what)
     if not 0 < found <= 1000:
-        raise InputError(f"epsilon must be above 0 and at most 1000; got {value!r}.")
+        raise InputError(f"{what} must be above 0 and at most 1000; got {value!r}.")
     return found

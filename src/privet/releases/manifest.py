@@ -51,8 +51,8 @@ NOT_PROMISED_OF_CLASSIFIERS = (
 """What no promise about a classifier covers; said in every manifest."""
 
 FLATTENED = (
-    "Its probabilities are flattened. The most likely class is the original's; "
-    "thresholds other than that, and calibration, are not."
+    "Its probabilities are flattened: thresholds other than the most likely class, and "
+    "calibration, are not the original's."
 )
 """What users of a published classifier must know."""
 

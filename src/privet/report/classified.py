@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import floor
 from typing import Any
 
-from privet.audits.inversion import Inverter, Recovered
+from privet.beliefs import Ceiling
 from privet.exact import fraction, percent
-from privet.publishers.models import ClassifierRelease
-from privet.releases.classifier import ClassifierViews
+from privet.finding import Finding
+from privet.publishers.mitigations import Mitigated, mitigations, of_release
+from privet.publishers.modelreading import shown_by
+from privet.publishers.models import ClassifierRelease, Method, method_from
+from privet.publishers.safety import bayesian_promises
 from privet.releases.manifest import FLATTENED
 from privet.report import words
 from privet.report.summary import finding
@@ -32,7 +36,7 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "attributes": [a.name for a in release.card.attributes],
         "exponent": None if release.exponent is None else str(release.exponent),
         "keeps": release.keeps,
-        "promises": [_promise(finding(was), finding(now)) for was, now in pairs],
+        "promises": [_promise(was, now) for was, now in pairs],
         "flattened": FLATTENED,
         "reach": words.reach(release.audit),
         "inverter": _inverted(release),
@@ -40,11 +44,30 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
     }
 
 
-def _promise(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def compared(
+    release: ClassifierRelease, method: Method | None = None
+) -> list[dict[str, Any]]:
+    """A release, and every mitigation: what each costs, and what it leaves."""
+    assert release.private is not None
+    method = method or method_from(release.method, release.options)
+    stated = bayesian_promises(release.policy)
+    this, found = _this(release, method), mitigations(release.private, stated, method)
+    others = found if this.setting else found[1:]  # the first has no mitigation
+    return [m.to_dict() for m in (this, *others)]
+
+
+def _this(release: ClassifierRelease, method: Method) -> Mitigated:
+    assert release.private is not None
+    return of_release(release.private, method, shown_by(release))
+
+
+def _promise(before: Finding, after: Finding) -> dict[str, Any]:
+    was, now = finding(before), finding(after)
     return {
         "promise": now["promise"],
         "verdict": now["verdict"],
         "limit": now["limit"],
+        "ceiling": isinstance(getattr(after.promise, "limit", None), Ceiling),
         "before": was["posterior"],
         "after": now["posterior"],
         "words": now["words"],
@@ -52,20 +75,12 @@ def _promise(was: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _inverted(release: ClassifierRelease) -> str | None:
-    """The share of counts the inverter finds; None with nothing to compare."""
+def _inverted(release: ClassifierRelease) -> dict[str, Any] | None:
+    """What the inverter finds; None with nothing to compare."""
     if release.private is None or release.made is None:
         return None
-    return str(attacked(release.card, release.private, release.made.views)[1])
-
-
-def attacked(
-    card: Any, private: ClassifierViews, prepared: ClassifierViews
-) -> tuple[Recovered, Any]:
-    """What somebody recovers who knows the class sizes, and how much of it is right."""
-    sizes = dict(zip(private.labels, map(int, private.sizes), strict=True))
-    found = Inverter(sizes, smoothing=prepared.smoothing).attack(card)
-    return found, found.right(private)
+    method = method_from(release.method, release.options)
+    return _this(release, method).to_dict()
 
 
 def as_text(told: Mapping[str, Any]) -> str:
@@ -75,22 +90,54 @@ def as_text(told: Mapping[str, Any]) -> str:
     for p in told["promises"]:
         lines += ["", f"{words.plain(p['promise'])}"]
         if p["before"] is not None and p["after"] is not None:
-            lines.append(f"  Worst case: {_share(p['before'])} → {_share(p['after'])}.")
+            either = len(told["classes"]) == 2 and not p["ceiling"]
+            before, after = (_share(p[k], either) for k in ("before", "after"))
+            lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
     if told["inverter"] is not None:
-        lines.append(inverter_words(fraction(told["inverter"])))
+        lines += inverter_words(told["inverter"])
+    if told.get("mitigations"):
+        lines += ["", *table(told["mitigations"])]
     return "\n".join(lines)
 
 
-def inverter_words(share: Any) -> str:
-    """What the red team found, in a sentence."""
-    much = "all" if share == 1 else f"at least {percent(share)}"
-    return (
+def inverter_words(found: Mapping[str, Any]) -> list[str]:
+    """What the red team found, and what predictions changed, in sentences."""
+    share, same = found["recovered"], found["agreement"]
+    much = {0: "none", 1: "all"}.get(share, f"at least {_percent(share)}")
+    said = [
         "Somebody who knows how it was made, and how many rows each class has, works "
         f"out {much} of the original counts exactly."
-    )
+    ]
+    if same < 1:
+        said.append(f"It predicts as the original does for {_percent(same)} of people.")
+    return said
 
 
-def _share(value: str) -> str:
-    return percent(fraction(value))
+def table(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Mitigations side by side: what each costs, and what it leaves to an inverter."""
+    heads = ("what is published", "predicts alike", "counts recovered")
+    rows = [
+        (
+            f"{x['name']}{', ' if x['setting'] else ''}{x['setting']}",
+            "—" if x["agreement"] is None else _percent(x["agreement"]),
+            "—" if x["recovered"] is None else _percent(x["recovered"]),
+        )
+        for x in lines
+    ]
+    wide = [max(len(r[i]) for r in (heads, *rows)) for i in range(3)]
+    return [
+        f"{a:{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}" for a, b, c in (heads, *rows)
+    ]
+
+
+def _percent(share: float) -> str:
+    """A measured share, rounded down so that all is said of all only."""
+    return f"{floor(share * 1000 + 1e-9) / 10:g} %"
+
+
+def _share(value: str, either: bool) -> str:
+    """A belief; of two classes, in the likelier one where either may be learnt."""
+    found = fraction(value)
+    return percent(max(found, 1 - found) if either else found)

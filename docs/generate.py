@@ -604,7 +604,10 @@ FINDING_FIELDS = {
     "is a bound.",
     "prior": "The worst case before: the share of the value in the whole table, as a "
     "fraction in text; null without a belief.",
-    "posterior": "The worst case after, as a fraction in text; null without a belief.",
+    "posterior": "The worst case after, as a fraction in text; null without a belief. "
+    "Of a bound or an estimate, its upper end.",
+    "at_least": "The lower end of a bound or an estimate; null where the worst case is "
+    "exact.",
     "limit": "The limit, as the policy writes it, numbers as fractions in text. For a "
     "measure, its level.",
     "measured": "What a measure measures, as text; null for a promise.",
@@ -618,6 +621,10 @@ FINDING_FIELDS = {
     "words": "The finding in words.",
     "beyond": "How much of the table is beyond the limit, in words.",
     "note": "What else must be said, such as why nothing was judged.",
+    "details": "More that was counted about views: `histogram`, `worst_keys` and "
+    "`people_in_several_keys` where every association was judged; `associations`, the "
+    "surest first, where some were; `draws`, `error` and `seed` where tables were "
+    "drawn.",
 }
 
 PUBLISH_FIELDS = {

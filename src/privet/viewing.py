@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from privet.table import Table
 
 
+MOST_KEYS = 5
+"""Keys that are listed in a terminal."""
+
+
 @click.command(short_help="Judge, propose or release views of a table.")
 @click.argument("source", metavar="TABLE", type=click.Path())
 @click.option(
@@ -149,7 +153,7 @@ def _release(
 def _show_details(found: Audit) -> None:
     """How risk is spread over the keys, where every association was judged."""
     for finding in found.findings:
-        if not (details := finding.details):
+        if "histogram" not in (details := finding.details):
             continue
         terminal.emit(f"\nHow sure one can be, by key ({finding.promise.name}):")
         for part in details["histogram"]:
@@ -160,6 +164,19 @@ def _show_details(found: Audit) -> None:
                 )
         terminal.emit(
             f"  people in several keys: {details['people_in_several_keys']:,}"
+        )
+        _show_keys(details["worst_keys"][:MOST_KEYS])
+
+
+def _show_keys(keys: list[dict[str, Any]]) -> None:
+    """The keys in which most is given away."""
+    terminal.emit("Keys to look at first:")
+    for key in keys:
+        named = [f"{c} {'missing' if v is None else v}" for c, v in key["key"].items()]
+        restricted = key["restricted"] or "refuted"
+        terminal.emit(
+            f"  {', '.join(named) or 'everybody'}: {key['people']:,} people, "
+            f"{key['values']:,} values; one row per person: {restricted}"
         )
 
 

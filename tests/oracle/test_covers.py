@@ -176,8 +176,21 @@ def test_shares_at_a_limit_are_decided():
     assert both.beyond(Ceiling("0.7500001")) is False
 
 
-def test_large_blocks_are_bounded():
+def test_large_blocks_are_bounded(monkeypatch):
     for m, n, s, t in [(8, 9, 2, 1), (10, 10, 2, 2), (9, 12, 1, 3)]:
-        low, high = chances._harris(m, n, s, t)
-        exact = 1 - Fraction(covers.avoiding(m, n, s, t), covers.upw(m, n))
-        assert low <= exact <= high
+        exact = chances.block_share(m, n, s, t)
+        assert exact.exact
+        with monkeypatch.context() as patched:
+            patched.setattr(chances, "EXACT_BITS", 0)
+            found = chances.block_share(m, n, s, t)
+        assert found.low <= exact.low <= found.high < found.low + Fraction(1, 10)
+
+
+def test_any_edges_of_large_keys_are_bounded():
+    rng = random.Random(8)
+    for _ in range(40):
+        m, n, rows = rng.randint(3, 8), rng.randint(3, 8), rng.randint(1, 3)
+        masks = [rng.randrange(1, 1 << rows) for _ in range(rng.randint(1, n))]
+        found = chances.edges_share(m, n, masks)
+        truth = 1 - Fraction(covers.avoiding_edges(m, n, masks), covers.upw(m, n))
+        assert found.low <= truth <= found.high

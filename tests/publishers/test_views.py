@@ -195,6 +195,58 @@ def test_one_view_with_both_columns_publishes_it(patients):
     assert 0 == other.posterior
 
 
+@pytest.mark.parametrize("model", ["unrestricted", "restricted", "functional", "bag"])
+def test_what_one_view_publishes_is_certain_in_every_model(model):
+    """Even of somebody with two values, who refutes that everybody has one."""
+    rows = {"name": ["A", "A", "B"], "ill": ["f", "g", "f"], "x": ["u", "v", "u"]}
+    with opened(rows, identifier="name", sensitive="ill") as table:
+        views = pv.Views(table, ["name", "ill"], ["x", "ill"])
+        promise = pv.Promise(pv.Reconstructor(model), pv.Ceiling("9/10"))
+        found = pv.audit(views, promise).worst
+        assert found.verdict is pv.Verdict.BREACH
+        assert "this view" in found.explain()
+        about = {"name": "B", "ill": "g"}
+        assert 0 == pv.belief(views, pv.Reconstructor(model), about).posterior
+
+
+def test_every_association_is_told_with_its_keys(patients):
+    views = pv.Views(patients, *VIEWS)
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.7"))
+    told = pv.audit(views, promise).to_dict()["findings"][0]["details"]
+    first, *_, last = told["worst_keys"]
+    assert {"age": "30"} == first["key"]
+    assert ("1", "1", "1") == (first["unrestricted"], first["restricted"], first["bag"])
+    assert ("161/265", "1/3", "1/3") == (
+        last["unrestricted"],
+        last["restricted"],
+        last["bag"],
+    )
+
+
+def test_wildcards_are_told_one_by_one_true_or_not(patients):
+    about = {"name": "George", "problem": "*"}
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.7"), about)
+    told = pv.audit(pv.Views(patients, *VIEWS), promise).worst.details["associations"]
+    assert {"Cold": False, "Diarrhea": False, "HIV": True} == {
+        t["value"]: t["in_table"] for t in told
+    }
+    assert {"161/265"} == {t["share"] for t in told}
+
+
+def test_keys_that_one_row_each_cannot_explain_come_after_certain_ones():
+    rows = {
+        "name": ["A", "A", "B", "C", "D", "D"],
+        "x": [1, 1, 2, 3, 3, 3],
+        "ill": ["f", "g", "f", "f", "f", "g"],
+    }
+    with opened(rows, identifier="name", sensitive="ill") as table:
+        views = pv.Views(table, ["name", "x"], ["x", "ill"])
+        promise = pv.Promise(pv.Reconstructor(), pv.Ceiling(1))
+        keys = pv.audit(views, promise).worst.details["worst_keys"]
+    assert [(1, 1), (1, 2), (2, 2)] == [(k["people"], k["values"]) for k in keys]
+    assert ["1", None, "1/2"] == [k["restricted"] for k in keys]
+
+
 def test_views_that_share_nothing_are_one_key(patients):
     views = pv.Views(patients, ["name"], ["problem"])
     belief = pv.belief(views, pv.Reconstructor(), {"name": "George", "problem": "HIV"})

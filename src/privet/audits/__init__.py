@@ -78,6 +78,7 @@ def audit(
     *,
     strict: bool = False,
     max_seconds: float | None = None,
+    seed: int | None = None,
     progress: Listener | None = None,
 ) -> Audit:
     """Judge every promise on a table or a release, exactly, each with a witness.
@@ -92,6 +93,9 @@ def audit(
         Whether a value that never occurs is an error instead of a warning.
     max_seconds
         Stop after this time; what is not decided by then is UNDECIDED.
+    seed
+        Makes draws repeatable, where tables behind many views are drawn at random;
+        otherwise they come from the system's secure source.
     progress
         Takes `Progress` events.
 
@@ -117,7 +121,7 @@ def audit(
         table = bound(release.table, promises)
         release = Views(table, *release.views, marker=release.marker)
     notes = Notes(strict)
-    run = Run.starting(progress, max_seconds)
+    run = Run.starting(progress, max_seconds, seed)
     findings = _judge(release, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))

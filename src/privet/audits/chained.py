@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 
 from privet.audits.chains import Graph, graphs
+from privet.audits.chances import Share
 from privet.audits.secrets import Secret
 from privet.engines.tuples import Tuples
 from privet.errors import InputError
+
+Pattern = tuple[int, frozenset[int], frozenset[int]]
+"""A part of a chain, and the keys of a person and a value in it."""
+
+MOST_WORK = 30_000_000
+"""Terms of all sums together; more would take minutes."""
 
 
 @dataclass(frozen=True)
@@ -42,30 +48,112 @@ class Chain:
             for p in of_c[c]
         }
 
-    def shares(self, person: int, value: int) -> list[Fraction | None]:
+    def shares(self, person: int, value: int) -> list[Share | None]:
         """The share of each part in which they can meet."""
-        found = []
-        for graph in self.graphs:
-            mine = frozenset(self.people[person] & set(graph.people))
-            theirs = frozenset(self.values[value] & set(graph.values))
-            if any(b in mine and c in theirs for b, c in graph.edges):
-                found.append(self._known(graph, mine, theirs))
-        return found
+        return [
+            self._known(graph, mine, theirs)
+            for graph, mine, theirs in self._meeting(person, value)
+        ]
+
+    def bounded(self, person: int, value: int) -> list[Share]:
+        """The same, between bounds where it is not counted."""
+        return [
+            self._known(graph, mine, theirs) or graph.bounded(mine, theirs)
+            for graph, mine, theirs in self._meeting(person, value)
+        ]
+
+    def restricted(self, person: int, value: int) -> tuple[int, int] | None:
+        """Tables in which a person has one value only: with this one, of all.
+
+        None where that is not counted.
+        """
+        keys = self.people[person]
+        near = self._near(keys)
+        values = {
+            p for g in near for b, c in g.edges if b in keys for p in self.holders[c]
+        }
+        weights = {}
+        for p in values:
+            if (weight := self._only(near, keys, p)) is None:
+                return None
+            weights[p] = weight
+        return weights.get(value, 0), sum(weights.values())
+
+    def _only(self, near: Sequence[Graph], keys: set[int], value: int) -> int | None:
+        whole = 1
+        for graph in near:
+            mine = frozenset(keys & graph.people.keys())
+            theirs = frozenset(self.values[value] & graph.values.keys())
+            at = id(graph), mine, theirs
+            if at not in self._weights:
+                self._weights[at] = (
+                    graph.only(mine, theirs) if self._affords(graph) else None
+                )
+            if (weight := self._weights[at]) is None:
+                return None
+            whole *= weight
+        return whole
+
+    @property
+    def tuples(self) -> int:
+        """How many tuples the join has."""
+        return sum(g.tuples for g in self.graphs)
 
     @cached_property
-    def _kept(
-        self,
-    ) -> dict[tuple[int, frozenset[int], frozenset[int]], Fraction | None]:
+    def holders(self) -> dict[int, list[int]]:
+        """The values of each key c."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for p, cs in self.values.items():
+            for c in cs:
+                found[c].append(p)
+        return dict(found)
+
+    def _meeting(
+        self, person: int, value: int
+    ) -> Iterator[tuple[Graph, frozenset[int], frozenset[int]]]:
+        """The parts in which they can meet, and the keys of both there."""
+        keys = self.people[person]
+        for graph in self._near(keys):
+            mine = keys & graph.people.keys()
+            theirs = self.values[value] & graph.values.keys()
+            if graph.meets(mine, theirs):
+                yield graph, frozenset(mine), frozenset(theirs)
+
+    def _near(self, keys: set[int]) -> list[Graph]:
+        """The parts that have some keys of people."""
+        return list({id(g): g for b in sorted(keys) for g in (self._home[b],)}.values())
+
+    @cached_property
+    def _home(self) -> dict[int, Graph]:
+        return {b: graph for graph in self.graphs for b in graph.people}
+
+    @cached_property
+    def _weights(self) -> dict[Pattern, int | None]:
+        return {}
+
+    @cached_property
+    def _kept(self) -> dict[Pattern, Share | None]:
         return {}
 
     def _known(
         self, graph: Graph, mine: frozenset[int], theirs: frozenset[int]
-    ) -> Fraction | None:
+    ) -> Share | None:
         """People in the same keys are alike."""
         at = id(graph), mine, theirs
         if at not in self._kept:
-            self._kept[at] = graph.share(mine, theirs)
+            self._kept[at] = graph.apart(mine, theirs)
+            if self._kept[at] is None and self._affords(graph):
+                self._kept[at] = graph.share(mine, theirs)
         return self._kept[at]
+
+    def _affords(self, graph: Graph) -> bool:
+        """Whether there is still time to count; other parts than this go on."""
+        self._spent.append(graph.steps)
+        return sum(self._spent) <= MOST_WORK
+
+    @cached_property
+    def _spent(self) -> list[int]:
+        return []
 
 
 def chain_of(secret: Secret, seen: Sequence[Tuples]) -> Chain | None:

@@ -8,8 +8,9 @@ machine rounds differently.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -39,6 +40,8 @@ class Share:
     """Not more than this."""
     above: bool = False
     """Whether it is known to be above `low`, not only at it."""
+    sampled: bool = False
+    """Whether the bounds rest on draws; they hold but for a small chance then."""
 
     @classmethod
     def of(cls, share: Fraction) -> Share:
@@ -62,12 +65,13 @@ class Share:
 
 def either(shares: Iterable[Share]) -> Share:
     """The chance that at least one of independent things is so."""
-    low, high, above = Fraction(1), Fraction(1), False
+    low, high, above, sampled = Fraction(1), Fraction(1), False, False
     for share in shares:
         low *= 1 - share.low
         high *= 1 - share.high
         above |= share.above and share.low < 1
-    return _rounded(1 - low, 1 - high, above)
+        sampled |= share.sampled
+    return replace(_rounded(1 - low, 1 - high, above), sampled=sampled)
 
 
 def _rounded(low: Fraction, high: Fraction, above: bool) -> Share:
@@ -107,24 +111,40 @@ def block_share(m: int, n: int, s: int, t: int) -> Share:
     if m * n <= EXACT_BITS and s * m * m * n <= EXACT_WORK * 10:
         whole = covers.upw(m, n)
         return Share.of(1 - Fraction(covers.avoiding(m, n, s, t), whole))
-    return Share(*_harris(m, n, s, t), False)
+    left = Counter({n - t: s}) + Counter({m - s: t})
+    left += Counter({n: m - s}) + Counter({m: n - t})
+    return harris(s * t, union_bound(left))
 
 
-def _harris(m: int, n: int, s: int, t: int) -> tuple[Fraction, Fraction]:
-    """Fill the key by fair coins: at least 1 - 2**-st, by Harris; above by a sum.
+def edges_share(m: int, n: int, masks: Sequence[int]) -> Share:
+    """Bounds on the share of the worlds with one of some edges, which are given as a
+    bit mask of people nodes per value node.
+    """
+    rows = max(mask.bit_length() for mask in masks)
+    mine = [sum(mask >> a & 1 for mask in masks) for a in range(rows)]
+    left = Counter(n - taken for taken in mine)
+    left += Counter(m - mask.bit_count() for mask in masks)
+    left += Counter({n: m - rows}) + Counter({m: n - len(masks)})
+    return harris(sum(mine), union_bound(left))
 
-    Nodes of the block keep c - b edges when the block is empty: n - t or m - s.
+
+def union_bound(left: Mapping[int, int]) -> Fraction:
+    """The sum of 2**-k, rounded up, over view tuples with k join tuples left.
+
+    >>> union_bound({1: 1, 2: 2})
+    Fraction(1, 1)
     """
     scale = 1 << BITS
+    return Fraction(sum(n * max(scale >> k, 1) for k, n in left.items()), scale)
 
-    def power(k: int) -> Fraction:  # 2**-k, rounded up
-        return Fraction(max(scale >> k, 1), scale)
 
-    delta = s * power(n - t) + t * power(m - s)
-    delta += (m - s) * power(n) + (n - t) * power(m)
-    block = power(s * t) if s * t < BITS else Fraction(0)
-    low = 1 - power(s * t)
-    return max(low, Fraction(1, 2)), 1 - block * max(Fraction(0), 1 - delta)
+def harris(supports: int, delta: Fraction) -> Share:
+    """1 - 2**-B and more, but not more than 1 - 2**-B (1 - delta)."""
+    if not supports:
+        return Share.of(Fraction(0))
+    low = 1 - Fraction(1, 1 << min(supports, BITS))
+    miss = 1 - low if supports < BITS else Fraction(0)
+    return Share(low, 1 - miss * max(Fraction(0), 1 - delta))
 
 
 # In floats --------------------------------------------------------------------------

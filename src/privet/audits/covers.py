@@ -20,6 +20,9 @@ MOST_TERMS = 200_000
 MOST_ROWS = 16
 """Rows of one person whose subsets are listed."""
 
+MOST_PAIRS = 2_000
+"""Pairs of tuples of a key in which some are forbidden one by one."""
+
 
 @lru_cache(maxsize=100_000)
 def upw(m: int, n: int) -> int:
@@ -92,10 +95,11 @@ def avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int:
     Only the people nodes that occur in a mask are listed; the others go by binomials.
     """
     rows = max((mask.bit_length() for mask in forbidden), default=0)
-    if rows > MOST_ROWS:
+    if rows > MOST_ROWS or m * n > MOST_PAIRS:
         raise TooLarge(
-            f"At most {MOST_ROWS} rows of one person are compared with a condition "
-            f"over both views; there are {rows}."
+            f"At most {MOST_ROWS} rows of one person, in keys of at most {MOST_PAIRS} "
+            "pairs of tuples, are compared with a condition over both views; there "
+            f"are {rows} rows in {m} x {n}."
         )
     free = n - len(forbidden)
     return sum(

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import exp2, isinf, log1p, log2
+from typing import Any
 
 from privet.audits.chances import BITS, Share, either, excess, share
 from privet.audits.joined import with_others, witness_of
-from privet.audits.judging import finding, nobody
+from privet.audits.judging import finding, nobody, written
 from privet.audits.secrets import Secret
 from privet.beliefs import Ceiling
 from privet.engines.asked import Asked
@@ -161,11 +162,34 @@ class EveryAssociation:
 
     def _details(self, several: int) -> dict[str, object]:
         shares = [_rough(e) for e in self._excess]
-        order = sorted(range(len(shares)), key=lambda i: (-self._excess[i], i))
+        order = sorted(range(len(shares)), key=self._gravity)
+        worst = self._all.worst_keys(order[:WORST_KEYS], WORST_KEYS)
         return {
             "people_in_several_keys": several,
             "histogram": _histogram(self._all.sizes, shares),
-            "worst_keys": self._all.worst_keys(order[:WORST_KEYS], WORST_KEYS),
+            "worst_keys": [self._key(key) for key in worst],
+        }
+
+    def _gravity(self, at: int) -> tuple[int, float, int]:
+        """What is certain first; then what one row per person cannot explain."""
+        people, values = _pair(self._all.sizes[at])
+        rank = 0 if values == 1 else 1 if people == 1 else 2
+        return rank, -self._excess[at], at
+
+    def _key(self, key: dict[str, Any]) -> dict[str, object]:
+        """A key as every model sees it, whoever is in no other key."""
+        at = key["kind"]
+        people, values = _pair(self._all.sizes[at])
+        one = people > 1 or values == 1
+        return {
+            "key": key["key"],
+            "people": people,
+            "values": values,
+            "unrestricted": written(share(people, values)),
+            "log2_excess": self._excess[at],
+            "restricted": str(Fraction(1, values)) if one else None,
+            "functional": str(Fraction(1, values)) if people >= values else None,
+            "bag": None if key["often"] is None else str(key["often"]),
         }
 
 

@@ -7,13 +7,23 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import comb, prod
+from typing import Any
 
 from privet.audits import covers
-from privet.audits.chances import BITS, Share, block_share, either
+from privet.audits.chances import BITS, Share, block_share, edges_share, either
 from privet.audits.confidence import Warn
-from privet.audits.judging import finding, nobody, prior, refuted, undecided
+from privet.audits.judging import (
+    MOST_TOLD,
+    association,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
 from privet.audits.secrets import Secret
-from privet.engines.asked import Asked, Example, Kind, Meeting
+from privet.engines.answers import Answers, Example, Kind, Meeting
+from privet.engines.asked import Asked
 from privet.engines.base import Run
 from privet.engines.relations import Relation
 from privet.engines.tuples import Sides
@@ -36,7 +46,7 @@ SPREAD = (
 def judge(views: Views, secret: Secret, sides: Sides, run: Run, warn: Warn) -> Finding:
     """Judge one promise on two views."""
     with views.relate(sides, run) as relation:
-        model, full = secret.against.model, secret.against.worlds == "full"
+        model, full = secret.model, secret.full
         if model == "bag" and views.marker:
             return undecided(
                 secret,
@@ -61,7 +71,7 @@ def judge(views: Views, secret: Secret, sides: Sides, run: Run, warn: Warn) -> F
 
 
 def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding:
-    model = secret.against.model
+    model = secret.model
     asked = Asked(
         relation,
         secret.people,
@@ -101,12 +111,30 @@ def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding
         bounded=not worst.exact
         and worst.high - worst.low > Fraction(1, 1 << BITS // 2),
         verdict_=Verdict.UNDECIDED if doubt else None,
+        details={"associations": _listed(answers, known)},
         counts=(
             sum(k.pairs for k in kinds),
             sum(k.pairs for k in above),
             answers.people([k.number for k in above]),
         ),
     )
+
+
+def _listed(
+    answers: Answers, known: Sequence[tuple[Share, Kind]]
+) -> list[dict[str, Any]]:
+    """The surest associations, true or not: the answer does not depend on that."""
+    ranked = sorted(known, key=lambda sk: (-sk[0].high, -sk[0].low, sk[1].number))
+    by_kind = {kind.number: share for share, kind in ranked}
+    return [
+        association(
+            one.person,
+            one.secret,
+            by_kind[one.number],
+            **({} if one.held is None else {"in_table": one.held}),
+        )
+        for one in answers.first(list(by_kind), MOST_TOLD)
+    ]
 
 
 def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
@@ -136,12 +164,10 @@ def _met(meeting: Meeting) -> Share:
     m, n, s, t, *more = meeting
     if not more or (len(more[0]) == t and set(more[0]) == {(1 << s) - 1}):
         return block_share(m, n, s, t)
-    if m * n > 2_000:
-        raise TooLarge(
-            "A condition over both views is counted in keys of at most 2000 pairs of "
-            f"tuples; one has {m} x {n}."
-        )
-    avoided = covers.avoiding_edges(m, n, more[0])
+    try:
+        avoided = covers.avoiding_edges(m, n, more[0])
+    except TooLarge:
+        return edges_share(m, n, more[0])
     return Share.of(1 - Fraction(avoided, covers.upw(m, n)))
 
 
@@ -213,10 +239,10 @@ def witness_of(
 ) -> Reconstruction:
     """The association that decides, and by which counts."""
     meetings = kind.meetings or ()
-    part, whole = _worlds(secret.against.model, worst, meetings)
-    shares = {secret.against.model: worst.high}
+    part, whole = _worlds(secret.model, worst, meetings)
+    shares = {secret.model: worst.high}
     sizes: tuple[tuple[int, int], ...] = ()
-    if secret.against.model in ("unrestricted", "restricted", "functional"):
+    if secret.model in ("unrestricted", "restricted", "functional"):
         sizes = tuple((int(k[0]), int(k[1])) for k in meetings)
     return Reconstruction(
         knows={secret.person: example.person},
@@ -227,7 +253,8 @@ def witness_of(
         prior_part=before.high.numerator,
         prior_whole=before.high.denominator,
         counted="tables",
-        model=secret.against.model,
+        model=secret.model,
+        views=1 if secret.published else 2,
         keys=example.keys,
         sizes=sizes,
         cover=example.shown,

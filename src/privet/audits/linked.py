@@ -1,30 +1,41 @@
 """More than two views that bear on an association: exactly where it can be counted.
 
 A chain of three views by its graph, several views on one key by a closed sum, small
-joins by listing; otherwise a share lies between proved bounds.
+joins by listing; otherwise a share lies between proved bounds, or, where those say
+little, between bounds that draws of the tables give.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from typing import Any
 
-from privet.audits import covers
 from privet.audits.chained import Chain, chain_of
-from privet.audits.chances import BITS, Share, either
+from privet.audits.chances import Share, either
+from privet.audits.coins import ERROR, new_key
 from privet.audits.confidence import Warn
-from privet.audits.judging import finding, nobody, prior, undecided
+from privet.audits.general import General, Pair
+from privet.audits.judging import (
+    MOST_TOLD,
+    association,
+    ends,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
 from privet.audits.reduced import Part
 from privet.audits.secrets import Secret
-from privet.audits.tuples import Joined, Row, check_covered, join, parts
+from privet.audits.starred import Star, star_of
+from privet.audits.tuples import MOST_JOINED, Row
 from privet.counts import Domain
 from privet.engines.base import Run
 from privet.engines.tuples import Tuples, null_code
-from privet.errors import InputError, TooLarge
+from privet.errors import TooLarge
 from privet.finding import Finding, Reconstruction, Verdict
 from privet.releases.views import Views
 
@@ -34,9 +45,10 @@ MOST_TUPLES = 200_000
 MOST_PAIRS = 20_000
 """Associations that are judged one by one."""
 
-BETWEEN = (
-    "Tables behind {n} such views are too many to count; the share lies between {low} "
-    "and {high}."
+DRAWN = (
+    "Tables behind {n} such views are too many to count, so {draws:,} of them were "
+    "drawn at random, all equally likely{seed}; the share lies between {low} and "
+    "{high}, but for a chance of {error}."
 )
 TWO_ONLY = (
     "A secret query with a condition is judged on two views only; {n} bear on it."
@@ -53,23 +65,24 @@ def judge(
     """Judge one promise on views that no two of them answer."""
     if secret.condition is not None:
         return undecided(secret, TWO_ONLY.format(n=len(reduced)))
-    if secret.against.model == "bag":
+    if secret.model == "bag":
         return undecided(secret, "The bag model is counted for two views only.")
     seen = [
         views.tuples(p.number, sorted(p.columns), run, most=MOST_TUPLES)
         for p in reduced
     ]
-    return _Linked(secret, reduced, seen, warn).finding()
+    return _Linked(secret, seen, run, warn).finding()
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Linked:
     """Several views in codes."""
 
     secret: Secret
-    reduced: Sequence[Part]
     seen: Sequence[Tuples]
+    run: Run
     warn: Warn
+    draws: int = field(default=0)
 
     def finding(self) -> Finding:
         secret = self.secret
@@ -77,28 +90,61 @@ class _Linked:
         if not pairs:
             self._warn_of_strangers()
             return nobody(secret)
-        shares = [(self._share(i, p), i, p) for i, p in pairs]
-        if any(s is None for s, _, _ in shares):
-            return undecided(secret, MODEL.format(model=secret.against.model))
-        known = [(s, i, p) for s, i, p in shares if s is not None]
-        worst, person, value = max(known, key=lambda k: (k[0].high, k[0].low))
-        surest = max(known, key=lambda k: k[0].low)[0]
-        if surest.beyond(secret.limit):  # certain, even if another might be worse
-            worst = replace(worst, low=max(worst.low, surest.low))
-        above = [(i, p) for s, i, p in known if s.beyond(secret.limit)]
+        shares, lost = self._shares(pairs)
+        notes = [refuted(secret, len({i for i, _ in lost}))] if lost else []
+        if len(shares) + len(lost) < len(pairs):
+            return undecided(secret, MODEL.format(model=secret.model))
+        if not shares:
+            return undecided(secret, notes[0])
+        return self._told(pairs, shares, notes)
+
+    def _told(
+        self, pairs: Sequence[Pair], shares: Mapping[Pair, Share], notes: list[str]
+    ) -> Finding:
+        secret = self.secret
+        (person, value), worst = max(
+            shares.items(), key=lambda k: (k[1].high, k[1].low, -k[0][0], -k[0][1])
+        )
+        surest = max(s.low for s in shares.values())
+        above = [pair for pair, s in shares.items() if s.beyond(secret.limit)]
+        if above:  # certain, even if another might be worse
+            worst = replace(worst, low=max(worst.low, surest))
+        if any(s.sampled for s in shares.values()):
+            worst = replace(worst, sampled=True)
         before = prior(secret, *self._overall())
-        low, high = (f"{float(x):.6f}" for x in (worst.low, worst.high))
-        note = BETWEEN.format(n=len(self.seen), low=low, high=high)
+        doubt = notes and not above
         return finding(
             secret,
             worst,
             before,
             self._witness(worst, person, value, before),
             bounded=True,
-            notes=[] if worst.exact else [note],
-            verdict_=Verdict.BREACH if above else None,
+            notes=[*notes, *self._told_draws(worst)],
+            verdict_=Verdict.BREACH if above else Verdict.UNDECIDED if doubt else None,
             counts=(len(pairs), len(above), len({i for i, _ in above})),
+            details=self._details(shares),
         )
+
+    def _told_draws(self, worst: Share) -> list[str]:
+        if not worst.sampled:
+            return []
+        low, high = ends(worst)
+        n = len(self.seen)
+        seed = "" if self.run.seed is None else f" (seed {self.run.seed})"
+        told = {"draws": self.draws, "seed": seed, "error": f"{float(ERROR):.0e}"}
+        return [DRAWN.format(n=n, low=low, high=high, **told)]
+
+    def _details(self, shares: Mapping[Pair, Share]) -> dict[str, Any]:
+        labels = self._domain(self.secret.person), self._domain(self.secret.secret)
+        surest = sorted(shares.items(), key=lambda s: (-s[1].high, s[0]))[:MOST_TOLD]
+        told: dict[str, Any] = {
+            "associations": [
+                association(labels[0][i], labels[1][p], s) for (i, p), s in surest
+            ]
+        }
+        if any(s.sampled for s in shares.values()):
+            told |= {"draws": self.draws, "error": str(ERROR), "seed": self.run.seed}
+        return told
 
     # Which associations -------------------------------------------------------------
 
@@ -158,110 +204,92 @@ class _Linked:
 
     # Shares -------------------------------------------------------------------------
 
-    def _share(self, person: int, value: int) -> Share | None:
-        if self.secret.against.model == "unrestricted":
-            if self._chain is not None:
-                return self._chained(person, value)
-            if self._star is not None:
-                return self._starred(person, value)
-            near = [j for j in self._parts if j.mask(person, value)]
-            return either(j.share(person, value) for j in near)
-        return self._one_value(person, value)
+    def _shares(self, pairs: Sequence[Pair]) -> tuple[dict[Pair, Share], list[Pair]]:
+        """The shares that are known, and the associations no table of the model has."""
+        known: dict[Pair, Share] = {}
+        lost: list[Pair] = []
+        for pair in pairs:
+            self.run.check()
+            counted, share = self._share(*pair)
+            if counted and share is None:
+                lost.append(pair)
+            elif share is not None:
+                known[pair] = share
+        return self._drawn(pairs, known, lost), lost
 
-    def _one_value(self, person: int, value: int) -> Share | None:
-        """Other models: where all that concerns the person is one small part."""
-        near = [j for j in self._parts if j.mask(person)]
-        if len(near) != 1 or not near[0].small:
-            return None
-        how = getattr(near[0], self.secret.against.model)
-        found: Fraction | None = how(person, value)
-        return None if found is None else Share.of(found)
+    def _share(self, person: int, value: int) -> tuple[bool, Share | None]:
+        """Whether it is counted or bounded; None where no table is left."""
+        model = self.secret.model
+        if model == "unrestricted":
+            return True, self._unrestricted(person, value)
+        chain = self._chain if model == "restricted" else None
+        if chain and (found := chain.restricted(person, value)) is not None:
+            part, whole = found
+            return True, Share.of(Fraction(part, whole)) if whole else None
+        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+            return False, None
+        counted, share = getattr(self._general, model)(person, value)
+        return counted, None if share is None else Share.of(share)
+
+    def _unrestricted(self, person: int, value: int) -> Share:
+        if self._star is not None:
+            return either(self._star.shares(person, value))
+        if self._chain is None:
+            return self._general.share(person, value)
+        if self._chain.tuples > MOST_JOINED:
+            return either(self._chain.bounded(person, value))
+        found = self._chain.shares(person, value)
+        if any(s is None for s in found):
+            return self._general.share(person, value)
+        return either(s for s in found if s is not None)
+
+    def _drawn(
+        self, pairs: Sequence[Pair], known: dict[Pair, Share], lost: Sequence[Pair]
+    ) -> dict[Pair, Share]:
+        """Draws, where bounds decide nothing."""
+        limit, model = self.secret.limit, self.secret.model
+        if self._star is not None and model == "unrestricted":
+            return known
+        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+            return known
+        key, check = new_key(self.run.seed), self.run.check
+        if model == "restricted" and len(known) + len(lost) < len(pairs):
+            left = [p for p in pairs if p not in known and p not in set(lost)]
+            found, self.draws = self._general.drawn_restricted(left, key, check)
+            return known | {pair: s for pair, s in found.items() if s is not None}
+        open_ = limit.level == 1 and not limit.strict  # every bound keeps that
+        wide = [
+            pair
+            for pair, s in known.items()
+            if not s.exact
+            and (open_ or s.beyond(limit) is None)
+            and self._general.is_wide(*pair)
+        ]
+        broken = any(s.beyond(limit) for s in known.values())
+        if model != "unrestricted" or not wide or broken:
+            return known
+        found_, self.draws = self._general.drawn(wide, key, check)
+        return known | found_
 
     @cached_property
-    def _rows(self) -> list[list[Row]]:
-        return [
+    def _general(self) -> General:
+        rows: list[list[Row]] = [
             [dict(zip(t.columns, row, strict=True)) for row in t.rows]
             for t in self.seen
         ]
-
-    @cached_property
-    def _joined(self) -> list[tuple[Row, tuple[int, ...]]]:
-        found = join(self._rows)
-        if not check_covered(found, self._rows):
-            raise InputError(
-                "Views must be of one table: every tuple of one view must fit tuples "
-                "of the others; some do not."
-            )
-        return found
-
-    @cached_property
-    def _parts(self) -> list[Joined]:
-        return parts(self._joined, self.secret.person, self.secret.secret)
-
-    @cached_property
-    def _supported(self) -> set[tuple[int, int]]:
-        if self._chain is not None:
-            return self._chain.supported()
-        if self._star is not None:
-            return {
-                (i, p)
-                for people, values, _ in self._star
-                for i in people
-                for p in values
-            }
-        person, secret = self.secret.person, self.secret.secret
-        return {(row[person], row[secret]) for row, _ in self._joined}
-
-    # Chains -------------------------------------------------------------------------
+        return General(rows, self.secret.person, self.secret.secret)
 
     @cached_property
     def _chain(self) -> Chain | None:
         return chain_of(self.secret, self.seen)
 
-    def _chained(self, person: int, value: int) -> Share:
-        assert self._chain is not None
-        found = self._chain.shares(person, value)
-        if any(s is None for s in found):
-            near = [j for j in self._parts if j.mask(person, value)]
-            return either(j.share(person, value) for j in near)
-        return either(Share.of(s) for s in found if s is not None)
-
-    # Several views on one key ---------------------------------------------------------
+    @cached_property
+    def _star(self) -> Star | None:
+        return None if self._chain is not None else star_of(self.secret, self.seen)
 
     @cached_property
-    def _star(self) -> list[tuple[set[int], set[int], tuple[int, ...]]] | None:
-        """The people, values and sizes of each key of views with one key in common."""
-        columns = [set(t.columns) for t in self.seen]
-        key = set.intersection(*columns)
-        rest = [c - key for c in columns]
-        if sum(map(len, rest)) != len(set.union(*rest)):
-            return None
-        if {self.secret.person} not in rest or {self.secret.secret} not in rest:
-            return None
-        order = sorted(
-            range(len(rest)),
-            key=lambda k: (
-                rest[k] != {self.secret.person},
-                rest[k] != {self.secret.secret},
-                k,
-            ),
-        )
-        tables = [_by_key(self.seen[k], sorted(key)) for k in order]
-        if any(set(t) != set(tables[0]) for t in tables):
-            raise InputError("Views must be of one table: their keys must be the same.")
-        return [
-            (
-                {row[0] for row in tables[0][k]},
-                {row[0] for row in tables[1][k]},
-                tuple(len(t[k]) for t in tables),
-            )
-            for k in sorted(tables[0])
-        ]
-
-    def _starred(self, person: int, value: int) -> Share:
-        assert self._star is not None
-        near = [s for i, p, s in self._star if person in i and value in p]
-        return either(_star_share(sizes) for sizes in near)
+    def _supported(self) -> set[Pair]:
+        return (self._chain or self._star or self._general).supported()
 
     # What is told -------------------------------------------------------------------
 
@@ -280,38 +308,10 @@ class _Linked:
             prior_part=before.high.numerator,
             prior_whole=before.high.denominator,
             counted="tables",
-            model=secret.against.model,
+            model=secret.model,
             views=len(self.seen),
             cover=tuple(labels[p] for p in cover[:20]),
             covered=len(cover),
-            shares={secret.against.model: worst.high},
+            shares={secret.model: worst.high},
             listed=True,
         )
-
-
-def _by_key(
-    table: Tuples, key: Sequence[str]
-) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
-    at = [table.columns.index(c) for c in key]
-    rest = [j for j in range(len(table.columns)) if j not in at]
-    found: dict[tuple[int, ...], set[tuple[int, ...]]] = defaultdict(set)
-    for row in table.rows:
-        found[tuple(row[j] for j in at)].add(tuple(row[j] for j in rest))
-    return found
-
-
-def _star_share(sizes: tuple[int, ...]) -> Share:
-    """Exact, or by Harris and a union bound over the tuples of the key."""
-    try:
-        return Share.of(covers.star_rho(sizes))
-    except TooLarge:
-        pass
-    first, second, *others = sizes
-    each, scale = prod(others), 1 << BITS
-    counts = [(1, (second - 1) * each), (first - 1, second * each)]
-    counts += [(1, (first - 1) * each), (second - 1, first * each)]
-    counts += [(n, (first * second - 1) * each // n) for n in others]
-    delta = Fraction(sum(t * max(scale >> k, 1) for t, k in counts), scale)
-    miss = Fraction(1, 1 << each) if each < BITS else Fraction(0)
-    low = 1 - Fraction(1, 1 << min(each, BITS))
-    return Share(low, 1 - miss * max(Fraction(0), 1 - delta))

@@ -38,12 +38,24 @@ class Secret:
     query: Query | None
     """A secret query, whose condition must hold too."""
     limit: Ceiling
+    published: bool = False
+    """Whether one view shows people and values side by side."""
 
     @property
     def against(self) -> Reconstructor:
         """Who must not learn it."""
         assert isinstance(self.promise.against, Reconstructor)
         return self.promise.against
+
+    @property
+    def model(self) -> str:
+        """Which tables count; what is published holds in all of them."""
+        return "unrestricted" if self.published else self.against.model
+
+    @property
+    def full(self) -> bool:
+        """Whether worlds are over whole tuples."""
+        return self.against.worlds == "full" and not self.published
 
     @property
     def condition(self) -> Condition | None:

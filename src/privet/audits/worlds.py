@@ -8,6 +8,7 @@ sections 3 to 5; corrected as documented.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from privet.audits import joined, linked
 from privet.audits.confidence import Warn
@@ -38,10 +39,11 @@ def judge_views(
 def _judge(views: Views, secret: Secret, run: Run, warn: Warn) -> Finding:
     if not (views.showing(secret.person) and views.showing(secret.secret)):
         return _nowhere(secret)
-    full = secret.against.worlds == "full"
     if both := views.showing(secret.person, secret.secret):
+        secret = replace(secret, published=True)
         sides = _published(views, both[0], secret)
         return joined.judge(views, secret, sides, run, warn)
+    full = secret.full
     parts = reduced(views, secret.person, secret.secret, full=full)
     check_condition(secret.used(), parts, full)
     if (sides_ := _two(parts, secret)) is not None:

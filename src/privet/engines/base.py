@@ -51,16 +51,23 @@ class Run:
     """Takes progress, if anybody does."""
     deadline: float | None = None
     """Point in `time.monotonic` after which the work stops."""
+    seed: int | None = None
+    """Makes draws repeatable; None: they come from the system's secure source."""
 
     @classmethod
     def starting(
-        cls, listener: Listener | None = None, max_seconds: float | None = None
+        cls,
+        listener: Listener | None = None,
+        max_seconds: float | None = None,
+        seed: int | None = None,
     ) -> Run:
         """A run that starts now and may take so many seconds."""
         if max_seconds is not None and not max_seconds > 0:
             raise InputError(f"max_seconds must be above 0; got {max_seconds!r}.")
         end = None if max_seconds is None else monotonic() + max_seconds
-        return cls(listener, end)
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise InputError(f"seed must be a whole number; got {seed!r}.")
+        return cls(listener, end, seed)
 
     def check(self) -> None:
         """Raise `Stopped` once the time is over."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import isinf, log
 from typing import Any
@@ -249,10 +250,14 @@ class Everyone:
             "ON k.m = z.m AND k.n = z.n WHERE named > 0 AND given > 0 "
             f"ORDER BY z.z, k.h LIMIT {int(most)}"
         )
-        shown = ", ".join(["z, f.m AS people, f.n AS secrets", *_shown(relation)])
+        # Of rows with multiplicities these are not how many people have a value.
+        plain = not (relation.sides.marker or relation.sides.weight)
+        often = "max(r.rows) AS most, sum(r.rows)" if plain else "NULL AS most, 0"
+        shown = relation.shown("r")
         keys = relation.ask(
-            f"SELECT DISTINCT {shown} FROM ({first}) f JOIN {self._right} r "
-            "ON f.h = r.h ORDER BY ALL"
+            f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
+            f"{often} AS rows FROM ({first}) f JOIN {self._right} r ON f.h = r.h "
+            "GROUP BY ALL ORDER BY ALL"
         )
         named = list(zip(relation.keys, relation.sides.key, strict=True))
         return [
@@ -260,6 +265,10 @@ class Everyone:
                 "key": {name: relation.label(name, row[x]) for x, name in named},
                 "people": row["people"],
                 "values": row["secrets"],
+                "kind": kinds[row["z"]],
+                "often": None
+                if row["most"] is None
+                else Fraction(int(row["most"]), int(row["rows"])),
             }
             for row in keys.to_pylist()
         ]
@@ -386,12 +395,3 @@ class Everyone:
 
 def _number(bound: float) -> str:
     return "CAST('-inf' AS DOUBLE)" if isinf(bound) else repr(bound)
-
-
-def _shown(relation: Relation) -> list[str]:
-    """The columns of the key, as they are shown."""
-    sides = relation.sides
-    return [
-        f"{relation.text(name, f'r.{x}')} AS {x}"
-        for x, name in zip(relation.keys, sides.key, strict=True)
-    ]

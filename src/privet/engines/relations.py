@@ -221,6 +221,13 @@ class Relation:
             return f"CASE WHEN {cell} = 0 THEN {zero} ELSE {text} END"
         return text
 
+    def shown(self, alias: str) -> list[str]:
+        """The columns of the key, as they are shown."""
+        return [
+            f"{self.text(name, f'{alias}.{x}')} AS {x}"
+            for x, name in zip(self.keys, self.sides.key, strict=True)
+        ]
+
     def label(self, name: str, cell: Any) -> str | None:
         """What `text` gave, as the table shows it."""
         if cell is None or name not in self.coded:

@@ -16,7 +16,7 @@ from privet.audits import audit as judge
 from privet.audits import bound
 from privet.engines.base import Listener, Run, Writing
 from privet.errors import EngineError, Infeasible, InputError, PrivetError
-from privet.finding import Audit, Verdict
+from privet.finding import Audit, Basis, Verdict
 from privet.policy import Measure, Policy, Promise, View
 from privet.publishers.commit import (
     CUSTODY,
@@ -123,6 +123,15 @@ def publish_views(
             best=reached,
             advice=FLOOR,
         )
+    for finding in found.findings:
+        if finding.basis is Basis.SAMPLED:
+            raise Infeasible(
+                f"Views must keep {finding.promise.name!r} by proof to be released; "
+                "here only draws of tables say so, and nobody could recount those.",
+                promise=finding.promise,
+                best=finding.belief.posterior if finding.belief else None,
+                advice=FLOOR,
+            )
     return ViewsRelease(views, policy, found)
 
 

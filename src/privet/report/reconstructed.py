@@ -37,6 +37,8 @@ def explain(w: Reconstruction, finding: Finding, show: Show, plain: Plain) -> st
     holds = f"{show(person)} has {show(w.value)}"
     share = rounded(w.shares[w.model] or Fraction(0), level)
     views = f"these {NUMBERS.get(w.views, str(w.views))} views"
+    if w.views == 1:
+        views = "this view"
     told = {
         "unrestricted": _counted(w, holds, share, views, show, plain),
         "restricted": f"If each {plain(column)} has one row, {share} of the tables "

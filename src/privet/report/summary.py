@@ -19,6 +19,7 @@ def finding(found: Finding) -> dict[str, Any]:
         "basis": found.basis.value if found.basis else None,
         "prior": str(belief.prior) if belief else None,
         "posterior": str(belief.posterior) if belief else None,
+        "at_least": None if found.at_least is None else str(found.at_least),
         "limit": _limit(found),
         "measured": None if found.value is None else str(found.value),
         "witness": found.witness.to_dict() if found.witness else None,
@@ -30,6 +31,7 @@ def finding(found: Finding) -> dict[str, Any]:
         "words": words.explain(found),
         "beyond": words.beyond(found),
         "note": found.note,
+        "details": dict(found.details),
     }
 
 

@@ -1,0 +1,185 @@
+"""Tables drawn at random, all equally likely, from those that give some views.
+
+Tuples of the join are switched on and off by fair coins, one after the other, and none
+is switched off that a view needs. What the coins of the far past did is unknown, so for
+each tuple two answers are kept: whether it is surely there, and whether it may be. Once
+both agree the draw is perfect (coupling from the past, with bounding chains); where
+they never agree the interval says so. Thousands of draws share each step, as the bits
+of one integer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import log
+
+SWEEPS = (8, 16, 32, 64, 128)
+"""How far into the past one looks, until every answer is known."""
+
+FEW, MANY = 1 << 12, 1 << 17
+"""Draws at the least and at the most."""
+
+WORK = 1 << 28
+"""Coins that are tossed in one sweep, in all draws together, about."""
+
+MOST_TUPLES = 20_000
+"""Tuples of a join that are drawn."""
+
+ERROR = Fraction(1, 10**6)
+"""How likely any interval of one audit misses the truth, at the most."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How often something held: surely, and possibly."""
+
+    number: int
+    """Draws."""
+    surely: int
+    """Those in which it held."""
+    possibly: int
+    """Those in which it may have held."""
+
+    def interval(self, error: Fraction) -> tuple[Fraction, Fraction]:
+        """Bounds that miss the share of all tables with at most this probability."""
+        if not self.number:
+            return Fraction(0), Fraction(1)
+        each = float(error) / 2
+        low = _lower(self.surely, self.number, each)
+        high = 1 - _lower(self.number - self.possibly, self.number, each)
+        return low, high
+
+
+def _lower(hits: int, number: int, error: float) -> Fraction:
+    """A share so low that as many hits or more are less likely than `error`.
+
+    Chernoff: n draws show a share q or more with probability at most exp(-n KL(q, p)).
+    Rounded down to ten digits, which covers the floats.
+    """
+    if hits == 0:
+        return Fraction(0)
+    q, need = hits / number, -log(error) / number
+    low, high = 0.0, q
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle > 0 and _divergence(q, middle) <= need:
+            high = middle
+        else:
+            low = middle
+    scale = 10**10
+    return Fraction(max(int(low * scale) - 1, 0), scale)
+
+
+def _divergence(q: float, p: float) -> float:
+    rest = (1 - q) * log((1 - q) / (1 - p)) if q < 1 else 0.0
+    return q * log(q / p) + rest
+
+
+def new_key(seed: int | None) -> bytes:
+    """Where draws come from: the system's secure source, or a seed."""
+    if seed is None:
+        return secrets.token_bytes(32)
+    return hashlib.sha256(f"privet worlds {seed}".encode()).digest()
+
+
+class Coins:
+    """Draws of one connected part of a join."""
+
+    def __init__(
+        self,
+        tuples: Sequence[Sequence[int]],
+        key: bytes,
+        check: Callable[[], None] = lambda: None,
+        *,
+        draws: int | None = None,
+    ) -> None:
+        """Take, for each join tuple, the view tuples it needs."""
+        self.number = draws or min(max(WORK // len(tuples), FEW), MANY)
+        self._key, self._check = key, check
+        self._all = (1 << self.number) - 1
+        self._tuples = tuples
+        self._inside: dict[int, list[int]] = defaultdict(list)
+        for e, needed in enumerate(tuples):
+            for t in needed:
+                self._inside[t].append(e)
+        self.surely = [0] * len(tuples)
+        self.possibly = [self._all] * len(tuples)
+
+    def draw(self, asked: Sequence[int]) -> int:
+        """Toss until all is known about the tuples asked for; draws left in doubt."""
+        doubt = self.number
+        for sweeps in SWEEPS:
+            self._from_past(sweeps)
+            if not (doubt := self.doubtful(asked)):
+                break
+        return doubt
+
+    def doubtful(self, asked: Sequence[int]) -> int:
+        """Draws in which it is not known whether some of these tuples are there."""
+        doubt = 0
+        for e in asked:
+            doubt |= self.possibly[e] ^ self.surely[e]
+        return doubt.bit_count()
+
+    def held(self, supports: Sequence[int]) -> Draws:
+        """How often one of some tuples was there."""
+        surely = possibly = 0
+        for e in supports:
+            surely |= self.surely[e]
+            possibly |= self.possibly[e]
+        return Draws(self.number, surely.bit_count(), possibly.bit_count())
+
+    def only(self, by_value: Mapping[int, Sequence[int]], value: int) -> Draws:
+        """Of draws in which a person has one value only, those with this value.
+
+        Takes the person's tuples by value; all must be known about them.
+        """
+        once = twice = mine = 0
+        for v, supports in by_value.items():
+            here = 0
+            for e in supports:
+                here |= self.surely[e]
+            twice |= once & here
+            once |= here
+            mine = here if v == value else mine
+        one = once & ~twice
+        having = (one & mine).bit_count()
+        return Draws(one.bit_count(), having, having)
+
+    def _from_past(self, sweeps: int) -> None:
+        """The same coins as before, and older ones before them."""
+        self.surely = [0] * len(self._tuples)
+        self.possibly = [self._all] * len(self._tuples)
+        for sweep in range(sweeps, 0, -1):
+            self._check()
+            for e in range(len(self._tuples)):
+                self._toss(e, self._coin(sweep, e))
+
+    def _coin(self, sweep: int, e: int) -> int:
+        name = sweep.to_bytes(4, "big") + e.to_bytes(4, "big")
+        made = hashlib.shake_128(self._key + name).digest(self.number // 8)
+        return int.from_bytes(made, "big")
+
+    def _toss(self, e: int, heads: int) -> None:
+        """Heads: it is there. Tails: it is gone, unless a view needs it."""
+        spared = certain = self._all
+        for t in self._tuples[e]:
+            spared &= self._any(self.possibly, self._inside[t], e)
+            certain &= self._any(self.surely, self._inside[t], e)
+        self.surely[e] = heads | (self._all ^ spared)
+        self.possibly[e] = heads | (self._all ^ certain)
+
+    def _any(self, state: Sequence[int], among: Sequence[int], but: int) -> int:
+        """The draws in which one of several tuples is there, another left aside."""
+        found = 0
+        for e in among:
+            if e != but:
+                found |= state[e]
+                if found == self._all:
+                    break
+        return found

@@ -12,11 +12,13 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import Any
 
 import pytest
 
-from engines.servers import free_port
+from engines.servers import QUICK, free_port, seeing_tests
 
 PATIENCE = 240
 """Seconds that anything may take on a busy machine."""
@@ -70,6 +72,7 @@ class Cluster:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_LOCAL_DIRS": str(self._folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
         }
         with (self._folder / f"{name}.log").open("wb") as log:
             started = subprocess.Popen(
@@ -107,12 +110,21 @@ class Job:
     def __init__(self, script: Path, *words: str) -> None:
         self._process = subprocess.Popen(
             [sys.executable, str(script), *words],
-            env={"PYSPARK_PYTHON": sys.executable, **os.environ},
+            env={"PYSPARK_PYTHON": sys.executable, **os.environ, **seeing_tests()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+        self._lines: Queue[str | None] = Queue()
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
         self._page = self.answer()["page"]
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._lines.put(line)
+        self._lines.put(None)
 
     def tell(self, what: str) -> None:
         """Say what to do."""
@@ -122,10 +134,13 @@ class Job:
 
     def answer(self) -> Any:
         """The next line that is an answer."""
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            if line.startswith("{"):
-                return json.loads(line)
+        try:
+            while (line := self._lines.get(timeout=PATIENCE)) is not None:
+                if line.startswith("{"):
+                    return json.loads(line)
+        except Empty:
+            self.stop()
+            raise AssertionError("the driver did not answer in time") from None
         raise AssertionError("the driver died")
 
     def ask(self, path: str) -> Any:
@@ -153,10 +168,19 @@ class Job:
         stages = self.ask("stages?status=active")
         return any(s["numTasks"] >= 4 and s["numCompleteTasks"] for s in stages)
 
+    def tried_again(self) -> int:
+        """How many tasks failed, and stages began anew, so far."""
+        stages = self.ask("stages")
+        return sum(s["attemptId"] + s["numFailedTasks"] for s in stages)
+
     def stop(self) -> None:
         """End it."""
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
+        self._reader.join()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):  # what was not read any more
+                pipe.close()  # type: ignore[union-attr]
 
 
 def writing(folder: Path, pattern: str) -> bool:

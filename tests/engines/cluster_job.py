@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import privet as pv
+from engines.servers import SHORT
 from privet.engines import rewriting
 from privet.engines.base import Run
 from privet.publishers.disguise import drawing
@@ -24,7 +25,7 @@ PROMISES = [
 ]
 
 
-BLOCKS, WITHIN = 200, 300
+BLOCKS, WITHIN = 160, 150
 """Rows are told apart by two columns of so many values."""
 
 
@@ -59,13 +60,13 @@ def main(master: str, table: str, folder: str) -> None:
     from pyspark.sql import SparkSession
 
     settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **SHORT,
         "spark.driver.memory": "1g",
         "spark.executor.memory": "512m",
         "spark.executor.cores": "1",
-        "spark.log.level": "ERROR",
-        "spark.ui.showConsoleProgress": "false",
+        # What a lost machine had is asked for once more, not for a quarter of a minute.
+        "spark.shuffle.io.maxRetries": "1",
+        "spark.shuffle.io.retryWait": "500ms",
         "spark.sql.shuffle.partitions": "4",
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.files.maxPartitionBytes": "64k",
@@ -78,7 +79,7 @@ def main(master: str, table: str, folder: str) -> None:
     context = spark.sparkContext
     page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
     print(json.dumps({"page": page}), flush=True)
-    rewriting.ROWS_PER_FILE = 5_000
+    rewriting.ROWS_PER_FILE = 2_000
     with pv.read(spark.read.parquet(table), **ROLES) as people:
         for number, line in enumerate(sys.stdin):
             if line.strip() == "audit":

@@ -13,10 +13,13 @@ import privet as pv
 def main(folder: str) -> None:
     from pyspark.sql import SparkSession
 
+    from engines.servers import SETTINGS
     from engines.test_connect import PROMISE, ROLES, table
 
-    spark = SparkSession.builder.remote("local[2]").getOrCreate()
-    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    builder = SparkSession.builder.remote("local[2]")
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
     frame = spark.createDataFrame(table())
     with pv.read(frame, **ROLES, where={"job": ["Cook", "Judge", None]}) as people:
         release = pv.publish(people, PROMISE)

@@ -29,16 +29,36 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+def seeing_tests() -> dict[str, str]:
+    """What the environment of a process must have that imports from the tests."""
+    tests = str(Path(__file__).parents[1])
+    before = filter(None, [os.environ.get("PYTHONPATH")])
+    return {"PYTHONPATH": os.pathsep.join([tests, *before])}
+
+
 # Spark ------------------------------------------------------------------------------
 
 
-SETTINGS = {
-    "spark.driver.memory": "1g",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.enabled": "false",
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+"""How Java starts soon; nothing here runs long enough to be compiled twice."""
+
+SHORT = {
+    # Compiling a statement takes longer than running it over a few rows.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+"""Settings for sessions that do little."""
+
+SETTINGS = {
+    **SHORT,
+    "spark.driver.memory": "1g",
+    "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     # Times must not depend on where the session thinks it is.
     "spark.sql.session.timeZone": "America/New_York",

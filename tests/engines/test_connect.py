@@ -16,6 +16,7 @@ import pytest
 
 import privet as pv
 from engines import connect_job
+from engines.servers import seeing_tests
 
 pytestmark = pytest.mark.spark
 
@@ -44,11 +45,9 @@ def test_connect(tmp_path: Path) -> None:
     with pv.read(table(), **ROLES, where=where) as people:
         release = pv.publish(people, PROMISE)
         release.write(tmp_path / "here", custody=tmp_path / "kept")
-    tests = str(Path(__file__).parents[1])
-    path = os.pathsep.join([tests, *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, connect_job.__file__, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": path, "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={**os.environ, **seeing_tests(), "SPARK_LOCAL_IP": "127.0.0.1"},
         capture_output=True,
         text=True,
         check=False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import pyarrow as pa
 from privet.engines.base import Run
 from privet.engines.chance import Bits
 from privet.engines.draws import Disguising
+from privet.engines.held import Held
 from privet.engines.watching import Watched
 
 
@@ -79,6 +80,13 @@ class Place(Watched):
         source = bits or Bits()
         with self.stream(select, scratch, run) as rows:
             yield (change.draw(batch, source) for batch in rows)
+
+    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held | None:
+        """Keep what a statement counts where it was counted: codes, and last people.
+
+        A place that has no machines for that keeps nothing.
+        """
+        return None
 
     def write_parts(
         self, select: str, names: list[str], folder: Path, parts: int

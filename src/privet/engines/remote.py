@@ -23,10 +23,11 @@ from privet.engines.base import (
     Writing,
 )
 from privet.engines.coding import Dictionaries, Dictionary
-from privet.engines.counting import Counter
+from privet.engines.counting import Counter, check_complete
 from privet.engines.draws import Cells, Disguising, Drawing, counted_cells
 from privet.engines.duckdb import PRECISE_ROWS, kind_of
 from privet.engines.fetching import Chosen, Fetched, sent
+from privet.engines.held import Held
 from privet.engines.places import Place
 from privet.engines.rewriting import Rewriter, complete
 from privet.engines.session import Session
@@ -164,6 +165,30 @@ class Remote:
             self._place, self._position, made, amount, run, people, weight
         )
         yield from counter.count(wanted, None if only else expected, len(names))
+
+    def hold(
+        self,
+        columns: Sequence[str],
+        amount: Amount,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+    ) -> Held | None:
+        """The combinations of some columns, kept by the machines that counted them."""
+        at = [self._position(c) for c in columns]
+        made = self._coded(at, recodings, run)
+        expected, people, extra = self.rows(run), "pv_people", ""
+        if amount.weight is not None:
+            expected, people = self._weighted(amount.weight, people, run)
+            extra = "s.w AS w"
+        dialect = self._place.dialect
+        tables = {c: made[c].table for c in at}
+        rows = sql.coded(tables, people, extra, dialect)
+        sums = sql.amounts(False, bool(amount.weight), dialect)
+        counted = sql.count_set(at, "", rows, sums, "", dialect)
+        held = self._place.hold(counted, [len(made[c].domain) for c in at], run)
+        if held is not None:
+            check_complete(held.people, expected)
+        return held
 
     def write(
         self, writing: Writing, recodings: Mapping[str, Recoding], run: Run

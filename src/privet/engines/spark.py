@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -21,8 +21,12 @@ from privet.engines.base import Run
 from privet.engines.chance import Bits
 from privet.engines.draws import Disguising
 from privet.engines.failures import DoesNotFit
+from privet.engines.held import Held
+from privet.engines.kept import Kept
 from privet.engines.places import Cell, Place
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
+
+T = TypeVar("T")
 
 FULL = ("maxResultSize", "OutOfMemory", "Java heap space", "RESOURCE_EXHAUSTED")
 """What Spark says when something does not fit."""
@@ -68,6 +72,7 @@ class Spark(Place):
         self._spark = frame.sparkSession
         self._token = secrets.token_hex(4)
         self._made: set[str] = set()
+        self._holds: list[Held] = []
         self._open = True
         self.version: str = self._spark.version
         self.guarded(partial(self._show, frame))
@@ -101,6 +106,8 @@ class Spark(Place):
         self._open = False
         self._worker.shutdown(wait=False, cancel_futures=True)
         with suppress(Exception):  # a session that was stopped has forgotten it
+            for kept in self._holds:
+                kept.close()
             for name in self._made:
                 self._spark.catalog.dropTempView(name)
 
@@ -116,8 +123,7 @@ class Spark(Place):
         A result can have as many rows as the table. Where that may be too many, it is
         kept by the executors until its size is known.
         """
-        self._spark.addTag(self._tag)
-        found = self._spark.sql(self._spelled(statement))
+        found = self.tagged(lambda: self._spark.sql(self._spelled(statement)))
         if most is None or (self.total is not None and self.total <= most):
             return found.toArrow()
         found = found.persist()
@@ -127,6 +133,21 @@ class Spark(Place):
             return found.toArrow()
         finally:
             found.unpersist()
+
+    def tagged(self, work: Callable[[], T]) -> T:
+        """Run work in this thread so that it can be told from others', and stopped."""
+        self._spark.addTag(self._tag)
+        return work()
+
+    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held:
+        """Let the executors keep what a statement counts: codes, and last people."""
+        make = partial(self.tagged, lambda: self._kept(statement, sizes))
+        return self.watched(make, run, "counting")
+
+    def _kept(self, statement: str, sizes: Sequence[int]) -> Held:
+        kept = Kept(self, self._spark.sql(self._spelled(statement)), sizes)
+        self._holds.append(kept)
+        return kept
 
     @property
     def _tag(self) -> str:

@@ -7,6 +7,7 @@ from one end to the other, and the groups are the same for every memory limit.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from privet.counts import Domain
 from privet.engines.base import Run, Tally
 from privet.errors import InputError, TooLarge
 from privet.grouped import Grouped
-from privet.publishers.loops import Ints
+from privet.publishers.loops import Floats, Ints
 from privet.table import Table
 
 SHARE = 4
@@ -51,6 +52,24 @@ class Counted:
         """How many there are in all."""
         return int(self.rows[:, -1].sum(dtype=np.int64))
 
+    def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
+        """People with each value of a column; of those with one value of another."""
+        rows = self.rows
+        if inside is not None:
+            rows = rows[rows[:, inside[0]] == inside[1]]
+        weights = rows[:, -1].astype(np.float64)
+        size = len(self.domains[column])
+        found = np.bincount(rows[:, column], weights=weights, minlength=size)
+        return found.astype(np.float64)
+
+    def place(self, places: Sequence[Ints]) -> None:
+        """Let places stand for the codes of the first columns."""
+        placed(self.rows, places)
+
+    def ordered(self, _options: Any) -> NDArray[Any]:
+        """All lines, those of a group side by side."""
+        return self.rows
+
 
 def counted(table: Table, columns: Sequence[str], run: Run) -> Counted:
     """Count the combinations of some columns."""
@@ -61,20 +80,44 @@ def counted(table: Table, columns: Sequence[str], run: Run) -> Counted:
         store.add(batch, columns)
     rows = store.rows()
     found = Counted(tuple(domains[c] for c in columns), rows)
-    if found.people >= MOST_PEOPLE:
+    check_people(found.people)
+    return found
+
+
+def check_people(people: int) -> None:
+    """Refuse more people than products of counts allow."""
+    if people >= MOST_PEOPLE:
         raise TooLarge(
             f"A table must have fewer than {MOST_PEOPLE:,} people to be published in "
-            f"groups; it has {found.people:,}."
+            f"groups; it has {people:,}."
         )
-    return found
+
+
+def room(lines: int, width: int, options: Any) -> NDArray[Any]:
+    """Room for so many lines: in memory, or in a file where they do not fit."""
+    shape, most = (lines, width), most_bytes(options)
+    if lines * width * 4 <= most:
+        return np.empty(shape, dtype=np.int32)
+    with tempfile.TemporaryFile(prefix="privet-", dir=options.get("spill")) as file:
+        return np.memmap(file, np.int32, "w+", shape=shape)  # it keeps the file
+
+
+def most_bytes(options: Any) -> int:
+    """What cells may take of the memory limit, or else of the machine's memory."""
+    limit = options.get("memory_limit")
+    return (memory_here() if limit is None else size_of(limit)) // SHARE
+
+
+def memory_here() -> int:
+    """The bytes of memory this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 class Store:
     """Lines that are added block by block, in memory or in a file."""
 
     def __init__(self, width: int, options: Any) -> None:
-        limit = options.get("memory_limit")
-        self._most = None if limit is None else size_of(limit) // SHARE
+        self._most = most_bytes(options)
         self._spill = options.get("spill")
         self._width = width
         self._blocks: list[NDArray[Any]] = []
@@ -101,7 +144,7 @@ class Store:
         self._file.write(block.data)
 
     def _fits(self) -> bool:
-        return self._most is None or self._lines * self._width * 4 <= self._most
+        return self._lines * self._width * 4 <= self._most
 
     def _to_file(self) -> None:
         if self._file is None:

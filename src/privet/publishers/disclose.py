@@ -77,11 +77,20 @@ class Step:
 class Attribute:
     """A column that may be hidden: its counts by class, and what is shown of it."""
 
-    def __init__(self, domain: Domain, classes: Ints, *, ordered: bool) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        classes: Ints,
+        *,
+        ordered: bool,
+        never: Flags | None = None,
+    ) -> None:
         self.domain = domain
         self.classes = classes
         self.ordered = ordered
         self.hidden = classes.sum(axis=1) > 0
+        self.never = np.zeros(len(domain), dtype=bool) if never is None else never
+        """Values that would break a promise whenever they are shown."""
         self.cuts: list[int] = []
         """Codes after which an ordered column was cut."""
 
@@ -234,7 +243,7 @@ class Disclosing:
         return Offer(np.array(codes), np.array(gains), np.array(several))
 
     def _valid(self, a: int) -> Flags:
-        valid = np.ones(len(self.attributes[a]), dtype=bool)
+        valid = ~self.attributes[a].never
         for outlook in self._of(a):
             valid &= ~outlook.broken
         return valid

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from privet.publishers.attributes import Shape
-from privet.publishers.cutting import Aim, Cells, Cutter, Survey
+from privet.publishers.cutting import Aim, Cutter, Survey
 from privet.publishers.judging import Judge, Trial
 from privet.publishers.loops import Ints
 
@@ -69,12 +69,13 @@ class Grouping:
 
     def __init__(
         self,
-        cells: Cells,
+        cells: Any,
         shape: Shape,
         aim: Aim,
         judge: Judge,
         cutter: Cutter,
         names: tuple[str, ...],
+        at_once: int | None = None,
     ) -> None:
         self.cells = cells
         self.shape = shape
@@ -82,17 +83,14 @@ class Grouping:
         self.judge = judge
         self.cutter = cutter
         self.names = names
-        people = int(cells[:, -1].sum(dtype=np.int64))
+        self._most = AT_ONCE if at_once is None else at_once
+        hist, people = self.cutter.tally(
+            cells, 0, len(cells), 0, np.iinfo(np.int64).max, judge.rules
+        )
+        judge.begin(hist[0], people)
         self.tree: list[list[int]] = [[0, len(cells), -1, 0, 0, people]]
         self._pending: list[tuple[float, int, Survey | None]] = []
-        self._begin(people)
         self._await(0)
-
-    def _begin(self, people: int) -> None:
-        everything = self.cutter.tally(
-            self.cells, 0, len(self.cells), 0, np.iinfo(np.int64).max, self.judge.rules
-        )
-        self.judge.begin(everything[0][0], people)
 
     def _await(self, line: int) -> None:
         """Take a group in, by how blurred it is."""
@@ -110,7 +108,7 @@ class Grouping:
 
     def _at_once(self, line: int) -> bool:
         start, stop = self.tree[line][:2]
-        return self.judge.is_local and stop - start <= AT_ONCE
+        return self.judge.is_local and stop - start <= self._most
 
     def best(self) -> Move | None:
         """The most blurred group that may be split, by its widest column."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from privet.errors import InputError
 from privet.exact import Number, fraction
 from privet.fixed import Fixed
 from privet.policy import Measure, Promise
-from privet.publishers import attributes, cutting
+from privet.publishers import attributes, cutting, handing
 from privet.publishers.attributes import RANGES, Attribute, Floats
 from privet.publishers.boxes import Partition
-from privet.publishers.cells import Counted, counted, placed
+from privet.publishers.cells import Counted, counted
 from privet.publishers.forms import BUCKETS, FORMS, GENERALISED
 from privet.publishers.grouping import Grouping, Step
+from privet.publishers.handing import Handed, handed
 from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.publishers.judging import Judge, Rule, rules_of
 from privet.publishers.recoding import Recoding
@@ -31,6 +32,9 @@ from privet.roles import names
 from privet.table import Table, require_columns
 
 UTILITIES = ("ncp", "information")
+
+Some = Counted | Handed
+"""Cells here, or where they were counted."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +128,9 @@ class Mondrian:
         rules = [*rules_of(promises, table), *wanted.rules]
         about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
         self._check_about(about, table)
-        return Prepared(rules, wanted, counted(table, _columns(table, about), run))
+        columns = _columns(table, about)
+        cells = handed(table, columns, run) or counted(table, columns, run)
+        return Prepared(rules, wanted, cells)
 
     def group(
         self,
@@ -135,10 +141,11 @@ class Mondrian:
         watcher: Watcher | None = None,
     ) -> tuple[Partition, Refined[Step]]:
         """The groups, and how they were found; the counts are used up."""
+        prepared = prepared.at_hand(self.same_cuts, table)
         cells = prepared.cells
         quasi = sum(d.name in table.roles.quasi for d in cells.domains)
         made = self._attributes(cells, quasi, table)
-        placed(cells.rows, [a.place for a in made])
+        cells.place([a.place for a in made])
         state = self._state(table, prepared, made)
         refined: Refined[Step]
         if isinstance(state, Recoding):
@@ -150,7 +157,7 @@ class Mondrian:
         partition = Partition(
             tuple(made),
             cells.domains[len(made) :],
-            cells.rows,
+            cells.ordered(table.options),
             state.leaves(),
             tuple(tuple(line) for line in tree),
             blocks_of=blocks,
@@ -192,23 +199,21 @@ class Mondrian:
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
         aim = cutting.aim(target, classes)
+        form, names = attributes.shape(made), tuple(a.name for a in made)
+        if isinstance(cells, Handed):
+            cutter = cells.cutter(judge.rules.about.tolist(), target)
+            return Grouping(cells, form, aim, judge, cutter, names, handing.AT_ONCE)
         if self.same_cuts:
             return Recoding(cells.rows, list(made), aim, judge)
-        return Grouping(
-            cells.rows,
-            attributes.shape(made),
-            aim,
-            judge,
-            cutting.cutter(len(cells.rows)),
-            tuple(a.name for a in made),
-        )
+        cutter = cutting.cutter(len(cells.rows))
+        return Grouping(cells.rows, form, aim, judge, cutter, names)
 
     # Columns ------------------------------------------------------------------------
 
-    def _attributes(self, cells: Counted, quasi: int, table: Table) -> list[Attribute]:
+    def _attributes(self, cells: Some, quasi: int, table: Table) -> list[Attribute]:
         return [self._attribute(cells, d, table) for d in range(quasi)]
 
-    def _attribute(self, cells: Counted, d: int, table: Table) -> Attribute:
+    def _attribute(self, cells: Some, d: int, table: Table) -> Attribute:
         domain = cells.domains[d]
         if domain.name in self.hierarchies:
             return attributes.tree(domain, self.hierarchies[domain.name])
@@ -218,20 +223,18 @@ class Mondrian:
             return attributes.ordered(domain)
         return attributes.flat(domain, self._first(cells, d, table))
 
-    def _first(self, cells: Counted, d: int, table: Table) -> Floats:
+    def _first(self, cells: Some, d: int, table: Table) -> Floats:
         """Which categories stand first: frequent ones, or those of the main class.
 
         Even cuts then leave frequent values alone, which are shown as they are; cuts
         by information part the values by what they tell.
         """
-        size = len(cells.domains[d])
-        often = _sums(cells, d, size)
+        often = cells.sums(d)
         if self.utility != "information":
             return often
         at = [x.name for x in cells.domains].index(table.roles.target or "")
-        main = int(np.argmax(_sums(cells, at, len(cells.domains[at]))))
-        inside = cells.rows[:, at] == main
-        return _sums(cells, d, size, inside) / np.maximum(often, 1)
+        main = int(np.argmax(cells.sums(at)))
+        return np.asarray(cells.sums(d, (at, main)) / np.maximum(often, 1))
 
     # Outliers -----------------------------------------------------------------------
 
@@ -262,8 +265,19 @@ class Prepared:
     """What must hold."""
     asked: Asked
     """What measures ask."""
-    cells: Counted
+    cells: Some
     """The distinct rows."""
+
+    def at_hand(self, same_cuts: bool, table: Table) -> Prepared:
+        """With cells here, unless machines that keep them can cut them there.
+
+        They cannot where a cut of one group changes what others may do.
+        """
+        if not isinstance(self.cells, Handed):
+            return self
+        if self.judge().is_local and not same_cuts:
+            return self
+        return replace(self, cells=self.cells.brought(table.options))
 
     def judge(self) -> Judge:
         """Every promise and measure that steers."""
@@ -279,9 +293,7 @@ class Prepared:
                 about.index(s.column),
                 s.start(
                     cells.domains[at[s.column]],
-                    _sums(cells, at[s.column], len(cells.domains[at[s.column]])).astype(
-                        np.int64
-                    ),
+                    cells.sums(at[s.column]).astype(np.int64),
                 ),
             )
             for s in steered
@@ -292,6 +304,8 @@ class Prepared:
 
     def as_table(self, table: Table) -> Table:
         """The same table, counted from memory where the counts are there."""
+        if isinstance(self.cells, Handed):
+            return table
         rows = self.cells.rows
         if isinstance(rows, np.memmap):
             return table
@@ -326,11 +340,3 @@ def _columns(table: Table, about: Sequence[str]) -> list[str]:
             f"about must be a column that is released; got {missing[0]!r}."
         )
     return [*quasi, *others]
-
-
-def _sums(cells: Counted, column: int, size: int, inside: Any = None) -> Floats:
-    """How many people have each value of a column."""
-    rows = cells.rows if inside is None else cells.rows[inside]
-    weights = rows[:, -1].astype(np.float64)
-    found = np.bincount(rows[:, column], weights=weights, minlength=size)
-    return found.astype(np.float64)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 
@@ -15,9 +13,10 @@ from privet.counts import Domain, packed
 from privet.engines.base import Run, Tally
 from privet.grouped import Grouped
 from privet.policy import Promise
+from privet.publishers import hopeless
 from privet.publishers.cubes import Cube
 from privet.publishers.disclose import Attribute
-from privet.publishers.loops import Ints
+from privet.publishers.loops import Flags, Ints
 from privet.table import Table
 
 
@@ -71,28 +70,75 @@ def prepare(
     maskable = [c for c in named if c not in fixed]
     domains = {**protected, **table.domains(named, run)}
     tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
-    counted = _count(table, [*tallies, *_by_class(table, maskable)], run)
+    rules = {s: _rules(s, questions, domains) for s in sets}
+    never = _never(table, rules, maskable, domains, ordered, run)
+    by_class = _by_class(table, maskable)
+    counted, meaning = _counts(table, tallies, by_class, never, run)
     attributes = tuple(
         Attribute(
             domains[c],
             _classes(counted[t], domains[c]),
             ordered=ordered(c, domains[c]),
+            never=never.get(c),
         )
-        for c, t in zip(maskable, _by_class(table, maskable), strict=True)
+        for c, t in zip(maskable, by_class, strict=True)
     )
-    rules = [_rules(s, questions, domains) for s in sets]
-    cubes = tuple(
-        _cube(s, list(own), own, counted, maskable)
-        for s, own in zip(sets, rules, strict=True)
-    )
+    cubes = tuple(_cube(s, rules[s], counted, maskable, meaning) for s in sets)
     return Setting(
         attributes,
         cubes,
-        tuple(tuple(own) for own in rules),
-        tuple(tuple(tuple(p for p, _ in why) for why in own.values()) for own in rules),
+        tuple(tuple(rules[s]) for s in sets),
+        tuple(tuple(tuple(p for p, _ in w) for w in rules[s].values()) for s in sets),
         domains,
         table.engine.rows(run),
     )
+
+
+def _never(
+    table: Table,
+    rules: Mapping[tuple[str, ...], dict[Rule, Why]],
+    maskable: Sequence[str],
+    domains: Mapping[str, Domain],
+    ordered: Callable[[str, Domain], bool],
+    run: Run,
+) -> dict[str, Flags]:
+    """Values that are never shown, where cubes may be large; see `hopeless`."""
+    rows = table.engine.rows(run)
+    large = [s for s in rules if hopeless.may_be_large(s, domains, rows)]
+    about = {rule.column for own in rules.values() for rule in own}
+    loose = [
+        c
+        for c in maskable
+        if not (ordered(c, domains[c]) or c in about or c in table.relabels)
+    ]
+    alone: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    for s in large:
+        outside = [c for c in s if c not in maskable]
+        for c in (c for c in s if c in loose):
+            alone[s, c] = tuple(k for k in s if k == c or k in outside)
+    tallies = dict.fromkeys(
+        Tally(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
+    )
+    counted = hopeless.count(table, list(tallies), run) if tallies else {}
+    cubes: dict[str, list[Cube]] = {}
+    for (s, c), by in alone.items():
+        cubes.setdefault(c, []).append(_cube(by, rules[s], counted, [c], {}))
+    return hopeless.never_shown(cubes, domains)
+
+
+def _counts(
+    table: Table,
+    tallies: Sequence[Tally],
+    by_class: Sequence[Tally],
+    never: Mapping[str, Flags],
+    run: Run,
+) -> tuple[dict[Tally, Grouped], dict[str, Ints]]:
+    """All counts, and what codes mean where values were merged."""
+    fewer, meaning = hopeless.merged(table, never)
+    if not meaning:
+        return hopeless.count(table, [*tallies, *by_class], run), {}
+    classes = hopeless.count(table, by_class, run)
+    return classes | hopeless.count(fewer, tallies, run), meaning
 
 
 def _as_promised(questions: Sequence[Question]) -> list[tuple[str, ...]]:
@@ -102,13 +148,6 @@ def _as_promised(questions: Sequence[Question]) -> list[tuple[str, ...]]:
         tuple(k) if k else tuple(c for t in q.tallies for c in t.by)
         for k, q in zip(known, questions, strict=True)
     ]
-
-
-def _count(table: Table, tallies: Sequence[Tally], run: Run) -> dict[Tally, Grouped]:
-    parts: dict[Tally, list[Grouped]] = {}
-    for tally, batch in table.count(tallies, run):
-        parts.setdefault(tally, []).append(batch)
-    return {tally: reduce(add, batches) for tally, batches in parts.items()}
 
 
 def _by_class(table: Table, columns: Sequence[str]) -> list[Tally]:
@@ -155,14 +194,18 @@ def _rules(
 
 def _cube(
     known: tuple[str, ...],
-    rules: Sequence[Rule],
     why: dict[Rule, Why],
-    counted: dict[Tally, Grouped],
+    counted: Mapping[Tally, Grouped],
     maskable: Sequence[str],
+    meaning: Mapping[str, Ints],
 ) -> Cube:
     """The cube of one set of columns; its rows are the groups over all of them."""
+    rules = list(why)
     first = counted[Tally(known, rules[0].column)]
     codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]
+    codes = [
+        meaning[c][k] if c in meaning else k for c, k in zip(known, codes, strict=True)
+    ]
     sizes = [len(d) for d in first.by]
     inside = [i for i, c in enumerate(known) if c in maskable]
     outside = [i for i, c in enumerate(known) if c not in maskable]

@@ -33,9 +33,6 @@ from privet.table import Table, require_columns
 
 UTILITIES = ("ncp", "information")
 
-Some = Counted | Handed
-"""Cells here, or where they were counted."""
-
 
 @dataclass(frozen=True)
 class Mondrian:
@@ -210,10 +207,12 @@ class Mondrian:
 
     # Columns ------------------------------------------------------------------------
 
-    def _attributes(self, cells: Some, quasi: int, table: Table) -> list[Attribute]:
+    def _attributes(
+        self, cells: Counted | Handed, quasi: int, table: Table
+    ) -> list[Attribute]:
         return [self._attribute(cells, d, table) for d in range(quasi)]
 
-    def _attribute(self, cells: Some, d: int, table: Table) -> Attribute:
+    def _attribute(self, cells: Counted | Handed, d: int, table: Table) -> Attribute:
         domain = cells.domains[d]
         if domain.name in self.hierarchies:
             return attributes.tree(domain, self.hierarchies[domain.name])
@@ -223,7 +222,7 @@ class Mondrian:
             return attributes.ordered(domain)
         return attributes.flat(domain, self._first(cells, d, table))
 
-    def _first(self, cells: Some, d: int, table: Table) -> Floats:
+    def _first(self, cells: Counted | Handed, d: int, table: Table) -> Floats:
         """Which categories stand first: frequent ones, or those of the main class.
 
         Even cuts then leave frequent values alone, which are shown as they are; cuts
@@ -265,8 +264,8 @@ class Prepared:
     """What must hold."""
     asked: Asked
     """What measures ask."""
-    cells: Some
-    """The distinct rows."""
+    cells: Counted | Handed
+    """The distinct rows, here or where they were counted."""
 
     def at_hand(self, same_cuts: bool, table: Table) -> Prepared:
         """With cells here, unless machines that keep them can cut them there.

@@ -728,7 +728,8 @@ def json_page() -> str:
 MANIFEST_FIELDS = {
     "privet": "The version that wrote the release.",
     "manifest": "The form of this document: 1.",
-    "kind": "What is released: `groups`, a table whose rows fall into groups.",
+    "kind": "What is released: `groups`, a table whose rows fall into groups; or "
+    "`responses`, disguised answers, see below.",
     "title": "The policy's title, or an empty text.",
     "files": "The data files; there is one.",
     "files.path": "Its name within the folder.",
@@ -793,6 +794,54 @@ RECIPE_FIELDS = {
     "list: the whole column is hidden.",
     "columns.kind": "The kind of values that were cut.",
 }
+
+RESPONSES_FIELDS = {
+    "kind": "`responses`.",
+    "title": "The survey's title, or the policy's.",
+    "columns.type": "`text`: every value is one that the design declares.",
+    "columns.shown_as": "`disguised`, or `as it is` for a column that is public.",
+    "method": "`randomized response`.",
+    "design": "What was asked, and how each answer was disguised: the keys of a design "
+    "file. Estimates need it.",
+    "privacy": "What one disguised row gives away about its person at most.",
+    "privacy.growth": "e^ε of a whole record, as a fraction in text; null: infinite.",
+    "privacy.epsilon": "ε, for reading; null: infinite.",
+    "privacy.columns": "e^ε of each disguised column; null: infinite.",
+    "privacy.public": "The columns that are not disguised.",
+}
+"""What a manifest of disguised answers has of its own, or in another sense."""
+
+DISGUISED = """\
+title = "Smoking at work"
+
+[[question]]
+name = "smokes"
+values = ["no", "yes"]
+truth = 0.8
+
+[[question]]
+name = "age"
+bins = [30, 50]
+truth = 0.7
+"""
+
+
+def responses_sample() -> dict[str, Any]:
+    """The manifest of a few disguised answers."""
+    import pyarrow as pa
+
+    from privet.releases.design_file import read_design
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "design.toml").write_text(DISGUISED, "utf-8")
+        rows = pa.table({"smokes": ["yes", "no", "no"], "age": [25, 41, 67]})
+        with pv.read(rows) as table:
+            design = read_design(place / "design.toml")
+            found = pv.disguise(table, design, place / "out", custody=place / "vault")
+            found.close()
+        return _steady(found.manifest)
+
 
 PUBLISHED = """\
 title = "Loan ratings, research file"
@@ -875,6 +924,12 @@ def release_page() -> str:
         "The bank table, published with this policy:",
         f"```toml\n{PUBLISHED}```",
         shown(_steady(manifest)),
+        "### Disguised answers",
+        "A release that `privet disguise` wrote has the fields above as far as they "
+        "apply to it, and these:",
+        rows(RESPONSES_FIELDS),
+        f"Three answers, disguised with this design:\n\n```toml\n{DISGUISED}```",
+        shown(responses_sample()),
         "## The custody record: `custody.json`",
         "Private: it quotes the table. The folder and its files are readable by their "
         "owner only, where the system knows such a thing.",

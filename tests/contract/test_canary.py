@@ -161,3 +161,130 @@ def test_values_never_enter_the_text_of_a_statement(tmp_path: Path) -> None:
         release.write(tmp_path / "out", custody=tmp_path / "vault")
     assert len(said) > 10
     assert [] == [statement for statement in said if CANARY in statement]
+
+
+# Disguised answers ------------------------------------------------------------------
+
+DESIGN = """
+[[question]]
+name = "s"
+values = ["no", "yes"]
+truth = 0.8
+
+[[question]]
+name = "n"
+bins = [5]
+truth = 0.8
+"""
+UNDECLARED = {
+    "a value": f"s,n,id\nyes,1,{CANARY}\n{CANARY},2,x\n",
+    "a number": f"s,n,id\nyes,1,{CANARY}\nno,{CANARY},x\n",
+    "a missing one": f"s,n,id\nyes,,{CANARY}\n,2,{CANARY}\n",
+    "a line too long": "s,n,id\n" + "yes,1,x\n" * 40_000 + f"{CANARY},1,x,{CANARY}\n",
+}
+
+
+def commanded(*words: str) -> tuple[int, str]:
+    """A command as a user runs it, and everything it said."""
+    from click.testing import CliRunner
+
+    from privet.cli import cli
+
+    found = CliRunner().invoke(cli, words)
+    said = [found.output, found.stderr]
+    return found.exit_code, "".join(said) + (
+        everything_said(found.exception) if found.exception else ""
+    )
+
+
+@pytest.mark.parametrize("why", UNDECLARED)
+def test_disguising_quotes_nobody(
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """What the design does not declare is refused, and nothing is left."""
+    monkeypatch.chdir(tmp_path)
+    caplog.set_level(logging.DEBUG)
+    Path("d.toml").write_text(DESIGN)
+    Path("a.csv").write_text(UNDECLARED[why])
+    places = ("-o", "out", "--custody", "vault")
+    code, said = commanded("disguise", "a.csv", "-d", "d.toml", *places)
+    assert 2 <= code
+    assert CANARY not in said + caplog.text
+    code, said = commanded("estimate", "a.csv", "-d", "d.toml")
+    assert 2 <= code
+    assert CANARY not in said + caplog.text
+    assert {"a.csv", "d.toml"} == {p.name for p in tmp_path.iterdir()}
+    frame = pd.DataFrame({"s": ["yes", CANARY], "n": [1, 2]})
+    with pytest.raises(pv.InputError) as error:
+        pv.RandomizedResponse(design=pv.Design.load("d.toml")).transform(frame)
+    assert CANARY not in everything_said(error.value)
+
+
+def test_what_a_design_does_not_name_is_in_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("d.toml").write_text(DESIGN)
+    Path("a.csv").write_text(f"s,n,id\nyes,1,{CANARY}\nno,7,x\n")
+    for form, folder in (("csv", "out"), ("parquet", "out2")):
+        places = ("-o", folder, "--custody", f"vault-{folder}", "--format", form)
+        code, said = commanded("disguise", "a.csv", "-d", "d.toml", *places)
+        assert 0 == code, said
+        for words in (("estimate", folder), ("verify", folder), ("audit", folder)):
+            assert CANARY not in commanded(*words)[1]
+    Path("a.csv").unlink()
+    left = [p for p in tmp_path.rglob("*") if p.is_file()]
+    assert len(left) > 6
+    assert [] == [p for p in left if CANARY.encode() in p.read_bytes()]
+
+
+def test_a_survey_keeps_nothing_that_it_refuses(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Reports that are none, with a canary everywhere one can be put."""
+    import http.client
+    import json
+    import threading
+
+    from privet.collect.service import Service
+    from privet.collect.store import Store
+
+    caplog.set_level(logging.DEBUG)
+    question = pv.Question("s", ["no", "yes"])
+    design = pv.Design([question], [pv.Group("s", pv.KAry("0.8"))])
+    store = Store(tmp_path / "a.duckdb", design)
+    service = Service(("127.0.0.1", 0), store)
+    threading.Thread(target=service.serve_forever, daemon=True).start()
+    said = ""
+    good = {"report": {"s": "yes"}}
+    bodies: list[Any] = [
+        {"report": {"s": CANARY}},
+        {"report": {CANARY: "yes"}},
+        {**good, CANARY: 1},
+        {**good, "token": CANARY * 20},
+        CANARY,
+    ]
+    try:
+        for body in bodies:
+            con = http.client.HTTPConnection(*service.server_address[:2], timeout=10)
+            head = {"Content-Type": "application/json", "X-Name": CANARY}
+            con.request("POST", "/answers", json.dumps(body), head)
+            answer = con.getresponse()
+            assert 400 == answer.status
+            said += answer.read().decode()
+            con.request("GET", f"/{CANARY}?{CANARY}", headers=head)
+            said += con.getresponse().read().decode()
+            con.close()
+    finally:
+        service.shutdown()
+        service.server_close()
+        store.close()
+    out = capfd.readouterr()
+    assert CANARY not in said + caplog.text + out.out + out.err
+    files = [p for p in tmp_path.iterdir() if p.is_file()]
+    assert [] == [p for p in files if CANARY.encode() in p.read_bytes()]

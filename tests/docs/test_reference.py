@@ -128,6 +128,15 @@ def test_every_field_of_the_manifest_is_explained() -> None:
     assert set(generate.MANIFEST_FIELDS) == found | rare
 
 
+def test_every_field_of_disguised_answers_is_explained() -> None:
+    manifest = generate.responses_sample()
+    found = paths(manifest, "files", "columns", "promises")
+    found |= {f"privacy.{key}" for key in manifest["privacy"]}
+    explained = set(generate.MANIFEST_FIELDS) | set(generate.RESPONSES_FIELDS)
+    assert found <= explained
+    assert set(generate.RESPONSES_FIELDS) <= found
+
+
 def test_every_field_of_the_custody_record_is_explained() -> None:
     _, custody, _ = RELEASED
     assert set(generate.CUSTODY_FIELDS) == set(custody)

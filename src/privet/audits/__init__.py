@@ -16,7 +16,7 @@ from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
 from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.releases.classifier import ClassifierViews
-from privet.releases.design import Design
+from privet.releases.design import Design, design_of
 from privet.releases.groups import Groups
 from privet.releases.responses import Responses
 from privet.releases.scorecard import Scorecard
@@ -86,7 +86,8 @@ def audit(
     Parameters
     ----------
     release
-        A table, judged as if it were released as it is; or groups.
+        A table, judged as if it were released as it is; groups, views, a classifier;
+        disguised rows, or the design that disguises them.
     promises
         A policy, or promises and measures.
     strict
@@ -108,7 +109,9 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
-    if isinstance(card := getattr(release, "card", None), Scorecard):
+    if hasattr(release, "transform"):  # a disguise is judged by its design
+        release = design_of(release)
+    elif isinstance(card := getattr(release, "card", None), Scorecard):
         release, promises = card, _as_released(promises)
     elif isinstance(shown := getattr(release, "views", None), Views):
         release, promises = shown, _as_released(promises)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from math import log, prod, sqrt
+from math import prod, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from privet.engines.chance import Codes
 from privet.errors import InputError, TooLarge
-from privet.learn.estimates import Estimate, design_of
+from privet.learn.estimates import Estimate, clipped
+from privet.learn.intervals import hoeffding
 from privet.publishers.randomized import as_arrow, coded, like, typed
 from privet.releases.channels import Flip, Keep
-from privet.releases.design import Design, Piece
+from privet.releases.design import Design, Piece, design_of
 
 Table = dict[str, Codes]
 """Codes of records, by column."""
@@ -207,19 +208,19 @@ def _scored(
     error = sqrt(spread / n)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     reach = prod(_reach(p) for p in pieces)
-    half = reach * sqrt(log(2 / (1 - confidence)) / (2 * n))
-    low, high = raw - z * error, raw + z * error
-    narrow = max(low, 0.0) > 0 or min(high, 1.0) < 1
+    half = hoeffding(reach, n, confidence)
+    usual = raw - z * error, raw + z * error
+    ends = clipped(usual)
     return Estimate(
         min(max(raw, 0.0), 1.0),
         raw,
         error,
-        (min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)),
-        (low, high),
+        ends,
+        usual,
         confidence,
         n,
-        "" if narrow else "Not estimable: the interval is all there is.",
-        (max(raw - half, 0.0), min(raw + half, 1.0)),
+        "Not estimable: the interval is all there is." if ends == (0.0, 1.0) else "",
+        clipped((raw - half, raw + half)),
     )
 
 

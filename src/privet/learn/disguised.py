@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from privet.engines.chance import Codes
 from privet.errors import InputError
 from privet.learn.accuracy import LABEL, accuracy
-from privet.learn.estimates import Estimate, design_of
+from privet.learn.estimates import Estimate
 from privet.publishers.randomized import as_arrow, coded, typed
 from privet.releases.channels import Channel, Flip, KAry, Keep, Replace
-from privet.releases.design import Design, Piece, Question
+from privet.releases.design import Design, Piece, Question, design_of
 from privet.releases.inverse import likeliest, undo
 
 try:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from privet.engines.base import Listener, Run
 from privet.errors import EmptyTable, InputError
 from privet.learn.expressions import Expression, equalities, event, parsed
-from privet.releases.design import Design, Piece
+from privet.learn.intervals import certain, hoeffding, wilson
+from privet.releases.design import Design, Piece, design_of
 from privet.releases.inverse import (
     Tensor,
     covariance,
@@ -53,7 +54,7 @@ class Estimate:
     note: str = ""
     """What else must be said."""
     sure: tuple[float, float] | None = None
-    """An interval that needs no normal distribution, where there is one."""
+    """A wider one that needs no normal distribution: it holds at least as often."""
 
     @property
     def estimable(self) -> bool:
@@ -197,18 +198,6 @@ def estimate(
     return Estimates(responses, confidence, Run(progress))
 
 
-def design_of(design: Any) -> Design:
-    """A design, or that of a disguise which was used already."""
-    if isinstance(design, Design):
-        return design
-    if isinstance(found := getattr(design, "design_", None), Design):
-        return found
-    raise InputError(
-        "design must be a Design, or a RandomizedResponse that has disguised rows; "
-        f"got {type(design).__name__}."
-    )
-
-
 # Arithmetic -------------------------------------------------------------------------
 
 
@@ -259,55 +248,58 @@ class Solved:
         weight = weights(self.pieces, where.astype(float))
         spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
-        low, high = interval(self.counts, weight, raw, error, confidence)
-        value = float((self.likeliest * where).sum())
+        usual, sure = intervals(self.counts, weight, raw, error, confidence)
+        ends, value = clipped(usual), float((self.likeliest * where).sum())
         return Estimate(
             min(max(value, 0.0), 1.0),
             raw,
             error,
-            (min(max(low, 0.0), 1.0), max(min(high, 1.0), 0.0)),
-            (low, high),
+            ends,
+            usual,
             confidence,
             n,
-            "" if max(low, 0.0) > 0 or min(high, 1.0) < 1 else _WIDE,
+            _WIDE if ends == (0.0, 1.0) else "",
+            clipped(sure),
         )
 
 
 _WIDE = "Not estimable: the interval is all there is. Ask more people."
 
 
-def interval(
+Ends = tuple[float, float]
+
+
+def intervals(
     counts: NDArray[np.int64],
     weight: Tensor,
     raw: float,
     error: float,
     confidence: float,
-) -> tuple[float, float]:
-    """Where the share lies.
+) -> tuple[Ends, Ends]:
+    """Where the share lies: as often as it says, and surely as often.
 
     If reports count one of two numbers only, the share is a straight line of a
-    binomial one, whose interval (Wilson's) is mapped; otherwise by the standard error.
+    binomial one, whose intervals (Wilson's, and Clopper and Pearson's) are mapped;
+    otherwise by the standard error, and by Hoeffding's bound.
     """
+    n = _answers(counts)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     low, high = float(weight.min()), float(weight.max())
     upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
     if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
-        ends = wilson(int(counts[upper].sum()), _answers(counts), z)
-        return low + (high - low) * ends[0], low + (high - low) * ends[1]
-    return raw - z * error, raw + z * error
+        part = int(counts[upper].sum())
+        both = wilson(part, n, z), certain(part, n, confidence)
+        usual, sure = (
+            (low + (high - low) * a, low + (high - low) * b) for a, b in both
+        )
+        return usual, sure
+    half = hoeffding(high - low, n, confidence)
+    return (raw - z * error, raw + z * error), (raw - half, raw + half)
 
 
-def wilson(part: int, whole: int, z: float) -> tuple[float, float]:
-    """Wilson's interval of a binomial share.
-
-    >>> [round(end, 4) for end in wilson(8, 10, 1.96)]
-    [0.4902, 0.9433]
-    """
-    share = part / whole
-    scale = 1 + z * z / whole
-    middle = (share + z * z / (2 * whole)) / scale
-    half = z * sqrt(share * (1 - share) / whole + z * z / (4 * whole * whole)) / scale
-    return middle - half, middle + half
+def clipped(ends: Ends) -> Ends:
+    """An interval cut to 0 and 1."""
+    return min(max(ends[0], 0.0), 1.0), max(min(ends[1], 1.0), 0.0)
 
 
 def _answers(counts: NDArray[np.int64]) -> int:

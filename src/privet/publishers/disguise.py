@@ -5,6 +5,8 @@ Zhan, Chang, Matwin 2004, section 3; draws are exact and come from the secure so
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -54,33 +56,34 @@ def answer(
     design: Design,
     record: Mapping[str, object],
     memory: MutableMapping[str, Any] | None = None,
+    bits: Bits | None = None,
 ) -> dict[str, str | None]:
     """One person's report.
 
     With a memory, a group of questions that was answered the same way before is
-    reported the same way again: asking often does not reveal more.
+    reported the same way again: asking often does not reveal more. It belongs on the
+    respondent's side: it holds what is true.
     """
-    true = {
-        c: np.array([design.question(c).code(record.get(c))]) for c in design.columns
-    }
-    if memory is None:
-        return _labels(design, disguise_codes(design, true, Bits()))
+    kept: MutableMapping[str, Any] = {} if memory is None else memory
+    source = bits or Bits()
+    text = json.dumps(design.to_dict(), sort_keys=True)
+    survey = hashlib.sha256(text.encode()).hexdigest()[:16]
+    groups = drawn(design)
     if design.one_of:
-        raise InputError(
-            "A memory must be used with designs that ask everybody everything."
-        )
-    found: dict[str, str | None] = {}
-    for group in drawn(design):
-        key = repr(
-            [(c, design.question(c).values[int(true[c][0])]) for c in group.columns]
-        )
-        if key not in memory:
-            reports = group.disguise([true[c] for c in group.columns], Bits())
-            memory[key] = _labels(
-                design, dict(zip(group.columns, reports, strict=True))
-            )
-        found |= memory[key]
-    return {c: found[c] for c in design.columns}
+        key = f"{survey}:asked"
+        if key not in kept:
+            kept[key] = int(source.below(len(groups), 1)[0])
+        groups = groups[kept[key] : kept[key] + 1]
+    found: dict[str, str | None] = dict.fromkeys(design.columns)
+    for group in groups:
+        true = [design.question(c).code(record.get(c)) for c in group.columns]
+        key = f"{survey}:{json.dumps([group.columns, true])}"
+        if key not in kept:
+            codes = group.disguise([np.array([code]) for code in true], source)
+            reports = dict(zip(group.columns, codes, strict=True))
+            kept[key] = _labels(design, reports)
+        found |= kept[key]
+    return found
 
 
 def _labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import warnings
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any
@@ -17,9 +17,9 @@ from privet.engines.chance import Bits, Codes
 from privet.engines.draws import MARK
 from privet.errors import InputError, PrivacyWarning
 from privet.exact import Number, fraction
-from privet.publishers.disguise import disguise_codes
+from privet.publishers.disguise import answer, disguise_codes
 from privet.releases.channels import Channel, Flip, KAry, Keep
-from privet.releases.design import Design, Group, Question
+from privet.releases.design import Design, Group, Question, design_of
 from privet.releases.responses import code_of
 
 MARKED = MARK.decode()
@@ -154,6 +154,26 @@ class RandomizedResponse:
             for c in frame.column_names
         }
         return like(X, pa.table(columns))
+
+    def answer(
+        self,
+        record: Mapping[str, object],
+        memory: MutableMapping[str, Any] | None = None,
+    ) -> dict[str, str | None]:
+        """One person's report; None for what this person is not asked.
+
+        With a memory (any dictionary that is kept on the respondent's side, for it
+        holds what is true) the same answers are always reported the same way, so that
+        asking again reveals no more. Without one every report spends ε once more.
+        """
+        design = design_of(self)
+        stated: dict[str, object] = {}
+        for column, value in record.items():
+            question = design.question(column)
+            cells = pa.chunked_array([pa.array([value])])
+            stated[column] = question.values[int(_true(question, cells)[0])]
+        seed = None if self.seed is None else str(self.seed).encode()
+        return answer(design, stated, memory, Bits(seed))
 
     def _designed(self, frame: pa.Table) -> Design:
         columns = frame.column_names

@@ -309,8 +309,27 @@ def independent(
     )
 
 
+def design_of(design: Any) -> Design:
+    """A design, or that of a disguise which has one or was used already."""
+    for found in (design, getattr(design, "design_", getattr(design, "design", None))):
+        if isinstance(found, Design):
+            return found
+    raise InputError(
+        "design must be a Design, or a RandomizedResponse that has one or has "
+        f"disguised rows; got {type(design).__name__}."
+    )
+
+
 def _log(number: Fraction) -> float:
     return log(number.numerator) - log(number.denominator)
 
 
-__all__ = ["Design", "Group", "Piece", "Question", "channel_from", "independent"]
+__all__ = [
+    "Design",
+    "Group",
+    "Piece",
+    "Question",
+    "channel_from",
+    "design_of",
+    "independent",
+]

@@ -111,11 +111,17 @@ class Table:
         self.engine.close()
 
     def domains(
-        self, columns: Sequence[str], run: Run | None = None
+        self,
+        columns: Sequence[str],
+        run: Run | None = None,
+        *,
+        before: Sequence[Tally] = (),
     ) -> dict[str, Domain]:
-        """The values some columns take."""
+        """The values some columns take, perhaps before tallies that need them."""
         require_columns(columns, self.schema, "domains")
-        return self.engine.domains(columns, self.recodings, run or Run())
+        rows = self.roles.unit is None and self.roles.weight is None
+        soon = before if rows else ()
+        return self.engine.domains(columns, self.recodings, run or Run(), soon)
 
     def count(
         self,

@@ -62,15 +62,15 @@ def judge_table(
     columns = dict.fromkeys(
         c for q in questions for t in q.tallies for c in (*t.by, t.about)
     )
-    domains = table.domains(list(columns), run)
+    everybody = {q.column: Tally((), q.column) for q in questions}
+    tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
+    domains = table.domains(list(columns), run, before=tallies)
     folds = [
         dict.fromkeys(
             q.tallies, Worst(q.limit, codes_of(q.values, domains[q.column], warn))
         )
         for q in questions
     ]
-    everybody = {q.column: Tally((), q.column) for q in questions}
-    tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
     overall: dict[str, Grouped] = {}
     for tally, batch in table.count(tallies, run):
         if not tally.by:

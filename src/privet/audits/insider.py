@@ -96,7 +96,9 @@ def judge_table(
 ) -> list[Finding]:
     """Judge an insider's promises on a table, from one count."""
     wanted = [asked(p, table) for p in promises]
-    domains = table.domains(list(dict.fromkeys(t.about for t, _ in wanted)), run)
+    everybody = {t.about: Tally((), t.about) for t, _ in wanted}
+    tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
+    domains = table.domains(list(everybody), run, before=tallies)
     judged: list[Judging | SetJudging] = []
     for promise, (tally, values) in zip(promises, wanted, strict=True):
         sets = sets_of(table, domains[tally.about])
@@ -109,10 +111,8 @@ def judge_table(
         judged.append(
             _judging(promise, tally, values, domains[tally.about], warn, named)
         )
-    everybody = {t.about: Tally((), t.about) for t, _ in wanted}
     overall: dict[str, Grouped] = {}
     people: dict[Tally, int] = {}
-    tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
     for tally, batch in table.count(tallies, run):
         if not tally.by:
             overall[tally.about] = batch

@@ -200,9 +200,16 @@ class Engine(Protocol):
         """Every column with its kind and numbers of values."""
 
     def domains(
-        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
     ) -> dict[str, Domain]:
-        """The values of some columns, coded once and for all."""
+        """The values of some columns, coded once and for all.
+
+        `before` some rows are counted: an engine may find both in one scan.
+        """
 
     def count(
         self,

@@ -14,6 +14,7 @@ from privet.counts import MOST_KEYS, Counts, Domain
 from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
+from privet.engines.combinations import Combinations
 from privet.engines.failures import DoesNotFit
 from privet.engines.watching import Watched, too_little_memory
 from privet.errors import EngineError, TooLarge
@@ -30,6 +31,9 @@ PARTS = (1, 8, 64, 512)
 
 CELLS_AT_ONCE = 8_000_000
 """Cells of a count that are held in memory at once."""
+
+CELLS_PER_ROW = 4
+"""With more cells than that for each row, most would stay empty."""
 
 SETS_AT_ONCE = 64
 """Grouping sets per statement."""
@@ -53,16 +57,19 @@ class Counter:
         run: Run,
         people: str = "pv_people",
         weight: str = "",
+        cells: Combinations | None = None,
     ) -> None:
         self._session = session
         self._people = people
         self._weight = weight
+        self._cells = cells
         self._dialect = session.dialect
         self._position = position
         self._dictionaries = dictionaries
         self._amount = amount
         self._run = run
-        self._sums = sql.amounts(bool(amount.unit), bool(amount.weight), self._dialect)
+        weighted = bool(amount.weight) or cells is not None
+        self._sums = sql.amounts(bool(amount.unit), weighted, self._dialect)
 
     def count(
         self, tallies: Sequence[Tally], expected: int | None, statements: int
@@ -118,6 +125,8 @@ class Counter:
     def _is_one_statement(self, few: Sequence[Tally]) -> bool:
         orders = [o for tally in few for o in self._orders(tally)]
         used = {c for o in orders for c in o}
+        if self._cells is not None and self._cells.table(used) is None:
+            return False
         fits = len(used) <= COLUMNS_AT_ONCE and all(map(self._packs, orders))
         return fits and self._dialect.grouping_sets
 
@@ -126,6 +135,8 @@ class Counter:
     def _together(self, tallies: Sequence[Tally], step: tuple[int, int]) -> Tables:
         orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
         used = sorted({c for o in orders for c in o})
+        if self._adds_up(orders):
+            return self._added_up(orders, used, step)
         statement = sql.count_sets(
             orders, self._sizes, self._rows(used), self._sums, self._dialect
         )
@@ -137,6 +148,30 @@ class Counter:
             start, stop = np.searchsorted(marks, [mark, mark + 1])
             found[order] = table.slice(start, stop - start)
         return found
+
+    def _adds_up(self, orders: Sequence[Order]) -> bool:
+        """Whether rows can be added up in arrays: not many more cells than rows."""
+        rows = self._session.total or 0
+        cells = sum(prod(self._sizes[c] for c in o) for o in orders)
+        plain = self._sums == sql.amounts(False, False, self._dialect)
+        fits = cells <= min(CELLS_AT_ONCE, CELLS_PER_ROW * rows)
+        return self._dialect.at_hand and plain and fits
+
+    def _added_up(
+        self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
+    ) -> Tables:
+        """Rows added up in arrays; what is part of another count is added from it."""
+        wide = {o: _widest(o, orders) for o in orders}
+        added = list(dict.fromkeys(wide.values()))
+        statement = sql.keys(added, self._sizes, self._rows(used), self._dialect)
+        shapes = [tuple(self._sizes[c] for c in o) for o in added]
+        work = partial(self._session.added, statement, [prod(s) for s in shapes])
+        counted = self._session.watched(work, self._run, "counting", step)
+        cubes = {
+            o: n.reshape(shape)
+            for o, n, shape in zip(added, counted, shapes, strict=True)
+        }
+        return {o: _nonzero(_projected(cubes[w], w, o)) for o, w in wide.items()}
 
     def _in_parts(
         self, tally: Tally, step: tuple[int, int], first: int
@@ -233,7 +268,9 @@ class Counter:
         return prod(self._sizes[c] for c in order) < MOST_KEYS
 
     def _rows(self, columns: Sequence[int]) -> str:
-        extra = ""
+        extra, people = "", self._people
+        if self._cells is not None:
+            extra, people = "s.n AS w", self._cells.table(columns) or people
         if self._amount.unit:
             extra = f"s.c{self._position(self._amount.unit)} AS u"
         if self._amount.weight:
@@ -241,7 +278,7 @@ class Counter:
             weight = self._weight or f"CAST({cell} AS {self._dialect.big})"
             extra = f"{weight} AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
-        return sql.coded(tables, self._people, extra, self._dialect)
+        return sql.coded(tables, people, extra, self._dialect)
 
     def _covered(self, tally: Tally, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""
@@ -293,6 +330,27 @@ def _added(parts: Sequence[pa.Table]) -> pa.Table:
         columns[name] = np.zeros(len(key), dtype=np.int64)
         np.add.at(columns[name], at, _numbers(whole, name))
     return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
+
+
+def _widest(order: Order, orders: Sequence[Order]) -> Order:
+    """The order itself, or one of more columns that has all of its columns."""
+    return max((o for o in orders if {*order} <= {*o}), key=len)
+
+
+def _projected(cube: NDArray[np.int64], wide: Order, order: Order) -> NDArray[np.int64]:
+    """The counts of some columns, from those of more."""
+    if wide == order:
+        return cube
+    rest = tuple(i for i, c in enumerate(wide) if c not in order)
+    kept = [c for c in wide if c in order]
+    fewer: NDArray[np.int64] = cube.sum(axis=rest)
+    return fewer.transpose([kept.index(c) for c in order])
+
+
+def _nonzero(cube: NDArray[np.int64]) -> pa.Table:
+    n = cube.ravel()
+    key = np.flatnonzero(n)
+    return arrays.frame(key=arrays.integers(key), n=arrays.integers(n[key]))
 
 
 def _sorted(counted: pa.Table) -> pa.Table:

@@ -21,11 +21,12 @@ from privet.engines.base import (
 )
 from privet.engines.coded import CodedWriter
 from privet.engines.coding import Dictionaries
+from privet.engines.combinations import Combinations
 from privet.engines.conditions import Query, read_query
 from privet.engines.counting import Counter
 from privet.engines.draws import Cells, Drawer, Drawing, tabulated
 from privet.engines.filters import Filter
-from privet.engines.gathering import COLUMNS_AT_ONCE
+from privet.engines.gathering import COLUMNS_AT_ONCE, Values
 from privet.engines.opening import (
     attached,
     json_names,
@@ -79,7 +80,9 @@ class DuckDB:
             raise
         self._whole = False
         self._positions = {c.name: i for i, c in enumerate(self._columns)}
-        self._dictionaries = Dictionaries(self._session, self._columns, source)
+        values = Values(self._session)
+        self._cells = Combinations(self._session, values)
+        self._dictionaries = Dictionaries(self._session, self._columns, source, values)
 
     def close(self) -> None:
         """Close the database and remove what it spilled."""
@@ -137,10 +140,16 @@ class DuckDB:
         return ColumnSummary(column.name, kind, rows, values, rows - present)
 
     def domains(
-        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         self._check_whole(run)
+        if before:
+            self._count_ahead(before, run)
         at = [self._position(c) for c in columns]
         made = self._dictionaries.of(at, recodings, run)
         return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
@@ -158,6 +167,7 @@ class DuckDB:
         wanted = list(dict.fromkeys(tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
+        few = not only and amount == Amount() and self._count_ahead(wanted, run)
         made = self._dictionaries.of(at, recodings, run)
         before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
         expected = self._session.total
@@ -167,8 +177,26 @@ class DuckDB:
             expected = check_weights(self._session, w, self._columns[w], run, step)
             before += 1
         people = self._some(only) if only else "pv_people"
-        counter = Counter(self._session, self._position, made, amount, run, people)
+        counter = Counter(
+            self._session,
+            self._position,
+            made,
+            amount,
+            run,
+            people,
+            cells=self._cells if few else None,
+        )
         yield from counter.count(wanted, None if only else expected, before)
+
+    def _count_ahead(self, tallies: Sequence[Tally], run: Run) -> bool:
+        """Count combinations of values as they are, where they are few.
+
+        A query of the user's would be run once more to see whether they are.
+        """
+        if not self._source.paths and self._source.rows is None:
+            return False
+        sets = [frozenset(map(self._position, (*t.by, t.about))) for t in tallies]
+        return self._cells.prepare(sets, run)
 
     def _some(self, only: Mapping[str, Sequence[object]]) -> str:
         """A view of the rows with some values; those that were asked for last."""

@@ -31,6 +31,16 @@ class Values:
             few = fresh[start : start + COLUMNS_AT_ONCE]
             self._collect(few, run, (i + 1, len(scans) + 1))
 
+    def learn(self, c: int, cells: str, run: Run) -> None:
+        """Take the values of a column from combinations that were counted."""
+        if c in self._collected:
+            return
+        found = f"SELECT c{c} AS v, CAST(sum(n) AS BIGINT) AS n FROM {cells} GROUP BY v"
+        self._session.make(found, f"pv_values_{c}", run, "reading values", (3, 3))
+        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}")
+        self._session.total = int(total or 0)
+        self._collected.add(c)
+
     def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
         """Gather the distinct values of columns, in one scan where that fits."""
         try:

@@ -52,7 +52,11 @@ class InMemory:
         raise _no_rows()
 
     def domains(
-        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
     ) -> dict[str, Domain]:
         """The values of some columns."""
         return {c: self._domains[c] for c in columns}

@@ -134,7 +134,11 @@ class Remote:
         return ColumnSummary(column.name, kind, rows, values, rows - present)
 
     def domains(
-        self, columns: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         at = [self._position(c) for c in columns]

@@ -6,15 +6,17 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 from duckdb.func import PythonUDFType
+from numpy.typing import NDArray
 
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run
@@ -137,18 +139,29 @@ class Session(Watched):
         relation = self.con.sql(statement)
         if relation is None:
             return arrays.frame()
-        reader = relation.to_arrow_reader(ROWS_AT_ONCE)
         batches: list[pa.RecordBatch] = []
         rows = 0
-        try:
+        # An open reader would block the connection.
+        with closing(relation.to_arrow_reader(ROWS_AT_ONCE)) as reader:
             for batch in reader:
                 batches.append(batch)
                 rows += len(batch)
                 if most is not None and rows > most:
                     raise DoesNotFit
-        finally:
-            reader.close()  # an open reader would block the connection
         return pa.Table.from_batches(batches, reader.schema)
+
+    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+        """Run a statement in this thread; how often each of its columns has 0, 1, …
+
+        Adding up in arrays is several times faster than grouping, where they fit.
+        """
+        found = [np.zeros(size, dtype=np.int64) for size in sizes]
+        with closing(self.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)) as reader:
+            for batch in reader:
+                for n, column in zip(found, batch.columns, strict=True):
+                    at: NDArray[Any] = np.from_dlpack(column)
+                    np.add.at(n, at, 1)
+        return found
 
     def possible_kinds(
         self, column: str, *, json: bool, source: str = "pv_people"

@@ -7,7 +7,7 @@ tables begin with pv_, since views of a user's database may look for theirs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -31,6 +31,8 @@ class Dialect:
     """What tells the planner that {tables} are small."""
     sorts: bool = True
     """Whether counts are sorted there; else here."""
+    at_hand: bool = False
+    """Whether its rows are in this process, so that they can be added up here."""
 
 
 DUCKDB = Dialect(
@@ -40,6 +42,7 @@ DUCKDB = Dialect(
     hash="hash({columns})",
     grouping_sets=True,
     distinct="approx_count_distinct({column})",
+    at_hand=True,
 )
 
 SPARK = Dialect(
@@ -97,6 +100,41 @@ def values_of(columns: Sequence[int], source: str) -> str:
     )
 
 
+def sampled(sets: Sequence[Collection[int]], source: str, rows: int) -> str:
+    """How many combinations of each set of columns a few rows have."""
+    used = ", ".join(f"c{c}" for c in sorted(set().union(*sets)))
+    asked = ["(SELECT count(*) FROM few)"]
+    for s in sets:
+        names = ", ".join(f"c{c}" for c in sorted(s))
+        asked.append(f"(SELECT count(*) FROM (SELECT DISTINCT {names} FROM few))")
+    return (
+        f"WITH few AS MATERIALIZED (SELECT {used} FROM {source} LIMIT {rows}) "
+        f"SELECT {', '.join(asked)}"
+    )
+
+
+def cells(sets: Sequence[Sequence[int]], source: str) -> str:
+    """The combinations of each set of columns, counted and marked by GROUPING_ID."""
+    used = sorted({c for s in sets for c in s})
+    names = ", ".join(f"c{c}" for c in used)
+    if len(sets) == 1:
+        counted = f"{names}, 0 AS g, count(*) AS n"
+        return f"SELECT {counted} FROM {source} GROUP BY {names}"
+    wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in sets)
+    return (
+        f"SELECT {names}, GROUPING_ID({names}) AS g, count(*) AS n FROM {source} "
+        f"GROUP BY GROUPING SETS ({wanted})"
+    )
+
+
+def keys(
+    sets: Sequence[Sequence[int]], sizes: Mapping[int, int], rows: str, dialect: Dialect
+) -> str:
+    """The codes of each row as one integer per set of columns."""
+    chosen = ", ".join(packed(s, sizes, dialect) for s in sets)
+    return f"SELECT {chosen} FROM ({rows})"
+
+
 def values_in_part(
     column: int, part: int, of: int, dialect: Dialect, source: str = "pv_people"
 ) -> str:
@@ -127,9 +165,10 @@ def smalls(tables: Sequence[str], dialect: Dialect) -> str:
 
 def packed(columns: Sequence[int], sizes: Mapping[int, int], dialect: Dialect) -> str:
     """Codes as one integer in mixed radix, the last column varying fastest."""
-    key = f"CAST(0 AS {dialect.big})"
-    for c in columns:
-        key = f"({key} * {max(sizes[c], 1)} + k{c})"
+    first, *others = [f"k{c}" for c in columns] or ["0"]
+    key = f"CAST({first} AS {dialect.big})"
+    for c, code in zip(columns[1:], others, strict=True):
+        key = f"({key} * {max(sizes[c], 1)} + {code})"
     return key
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from privet.engines.base import Progress, Run
 from privet.engines.failures import DoesNotFit
@@ -49,6 +51,13 @@ class Watched:
         """Run a statement in this thread; what it selects, or an empty table.
 
         A result of more than `most` rows does not fit.
+        """
+        raise NotImplementedError
+
+    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+        """Run a statement in this thread; how often each of its columns has 0, 1, …
+
+        Only where the dialect says that rows are at hand.
         """
         raise NotImplementedError
 

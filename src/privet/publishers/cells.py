@@ -73,9 +73,9 @@ class Counted:
 
 def counted(table: Table, columns: Sequence[str], run: Run) -> Counted:
     """Count the combinations of some columns."""
-    domains = table.domains(list(columns), run)
-    store = Store(len(columns) + 1, table.options)
     tally = Tally(tuple(columns[:-1]), columns[-1])
+    domains = table.domains(list(columns), run, before=[tally])
+    store = Store(len(columns) + 1, table.options)
     for _, batch in table.count([tally], run):
         store.add(batch, columns)
     rows = store.rows()

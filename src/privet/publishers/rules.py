@@ -61,7 +61,8 @@ def prepare(
     """Count what is needed: each set of columns once, each attribute by class."""
     asked = [ask(promise, table) for promise in promises]
     about = list(dict.fromkeys(q.column for q in asked))
-    protected = table.domains(about, run)
+    soon = [t for q in asked for t in q.tallies]
+    protected = table.domains(about, run, before=soon)
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _values(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))

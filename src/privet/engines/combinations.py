@@ -1,0 +1,107 @@
+"""Combinations of values, counted as they are, before anything is coded.
+
+Where few combinations occur, one scan finds the values of the columns and the counts,
+and every count of the same columns afterwards reads the few instead of the many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from functools import partial
+from threading import Lock
+
+from privet.engines import sql
+from privet.engines.base import Run
+from privet.engines.failures import DoesNotFit
+from privet.engines.gathering import Values
+from privet.engines.session import Session
+
+FEW_ROWS = 20_000
+"""Rows that are looked at to guess how many combinations there are."""
+
+LESS = 10
+"""So many times fewer combinations than rows are few."""
+
+SETS_AT_ONCE = 64
+"""Sets of columns that one statement counts."""
+
+COLUMNS_AT_ONCE = 60
+"""Columns per statement; GROUPING_ID takes 63 at the most."""
+
+Set = frozenset[int]
+"""Columns, by their position."""
+
+
+class Combinations:
+    """Tables of the combinations of some columns, each with its number of rows."""
+
+    def __init__(self, session: Session, values: Values) -> None:
+        self._session = session
+        self._values = values
+        self._tables: dict[Set, str] = {}
+        self._many: set[Set] = set()
+        self._lock = Lock()
+
+    def table(self, columns: Iterable[int]) -> str | None:
+        """A table with these columns and their `n`, if there is one."""
+        wanted = frozenset(columns)
+        wide = [s for s in self._tables if wanted <= s]
+        return self._tables[min(wide, key=len)] if wide else None
+
+    def prepare(self, sets: Collection[Set], run: Run) -> bool:
+        """Count combinations, if they are few; whether all of the sets are there."""
+        with self._lock:
+            new = [s for s in dict.fromkeys(sets) if self.table(s) is None]
+            if new:
+                self._count(self._few(_widest(new), run), run)
+            return all(self.table(s) is not None for s in sets)
+
+    def _few(self, sets: Sequence[Set], run: Run) -> Sequence[Set]:
+        """What to count: all columns together, else set by set, else nothing."""
+        union = Set().union(*sets)
+        if len(union) > COLUMNS_AT_ONCE or not self._many.isdisjoint(sets):
+            return ()
+        tried = list(dict.fromkeys([union, *sets[:SETS_AT_ONCE]]))
+        statement = sql.sampled(tried, "pv_people", FEW_ROWS)
+        ask = partial(self._session.fetch, statement)
+        table = self._session.watched(ask, run, "reading values", (1, 3))
+        rows, *distinct = (column[0].as_py() for column in table.columns)
+        few = {
+            s
+            for s, n in zip(tried, distinct, strict=True)
+            if rows < FEW_ROWS or n * LESS <= rows
+        }
+        if union in few:
+            return [union]
+        if few.issuperset(sets):
+            return sets
+        self._many.update(sets)
+        return ()
+
+    def _count(self, sets: Sequence[Set], run: Run) -> None:
+        """Count sets in one scan; where the result does not fit, nothing is kept."""
+        if not sets:
+            return
+        name = f"pv_cells_{len(self._tables)}"
+        used = sorted(Set().union(*sets))
+        statement = sql.cells([sorted(s) for s in sets], "pv_people")
+        try:
+            self._session.make(statement, name, run, "counting", (2, 3))
+        except DoesNotFit:
+            self._many.update(sets)
+            return
+        for i, columns in enumerate(sets):
+            own = f"{name}_{i}"
+            chosen = ", ".join(f"c{c}" for c in [*sorted(columns)])
+            self._session.ask(
+                f"CREATE TEMP VIEW {own} AS SELECT {chosen}, n FROM {name} "
+                f"WHERE g = {sql.mask(sorted(columns), used)}"
+            )
+            self._tables[columns] = own
+        for c in used:
+            self._values.learn(c, self.table([c]) or "", run)
+
+
+def _widest(sets: Sequence[Set]) -> list[Set]:
+    """The sets that no other one contains."""
+    return [s for s in sets if not any(s < other for other in sets)]

@@ -1,0 +1,148 @@
+"""However rows are counted, the integers are the same: those one gets by looking.
+
+Combinations are counted as they are where they are few; else codes are added up in
+arrays; else they are grouped, in parts if need be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import privet as pv
+from privet.engines import combinations as combining
+from privet.engines import counting
+from privet.engines.base import Tally
+from privet.engines.failures import DoesNotFit
+from privet.engines.session import Session
+from privet.grouped import Grouped
+
+pytestmark = pytest.mark.engines
+
+Row = tuple[str | None, ...]
+Cells = dict[Row, int]
+
+WAYS = ("combined", "set by set", "added", "grouped", "in parts")
+
+
+def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables of a few rows be counted as larger ones would be."""
+    if way == "combined":
+        return
+    monkeypatch.setattr(combining, "FEW_ROWS", 100)
+    monkeypatch.setattr(combining, "LESS", 2 if way == "set by set" else 1000)
+    if way in ("grouped", "in parts"):
+        monkeypatch.setattr(counting, "CELLS_PER_ROW", 0)
+    if way == "in parts":
+        monkeypatch.setattr(counting, "CELLS_AT_ONCE", 5)
+
+
+def as_frame(names: list[str], rows: list[Row]) -> pa.Table:
+    return pa.table([list(c) for c in zip(*rows, strict=True)], names=names)
+
+
+def some_rows(seed: int) -> tuple[list[str], list[Row]]:
+    dice = random.Random(seed)
+    names = [f"column {i}" for i in range(dice.randint(2, 4))]
+    sizes = [dice.randint(1, 5) for _ in names]
+    rows = [
+        tuple(dice.choice([None, *(f"v{v}" for v in range(n))]) for n in sizes)
+        for _ in range(dice.randint(150, 400))
+    ]
+    return names, rows
+
+
+def by_looking(rows: list[Row], at: list[int]) -> Cells:
+    return dict(Counter(tuple(row[i] for i in at) for row in rows))
+
+
+def joined(parts: Iterable[tuple[Tally, Grouped]]) -> dict[Tally, Cells]:
+    """The cells of all parts of each tally; none may come twice."""
+    cells: dict[Tally, Cells] = defaultdict(dict)
+    for tally, part in parts:
+        for g in range(len(part)):
+            for value, n in part.histogram(g).items():
+                assert (*part.labels(g), value) not in cells[tally]
+                cells[tally][*part.labels(g), value] = n
+    return cells
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_way_counts_the_same(
+    way: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    choose(way, monkeypatch)
+    added = noted(Session, "added", monkeypatch)
+    names, rows = some_rows(seed)
+    tallies = {
+        Tally(tuple(names[i] for i in by), names[about]): [*by, about]
+        for size in range(2 if way == "set by set" else len(names))
+        for by in combinations(range(len(names)), size)
+        for about in range(len(names))
+        if about not in by
+    }
+    with pv.read(as_frame(names, rows)) as table:
+        cells = joined(table.count(list(tallies)))
+        assert {t: by_looking(rows, at) for t, at in tallies.items()} == cells
+        for tally in list(tallies)[::4]:
+            assert {tally: cells[tally]} == joined(table.count([tally]))
+        assert len(rows) == len(table)
+    assert bool(added) == (way == "added")
+
+
+def noted(kind: type, name: str, monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """The arguments a method is called with from now on."""
+    calls: list[object] = []
+    method = getattr(kind, name)
+
+    def note(*given: Any, **named: Any) -> Any:
+        calls.append(given)
+        return method(*given, **named)
+
+    monkeypatch.setattr(kind, name, note)
+    return calls
+
+
+def test_combinations_that_do_not_fit_are_counted_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make, refused = Session.make, []
+
+    def full(self: Session, select: str, table: str, *rest: Any) -> None:
+        if table.startswith("pv_cells"):
+            refused.append(table)
+            raise DoesNotFit
+        make(self, select, table, *rest)
+
+    monkeypatch.setattr(Session, "make", full)
+    names, rows = some_rows(0)
+    with pv.read(as_frame(names, rows)) as table:
+        tally = Tally((names[0],), names[1])
+        for _ in range(2):
+            assert {tally: by_looking(rows, [0, 1])} == joined(table.count([tally]))
+    assert 1 == len(refused)  # and are not tried again
+
+
+def test_few_combinations_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values, counts, and further counts of the same columns take one scan of all."""
+    file = tmp_path / "people.csv"
+    file.write_text("a,b\n" + "x,1\ny,2\n" * 200)
+    monkeypatch.setattr(combining, "FEW_ROWS", 100)
+    tallies = [Tally(("a",), "b"), Tally((), "b")]
+    with pv.read(str(file)) as table:
+        table.domains(["b"], before=tallies)
+        file.unlink()  # whoever reads it again will fail
+        cells = joined(table.count([*tallies, Tally((), "a")]))
+    assert {("x", "1"): 200, ("y", "2"): 200} == cells[tallies[0]]
+    assert {("1",): 200, ("2",): 200} == cells[tallies[1]]
+    assert {("x",): 200, ("y",): 200} == cells[Tally((), "a")]

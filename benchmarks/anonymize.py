@@ -85,7 +85,8 @@ def make(scale: int) -> None:
     with pq.ParquetWriter(path.with_suffix(".part"), schema) as writer:
         for i in range(scale):
             rank = np.argsort(rng.random((rows, len(QUASI))), axis=1)
-            chosen = rank < (rng.integers(1, len(QUASI) + 1, rows) if i else 0)
+            changed = rng.integers(1, len(QUASI) + 1, (rows, 1)) if i else 0
+            chosen = rank < changed
             here = dict(codes)
             for j, c in enumerate(QUASI):
                 other = rng.integers(0, codes[c].max() + 1, rows, codes[c].dtype)

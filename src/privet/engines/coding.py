@@ -25,6 +25,9 @@ from privet.roles import Bins, Column
 LABELS_AT_ONCE = 1_000_000
 """Labels that are fetched together."""
 
+FEW_LABELS = 100_000
+"""Up to so many labels are fetched at once and kept, and outlive the session."""
+
 
 class Labels(Sequence[str | None]):
     """The values of a column as the source wrote them, fetched when first needed."""
@@ -34,8 +37,9 @@ class Labels(Sequence[str | None]):
         self._table = table
         self._text = text
         self._size = size
-        if size <= LABELS_AT_ONCE // 10:  # few: they outlive the session
-            _ = self._all
+        self._kept: list[str | None] | None = None
+        if size <= FEW_LABELS:
+            self._kept = self._all.to_pylist()
 
     def __len__(self) -> int:
         return self._size
@@ -56,9 +60,13 @@ class Labels(Sequence[str | None]):
             return [found[c - first] for c in wanted]
         if not 0 <= code < self._size:
             raise IndexError(code)
+        if self._kept is not None:
+            return self._kept[code]
         return self._between(code, code + 1)[0]
 
     def _between(self, start: int, stop: int) -> list[str | None]:
+        if self._kept is not None:
+            return self._kept[start:stop]
         if self._size <= LABELS_AT_ONCE:
             found = self._all.slice(start, stop - start)
         else:

@@ -7,6 +7,7 @@ their order; categories by falling frequency, or below their hierarchy.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ values; between the children of the lowest node above all values."""
 
 NOBODY = "\0missing"
 """The node above missing values in a tree."""
+
+ANY, MISSING = "*", "missing"
+"""What is written for any value, and for none."""
 
 NUMBERS = ("integer", "number")
 RANGES = (*NUMBERS, "date", "datetime")
@@ -72,6 +76,25 @@ class Attribute:
         found = np.empty(len(self), dtype=np.int64)
         found[self.place] = np.arange(len(self))
         return found
+
+    @cached_property
+    def texts(self) -> list[str | None]:
+        """The value at each place."""
+        return [self.domain[code] for code in self.codes.tolist()]
+
+    @cached_property
+    def spelled(self) -> list[str]:
+        """What is written for the value at each place."""
+        return [MISSING if v is None else spelled(v) for v in self.texts]
+
+    @cached_property
+    def rank(self) -> list[int]:
+        """Where each place stands in a set: by what is written, missing last."""
+        texts, size = self.spelled, len(self)
+        order = sorted(range(size), key=lambda p: (self.texts[p] is None, texts[p]))
+        found = np.empty(size, dtype=np.int64)
+        found[order] = np.arange(size)
+        return found.tolist()
 
 
 def ordered(domain: Domain) -> Attribute:
@@ -216,3 +239,15 @@ def shape(attributes: Sequence[Attribute]) -> Shape:
     kind = np.array([a.kind for a in attributes], dtype=np.int64)
     size = np.array([len(a) for a in attributes], dtype=np.int64)
     return Shape(kind, size, at, first, levels, nodes, spread)
+
+
+def spelled(value: str) -> str:
+    """A text, in quotes where it could be taken for something else.
+
+    >>> spelled("Cook"), spelled("a, b"), spelled("missing")
+    ('Cook', '"a, b"', '"missing"')
+    """
+    plain = value and value == value.strip() and not set(value) & set('{}[]",')
+    if plain and value != ANY and not value.startswith((MISSING, "not ")):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -9,7 +9,6 @@ quotes, as JSON does it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,11 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.counts import Domain
-from privet.publishers.attributes import NOBODY, ORDERED, TREE, Attribute
+from privet.publishers.attributes import (
+    ANY,
+    MISSING,
+    NOBODY,
+    ORDERED,
+    TREE,
+    Attribute,
+    spelled,
+)
 from privet.publishers.cutting import Cells
 from privet.publishers.loops import Floats, Ints
-
-ANY, MISSING = "*", "missing"
 
 GRAMMAR = {
     "[a, b]": "any value from a to b, both included",
@@ -54,7 +59,7 @@ class Partition:
     """The distinct rows, those of a group side by side."""
     leaves: Ints
     """Start, stop and people of each group."""
-    tree: tuple[tuple[int, ...], ...] = ()
+    tree: Ints
     """How the groups were made; see `privet.publishers.grouping`."""
     suppressed: int = 0
     """How many people are in no group."""
@@ -235,18 +240,18 @@ def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
 
 def shown(attribute: Attribute, places: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these places."""
-    codes, domain = attribute.codes, attribute.domain
     if len(places) == 1:
-        value = domain[int(codes[places[0]])]
-        return None if value is None else spelled(value)
+        alone = places[0]
+        return None if attribute.texts[alone] is None else attribute.spelled[alone]
     if attribute.kind == TREE:
         return _nodes(attribute, places)
     if len(places) == len(attribute):
         return ANY
     if 2 * len(places) <= len(attribute):
-        return _set([domain[int(c)] for c in codes[list(places)]])
-    others = np.delete(codes, list(places))
-    return "not " + _set([domain[int(c)] for c in others])
+        return _set(attribute, places)
+    inside = set(places)
+    others = [p for p in range(len(attribute)) if p not in inside]
+    return "not " + _set(attribute, others)
 
 
 def _level(attribute: Attribute, places: Sequence[int]) -> int:
@@ -267,22 +272,14 @@ def _nodes(attribute: Attribute, places: Sequence[int]) -> str:
     if len(own) == len(inside) and NOBODY not in found:
         name = attribute.names[level + 1][above[places[0]]]
         return ANY if name == ANY else spelled(name)
-    return _set([None if name == NOBODY else name for name in found])
+    named = sorted(spelled(name) for name in found if name != NOBODY)
+    return _listed([*named, *([MISSING] if NOBODY in found else [])])
 
 
-def _set(values: Sequence[str | None]) -> str:
-    named = sorted(spelled(v) for v in values if v is not None)
-    missing = [MISSING] if None in values else []
-    return "{" + ", ".join([*named, *missing]) + "}"
+def _set(attribute: Attribute, places: Sequence[int]) -> str:
+    names = attribute.spelled
+    return _listed([names[p] for p in sorted(places, key=attribute.rank.__getitem__)])
 
 
-def spelled(value: str) -> str:
-    """A text, in quotes where it could be taken for something else.
-
-    >>> spelled("Cook"), spelled("a, b"), spelled("missing")
-    ('Cook', '"a, b"', '"missing"')
-    """
-    plain = value and value == value.strip() and not set(value) & set('{}[]",')
-    if plain and value != ANY and not value.startswith((MISSING, "not ")):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+def _listed(names: Sequence[str]) -> str:
+    return "{" + ", ".join(names) + "}"

@@ -19,6 +19,7 @@ from privet.engines.base import Relabel
 from privet.engines.memory import InMemory
 from privet.errors import InputError
 from privet.publishers.boxes import GRAMMAR, Partition
+from privet.publishers.grouping import COLUMN, LEFT
 from privet.publishers.loops import Ints
 from privet.publishers.streams import Column, Stream, summed
 from privet.releases.manifest import NOT_PROMISED_OF_GROUPS
@@ -113,7 +114,7 @@ class Grouped:
         return {
             "recipe": "groups",
             "columns": columns,
-            "tree": [list(line[2:5]) for line in self.partition.tree],
+            "tree": self.partition.tree[:, COLUMN : LEFT + 1].tolist(),
             "same_cuts": [block.tolist() for block in self.partition.blocks_of],
         }
 

@@ -23,7 +23,8 @@ from privet.publishers.loops import Ints
 AT_ONCE = 200_000
 """Cells of a group whose splits are made in one move, where order is no matter."""
 
-START, STOP, COLUMN, CUT, LEFT, PEOPLE = range(6)
+LINE = 6
+START, STOP, COLUMN, CUT, LEFT, PEOPLE = range(LINE)
 """What a line of the tree says; the column is -1 where a group stays whole."""
 
 

@@ -21,7 +21,7 @@ from privet.publishers.attributes import RANGES, Attribute, Floats
 from privet.publishers.boxes import Partition
 from privet.publishers.cells import Counted, counted
 from privet.publishers.forms import BUCKETS, FORMS, GENERALISED
-from privet.publishers.grouping import Grouping, Step
+from privet.publishers.grouping import LINE, Grouping, Step
 from privet.publishers.handing import Handed, handed
 from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.publishers.judging import Judge, Rule, rules_of
@@ -156,7 +156,7 @@ class Mondrian:
             cells.domains[len(made) :],
             cells.ordered(table.options),
             state.leaves(),
-            tuple(tuple(line) for line in tree),
+            np.array(tree, dtype=np.int64).reshape(-1, LINE),
             blocks_of=blocks,
         )
         return self._without_outliers(partition), refined

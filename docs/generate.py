@@ -743,7 +743,8 @@ MANIFEST_FIELDS = {
     "release, columns that are shown as they are may say `text`.",
     "columns.bins": "The edges of its bins, where the policy has some.",
     "columns.hidden_values": "How many values are hidden. Not which.",
-    "columns.shown_as": "The marker that stands for hidden values, or `intervals`.",
+    "columns.shown_as": "The marker that stands for hidden values, `intervals`, or "
+    "`levels` of a hierarchy.",
     "method": "How the table was made safe.",
     "promises": "Each promise as the policy states it, and what it came to.",
     "promises.name": "The promise's name.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from privet.engines.base import Listener
     from privet.finding import Audit
     from privet.policy import Policy
+    from privet.publishers.split import Proposal
+    from privet.releases.views import Views
     from privet.table import Table
 
 
@@ -74,15 +77,19 @@ def views(
       privet views patients.csv -p policy.toml
       privet views patients.csv -p policy.toml -o out --custody vault
       privet views patients.csv -p policy.toml --propose
+      privet views patients.csv -p policy.toml --propose -o out --custody vault
 
-    Views are released without duplicates and in random order, each in a file of its
-    own; they are read back and recounted before they appear.
+    Proposals share columns as they are, in bins, or at a level of the policy's
+    [hierarchy] files; with -o the first of them is released. Views are released
+    without duplicates and in random order, each in a file of its own; they are read
+    back and recounted before they appear.
 
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
     3 one could not be decided, 4 infeasible.
     """
     from privet.policy import Policy
+    from privet.releases.views import Views
 
     if (output is None) != (custody is None):
         raise click.UsageError("Give -o and --custody together.")
@@ -94,13 +101,21 @@ def views(
         opened(source, chosen, reading, silent) as (table, bar),
     ):
         if propose:
-            told = _proposed(table, stated, bar)
+            found_views = _proposed(table, stated, bar)
+            told = [_told(p) for p in found_views]
+            if output is not None:
+                settled = found_views[0].settled(stated)
+                first = found_views[0].views
+                _release(first, settled, output, str(custody), form, replace, bar)
         else:
             found = _judged(table, stated, strict, max_seconds, bar)
             if output is not None and found.safe:
-                _release(table, stated, output, str(custody), form, replace, bar)
+                shown = Views(table, *stated.views)
+                _release(shown, stated, output, str(custody), form, replace, bar)
     if propose:
         _show_proposals(told, as_json=as_json, quiet=quiet)
+        if output is not None and not silent:
+            terminal.emit(f"Released the first: {output}. Kept: {custody}.")
         return
     terminal.show(found, as_json=as_json, quiet=quiet)
     if not silent:
@@ -135,7 +150,7 @@ def _judged(
 
 
 def _release(
-    table: Table,
+    shown: Views,
     policy: Policy,
     output: str,
     custody: str,
@@ -144,9 +159,8 @@ def _release(
     bar: Listener | None,
 ) -> None:
     from privet.publishers.showing import publish_views
-    from privet.releases.views import Views
 
-    release = publish_views(Views(table, *policy.views), policy, progress=bar)
+    release = publish_views(shown, policy, progress=bar)
     release.write(output, custody=custody, format=form, replace=replace, progress=bar)
 
 
@@ -180,24 +194,22 @@ def _show_keys(keys: list[dict[str, Any]]) -> None:
         )
 
 
-def _proposed(
-    table: Table, policy: Policy, bar: Listener | None
-) -> list[dict[str, Any]]:
+def _proposed(table: Table, policy: Policy, bar: Listener | None) -> list[Proposal]:
     from privet.engines.base import Run
     from privet.publishers.split import SplitViews
 
-    found = SplitViews().propose(table, policy, run=Run(bar))
-    return [
-        {
-            "views": [list(v.columns) for v in p.views.views],
-            "bins": {c: b.to_list() for c, b in p.bins.items()},
-            "kept": str(p.kept),
-            "worst": str(p.audit.worst.belief.posterior)
-            if p.audit.worst.belief
-            else "",
-        }
-        for p in found
-    ]
+    return SplitViews().propose(table, policy, run=Run(bar))
+
+
+def _told(proposal: Proposal) -> dict[str, Any]:
+    worst = proposal.audit.worst.belief
+    return {
+        "views": [list(v.columns) for v in proposal.views.views],
+        "bins": {c: b.to_list() for c, b in proposal.bins.items()},
+        "levels": dict(proposal.levels),
+        "kept": str(proposal.kept),
+        "worst": str(worst.posterior) if worst else "",
+    }
 
 
 def _show_proposals(told: list[dict[str, Any]], *, as_json: bool, quiet: bool) -> None:
@@ -214,10 +226,17 @@ def _show_proposals(told: list[dict[str, Any]], *, as_json: bool, quiet: bool) -
             worst = percent(Fraction(proposal["worst"] or 0))
             terminal.emit(f"# {i}. keeps {kept} of the pairs of columns; worst {worst}")
         for columns in proposal["views"]:
-            listed = ", ".join(f'"{c}"' for c in columns)
+            listed = ", ".join(map(_quoted, columns))
             terminal.emit(f"[[view]]\ncolumns = [{listed}]")
+        for column, level in proposal["levels"].items():
+            terminal.emit(f"# {column} at level {level} of its hierarchy")
         if proposal["bins"]:
             terminal.emit("[bins]")
             for column, edges in proposal["bins"].items():
-                terminal.emit(f"{column} = [{', '.join(edges)}]")
+                terminal.emit(f"{_quoted(column)} = [{', '.join(edges)}]")
         terminal.emit("")
+
+
+def _quoted(name: str) -> str:
+    """A column's name as TOML writes it."""
+    return json.dumps(name, ensure_ascii=False)

@@ -108,6 +108,21 @@ def test_proposals_can_be_pasted_into_a_policy(clinic, privet):
     assert 2 == len(tomllib.loads(first)["view"])
 
 
+def test_the_first_proposal_is_released(clinic, privet):
+    text = POLICY.replace("LIMIT", "0.4").replace(
+        'against = "reconstructor"', 'against = "reconstructor"\nmodel = "restricted"'
+    )
+    (clinic / "p.toml").write_text(text)
+    rows = (clinic / "clinic.csv").read_text().splitlines()
+    cut = [",".join(row.split(",")[1:]) for row in rows]  # fewer columns to try
+    (clinic / "clinic.csv").write_text("\n".join(cut))
+    places = ("-o", "out", "--custody", "vault")
+    done = privet("views", "clinic.csv", "-p", "p.toml", "--propose", *places)
+    assert 0 == done.exit_code, done.output
+    assert "Released the first: out" in done.output
+    assert 0 == privet("verify", "out").exit_code
+
+
 def test_infeasible(clinic, privet):
     done = privet("views", "clinic.csv", "-p", "bad.toml", "--propose")
     assert 4 == done.exit_code

@@ -72,6 +72,84 @@ def test_it_is_a_method_of_publish(people, tmp_path):
     assert pv.verify(tmp_path / "out").good
 
 
+JOBS = {"Cook": ["Manual"], "Driver": ["Manual"], "Judge": ["Law"], "Clerk": ["Law"]}
+SHARED = [["name", "job"], ["job", "ill"]]
+
+
+@pytest.fixture
+def workers():
+    rows = range(24)
+    table = pa.table(
+        {
+            "name": [f"n{i}" for i in rows],
+            "job": [list(JOBS)[i % 4] for i in rows],
+            "ill": [f"i{i // 4 % 2 + i % 2}" for i in rows],
+        }
+    )
+    with pv.read(table, identifier="name", sensitive="ill") as read:
+        yield read
+
+
+def test_a_hierarchy_gives_coarser_keys(workers, tmp_path):
+    found = pv.SplitViews(hierarchies={"job": JOBS}).propose(workers, [promise("1/3")])
+    assert [{}, {"job": 1}] == [p.levels for p in found]
+    assert pv.audit(found[1].views, [promise("1/3")]).safe
+    fine = pv.Views(workers, ["name", "job"], ["job", "ill"])
+    assert not pv.audit(fine, [promise("1/3")]).safe
+    file = tmp_path / "job.csv"
+    file.write_text("".join(f"{v};{h[0]}\n" for v, h in JOBS.items()))
+    policy = pv.Policy(promises=(promise("1/3"),), hierarchies={"job": str(file)})
+    again = pv.SplitViews().propose(workers, policy)
+    assert [p.levels for p in found] == [p.levels for p in again]
+
+
+def test_a_coarser_key_is_released_by_its_levels(workers, tmp_path):
+    method = pv.SplitViews(hierarchies={"job": JOBS}, together=SHARED)
+    release = pv.publish(workers, [promise("1/3")], method=method)
+    release.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
+    shown = (tmp_path / "out" / "view-1.csv").read_text()
+    assert "Manual" in shown
+    assert "Cook" not in shown
+    assert "level" in (tmp_path / "out" / "release.json").read_text()
+    assert pv.verify(tmp_path / "out").good
+
+
+def test_a_value_without_a_level_is_refused(workers):
+    method = pv.SplitViews(hierarchies={"job": {"Cook": ["Manual"]}})
+    with pytest.raises(pv.InputError, match="row for every value"):
+        method.propose(workers, [promise("1/3")])
+
+
+@pytest.mark.parametrize(
+    ("limit", "about", "message"),
+    [
+        ("1/2", "select name, ill from T where age > 30", "share only age"),
+        ("1/2", "select name, ill from T", "share no column"),
+    ],
+)
+def test_a_secret_query_may_be_infeasible(people, limit, about, message):
+    asked = pv.Promise(pv.Reconstructor(), pv.Ceiling(limit), about)
+    with pytest.raises(pv.Infeasible, match=message) as caught:
+        pv.SplitViews(max_audits=5).propose(people, asked)
+    assert caught.value.best > Fraction(1, 2)
+
+
+def test_what_a_secret_query_looks_at_is_shared_as_it_is(people):
+    about = "select name, ill from T where age > 30"
+    asked = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9"), about)
+    for proposal in pv.SplitViews().propose(people, asked):
+        assert all("age" in v.columns for v in proposal.views.views)
+        assert "age" not in proposal.bins
+    with pytest.raises(pv.InputError, match="left out"):
+        pv.SplitViews(leave_out=["age"]).propose(people, asked)
+
+
+def test_rules_that_leave_no_safe_pair_are_infeasible(workers):
+    with pytest.raises(pv.Infeasible, match="together and apart allow") as caught:
+        pv.SplitViews(together=SHARED).propose(workers, [promise("1/3")])
+    assert Fraction(1, 2) == caught.value.best
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -80,6 +158,8 @@ def test_it_is_a_method_of_publish(people, tmp_path):
         ({"together": [["name", "ill"]]}, "who has what"),
         ({"together": [["age", "city"]], "apart": [["age", "city"]]}, "exclude all"),
         ({"proposals": 0}, "whole number"),
+        ({"hierarchies": "job.csv"}, "hierarchy per column"),
+        ({"hierarchies": {"nobody": JOBS}}, "must exist"),
     ],
 )
 def test_wrong_use(people, options, message):

@@ -298,6 +298,23 @@ def test_secret_queries_are_one_plain_select(patients, query, message):
     assert CANARY not in str(caught.value)
 
 
+def test_a_query_about_bins_compares_bins():
+    """A number compared with a bin would match nobody, and look safe."""
+    rows = {"name": list("ABCD"), "age": [20, 21, 40, 41], "ill": list("fgfg")}
+    with opened(rows, identifier="name", sensitive="ill", bins={"age": [30]}) as table:
+        views = pv.Views(table, ["name", "age"], ["age", "ill"])
+
+        def asked(where):
+            about = f"select name, ill from T where {where}"
+            return pv.belief(views, pv.Reconstructor(), about).posterior
+
+        label = next(v for v in table.domains(["age"])["age"].labels if v)
+        assert Fraction(5, 7) == asked(f"age = '{label}'")
+        for wrong in ("age > 30", "age = 20", "age BETWEEN 1 AND 50"):
+            with pytest.raises(pv.InputError, match="shown in bins"):
+                asked(wrong)
+
+
 def test_a_query_never_runs(patients, tmp_path):
     path = tmp_path / "made"
     query = f"copy (select 1) to '{path}'"

@@ -330,6 +330,7 @@ class _Maker:
                     f"{node.column!r} holds {kind}, {node.other!r} holds {their}."
                 )
             return f"{cell} {node.sign} {other}"
+        self._check_shown(node)
         value = self._constant(node.other.text)
         if "LIKE" in node.sign:
             return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
@@ -339,6 +340,22 @@ class _Maker:
             cell, value = (f"TRY_CAST({c} AS TIMESTAMP)" for c in (cell, value))
             return f"{cell} {node.sign} {value}"
         return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
+
+    def _check_shown(self, node: Test) -> None:
+        """What is shown in bins or by levels is no number any more."""
+        relation = self._relation
+        if node.column not in relation.recodings or "LIKE" in node.sign:
+            return
+        assert isinstance(node.other, Constant)
+        domain = relation.coded[node.column].domain
+        ordered = node.sign in ("<", ">", "<=", ">=")
+        if ordered or (
+            node.other.text is not None and domain.code(node.other.text) is None
+        ):
+            raise InputError(
+                f"Column {node.column!r} is shown in bins or by levels, so a secret "
+                "query must compare it by = with one of them; it does not."
+            )
 
     def _as_numbers(self, cell: str, sign: str, value: str) -> str:
         """Equal by their digits; ordered as numbers."""

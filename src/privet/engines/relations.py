@@ -44,6 +44,7 @@ class Relation:
         run: Run,
     ) -> None:
         self.sides, self.run = sides, run
+        self.recodings = recodings
         self.session = places.session
         self.places = places
         used = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)

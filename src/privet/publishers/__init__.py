@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, overload
 
 from privet.adversary import Linker
@@ -145,9 +144,9 @@ def publish(
     table = bound(table, policy)
     run = Run(progress)
     if isinstance(method, SplitViews):
-        best = method.propose(table, list(policy.promises), run=run)[0]
-        settled = replace(policy, roles=best.views.roles, where={}, origin=None)
-        return publish_views(best.views, settled, progress=progress)
+        chosen_views = method.for_policy(policy.hierarchy_files())
+        best = chosen_views.propose(table, list(policy.promises), run=run)[0]
+        return publish_views(best.views, best.settled(policy), progress=progress)
     if isinstance(method, Mondrian):
         _refuse_several_rows(table)
         if recipe is not None:

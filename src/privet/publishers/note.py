@@ -45,6 +45,8 @@ def _changed(column: str, about: Mapping[str, Any]) -> str:
         return f"{column} is shown in intervals."
     if about.get("shown_as") in ("ranges", "sets"):
         return f"{column} is shown in {about['shown_as']} of values."
+    if about.get("shown_as") == "levels":
+        return f"{column} is shown by a level of its hierarchy."
     if "shown_as" in about:
         return (
             f"{column}: {about['hidden_values']} values are hidden and shown as "

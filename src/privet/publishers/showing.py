@@ -221,12 +221,15 @@ def _manifest(
     table, views = release.views.table, release.views
     kinds = {c.name: c.kind for c in table.schema.columns}
     names = [c for c in views.columns if c in kinds]
+    columns = columns_of(table.schema, names, kinds, Recipe(), {})
+    for name in table.relabels.keys() & columns.keys():
+        columns[name]["shown_as"] = "levels"
     content = manifest(
         version=__version__,
         title=release.policy.title,
         method=release.method,
         files=written,
-        columns=columns_of(table.schema, names, kinds, Recipe(), {}),
+        columns=columns,
         weight=None,
         escaped=place.format == "csv",
         audit=release.audit,

@@ -10,31 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import combinations, product
-from math import log
+from functools import cached_property
+from itertools import combinations, islice, product
+from math import prod
+from pathlib import Path
 
-import numpy as np
-
-from privet.adversary import Reconstructor
+from privet.adversary import Reconstructor, listed
 from privet.audits import audit as judge
 from privet.audits import bound
 from privet.audits.secrets import ask
-from privet.engines.base import Run, Tally
+from privet.engines.base import Run
 from privet.errors import Infeasible, InputError
 from privet.finding import Audit
+from privet.fixed import Fixed
 from privet.policy import Policy, Promise
+from privet.publishers.coarser import Choice, choices
+from privet.publishers.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.releases.views import Views
 from privet.roles import Bins, names
 from privet.table import Table, require_columns
 
-LEVELS = (16, 8, 4, 2)
-"""Into how many bins a number may be cut to be shared."""
-
 MOST_CANDIDATES = 20_000
 """Sets of shared columns that are compared by what the analyst keeps."""
-
-MOST_VALUES = 100_000
-"""Different numbers of a column that may be cut into bins."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +44,23 @@ class Proposal:
     """The share of pairs of columns that stand in one view; coarse ones count less."""
     audit: Audit
     """What a reconstructor learns from them."""
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """At which level of its hierarchy a column is shown, where it is coarser."""
 
     @property
     def bins(self) -> Mapping[str, Bins]:
         """The bins of columns that are shown coarser."""
         return self.views.roles.bins
+
+    def settled(self, policy: Policy) -> Policy:
+        """A policy for these views, as they are released."""
+        return replace(
+            policy,
+            roles=self.views.roles,
+            views=self.views.views,
+            where={},
+            origin=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,8 @@ class SplitViews:
     """How many to look for."""
     max_audits: int = 100
     """How many sets of shared columns are judged at the most."""
+    hierarchies: Mapping[str, Given | Hierarchy] = field(default_factory=dict)
+    """By column, an ARX file or the levels of each value, to share it more coarsely."""
 
     def __post_init__(self) -> None:
         for key in ("together", "apart"):
@@ -88,6 +99,11 @@ class SplitViews:
             made = tuple(names(s, key) for s in sets)
             object.__setattr__(self, key, made)
         object.__setattr__(self, "leave_out", names(self.leave_out, "leave_out"))
+        if not isinstance(self.hierarchies, Mapping):
+            raise InputError(
+                f"hierarchies must be a hierarchy per column; got {self.hierarchies!r}."
+            )
+        object.__setattr__(self, "hierarchies", Fixed(self.hierarchies))
         for key in ("proposals", "max_audits"):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -102,9 +118,15 @@ class SplitViews:
     ) -> list[Proposal]:
         """Pairs of views that keep every promise, the most useful first."""
         stated = _promises(promises)
+        method = self
         if isinstance(promises, Policy):
             table = bound(table, promises)
-        return _Search(self, table, stated, run or Run()).proposals()
+            method = self.for_policy(promises.hierarchy_files())
+        return _Search(method, table, stated, run or Run()).proposals()
+
+    def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
+        """The same with the hierarchies of a policy, where it has none of its own."""
+        return replace(self, hierarchies={**files, **self.hierarchies})
 
 
 def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
@@ -120,15 +142,6 @@ def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
     return found
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """How a column is shared: as it is, or cut into bins."""
-
-    bins: Bins | None = None
-    worth: Fraction = Fraction(1)
-    """How much of the column is left."""
-
-
 @dataclass
 class _Search:
     """The search for one table."""
@@ -137,31 +150,42 @@ class _Search:
     table: Table
     promises: list[Promise]
     run: Run
-    tried: int = field(default=0)
+    tried: list[Proposal] = field(default_factory=list)
 
     def proposals(self) -> list[Proposal]:
         self._check()
+        if not self._needed:  # what shares nothing gives away the least
+            self._floor()
         found: list[Proposal] = []
-        floor: Audit | None = None
-        for shared in self._candidates():
-            self.tried += 1
-            if (
-                self.tried > self.method.max_audits
-                or len(found) >= self.method.proposals
-            ):
+        for shared in islice(self._candidates(), self.method.max_audits):
+            proposal = self._judged(shared)
+            self.tried.append(proposal)
+            if proposal.audit.safe:
+                found.append(proposal)
+            if len(found) == self.method.proposals:
                 break
-            views = self._views(shared)
-            try:
-                audit = judge(views, self.promises, progress=self.run.listener)
-            except InputError:  # a secret query about a column that is not shared
-                continue
-            if audit.safe:
-                found.append(Proposal(views, self._kept(shared), audit))
-        if not found:
-            floor = judge(self._views({}), self.promises, progress=self.run.listener)
-            self._refuse(floor)
-            found = [Proposal(self._views({}), self._kept({}), floor)]
-        return found
+        return found or [self._least()]
+
+    def _least(self) -> Proposal:
+        """Views that share as little as they can; or nothing helps."""
+        floor = self._floor()
+        if self._is_allowed({c: Choice() for c in self._needed}):
+            return floor
+        best = min(self.tried, key=lambda p: _reached(p.audit) or 0)
+        raise self._infeasible(best, "that together and apart allow")
+
+    def _floor(self) -> Proposal:
+        floor = self._judged({c: Choice() for c in self._needed})
+        if not floor.audit.safe:
+            what = f"only {listed(self._needed)}" if self._needed else "no column"
+            raise self._infeasible(floor, f"that share {what}")
+        return floor
+
+    def _judged(self, shared: Mapping[str, Choice]) -> Proposal:
+        views = self._views(shared)
+        audit = judge(views, self.promises, progress=self.run.listener)
+        levels = {c: o.level for c, o in shared.items() if o.level}
+        return Proposal(views, self._kept(shared), audit, levels)
 
     def _check(self) -> None:
         method, schema = self.method, self.table.schema
@@ -170,15 +194,23 @@ class _Search:
         everything = Views(
             self.table, [c for c in schema.names if c not in self._hidden]
         )
-        asked = {
-            (a.person, a.secret) for p in self.promises if (a := ask(p, everything))
-        }
+        secrets = [ask(p, everything) for p in self.promises]
+        asked = {(a.person, a.secret) for a in secrets}
         if len(asked) != 1:
             raise InputError(
                 "Promises must be about one column of people and one private column to "
                 "split a table."
             )
         ((self.person, self.secret),) = asked
+        asked_for = {self.person, self.secret}
+        used = {c for a in secrets for c in a.used()} - asked_for
+        shared = {c for a in secrets if not a.full for c in a.used()}
+        self._needed = [c for c in self._others if c in shared]
+        if gone := sorted(used - set(self._others)):
+            raise InputError(
+                f"A secret query must look at columns that are published; it uses "
+                f"{gone[0]!r}, which is left out."
+            )
         for columns in method.together:
             if {self.person, self.secret} <= set(columns):
                 raise InputError(
@@ -197,49 +229,44 @@ class _Search:
 
     # Candidates ---------------------------------------------------------------------
 
-    def _candidates(self) -> Iterator[dict[str, _Choice]]:
+    def _candidates(self) -> Iterator[dict[str, Choice]]:
         """Sets of shared columns that the rules allow, the most useful first."""
-        choices = {c: self._choices(c) for c in self._others}
-        size = 1
-        for options in choices.values():
-            size *= 1 + len(options)
-        if size > MOST_CANDIDATES:  # too many levels: columns as they are, or not
-            choices = {c: options[:1] for c, options in choices.items()}
+        options = {c: self._options(c) for c in self._others}
+        if prod(map(len, options.values())) > MOST_CANDIDATES:
+            options = {  # too many levels: columns as they are, or not
+                c: [o for o in given if o is None or o == Choice()]
+                for c, given in options.items()
+            }
+        chosen = islice(product(*options.values()), MOST_CANDIDATES)
         found = [
-            {c: o for c, o in zip(choices, chosen, strict=True) if o is not None}
-            for chosen in product(*([None, *o] for o in choices.values()))
+            {c: o for c, o in zip(options, some, strict=True) if o is not None}
+            for some in chosen
         ]
-        allowed = [s for s in found[:MOST_CANDIDATES] if self._is_allowed(s)]
+        allowed = [s for s in found if self._is_allowed(s)]
         if not allowed:
             raise InputError(
                 "together and apart must leave some pair of views; they exclude all."
             )
         return iter(sorted(allowed, key=lambda s: (-self._kept(s), len(s), list(s))))
 
-    def _choices(self, column: str) -> list[_Choice]:
-        """As it is; and, of numbers, in fewer and fewer bins."""
-        domain = self.table.domains([column], self.run)[column]
-        plain = [_Choice()]
-        if column in self.table.recodings or len(domain) > MOST_VALUES:
-            return plain
-        if domain.kind not in ("integer", "number") or len(domain) <= 2:
-            return plain
-        ((_, counts),) = self.table.count([Tally((), column)], self.run)
-        values = [domain[int(v)] for v in counts.value]
-        number = [
-            (float(v), int(n)) for v, n in zip(values, counts.n, strict=True) if v
-        ]
-        number = [(v, n) for v, n in sorted(number) if np.isfinite(v)]
-        for level in LEVELS:
-            edges = _edges(number, level)
-            if edges and len(edges) + 1 < len(domain):
-                worth = log(len(edges) + 1) / log(len(domain))
-                plain.append(
-                    _Choice(Bins(edges), Fraction(worth).limit_denominator(100))
-                )
-        return plain
+    def _options(self, column: str) -> list[Choice | None]:
+        """Not shared, shared as it is, or coarser.
 
-    def _sides(self, shared: Mapping[str, _Choice]) -> tuple[list[str], list[str]]:
+        What a secret query looks at is shared as it is, or nobody could judge it.
+        """
+        if column in self._needed:
+            return [Choice()]
+        given = self.hierarchies.get(column)
+        return [None, *choices(self.table, column, given, self.run)]
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """What values are called at coarser levels, by column."""
+        given = self.method.hierarchies
+        require_columns(list(given), self.table.schema, "hierarchies")
+        return {c: hierarchy_of(h, f"Hierarchy of {c!r}") for c, h in given.items()}
+
+    def _sides(self, shared: Mapping[str, Choice]) -> tuple[list[str], list[str]]:
         """The columns of both views; what need not be with people is with secrets."""
         left = [self.person, *shared]
         with_people = {
@@ -255,7 +282,7 @@ class _Search:
         rest = [c for c in self._others if c not in shared and c not in mine]
         return [*left, *mine], [*shared, self.secret, *rest]
 
-    def _is_allowed(self, shared: Mapping[str, _Choice]) -> bool:
+    def _is_allowed(self, shared: Mapping[str, Choice]) -> bool:
         sides = [set(side) for side in self._sides(shared)]
         whole = all(any(set(s) <= side for side in sides) for s in self.method.together)
         split = not any(
@@ -266,14 +293,16 @@ class _Search:
         )
         return whole and split
 
-    def _views(self, shared: Mapping[str, _Choice]) -> Views:
+    def _views(self, shared: Mapping[str, Choice]) -> Views:
         bins = {c: o.bins for c, o in shared.items() if o.bins is not None}
         roles = replace(self.table.roles, bins={**self.table.roles.bins, **bins})
         order = self.table.schema.names.index
         left, right = (sorted(side, key=order) for side in self._sides(shared))
-        return Views(self.table.with_roles(roles), left, right)
+        relabels = {c: r for c, o in shared.items() if (r := o.relabel) is not None}
+        table = self.table.with_roles(roles).relabelled(relabels)
+        return Views(table, left, right)
 
-    def _kept(self, shared: Mapping[str, _Choice]) -> Fraction:
+    def _kept(self, shared: Mapping[str, Choice]) -> Fraction:
         """Pairs of columns that stand side by side, by what is left of them."""
         columns = [self.person, self.secret, *self._others]
         worth = {c: shared[c].worth if c in shared else Fraction(1) for c in columns}
@@ -282,16 +311,13 @@ class _Search:
         together = [p for p in pairs if any(set(p) <= side for side in sides)]
         return sum((worth[a] * worth[b] for a, b in together), Fraction(0)) / len(pairs)
 
-    def _refuse(self, floor: Audit) -> None:
-        """Even views that share nothing break a promise: nothing else can help."""
-        if floor.safe:
-            return
-        finding = floor.worst
-        reached = finding.belief.posterior if finding.belief else None
-        shown = "" if reached is None else f", which comes to {float(reached):.4g}"
-        raise Infeasible(
-            f"No two views keep {finding.promise.name!r}: not even views that share no "
-            f"column{shown}. {finding.note}".rstrip(),
+    def _infeasible(self, found: Proposal, which: str) -> Infeasible:
+        finding = found.audit.worst
+        reached = _reached(found.audit)
+        shown = "" if reached is None else f", which come to {float(reached):.4g}"
+        return Infeasible(
+            f"No two views keep {finding.promise.name!r}: not even views {which}"
+            f"{shown}. {finding.note}".rstrip(),
             promise=finding.promise,
             best=reached,
             advice=(
@@ -301,17 +327,6 @@ class _Search:
         )
 
 
-def _edges(values: Sequence[tuple[float, int]], bins: int) -> list[str]:
-    """Cuts that put about as many rows into each bin.
-
-    >>> _edges([(1.0, 2), (2.0, 2), (3.0, 2), (4.0, 2)], 2)
-    ['3']
-    """
-    total, seen = sum(n for _, n in values), 0
-    edges: list[str] = []
-    for value, n in values:
-        share = seen * bins // total
-        if seen and share > len(edges):
-            edges.append(repr(value).removesuffix(".0"))
-        seen += n
-    return edges
+def _reached(found: Audit) -> Fraction | None:
+    belief = found.worst.belief
+    return belief.posterior if belief else None

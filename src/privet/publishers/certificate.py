@@ -143,15 +143,17 @@ class Rounded:
         self.fine = EXTRA + max(exponent.numerator.bit_length(), 1)
         numbers = [*scores.weights, *(x for t in scores.factors for r in t for x in r)]
         self.logs = Logs(numbers, bits + self.fine)
-        self.known: dict[Fraction, int] = {}
+        self.parts = exponent.denominator << self.fine
+        self.known: dict[tuple[int, int], int] = {}
 
     def of(self, x: Fraction) -> int:
         """The points: at least the exact ones, and at most 1 + 2**-20 above."""
-        if x not in self.known:
+        key = x.numerator, x.denominator  # a fraction's own hash is slow
+        found = self.known.get(key)
+        if found is None:
             _, high = self.logs.of(x)
-            parts = self.exponent.denominator << self.fine
-            self.known[x] = -(-high * self.exponent.numerator // parts)
-        return self.known[x]
+            found = self.known[key] = -(-high * self.exponent.numerator // self.parts)
+        return found
 
 
 # Checking ---------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from math import ceil, lcm, prod
+from math import ceil, lcm, log2, prod
 from typing import Any
 
 import numpy as np
@@ -86,6 +86,8 @@ def true_gap(scores: Scores) -> int | None:
 
 
 def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
+    if _halves_at_least(scores, c, d) > 2 * log2(most):
+        return None
     ratios = [
         sorted({row[c] / row[d] for row in table if row[c] and row[d]})
         for table in scores.factors
@@ -101,6 +103,17 @@ def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
     others = _sums(right)
     order = np.argsort(others)
     return _nearest(sums, others[order], order, (left, right, start))
+
+
+def _halves_at_least(scores: Scores, c: int, d: int) -> float:
+    """How many combinations two halves have together at least, in doublings."""
+    found = 0.0
+    for table in scores.log_factors:
+        with np.errstate(invalid="ignore"):
+            ratios = table[:, c] - table[:, d]
+        seen = np.unique(ratios[np.isfinite(ratios)].round(9))
+        found += log2(max(len(seen), 1))
+    return found
 
 
 def _halves(

@@ -13,10 +13,12 @@ from functools import cached_property
 from math import ceil
 from typing import Any
 
+import numpy as np
+
 from privet.errors import InputError, what_exists
 from privet.logs import at_most_log
 from privet.releases.classifier import Attribute
-from privet.releases.scores import Scores
+from privet.releases.scores import GUARD, Scores
 
 FORM = "privet scorecard 1"
 """What the file says it is."""
@@ -124,14 +126,17 @@ class Scorecard:
     @cached_property
     def _gains(self) -> dict[tuple[int, int], int]:
         k = range(len(self.labels))
-        return {
-            (c, d): self.base[c]
-            - self.base[d]
-            + sum(max(0, *(row[c] - row[d] for row in table)) for table in self.points)
-            for c in k
-            for d in k
-            if c != d
-        }
+        found = {(c, d): self.base[c] - self.base[d] for c in k for d in k if c != d}
+        for table in self.points:
+            about = np.array([[p / self.scale for p in row] for row in table])
+            for c, d in found:
+                leads = about[:, c] - about[:, d]
+                # Floats find the candidates; whole points decide.
+                top = leads.max() - GUARD * (1 + abs(leads.max()))
+                near = np.flatnonzero(leads >= top).tolist()
+                best = max(table[t][c] - table[t][d] for t in near)
+                found[c, d] += max(0, best)
+        return found
 
     def within(self, odds: Fraction | None) -> bool:
         """Whether no belief leads another by more than these odds, exactly."""

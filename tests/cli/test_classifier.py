@@ -126,8 +126,11 @@ def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
     no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
     assert 4 == no.exit_code
     assert "cannot be kept by any release with the same predictions" in no.output
+    assert "no more can be predicted than 50K" in no.output
     words = ["--method", "closeness-declared"]
-    assert 0 == privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *words).exit_code
+    done = privet("classifier", "t.csv", "-p", "p.toml", *WRITE, *words)
+    assert 0 == done.exit_code
+    assert "within 2      50K, 70K ████████████████████  100 % alike" in done.output
 
 
 @pytest.mark.parametrize(

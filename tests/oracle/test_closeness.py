@@ -110,6 +110,47 @@ def test_the_staircase_ends_where_every_class_is_predicted() -> None:
     assert [(1.0, (0,)), (2.0, (0, 1))] == points
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_stairs_are_what_restricted_classifiers_predict(seed: int) -> None:
+    """Weigh every tuple by its score; predict some classes only; compare."""
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=4)
+    views = named(sizes, cells).smoothed()
+    prior = random_prior(dice, len(sizes))
+    method = pv.ExtendedSafetyTransform()
+    found = method.staircase(views, dict(zip(views.labels, prior, strict=True)))
+    assert len(sizes) == len(found)
+    assert found == sorted(found, key=lambda s: s.r)
+    assert (1, 1.0) == (found[0].r, pytest.approx(found[-1].alike))
+    scores = views.scores
+    for step in found:
+        chosen = [views.labels.index(c) for c in step.classes]
+        total = alike = right = Fraction(0)
+        for row in product(*(range(len(t)) for t in cells)):
+            x = scores.of(dict(enumerate(row)))
+            best = max(chosen, key=lambda c: (x[c], c))
+            top = max(range(len(x)), key=lambda c: (x[c], c))
+            total += sum(x)
+            alike += sum(x) * (best == top)
+            right += x[best]
+        assert step.alike == pytest.approx(float(alike / total))
+        assert step.right == pytest.approx(float(right / total))
+        assert set(step.to_dict()) == {"r", "classes", "alike", "right"}
+
+
+def test_infeasible_says_what_is_left() -> None:
+    with pytest.raises(pv.Infeasible) as no:
+        published(
+            (5, 5),
+            [[[4, 1], [1, 4]]],
+            [Fraction(3, 4), Fraction(1, 4)],
+            "1.5",
+            "argmax",
+        )
+    assert "no more can be predicted than c0" in no.value.advice[-1]
+    assert "50 % of people" in no.value.advice[-1]
+
+
 def test_a_ceiling_needs_no_prior() -> None:
     views = named((5, 5), [[[4, 1], [1, 4]]])
     promise = pv.Promise(

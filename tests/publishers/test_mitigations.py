@@ -16,8 +16,10 @@ from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
 from privet.audits.unflattened import card_behind
 from privet.publishers import mitigations as module
-from privet.publishers.mitigations import Rows, mitigations
+from privet.publishers import people
+from privet.publishers.mitigations import mitigations
 from privet.publishers.models import method_from
+from privet.publishers.people import People
 from privet.publishers.tables import ratios, whole_counts
 
 from .test_classifiers import PROMISE, adults
@@ -181,9 +183,9 @@ def test_agreement_is_the_share_of_people(monkeypatch: pytest.MonkeyPatch) -> No
         x = sum(scores.of(known))
         total += x
         same += x * (scores.ranking(known)[0] == other.scores.ranking(known)[0])
-    assert float(same / total) == pytest.approx(Rows.of(scores).agreement(other))
-    monkeypatch.setattr(module, "MOST_TUPLES", 8)
-    drawn = Rows.of(scores)
+    assert float(same / total) == pytest.approx(People.of(scores).agreement(other))
+    monkeypatch.setattr(people, "MOST_TUPLES", 8)
+    drawn = People.of(scores)
     assert 8 == len(drawn.codes[0])
 
 

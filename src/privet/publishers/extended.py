@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, log, log2
+from math import ceil, exp, floor, log, log2
 
 from privet.adversary import Bayesian
 from privet.audits import audit
 from privet.audits.bayes import priors
 from privet.beliefs import Ceiling, Ratio, Shift
 from privet.errors import Infeasible, InputError, TooLarge
+from privet.exact import Number
 from privet.policy import Promise
 from privet.publishers.closeness import (
+    Needed,
     Prior,
     block_weights,
     crossing_blocks,
@@ -35,6 +37,7 @@ from privet.publishers.splitting import (
     least_of_statement_14,
     paper_est,
 )
+from privet.publishers.stairs import Stair, stairs
 from privet.publishers.zeros import KEEPS, filled
 from privet.releases.classifier import ClassifierViews
 from privet.releases.scores import log_of
@@ -81,11 +84,29 @@ class ExtendedSafetyTransform:
         """How manifests call it."""
         return ("paper's " if self.paper else "") + "extended safety transform"
 
+    def prepared(self, views: ClassifierViews) -> ClassifierViews:
+        """The counts whose predictions are kept: smoothed, if need be."""
+        smooth = self.zeros == "smooth" and views.scores.has_zeros
+        return views.smoothed(1) if smooth else views
+
+    def staircase(
+        self, views: ClassifierViews, prior: Mapping[str, Number]
+    ) -> list[Stair]:
+        """What can be predicted at which closeness to a prior: rows for a chart.
+
+        Parameters
+        ----------
+        views
+            The counts of a classifier; `views_` of a `NaiveBayes`.
+        prior
+            A probability for every class.
+        """
+        stated = Promise(Bayesian(prior=dict(prior)), Ratio(1))
+        return stairs(self.prepared(views), one_prior([stated], views.labels))
+
     def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
-        given = views
-        if self.zeros == "smooth" and views.scores.has_zeros:
-            views = views.smoothed(1)
+        given, views = views, self.prepared(views)
         scores = filled(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
         keeps += kept_of(given, views)
@@ -106,7 +127,7 @@ class ExtendedSafetyTransform:
         scores = base.scores
         needed = least_needed(scores, prior)
         if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
-            raise _impossible(base.views, promises[0], r, needed.r, needed.known)
+            raise _impossible(base.views, promises[0], r, needed, prior)
         blocks = crossing_blocks(scores)
         weights = block_weights(prior, blocks, float(r))
         if weights is None or float(r) <= reachable(prior, blocks) * (1 + 1e-12):
@@ -260,14 +281,11 @@ def factor_of(promise: Promise) -> Fraction:
 
 
 def _impossible(
-    views: ClassifierViews,
-    promise: Promise,
-    r: Fraction,
-    needed: float,
-    known: Mapping[int, int],
+    views: ClassifierViews, promise: Promise, r: Fraction, needed: Needed, prior: Prior
 ) -> Infeasible:
-    best = Fraction(ceil(needed * 10**6), 10**6)
-    row = _named(views, known)
+    best = Fraction(ceil(needed.r * 10**6), 10**6)
+    row = _named(views, needed.known)
+    within = [s for s in stairs(views, prior) if s.r <= r]
     return Infeasible(
         f"Promise {promise.name!r} cannot be kept by any release with the same "
         f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "
@@ -278,7 +296,17 @@ def _impossible(
         advice=(
             f"Allow a factor of {float(best):.4g} or more.",
             "Or publish with a declared rule: rule='declared'.",
+            *(_left(s, r) for s in within[-1:]),
         ),
+    )
+
+
+def _left(stair: Stair, r: Fraction) -> str:
+    some = ", ".join(stair.classes)
+    return (
+        f"Within a factor of {float(r):.4g} no more can be predicted than {some}: that "
+        f"is the original's prediction for {floor(1000 * stair.alike) / 10:g} % of "
+        "people."
     )
 
 

@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, prod
+from math import ceil
 from typing import Any
-
-import numpy as np
 
 from privet.audits.inversion import Inverter
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.policy import Promise
 from privet.publishers.extended import ExtendedSafetyTransform
 from privet.publishers.models import Method, method_for
+from privet.publishers.people import People
 from privet.publishers.safety import SafetyTransform
 from privet.releases.classifier import ClassifierViews
 from privet.releases.scorecard import Scorecard
-from privet.releases.scores import GUARD, Floats, Scores
 
 EPSILONS = ("1", "0.1")
 """Privacy losses that are tried."""
@@ -33,9 +31,6 @@ BITS = (12, 8)
 """Lengths of points that are tried."""
 ROWS = (100_000, 10_000, 1_000)
 """Sizes of synthetic tables that are tried."""
-
-MOST_TUPLES = 200_000
-"""Tuples that are weighed one by one; of more, this many are drawn."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +135,7 @@ class Tried:
         self.views, self.promises = views, promises
         prepared = SafetyTransform(zeros=zeros).prepared(views)
         self.smoothing = prepared.smoothing
-        self.rows = Rows.of(prepared.scores)
+        self.people = People.of(prepared.scores)
         self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
 
     def line(self, name: str, setting: str, method: Method) -> Mitigated:
@@ -163,81 +158,5 @@ class Tried:
         attacker = Inverter(self.sizes, smoothing=self.smoothing, margin=margin or 0)
         found = attacker.attack(shown)
         right = float(found.right(self.views))
-        same = self.rows.agreement(shown)
+        same = self.people.agreement(shown)
         return Mitigated(name, setting, same, right, found.exponent)
-
-
-# Agreement --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """People as a naive Bayes classifier has them: tuples, how many of each, and the
-    class each is predicted to be.
-    """
-
-    codes: tuple[Any, ...]
-    """The values of one attribute each, by index."""
-    weights: Floats
-    """How common each tuple is."""
-    best: Any
-    """What the original predicts."""
-
-    @classmethod
-    def of(cls, scores: Scores) -> Rows:
-        """Every tuple as often as its scores say; or many that are drawn like that."""
-        view = scores.normalised
-        domains = [len(t) for t in view.factors]
-        if prod(domains) <= MOST_TUPLES:
-            grid = np.indices(domains).reshape(len(domains), -1)
-            codes = tuple(grid)
-            logs = _sums(view.log_weights, view.log_factors, codes)
-            top = logs.max()
-            weights = np.exp2(logs - top).sum(axis=1)
-        else:
-            codes = _drawn(view, MOST_TUPLES)
-            weights = np.ones(MOST_TUPLES)
-        best = _best(_sums(scores.log_weights, scores.log_factors, codes))
-        return cls(codes, weights / weights.sum(), best)
-
-    def agreement(self, made: Scorecard | ClassifierViews) -> float:
-        """The share of people for whom another classifier predicts the same."""
-        if isinstance(made, Scorecard):
-            base = np.array([t / made.scale for t in made.totals({})])
-            tables = [
-                np.array([[p / made.scale for p in row] for row in t])
-                for t in made.points
-            ]
-            found = _best(_sums(base, tables, self.codes))
-        else:
-            scores = made.scores
-            found = _best(_sums(scores.log_weights, scores.log_factors, self.codes))
-        return max(0.0, 1 - float(self.weights[found != self.best].sum()))
-
-
-def _sums(start: Floats, tables: Sequence[Floats], codes: Sequence[Any]) -> Floats:
-    found: Floats = start[None, :] + sum(
-        table[at] for table, at in zip(tables, codes, strict=True)
-    )
-    return found
-
-
-def _best(sums: Floats) -> Any:
-    """The best class of each row; of those nearly equal the last."""
-    near = sums >= sums.max(axis=1, keepdims=True) - GUARD
-    return sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
-
-
-def _drawn(view: Scores, rows: int) -> tuple[Any, ...]:
-    """Tuples drawn as the classifier has them: a class first, then each attribute."""
-    dice = np.random.default_rng(0)
-    shares = np.exp2(view.log_weights - view.log_weights.max())
-    sizes = dice.multinomial(rows, shares / shares.sum())
-    columns = []
-    for table in view.log_factors:
-        parts = []
-        for c, size in enumerate(sizes):
-            p = np.exp2(table[:, c])
-            parts.append(dice.choice(len(table), size, p=p / p.sum()))
-        columns.append(np.concatenate(parts))
-    return tuple(columns)

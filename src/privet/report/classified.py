@@ -9,13 +9,18 @@ from typing import Any
 from privet.beliefs import Ceiling
 from privet.exact import fraction, percent
 from privet.finding import Finding
+from privet.publishers.extended import one_prior
 from privet.publishers.mitigations import Mitigated, mitigations, of_release
 from privet.publishers.modelreading import shown_by
 from privet.publishers.models import ClassifierRelease, Method, method_from
-from privet.publishers.safety import bayesian_promises
+from privet.publishers.safety import SafetyTransform, bayesian_promises
+from privet.publishers.stairs import stairs
 from privet.releases.manifest import FLATTENED
 from privet.report import words
 from privet.report.summary import finding
+
+BAR = 20
+"""How long the bars of a chart are."""
 
 SENSITIVE = (
     "This report tells of the private table. Keep it where the table is kept; do not "
@@ -39,9 +44,18 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "promises": [_promise(was, now) for was, now in pairs],
         "flattened": FLATTENED,
         "reach": words.reach(release.audit),
+        "staircase": _stairs(release),
         "inverter": _inverted(release),
         "sensitive": SENSITIVE,
     }
+
+
+def _stairs(release: ClassifierRelease) -> list[dict[str, Any]]:
+    """What can be predicted at which closeness to a prior of somebody's own."""
+    if release.made is None or release.method == SafetyTransform().kind:
+        return []
+    prior = one_prior(bayesian_promises(release.policy), release.card.labels)
+    return [s.to_dict() for s in stairs(release.made.views, prior)]
 
 
 def compared(
@@ -95,6 +109,8 @@ def as_text(told: Mapping[str, Any]) -> str:
             lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
+    if told.get("staircase"):
+        lines += ["", *chart(told["staircase"]), ""]
     if told["inverter"] is not None:
         lines += inverter_words(told["inverter"])
     if told.get("mitigations"):
@@ -113,6 +129,21 @@ def inverter_words(found: Mapping[str, Any]) -> list[str]:
     if same < 1:
         said.append(f"It predicts as the original does for {_percent(same)} of people.")
     return said
+
+
+def chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The staircase: how close to the prior, and how many are predicted alike."""
+    wide = max(len(", ".join(s["classes"])) for s in stairs)
+    lines = [
+        "The most believed class is the prediction. From this factor on, of these:"
+    ]
+    for s in stairs:
+        full = round(BAR * s["alike"])
+        lines.append(
+            f"  within {s['r']:<6.4g} {', '.join(s['classes']):{wide}} "
+            f"{'█' * full}{'░' * (BAR - full)} {_percent(s['alike']):>6} alike"
+        )
+    return lines
 
 
 def table(lines: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -2,19 +2,16 @@
 
     python studies/classifier.py
 
-Prints tables, and writes build/studies/classifier.csv and figures. PRIVET_DATA names
-the folder of the UCI files; without it the study says so and ends.
+Prints tables, and writes build/studies/classifier.csv and figures; about a minute.
+PRIVET_DATA names the folder of the UCI files; without it the study says so and ends.
 """
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from itertools import product
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,6 @@ import pandas as pd
 import uci
 
 import privet as pv
-from privet.audits.amplification import amplification
 from privet.audits.extremes import extreme
 from privet.publishers.safety import MODES
 
@@ -44,8 +40,6 @@ CASES = {
     "13 binned": ((*uci.ADULT.categorical, *BINS), BINS),
 }
 ALPHAS = (2, 10)
-SIZES = (2, 5, 10, 50, 100, 200, 500)
-"""k of k-anonymity, as in the paper's Figure 9."""
 
 
 @dataclass(frozen=True)
@@ -147,127 +141,10 @@ def closeness(card: Any) -> float:
     return found
 
 
-# Figure 9: beside k-anonymity -------------------------------------------------------
-
-
-def anonymous(
-    k: int, train: pd.DataFrame, test: pd.DataFrame
-) -> tuple[int, float, float]:
-    """Accuracy and recall of the same classifier, trained on k-anonymous rows.
-
-    Numbers are cut into ranges of one width per column, the narrowest (in sum of
-    doublings) for which at most 2 % of the rows have fewer than k alike; those are
-    left out, as generalising anonymizers do.
-    """
-    for levels in sorted(product(range(8), repeat=3), key=lambda w: (sum(w), w)):
-        wide = [2**level for level in levels]
-        ranges = train[list(RAW)] // wide
-        alike = ranges.groupby(list(RAW))["age"].transform("size")
-        if (alike < k).mean() <= 0.02:
-            kept = alike >= k
-            model = pv.NaiveBayes().fit(ranges[kept], train["income"][kept].to_numpy())
-            found = model.predict(test[list(RAW)] // wide)
-            accuracy, _, recall, _ = scores(test["income"].to_numpy(), found)
-            return k, accuracy, recall
-    raise ValueError(f"no range is wide enough for {k}")
-
-
-# Figure 8: other numbers of attributes, other data ----------------------------------
-
-
-def made_up() -> Iterator[tuple[str, int, float, list[float]]]:
-    """Uniform and skewed counts: ln A, and the r that alpha = 2, 10, 100 come to."""
-    dice = np.random.default_rng(0)
-    for name, spread in (("uniform", 100.0), ("skewed", 1.0)):
-        for n in (3, 5, 8, 14):
-            views = _counts(dice, n, spread)
-            worst = amplification(views.scores).odds
-            assert worst is not None
-            reached = [
-                closeness(pv.publish(views, [promise(alpha)]).card)
-                for alpha in (2, 10, 100)
-            ]
-            yield name, n, log(worst), reached
-
-
-def _counts(dice: np.random.Generator, n: int, spread: float) -> pv.ClassifierViews:
-    labels, size = ("<=50K", RICH), 15_000
-    tables = {}
-    for i in range(n):
-        shares = [dice.dirichlet(np.full(8, spread)) for _ in labels]
-        columns = [dice.multinomial(size, s).tolist() for s in shares]
-        tables[f"a{i}"] = {
-            f"v{t}": dict(zip(labels, row, strict=True))
-            for t, row in enumerate(zip(*columns, strict=True))
-        }
-    sizes = dict.fromkeys(labels, size)
-    return pv.ClassifierViews.from_counts(sizes, tables, smoothing=1)
-
-
-# Telling ----------------------------------------------------------------------------
-
-
-def text(found: Sequence[Line], others: Sequence[tuple[int, float, float]]) -> str:
-    """The tables for the terminal."""
-    lines = [
-        "Adult, trained on 32,561 rows, tested on 16,281; add-one smoothing.",
-        "case            alpha mode         k    same accuracy precision recall      F"
-        "  log loss (before)      r  recovered",
-    ]
-    lines += [
-        f"{x.case:15} {x.alpha:5} {x.mode:8} {x.k:7.1f} {x.same:6.4f}   "
-        f"{x.accuracy:.4f}    {x.precision:.4f} {x.recall:.4f} {x.f:.4f}    "
-        f"{x.log_loss:.4f} ({x.log_loss_before:.4f}) {x.r:7.3f}    {x.recovered:5.1%}"
-        for x in found
-    ]
-    ours = next(x for x in found if x.case == "3 raw")
-    lines += ["", "Figure 9, 3 raw attributes: trained on k-anonymous rows, and ours."]
-    lines += [f"k = {k:3}: accuracy {a:.4f}, recall {r:.4f}" for k, a, r in others]
-    lines += [f"ours   : accuracy {ours.accuracy:.4f}, recall {ours.recall:.4f}"]
-    lines += ["", "Figure 8, made-up counts: r at alpha = 2, 10, 100 (prior 75 : 25)."]
-    lines += [
-        f"{name:8} {n:2} attributes, ln A = {a:5.1f}: "
-        + ", ".join(f"{r:.3f}" for r in reached)
-        for name, n, a, reached in made_up()
-    ]
-    return "\n".join(lines)
-
-
-def draw(
-    model: pv.NaiveBayes,
-    found: Sequence[Line],
-    others: Sequence[tuple[int, float, float]],
-    folder: Path,
-) -> None:
-    """Figures 8 and 9."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4))
-    alphas = (2, 3, 5, 10, 20, 50, 100, 200)
-    for mode in ("tight", "paper"):
-        method = pv.SafetyTransform(mode=mode)
-        cards = [pv.publish(model, [promise(a)], method=method).card for a in alphas]
-        left.plot(alphas, [closeness(c) for c in cards], marker="o", label=mode)
-    left.axhline(2, linestyle=":", color="grey", label="least of any release")
-    left.set(xscale="log", xlabel="amplification allowed", ylabel="r-closeness")
-    left.legend()
-    ours = next(x for x in found if x.case == "3 raw")
-    ks = [k for k, _, _ in others]
-    right.plot(ks, [a for _, a, _ in others], marker="o", label="accuracy, k-anonymous")
-    right.plot(ks, [r for _, _, r in others], marker="s", label="recall, k-anonymous")
-    right.axhline(ours.accuracy, linestyle="--", label="accuracy, ours")
-    right.axhline(ours.recall, linestyle="--", color="C1", label="recall, ours")
-    right.set(xscale="log", xlabel="k", ylim=(0, 1))
-    right.legend()
-    figure.tight_layout()
-    figure.savefig(folder / "classifier.png", dpi=150)
-
-
 def main() -> int:
     """Run the study, print the tables, write the lines and the figures."""
+    import classifier_report as report
+
     folder = uci.find_folder()
     if folder is None:
         print(f"Skipped: the data is not here. {uci.HOW_TO_GET}")
@@ -281,14 +158,14 @@ def main() -> int:
         for alpha in ALPHAS
         for mode in MODES
     ]
-    others = [anonymous(k, train, test) for k in SIZES]
+    more = report.More.of(models, train, test)
     OUT.mkdir(parents=True, exist_ok=True)
     with (OUT / "classifier.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(asdict(found[0])))
         writer.writeheader()
         writer.writerows(asdict(line) for line in found)
-    print(text(found, others))
-    draw(models["3 raw"], found, others, OUT)
+    print(report.text(found, more))
+    report.draw(found, more, OUT)
     return 0
 
 

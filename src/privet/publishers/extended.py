@@ -17,7 +17,7 @@ from privet.audits import audit
 from privet.audits.bayes import priors
 from privet.beliefs import Ceiling, Ratio, Shift
 from privet.errors import Infeasible, InputError, TooLarge
-from privet.exact import Number
+from privet.exact import Number, fraction
 from privet.policy import Promise
 from privet.publishers.closeness import (
     Needed,
@@ -101,7 +101,8 @@ class ExtendedSafetyTransform:
         prior
             A probability for every class.
         """
-        stated = Promise(Bayesian(prior=dict(prior)), Ratio(1))
+        shares = {c: fraction(p, "prior") for c, p in prior.items()}
+        stated = Promise(Bayesian(prior=shares), Ratio(1))
         return stairs(self.prepared(views), one_prior([stated], views.labels))
 
     def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:

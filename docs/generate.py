@@ -20,6 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import classifier_fields
 import click
 
 import privet as pv
@@ -885,6 +886,7 @@ def _steady(manifest: dict[str, Any]) -> dict[str, Any]:
 def release_page() -> str:
     """The files of a release, field by field."""
     manifest, custody, _ = release_sample()
+    model, card, _ = classifier_fields.classifier_sample()
 
     def rows(meanings: dict[str, str]) -> str:
         return _table(
@@ -931,10 +933,29 @@ def release_page() -> str:
         rows(RESPONSES_FIELDS),
         f"Three answers, disguised with this design:\n\n```toml\n{DISGUISED}```",
         shown(responses_sample()),
+        "### A classifier",
+        "A release that `privet classifier` wrote has these files besides the manifest "
+        "and the note:",
+        _table(
+            ("file", "what it is"),
+            [(f"`{k}`", said) for k, said in classifier_fields.FILES.items()],
+        ),
+        "Its manifest has the fields above as far as they apply to it, and these:",
+        rows(classifier_fields.CLASSIFIER_FIELDS),
+        "A classifier of the bank table, of one column and with coarse points, "
+        f"published with this policy:\n\n```toml\n{classifier_fields.POLICY}```",
+        shown(_steady(model)),
+        "#### The scorecard: `scorecard.json`",
+        "For each class add its base and its points for every value of a row; the "
+        "largest sum is the prediction. Whole numbers may be longer than 64 bits.",
+        rows(classifier_fields.SCORECARD_FIELDS),
+        shown(card),
         "## The custody record: `custody.json`",
         "Private: it quotes the table. The folder and its files are readable by their "
         "owner only, where the system knows such a thing.",
         rows(CUSTODY_FIELDS),
+        "That of a classifier has these instead:",
+        rows(classifier_fields.CUSTODY_FIELDS),
         "## The recipe: `recipe.json`",
         "Private: it names the hidden values. `privet publish --recipe` applies it to "
         "a later delivery, and `pv.Recipe.load` reads it.",

@@ -159,7 +159,7 @@ def _draw_closeness(axis: Any, curves: Sequence[others.Closeness]) -> None:
         style = "-" if c.case.startswith("Adult") else ":"
         axis.plot(others.ALPHAS, c.tight, style, label=c.case)
     axis.axhline(2, color="grey", label="least of any release")
-    axis.set(xscale="log", xlabel="amplification allowed", ylabel="r")
+    axis.set(xscale="log", yscale="log", xlabel="amplification allowed", ylabel="r")
     axis.set_title("Figure 8: closeness to 75 : 25")
     axis.legend(fontsize=6)
 

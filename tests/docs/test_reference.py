@@ -7,6 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import classifier_fields as fields
 import click
 import examples
 import generate
@@ -135,6 +136,24 @@ def test_every_field_of_disguised_answers_is_explained() -> None:
     explained = set(generate.MANIFEST_FIELDS) | set(generate.RESPONSES_FIELDS)
     assert found <= explained
     assert set(generate.RESPONSES_FIELDS) <= found
+
+
+def test_every_field_of_a_classifier_is_explained() -> None:
+    rows = pv.SafetyTransform(rows=60, epsilon=1)
+    plain, with_rows = (fields.classifier_sample(**m) for m in ({}, {"method": rows}))
+    found = set()
+    for manifest, _, _ in (plain, with_rows):
+        found |= paths(manifest, "files", "columns", "promises")
+        found |= {f"synthetic.{k}" for k in manifest.get("synthetic", {})}
+    assert found <= set(generate.MANIFEST_FIELDS) | set(fields.CLASSIFIER_FIELDS)
+    rare = {"promises.prior", "promises.within"}
+    assert set(fields.CLASSIFIER_FIELDS) - rare <= found
+    _, card, custody = plain
+    inside = {f"attributes.values.{k}" for k in card["attributes"][0]["values"][0]}
+    rare = {"rule", "attributes.edges"}
+    assert set(fields.SCORECARD_FIELDS) == paths(card, "attributes") | inside | rare
+    proof = {f"certificate.{k}" for k in custody["certificate"]}
+    assert set(fields.CUSTODY_FIELDS) == set(custody) | proof
 
 
 def test_every_field_of_the_custody_record_is_explained() -> None:

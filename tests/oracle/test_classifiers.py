@@ -9,6 +9,7 @@ import pytest
 
 import privet as pv
 from oracle.classifiers import Cells, Sizes, every_victim, posterior, random_views
+from privet.audits import averaging, victims
 from privet.audits.amplification import amplification, gain_allowed, gain_of_the_paper
 from privet.audits.averaging import factor_bound, posterior_worlds, worst_odds_worlds
 from privet.audits.extremes import extreme
@@ -112,6 +113,37 @@ def test_a_spent_budget_leaves_an_interval() -> None:
     assert not short.exact
     assert short.most is not None
     assert short.least <= exactly.least <= short.most
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_counts_too_large_to_average_leave_an_interval_that_holds(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if every posterior were too long: bounds for victims, and for the worst."""
+    sizes, cells = random_views(random.Random(seed), classes=3, rows=6)
+    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    exactly = {
+        tuple(k.items()): posterior_worlds(views, k) for k in every_victim(cells)
+    }
+    pairs = [(c, d) for c in range(len(sizes)) for d in range(len(sizes)) if c != d]
+    worst = {p: worst_odds_worlds(views, scores, p, budget=10**6) for p in pairs}
+    monkeypatch.setattr(averaging, "MOST_STEPS", -1)
+    monkeypatch.setattr(victims, "MOST_STEPS", -1)
+    for pair in pairs:
+        found = worst_odds_worlds(views, scores, pair, budget=10**6)
+        if worst[pair].most is None:
+            assert found.most is None
+        else:
+            assert found.least <= worst[pair].least <= found.most
+    for row, shares in exactly.items():
+        if shares is None:
+            continue
+        low, high = victims._between(scores, views, dict(row))
+        assert all(a <= p <= b for a, p, b in zip(low, shares, high, strict=True))
+        odds = victims.most_odds(scores, views, dict(row))
+        for (c, d), most in odds.items():
+            if most is not None and shares[d]:
+                assert shares[c] / shares[d] <= most
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -118,13 +118,13 @@ def _times(a: list[int], b: list[int]) -> list[int]:
 def factor_bound(scores: Scores, known: Known) -> Fraction:
     """How far the odds of the two adversaries may be apart: never more than 2.
 
-    1 + 3(1 + m)/m^2 with m the expected number of rows that fit, where that is less;
-    the weights must be the sizes of the classes.
+    With m the expected number of rows that fit, also 1 + 3(1 + m)/m^2, where many fit,
+    and 1 + m, where hardly any does. The weights must be the sizes of the classes.
     """
     mean = sum(scores.normalised.of(known))
     if not mean:
         return Fraction(2)
-    return min(Fraction(2), 1 + 3 * (1 + mean) / (mean * mean))
+    return min(Fraction(2), 1 + mean, 1 + 3 * (1 + mean) / (mean * mean))
 
 
 # The worst case over everything that may be known -----------------------------------
@@ -135,7 +135,7 @@ class WorstOdds:
     """The highest odds of one class against another, or an interval for them."""
 
     least: Fraction
-    """Attained by `known`; the worst there is if `most` is the same."""
+    """`known` has at least these; the worst there is if `most` is the same."""
     most: Fraction | None
     """Proved never to be passed; None: infinite."""
     known: Mapping[int, int]
@@ -173,21 +173,37 @@ def worst_odds_worlds(
     budget
         How many victims may be looked at; afterwards the answer is an interval.
     """
-    best, victim = Fraction(0), dict[int, int]()
+    least, most, victim = Fraction(0), Fraction(0), dict[int, int]()
     for looked, (row_odds, known) in enumerate(_victims(scores, pair, attributes)):
-        if row_odds is not None and 2 * row_odds * NEARLY <= best:
-            return WorstOdds(best, best, victim, pair)
-        if looked >= budget or steps(views, known) > MOST_STEPS:
-            top = None if row_odds is None else max(best, 2 * row_odds * NEARLY)
-            return WorstOdds(best, top, victim, pair)
-        found = posterior_worlds(views, known)
-        if found is None or not found[pair[0]]:
-            continue
-        if not found[pair[1]]:
-            return WorstOdds(found[pair[0]], None, known, pair)
-        if (odds := found[pair[0]] / found[pair[1]]) > best:
-            best, victim = odds, known
-    return WorstOdds(best, best, victim, pair)
+        if row_odds is None:  # nobody of the other class fits
+            return WorstOdds(Fraction(1), None, known, pair)
+        if 2 * row_odds * NEARLY <= least:
+            break
+        if looked >= budget:
+            most = max(most, 2 * row_odds * NEARLY)
+            break
+        low, high = _odds_worlds(views, scores, pair, row_odds, known)
+        most = max(most, high)
+        if low > least:
+            least, victim = low, known
+    return WorstOdds(least, most, victim, pair)
+
+
+def _odds_worlds(
+    views: Counted,
+    scores: Scores,
+    pair: tuple[int, int],
+    row_odds: Fraction,
+    known: Known,
+) -> tuple[Fraction, Fraction]:
+    """The odds of one victim; bounds on them where the counts are too large."""
+    if steps(views, known) > MOST_STEPS:
+        apart = factor_bound(scores, known)
+        return row_odds / apart, row_odds * apart
+    found = posterior_worlds(views, known)
+    assert found is not None  # row odds are finite, so both classes fit
+    odds = found[pair[0]] / found[pair[1]]
+    return odds, odds
 
 
 Option = tuple[int | None, Fraction | None, float]

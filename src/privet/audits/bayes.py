@@ -13,7 +13,14 @@ from typing import Any
 from privet.adversary import Bayesian
 from privet.audits.amplification import allowed, gain_allowed, pair_odds
 from privet.audits.extremes import Extreme
-from privet.audits.victims import Case, Classifier, cases_of, known_to, posterior
+from privet.audits.victims import (
+    Case,
+    Classifier,
+    cases_of,
+    known_to,
+    most_odds,
+    sure_odds,
+)
 from privet.beliefs import Belief, Shift
 from privet.engines.base import Run
 from privet.errors import Infeasible, InputError, nearest, what_exists
@@ -164,13 +171,9 @@ def _all_pairs(
 ) -> dict[tuple[int, int], Fraction | None]:
     """The highest odds of each class against each other, or a bound on them."""
     if isinstance(against.knows, Mapping):
-        shares = posterior(views.scores, _averaged_over(views, against), victim)
-        return {
-            (c, d): p / q if q else None
-            for c, p in enumerate(shares)
-            for d, q in enumerate(shares)
-            if c != d
-        }
+        if against.averaging == "rows":
+            return sure_odds(views.scores, victim)
+        return most_odds(views.scores, views.counted, victim)
     kept, at_most = known_to(views, against)
     view = views.scores if kept is None else views.scores.over(kept)
     view = view if at_most is None else view.normalised
@@ -182,10 +185,6 @@ def _all_pairs(
                 odds = pair_odds(view, (c, d), at_most).odds
                 found[c, d] = None if odds is None else twice * odds
     return found
-
-
-def _averaged_over(views: Classifier, against: Bayesian) -> Any:
-    return views.counted if against.averaging == "worlds" else None
 
 
 def _set_is_safe(

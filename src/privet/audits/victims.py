@@ -14,6 +14,7 @@ from privet.adversary import Bayesian
 from privet.audits.amplification import pair_odds
 from privet.audits.averaging import (
     MOST_STEPS,
+    factor_bound,
     posterior_worlds,
     steps,
     worst_odds_worlds,
@@ -160,15 +161,25 @@ def _one_victim(
         raise InputError("Somebody must fit what is known; nobody does.")
     if against.averaging == "rows":
         return Extreme(rows[label], rows[label], known)
-    counts = views.counted
+    low, high = _between(views.scores, views.counted, known)
+    ends = (low[label], high[label]) if highest else (high[label], low[label])
+    return Extreme(*ends, known)
+
+
+def _between(
+    scores: Scores, counts: Any, known: Mapping[int, int]
+) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
+    """The belief in each class of somebody who averages: at least, and at most."""
     if counts is not None and steps(counts, known) <= MOST_STEPS:
         exactly = posterior_worlds(counts, known)
         assert exactly is not None
-        return Extreme(exactly[label], exactly[label], known)
-    # Never twice the odds of a random row, nor half of them.
-    twice, p = Fraction(2) if highest else Fraction(1, 2), rows[label]
-    ends = [f * p / (f * p + 1 - p) for f in (1 / twice, twice)]
-    return Extreme(ends[0], ends[1], known)
+        return exactly, exactly
+    rows = scores.posterior(known)
+    assert rows is not None
+    # Without counts, never twice the odds of a random row, nor half of them.
+    apart = Fraction(2) if counts is None else factor_bound(scores, known)
+    low, high = ([f * p / (f * p + 1 - p) for p in rows] for f in (1 / apart, apart))
+    return low, high
 
 
 def _averaged(
@@ -194,7 +205,10 @@ def _averaged(
         value = _share([least], highest)
         return _renamed(Extreme(value, bound, known), kept)
     victims = [known for _, _, known in found if known]
-    values = [(posterior(scores, counts, known)[label], known) for known in victims]
+    side = 0 if highest else 1  # what is surely attained
+    values = [
+        (_between(scores, counts, known)[side][label], known) for known in victims
+    ]
     if not values:
         return Extreme(bound, bound, {})
     value, known = (max if highest else min)(values, key=lambda v: v[0])
@@ -242,13 +256,29 @@ def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
     return 1 / (1 + sum((o for o in odds if o), start=Fraction(0)))
 
 
-def posterior(
+def most_odds(
     scores: Scores, counts: Any, known: Mapping[int, int]
-) -> Sequence[Fraction]:
-    """The belief in each class, averaged where there are counts to average over."""
-    exactly = None
-    if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = posterior_worlds(counts, known)
-    found = exactly or scores.posterior(known)
+) -> dict[tuple[int, int], Fraction | None]:
+    """What the odds between classes never pass for one victim; None: infinite."""
+    low, high = _between(scores, counts, known)
+    return _odds(high, low)
+
+
+def sure_odds(
+    scores: Scores, known: Mapping[int, int]
+) -> dict[tuple[int, int], Fraction | None]:
+    """The odds between classes of somebody who takes one victim for a random row."""
+    found = scores.posterior(known)
     assert found is not None
-    return found
+    return _odds(found, found)
+
+
+def _odds(
+    high: Sequence[Fraction], low: Sequence[Fraction]
+) -> dict[tuple[int, int], Fraction | None]:
+    return {
+        (c, d): p / q if q else None
+        for c, p in enumerate(high)
+        for d, q in enumerate(low)
+        if c != d
+    }

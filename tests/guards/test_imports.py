@@ -87,9 +87,21 @@ with tempfile.TemporaryDirectory() as place:
 """
 
 
-def test_pandas_is_for_those_who_bring_a_frame() -> None:
+VIEWS = """
+import privet as pv
+from privet.demo.tables import clinic_path
+patients = pv.read(str(clinic_path()), identifier="name", sensitive="problem")
+views = pv.Views(patients, ["name", "age", "job"], ["age", "problem"], ["job"])
+query = "select name, problem from T where age > 40"
+for about in (None, {"name": "George", "problem": "*"}, query):
+    pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9"), about))
+"""
+
+
+@pytest.mark.parametrize("work", [PUBLISH, VIEWS], ids=["publish", "views"])
+def test_pandas_is_for_those_who_bring_a_frame(work: str) -> None:
     """pyarrow imports it at the slightest occasion; it takes longer than the work."""
-    result = python(LIGHT.format(work=PUBLISH))
+    result = python(LIGHT.format(work=work))
     assert "" == result.stderr
     loaded = set(json.loads(result.stdout.splitlines()[-1]))
     assert set() == {"pandas", "polars", "sklearn"} & loaded

@@ -124,8 +124,10 @@ def _listed(
     answers: Answers, known: Sequence[tuple[Share, Kind]]
 ) -> list[dict[str, Any]]:
     """The surest associations, true or not: the answer does not depend on that."""
-    ranked = sorted(known, key=lambda sk: (-sk[0].high, -sk[0].low, sk[1].number))
-    by_kind = {kind.number: share for share, kind in ranked}
+    by_kind = {kind.number: share for share, kind in known}
+    order = sorted({s.high for s in by_kind.values()}, reverse=True)
+    place = {high: at for at, high in enumerate(order)}
+    ranks = {number: place[share.high] for number, share in by_kind.items()}
     return [
         association(
             one.person,
@@ -133,7 +135,7 @@ def _listed(
             by_kind[one.number],
             **({} if one.held is None else {"in_table": one.held}),
         )
-        for one in answers.first(list(by_kind), MOST_TOLD)
+        for one in answers.first(ranks, MOST_TOLD)
     ]
 
 
@@ -273,7 +275,8 @@ def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstru
 
 def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
     """Whether no other key leaves a choice; not looked for in large tables."""
-    if relation.session.total is None or relation.session.total > SMALL:
+    total = relation.places.total
+    if total is None or total > SMALL:
         return False
     mine = sum(m > 1 and n > 1 for m, n in witness.sizes)
     return mine == relation.with_choices()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
 from privet.engines.relations import Relation
 
@@ -138,16 +138,16 @@ class Answers:
             tuple(relation.label(sides.secret, p) for p in cover[:MOST_SHOWN]),
         )
 
-    def first(self, order: Sequence[int], most: int) -> list[Listed]:
-        """Associations by the order of their kinds, a few; and whether they are true.
+    def first(self, order: Mapping[int, int], most: int) -> list[Listed]:
+        """Associations by the ranks of their kinds, a few; and whether they are true.
 
         The table says that; views that come as files do not (None).
         """
         relation, sides = self._relation, self._relation.sides
         ranks = relation.given(
             {
-                "z": pa.array(order, pa.int64()),
-                "rank": pa.array(range(len(order)), pa.int64()),
+                "z": np.fromiter(order.keys(), np.int64),
+                "rank": np.fromiter(order.values(), np.int64),
             }
         )
         some = relation.make(

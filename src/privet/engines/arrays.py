@@ -6,7 +6,7 @@ it, which takes longer than most audits.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -48,6 +48,17 @@ def integers(values: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(
         pa.from_numpy_dtype(whole.dtype), len(whole), [None, pa.py_buffer(whole)]
     )
+
+
+def lists(values: Sequence[Sequence[int]]) -> pa.Array:
+    """Lists of integers.
+
+    >>> lists([[1, 2], []]).to_pylist()
+    [[1, 2], []]
+    """
+    ends = np.cumsum([0, *map(len, values)]).astype(np.int32)
+    inside = np.fromiter((v for some in values for v in some), np.int32)
+    return pa.ListArray.from_arrays(integers(ends), integers(inside))
 
 
 def numbers(column: pa.ChunkedArray) -> NDArray[Any]:

@@ -86,7 +86,8 @@ class Asked:
             "listing associations",
         )
         select = (
-            "SELECT row_number() OVER () AS z, *, first.i AS i, first.p AS p FROM ("
+            "SELECT row_number() OVER (ORDER BY first.i, first.p) AS z, *, first.i "
+            "AS i, first.p AS p FROM ("
             "SELECT k, c, count(*) AS pairs, count(DISTINCT i) AS people, "
             f"min({{'i': i, 'p': p}}) AS first FROM {pairs} GROUP BY k, c)"
         )

@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
-from privet.engines import kinds
+from privet.engines import arrays, kinds
 from privet.engines.session import Session
 from privet.errors import ColumnNotFound, InputError, what_exists
 
@@ -107,7 +105,7 @@ def read_query(
     session: Session, text: str, columns: Sequence[str], tables: Sequence[str]
 ) -> Query:
     """A secret query over these columns of one of these tables."""
-    session.register("pv_query", pa.table({"v": [text]}))
+    session.register("pv_query", arrays.frame(v=arrays.texts([text])))
     try:
         found = json.loads(session.one("SELECT json_serialize_sql(v) FROM pv_query"))
     finally:

@@ -14,8 +14,9 @@ from functools import cached_property
 from math import isinf, log
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 
+from privet.engines import arrays
 from privet.engines.relations import Relation
 from privet.errors import InputError
 
@@ -102,6 +103,8 @@ class Everyone:
         relation = self._relation
         names = ", ".join([*relation.keys, "p"])
         side, counts = (1, "") if relation.sides.marker else (2, _ROWS)
+        if counts and relation.has_weights:
+            counts += ", CAST(sum(w) AS BIGINT) AS w"
 
         def select(only: str) -> str:
             rows = f"SELECT * FROM ({relation.rows(side)}) {only}"
@@ -240,9 +243,9 @@ class Everyone:
         relation = self._relation
         ranks = relation.given(
             {
-                "z": pa.array(range(len(kinds)), pa.int32()),
-                "m": pa.array([self.sizes[z].people for z in kinds], pa.int64()),
-                "n": pa.array([self.sizes[z].secrets for z in kinds], pa.int64()),
+                "z": np.arange(len(kinds)),
+                "m": np.array([self.sizes[z].people for z in kinds], np.int64),
+                "n": np.array([self.sizes[z].secrets for z in kinds], np.int64),
             }
         )
         first = (
@@ -250,9 +253,10 @@ class Everyone:
             "ON k.m = z.m AND k.n = z.n WHERE named > 0 AND given > 0 "
             f"ORDER BY z.z, k.h LIMIT {int(most)}"
         )
-        # Of rows with multiplicities these are not how many people have a value.
-        plain = not (relation.sides.marker or relation.sides.weight)
-        often = "max(r.rows) AS most, sum(r.rows)" if plain else "NULL AS most, 0"
+        often = "NULL AS most, 0"
+        if not relation.sides.marker:
+            n = "r.w" if relation.has_weights else "r.rows"
+            often = f"max({n}) AS most, sum({n})"
         shown = relation.shown("r")
         keys = relation.ask(
             f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
@@ -284,17 +288,17 @@ class Everyone:
         relation, sizes = self._relation, self.sizes
         given = relation.given(
             {
-                "z": pa.array(range(len(sizes)), pa.int32()),
-                "m": pa.array([s.people for s in sizes], pa.int64()),
-                "n": pa.array([s.secrets for s in sizes], pa.int64()),
-                "d": pa.array(logs, pa.float64()),
-                "b": pa.array(beyond, pa.bool_()),
+                "z": np.arange(len(sizes), dtype=np.int32),
+                "m": np.array([s.people for s in sizes], np.int64),
+                "n": np.array([s.secrets for s in sizes], np.int64),
+                "d": np.array(logs, np.float64),
+                "b": np.array(beyond, np.uint8),
             }
         )
         self._met = relation.make(
             "met",
             lambda _: (
-                f"SELECT l.i, l.h, z.z, z.d, z.b FROM {self._left} l "
+                f"SELECT l.i, l.h, z.z, z.d, z.b > 0 AS b FROM {self._left} l "
                 f"JOIN {self._keys} k ON l.h = k.h JOIN {given} z "
                 "ON k.m = z.m AND k.n = z.n WHERE l.i IS NOT NULL AND k.given > 0"
             ),
@@ -378,10 +382,7 @@ class Everyone:
         if not kinds:
             return 0
         session = self._relation.session
-        session.register(
-            "pv_kinds_given",
-            pa.table({"zs": pa.array([list(k) for k in kinds], pa.list_(pa.int32()))}),
-        )
+        session.register("pv_kinds_given", arrays.frame(zs=arrays.lists(kinds)))
         try:
             found = self._relation.one(
                 "SELECT count(DISTINCT e.i) AS n FROM "

@@ -12,9 +12,10 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from privet.engines import kinds, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.base import Recoding, Run
 from privet.engines.counting import PARTS
 from privet.engines.failures import DoesNotFit
@@ -54,6 +55,11 @@ class Relation:
         self._made: list[str] = []
         self._near = ""
 
+    def owning(self, table: str) -> Relation:
+        """The same, which drops this table, too, in the end."""
+        self._made.append(table)
+        return self
+
     def close(self) -> None:
         """Drop what was made."""
         for table in self._made:
@@ -86,14 +92,20 @@ class Relation:
         named |= {f"e{j}": name for j, name in enumerate(extra)}
         rows = Rows(self.places, self.coded, named)
         cells = [rows.cell(name) for name in sides.key]
-        more = [f"{self.hashed(cells)} AS h", f"{self._weight()} AS w"]
+        weight = self.places.weight(sides.weight)
+        more = [f"{self.hashed(cells)} AS h", f"{weight} AS w"]
         only = []
         if sides.weight:
-            only.append(f"{self._weight()} > 0")
+            only.append(f"{weight} > 0")
         if sides.marker:
             at = self.places.position(sides.marker)
             only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[side]}'")
         return rows.select(more, only)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether a row may stand for several."""
+        return bool(self.sides.weight) or self.places.holds_codes
 
     def look_at(self, hashes: Sequence[int]) -> None:
         """From now on, only at the rows of some keys, which are copied."""
@@ -120,11 +132,6 @@ class Relation:
         if not cells:
             return "CAST(0 AS UBIGINT)"
         return f"hash({', '.join([*cells, str(self._salt)] if self._salt else cells)})"
-
-    def _weight(self) -> str:
-        if not self.sides.weight:
-            return "1"
-        return f"CAST(s.c{self.places.position(self.sides.weight)} AS BIGINT)"
 
     # Statements ---------------------------------------------------------------------
 
@@ -258,17 +265,17 @@ class Relation:
                 f"A condition on {name!r} must compare at most {MOST_LABELS} values; "
                 f"it has {len(domain)}."
             )
-        codes = pa.array(range(len(domain)), pa.uint32())
+        codes = np.arange(len(domain), dtype=np.uint32)
         return self.given({"code": codes, "label": list(domain.labels)})
 
     def given(self, columns: Mapping[str, Any]) -> str:
         """A small table of our own with these columns; texts unless they are arrays."""
         table = f"pv_given_{self._number}_{len(self._made)}"
-        arrays = {
-            name: v if isinstance(v, pa.Array) else pa.array(v, pa.string())
+        made = {
+            name: arrays.integers(v) if isinstance(v, np.ndarray) else arrays.texts(v)
             for name, v in columns.items()
         }
-        self.session.register(f"{table}_frame", pa.table(arrays))
+        self.session.register(f"{table}_frame", arrays.frame(**made))
         self.session.ask(f"CREATE TEMP TABLE {table} AS SELECT * FROM {table}_frame")
         self.session.unregister(f"{table}_frame")
         self._made.append(table)

@@ -14,6 +14,7 @@ from typing import Any
 
 from privet.counts import Domain
 from privet.engines import sql
+from privet.engines.arriving import Arrived
 from privet.engines.base import (
     Amount,
     ColumnSummary,
@@ -23,15 +24,18 @@ from privet.engines.base import (
     Writing,
 )
 from privet.engines.coding import Dictionaries, Dictionary
+from privet.engines.conditions import Query, read_query
 from privet.engines.counting import Counter, check_complete
 from privet.engines.draws import Cells, Disguising, Drawing, counted_cells
 from privet.engines.duckdb import PRECISE_ROWS, kind_of
 from privet.engines.fetching import Chosen, Fetched, sent
 from privet.engines.held import Held
 from privet.engines.places import Place
+from privet.engines.relations import Relation
 from privet.engines.rewriting import Rewriter, complete
 from privet.engines.session import Session
 from privet.engines.sources import Source, refuse_twice
+from privet.engines.tuples import Sides, Tuples, tuples
 from privet.engines.weights import check_counted
 from privet.engines.writing import type_in_files
 from privet.grouped import Grouped
@@ -201,8 +205,8 @@ class Remote:
         changed = [self._position(c) for c in writing.columns if c in recodings]
         made = self._dictionaries.of(changed, recodings, run)
         people = "pv_people"
-        if writing.weight is not None:
-            _, people = self._weighted(writing.weight, people, run)
+        if (weight := writing.weight or writing.only) is not None:
+            _, people = self._weighted(weight, people, run)
         rewriter = Rewriter(
             self._place, self._local, self._position, made, writing, people
         )
@@ -225,6 +229,65 @@ class Remote:
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         return counted_cells(self, sets, run)
+
+    # Views --------------------------------------------------------------------------
+
+    def relate(
+        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+    ) -> Relation:
+        """Two views of the rows, joined here: their different tuples are fetched."""
+        asked = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
+        here = self._arrived(asked, sides.weight, recodings, run)
+        return Relation(here, sides, recodings, run).owning(here.people)
+
+    def tuples(
+        self,
+        columns: Sequence[str],
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        *,
+        most: int,
+    ) -> Tuples:
+        """The different tuples of some columns, in codes."""
+        here = self._arrived(columns, sides.weight, recodings, run)
+        try:
+            return tuples(here, columns, sides, recodings, run, most)
+        finally:
+            self._local.ask(f"DROP TABLE {here.people}")
+
+    def counted(
+        self, columns: Sequence[str], sides: Sides, run: Run
+    ) -> tuple[int, int]:
+        """The rows of a view, and how many of them differ."""
+        found = self.tuples(columns, sides, {}, run, most=1 << 40)
+        return self.rows(run), len(found.rows)
+
+    def read_query(self, text: str, tables: Sequence[str]) -> Query:
+        """A secret query over the rows; it is read, not run."""
+        return read_query(self._local, text, list(self._positions), tables)
+
+    def _arrived(
+        self,
+        names: Sequence[str],
+        weight: str | None,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+    ) -> Arrived:
+        at = [self._position(n) for n in dict.fromkeys(names)]
+        made = self._coded(at, recodings, run)
+        people = "pv_people"
+        if weight is not None:
+            _, people = self._weighted(weight, people, run)
+        here = Arrived(
+            self._local,
+            self._columns,
+            self._source,
+            self._dictionaries,
+            {c: made[c] for c in at},
+            self.rows(run),
+        )
+        return here.bring(self._place, people, weight is not None, run)
 
     # Pieces -------------------------------------------------------------------------
 

@@ -55,7 +55,8 @@ class Rewriter:
 
     def _written(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
         path, columns = Path(self._writing.path), list(self._writing.columns)
-        if self._writing.format == "parquet" and rows > ROWS_PER_FILE:
+        many = self._writing.format == "parquet" and rows > ROWS_PER_FILE
+        if many and not self._writing.distinct:
             plain = not any(typed(self._position(c)) for c in columns)
             parts = -(-rows // ROWS_PER_FILE)
             work = partial(self._place.write_parts, self._rows(), columns, path, parts)
@@ -71,18 +72,25 @@ class Rewriter:
                 self._local.unregister("pv_stream")
 
     def _checked(self, written: int, rows: int) -> int:
-        return written if self._writing.weight else complete(written, rows)
+        some = self._writing.weight or self._writing.only or self._writing.distinct
+        return written if some else complete(written, rows)
 
     def _copied(self, typed: Callable[[int], str], run: Run) -> int:
         """Shuffle and write what comes, as rows of files are written."""
-        writing = self._writing
+        writing, rows = self._writing, "SELECT * FROM pv_stream"
+        typed_cells = [
+            self._cell(i, name, typed) for i, name in enumerate(writing.columns)
+        ]
+        if writing.distinct:  # texts that differ may be one number
+            named_cells = [f"{cell} AS o{i}" for i, cell in enumerate(typed_cells)]
+            rows = f"SELECT DISTINCT {', '.join(named_cells)} FROM pv_stream"
+            typed_cells = [f"o{i}" for i in range(len(typed_cells))]
         cells = ", ".join(
-            f"{spelled(self._cell(i, name, typed), name, writing)} AS "
-            f"{sql.quoted(named(name, writing))}"
-            for i, name in enumerate(writing.columns)
+            f"{spelled(cell, name, writing)} AS {sql.quoted(named(name, writing))}"
+            for cell, name in zip(typed_cells, writing.columns, strict=True)
         )
         with self._local.drawing() as drawn:
-            shuffled = sql.shuffled("SELECT * FROM pv_stream", drawn)
+            shuffled = sql.shuffled(rows, drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
             copy = sql.copy(select, writing.path, writing.format)
             work = partial(self._local.fetch, copy)
@@ -108,7 +116,10 @@ class Rewriter:
             f"{self._source(name)} AS o{i}" for i, name in enumerate(writing.columns)
         )
         small = sql.smalls([f"d{c}" for c in self._dictionaries], dialect)
-        rows = f"SELECT {small}{cells} FROM {self._people} s {joins}"
+        some = " WHERE s.w > 0" if writing.only else ""
+        rows = f"SELECT {small}{cells} FROM {self._people} s {joins}{some}"
+        if writing.distinct:
+            return f"SELECT DISTINCT * FROM ({rows}) r"
         if writing.weight is None:
             return rows
         return summed(rows, len(writing.columns), writing.columns.index(writing.weight))

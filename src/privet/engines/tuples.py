@@ -42,6 +42,11 @@ class Sides:
 class Columns:
     """How statements call the columns of a source, and how their values are shown."""
 
+    people = "pv_people"
+    """The rows."""
+    holds_codes = False
+    """Whether rows hold codes instead of values."""
+
     def __init__(
         self,
         session: Session,
@@ -54,6 +59,8 @@ class Columns:
         self.source = source
         self._dictionaries = dictionaries
         self._at = {c.name: i for i, c in enumerate(columns)}
+        self.total = session.total
+        """How many rows the source has, where that is known."""
 
     def coded(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
@@ -76,6 +83,10 @@ class Columns:
     def position(self, name: str) -> int:
         """The number of a column."""
         return self._at[name]
+
+    def weight(self, name: str | None) -> str:
+        """How many rows a row `s` stands for, by a column of multiplicities."""
+        return f"CAST(s.c{self._at[name]} AS BIGINT)" if name else "1"
 
     def kind(self, name: str) -> str:
         """What values a column holds."""
@@ -110,7 +121,7 @@ class Rows:
         if name not in self.coded:
             return f"s.c{c}"
         missing = null_code(self.coded[name].domain)
-        code = f"d{c}.code"
+        code = f"s.k{c}" if self.places.holds_codes else f"d{c}.code"
         return code if missing is None or self._plain else f"nullif({code}, {missing})"
 
     def select(self, more: Sequence[str], only: Sequence[str]) -> str:
@@ -119,9 +130,11 @@ class Rows:
             f"{self.cell(name)} AS {called}" for called, name in self.named.items()
         ]
         used = [n for n in dict.fromkeys(self.named.values()) if n in self.coded]
-        joins = " ".join(self._join(name) for name in used)
+        held = self.places.holds_codes
+        joins = "" if held else " ".join(self._join(name) for name in used)
         where = f"WHERE {' AND '.join(only)}" if only else ""
-        return f"SELECT {', '.join([*cells, *more])} FROM pv_people s {joins} {where}"
+        people = f"{self.places.people} s"
+        return f"SELECT {', '.join([*cells, *more])} FROM {people} {joins} {where}"
 
     def _join(self, name: str) -> str:
         c = self.places.position(name)
@@ -169,7 +182,7 @@ def _only(places: Columns, sides: Sides) -> list[str]:
     """Conditions on the rows of the first view."""
     only = []
     if sides.weight:
-        only.append(f"CAST(s.c{places.position(sides.weight)} AS BIGINT) > 0")
+        only.append(f"{places.weight(sides.weight)} > 0")
     if sides.marker:
         at = places.position(sides.marker)
         only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")

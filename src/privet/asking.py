@@ -104,6 +104,12 @@ def _proposal(better: Any) -> str:
             f"{better.together / better.one_of:.1f} times smaller than if everybody "
             "answers everything with a part of ε."
         )
+    if better.one_of < better.together:
+        return (
+            "\nAsk everybody everything, and disguise all answers as one: the error is "
+            f"{better.together / better.one_of:.1f} times smaller than if each answer "
+            "has a part of ε."
+        )
     if better.one_of == float("inf"):
         return "\nAsk everybody everything, each question with its part of ε."
     return (

@@ -289,7 +289,8 @@ def verify(
 
 
 def _show_verification(good: bool, told: dict[str, Any]) -> None:
-    head = "✓ Verified: the release is what its manifest says, and safe."
+    safe = ", and safe" if told["audit"] else ""  # a disguise may promise nothing else
+    head = f"✓ Verified: the release is what its manifest says{safe}."
     if not good:
         head = "✗ Refused: the release is not what its manifest says, or not safe."
     terminal.emit(head)

@@ -117,7 +117,8 @@ def disguise(
 
 
 def _written(told: dict[str, Any], design: Design) -> str:
-    lines = [f"✓ Written: {told['rows']:,} disguised rows in {told['folder']}.", ""]
+    rows = f"{told['rows']:,} disguised row{'' if told['rows'] == 1 else 's'}"
+    lines = [f"✓ Written: {rows} in {told['folder']}.", ""]
     lines += [given_away(design)]
     lines += [
         "",
@@ -251,7 +252,7 @@ def _line(what: str, e: Estimate) -> str:
     low, high = e.interval
     text = (
         f"{what}: {e.value:.1%} ({e.confidence:.0%} sure from {low:.1%} to {high:.1%}, "
-        f"{e.n:,} answers)"
+        f"{e.n:,} answer{'' if e.n == 1 else 's'})"
     )
     return f"{text}\n  {e.note}" if e.note else text
 

@@ -180,6 +180,27 @@ def test_plans(here: Path) -> None:
     assert 2 == run("plan", "d.toml", "--error", "2").exit_code
 
 
+def test_one_answer_is_told_in_strict_json(here: Path) -> None:
+    Path("a.csv").write_text("smokes,age\nyes,40\n")
+    assert "1 disguised row in" in run(*DISGUISE).output
+
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    told = run("estimate", "out", "smokes = yes", "--json").output
+    (found,) = json.loads(told, parse_constant=refuse)["estimates"]
+    assert (None, 1) == (found["standard_error"], found["n"])
+    assert "1 answer)" in run("estimate", "out").output
+
+
+def test_a_target_is_planned_for(here: Path) -> None:
+    words = ("plan", "d.toml", "--epsilon", "1", "--target", "smokes")
+    assert "disguise all answers as one" in run(*words, "-o", "new.toml").output
+    assert not pv.Design.load("new.toml").one_of
+    assert 2 == run("plan", "d.toml", "--target", "smokes").exit_code
+    assert "got -1." in run("plan", "d.toml", "--epsilon", "-1").output
+
+
 def test_a_plan_is_carried_out(here: Path) -> None:
     """One question per person, disguised and estimated."""
     run("plan", "d.toml", "--epsilon", "1", "-o", "new.toml")

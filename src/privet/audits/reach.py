@@ -13,8 +13,9 @@ from privet.beliefs import Belief, Limit, Ratio, Shift
 from privet.errors import InputError
 from privet.finding import Basis, Finding, Verdict
 from privet.policy import Promise
-from privet.releases.channels import Keep, Matrix, Replace, Rows
+from privet.releases.channels import Keep, Matrix, Replace
 from privet.releases.design import Design, Group
+from privet.releases.elimination import Rows
 
 
 def reach(

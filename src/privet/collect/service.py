@@ -9,18 +9,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import resources
+from socket import SHUT_RDWR, socket
 from threading import BoundedSemaphore
+from time import monotonic
 from typing import Any
 
 from privet.collect.checks import Malformed, for_browser, largest_body, report_in
 from privet.collect.store import Refused, Store, token_digest
 
 SECONDS = 10
-"""A request that takes longer is dropped."""
+"""A connection that is silent for longer is dropped."""
+
+LONGEST = 60
+"""Seconds; an older connection is dropped where others wait for room."""
 
 AT_ONCE = 64
 """Requests that are served at the same time."""
@@ -62,6 +68,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The page and what it needs."""
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # what follows is not read as a request
         if self.path == "/design.json":
             self._send(HTTPStatus.OK, self.server.shown, "application/json")
         elif self.path in FILES:
@@ -79,8 +87,10 @@ class Handler(BaseHTTPRequestHandler):
         if kind != "application/json":
             self._drop(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A report must be JSON.")
             return
-        size = self.headers.get("Content-Length", "")
-        if not size.isascii() or not size.isdigit():
+        sizes = self.headers.get_all("Content-Length", [])
+        size = sizes[0] if len(sizes) == 1 else ""
+        coded = "Transfer-Encoding" in self.headers
+        if coded or not size.isascii() or not size.isdigit():
             self._drop(HTTPStatus.LENGTH_REQUIRED, "The length must be stated.")
             return
         if len(size) > 9 or int(size) > self.server.largest:
@@ -147,6 +157,7 @@ class Service(ThreadingHTTPServer):
             for_browser(store.design, survey, tokens=tokens), ensure_ascii=False
         ).encode()
         self._room = BoundedSemaphore(AT_ONCE)
+        self._since: dict[socket, float] = {}
         super().__init__(address, Handler)
 
     @property
@@ -157,18 +168,29 @@ class Service(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a request, once there is room."""
-        self._room.acquire()
+        while not self._room.acquire(timeout=1):
+            self._make_room()
+        self._since[request] = monotonic()
         try:
             super().process_request(request, client_address)
         except BaseException:
+            self._since.pop(request, None)
             self._room.release()
             raise
+
+    def _make_room(self) -> None:
+        """Drop connections that were open for too long, however busy they look."""
+        for request, since in list(self._since.items()):
+            if monotonic() - since > LONGEST:
+                with suppress(OSError):
+                    request.shutdown(SHUT_RDWR)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Make room afterwards."""
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self._since.pop(request, None)
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:

@@ -32,6 +32,9 @@ T = TypeVar("T")
 PATIENCE = 10.0
 """Seconds to wait for somebody else who has the file open."""
 
+WAIT = 20.0
+"""Seconds an answer waits for its turn; then it is taken back."""
+
 AT_ONCE = 1000
 """Answers that are written together."""
 
@@ -47,11 +50,18 @@ class Refused(Exception):
 def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
     """The database, as soon as nobody else has it open."""
     end = monotonic() + PATIENCE
+    _refuse_other(path)
     while True:
         try:
             con = duckdb.connect(str(path), read_only=read_only)
             break
-        except (duckdb.IOException, duckdb.ConnectionException):
+        except duckdb.Error as error:
+            if not _in_use(error):
+                raise InputError(
+                    f"{str(path)!r} must be a DuckDB database that can be opened"
+                    f"{'' if read_only else ' for writing, in a folder that exists'}; "
+                    "it is not."
+                ) from None
             if monotonic() > end:
                 raise EngineError(
                     f"The answers {str(path)!r} must not be in use; another program "
@@ -62,6 +72,24 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         yield con
     finally:
         con.close()
+
+
+def _refuse_other(path: Path) -> None:
+    """DuckDB opens files of other kinds, too, and forgets what is written to them."""
+    if path.is_file():
+        with path.open("rb") as file:
+            if file.read(12)[8:] != b"DUCK":
+                raise InputError(
+                    f"{str(path)!r} must be a new file, or a DuckDB database that "
+                    "privet collect made; it is another file."
+                )
+
+
+def _in_use(error: duckdb.Error) -> bool:
+    """Whether another program, or another part of this one, has the file open."""
+    if isinstance(error, duckdb.ConnectionException):
+        return True
+    return isinstance(error, duckdb.IOException) and " lock " in str(error)
 
 
 class Store:
@@ -111,10 +139,15 @@ class Store:
             return bool(con.execute(known).fetchall()[0][0])
 
     def add(self, report: Report, digest: bytes | None = None) -> None:
-        """Keep an answer; returns when it is on the disk."""
+        """Keep an answer; returns when it is on the disk, or will never be."""
         done: Future[None] = Future()
         self._queue.put((report, digest, done))
-        done.result(3 * PATIENCE)
+        try:
+            done.result(WAIT)
+        except TimeoutError:
+            if done.cancel():
+                raise
+            done.result()  # it is being written: wait for how that ends
 
     def close(self) -> None:
         """Write what is waiting, and stop."""
@@ -125,7 +158,8 @@ class Store:
 
     def _write_all(self) -> None:
         while True:
-            waiting, last = self._waiting()
+            found, last = self._waiting()
+            waiting = [w for w in found if w[2].set_running_or_notify_cancel()]
             if waiting:
                 self._write(waiting)
             if last:

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from privet.engines.chance import Codes
 from privet.errors import InputError, TooLarge
 from privet.learn.estimates import Estimate, clipped
-from privet.learn.intervals import hoeffding
+from privet.learn.intervals import hoeffding, level
 from privet.publishers.randomized import as_arrow, coded, like, typed
 from privet.releases.channels import Flip, Keep
 from privet.releases.design import Design, Piece, design_of
+from privet.releases.inverse import in_floats
 
 Table = dict[str, Codes]
 """Codes of records, by column."""
@@ -109,7 +110,7 @@ def accuracy(
 
     `label` is the label's question; None where it was not disguised.
     """
-    n = len(labels)
+    n, wanted = len(labels), level(confidence)
     if not n:
         raise InputError("A test set must have records; got none.")
     if design.one_of:
@@ -127,7 +128,7 @@ def accuracy(
     score = np.zeros(len(times))
     for weight, changed in _turns(design, pieces, label, distinct):
         score += weight * correct(changed)
-    return _scored(score, back, times, pieces, n, confidence)
+    return _scored(score, back, times, pieces, n, wanted)
 
 
 def _refuse_unseen(piece: Piece, columns: Sequence[str]) -> None:
@@ -186,7 +187,7 @@ def _of_piece(
         yield -ones * (1 - truth) / wide, {c: 1 - records[c] for c in names}
         return
     sizes = [len(design.question(c)) for c in piece.columns]
-    undone = np.array(piece.channel.inverse(piece.size), dtype=float)
+    undone = in_floats(piece.channel, piece.size)
     seen = np.ravel_multi_index([records[c] for c in names], sizes)
     for x in range(piece.size):
         values = np.unravel_index(x, sizes)
@@ -228,5 +229,5 @@ def _reach(piece: Piece) -> float:
     """The length of the interval that the scores of one group lie in."""
     if isinstance(piece.channel, Flip):
         return float(1 / abs(2 * piece.channel.truth - 1))
-    undone = np.array(piece.channel.inverse(piece.size), dtype=float)
+    undone = in_floats(piece.channel, piece.size)
     return float(np.abs(undone).sum(axis=0).max())

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import inf, sqrt
+from math import inf, isinf, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 
 from privet.engines.base import Listener, Run
 from privet.errors import EmptyTable, InputError
+from privet.exact import Number
 from privet.learn.expressions import Expression, equalities, event, parsed
-from privet.learn.intervals import certain, hoeffding, wilson
+from privet.learn.intervals import certain, hoeffding, level, wilson
+from privet.releases.channels import Matrix
 from privet.releases.design import Design, Piece, design_of
+from privet.releases.elimination import EXACT
 from privet.releases.inverse import (
     Tensor,
     covariance,
@@ -42,7 +45,8 @@ class Estimate:
     unbiased: float
     """Right on average; may lie outside of 0 to 1."""
     standard_error: float
-    """Of the unbiased estimate: chance of sampling and of the disguise."""
+    """Of the unbiased estimate: chance of sampling and of the disguise. Infinite for
+    one answer."""
     interval: tuple[float, float]
     """Where the truth lies, with the confidence asked for; within 0 to 1."""
     unclipped: tuple[float, float]
@@ -66,7 +70,9 @@ class Estimate:
         return {
             "value": self.value,
             "unbiased": self.unbiased,
-            "standard_error": self.standard_error,
+            "standard_error": None
+            if isinf(self.standard_error)
+            else self.standard_error,
             "interval": list(self.interval),
             "unclipped": list(self.unclipped),
             "confidence": self.confidence,
@@ -161,6 +167,8 @@ class Estimates:
 
     def covariance(self, *columns: str, disguise_only: bool = False) -> Tensor:
         """The covariance matrix of the unbiased shares of all combinations."""
+        if not columns:
+            raise InputError("A covariance must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
         n = _answers(counts)
@@ -171,7 +179,7 @@ def estimate(
     seen: Any,
     design: Any,
     *,
-    confidence: float = 0.95,
+    confidence: Number = 0.95,
     progress: Listener | None = None,
 ) -> Estimates:
     """Estimate shares of the truth from disguised rows.
@@ -187,15 +195,13 @@ def estimate(
     progress
         Takes `Progress` events.
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1; got {confidence!r}.")
-    found = design_of(design)
+    wanted, found = level(confidence), design_of(design)
     if isinstance(seen, Responses):
         responses = Responses(seen.rows, found)
     else:
         table = seen if isinstance(seen, Table) else read(seen)
         responses = Responses(table, found)
-    return Estimates(responses, confidence, Run(progress))
+    return Estimates(responses, wanted, Run(progress))
 
 
 # Arithmetic -------------------------------------------------------------------------
@@ -229,7 +235,10 @@ class Solved:
     @cached_property
     def undone(self) -> Tensor:
         """Unbiased counts of the truth, in fractions where there are few cells."""
-        if self.counts.size > EXACT_CELLS:
+        long = any(
+            isinstance(p.channel, Matrix) and p.size > EXACT for p in self.pieces
+        )
+        if long or self.counts.size > EXACT_CELLS:
             return undo(self.pieces, self.counts.astype(float))
         return undo(self.pieces, self.counts.astype(object) * Fraction(1))
 

@@ -22,6 +22,7 @@ TOKEN = re.compile(
       | (?P<word>[^\s=!<>(),'"]+) )""",
     re.VERBOSE,
 )
+DEEPEST = 50
 WORDS = ("and", "or", "not", "in")
 
 
@@ -44,6 +45,7 @@ class _Parser:
     tokens: list[tuple[str, str]]
     columns: list[str] = field(default_factory=list)
     at: int = 0
+    depth: int = 0
 
     def fail(self, rule: str) -> InputError:
         return InputError(
@@ -78,9 +80,18 @@ class _Parser:
         return lambda codes: np.logical_and.reduce([p(codes) for p in parts])
 
     def one(self) -> Meaning:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.fail(f"this one is nested more than {DEEPEST} times.")
+        try:
+            return self.inner()
+        finally:
+            self.depth -= 1
+
+    def inner(self) -> Meaning:
         if self.takes("not"):
-            inner = self.one()
-            return lambda codes: ~inner(codes)
+            negated = self.one()
+            return lambda codes: ~negated(codes)
         if self.takes("("):
             inside = self.either()
             if not self.takes(")"):

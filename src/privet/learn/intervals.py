@@ -5,10 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, inf, lgamma, log, log1p, sqrt
 
+from privet.errors import InputError
+from privet.exact import Number, fraction, shown
+
 MOST_EXACT = 20_000
 """Up to so many answers the exact interval of a binomial share is worked out."""
 
+SUREST = 1 - 1e-12
+"""A confidence beyond this is none that floats can tell from certainty."""
+
 TINY = 1e-300
+
+
+def level(confidence: Number) -> float:
+    """How often an interval shall hold."""
+    found = float(fraction(confidence, "confidence"))
+    if not 0 < found <= SUREST:
+        raise InputError(
+            f"confidence must lie between 0 and 1; got {shown(confidence)}."
+        )
+    return found
 
 
 def wilson(part: int, whole: int, z: float) -> tuple[float, float]:

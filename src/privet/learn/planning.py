@@ -16,6 +16,7 @@ import numpy as np
 from privet.errors import InputError, PrivacyWarning
 from privet.exact import Number, fraction
 from privet.learn.expressions import Expression, equalities, event
+from privet.learn.intervals import level
 from privet.releases.channels import KAry, Keep
 from privet.releases.design import MOST_VALUES, Design, Group, Question
 from privet.releases.inverse import weights
@@ -60,7 +61,7 @@ def answers_needed(
     columns = [c for p in pieces for c in p.columns]
     where = event(design, columns, expression).reshape([p.size for p in pieces])
     weight = weights(pieces, where.astype(float))
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + level(confidence)) / 2)
     half = z / (2 * float(within))
     spread = float(weight.max() - weight.min())
     people = ceil(_people(design, columns) * (half * spread) ** 2)
@@ -121,7 +122,8 @@ class Plan:
     together: float
     """The worst standard error of one person's answer if everybody answers all."""
     one_of: float
-    """The same if each answers a part of the questions, drawn at random."""
+    """The same if each answers a part of the questions, drawn at random, or all of
+    them as one."""
     asked: int
     """How many of the questions each person answers."""
 
@@ -135,6 +137,8 @@ def designed(design: Design, epsilon: Number, target: str | None = None) -> Plan
     what counts are shares of a value and a class together, which naive Bayes needs:
     the target is asked of everybody then.
     """
+    if (whole := fraction(epsilon, "epsilon")) <= 0:
+        raise InputError(f"epsilon must be above 0; got {whole}.")
     secret = [q for q in design.questions if q.name not in design.public]
     if not secret:
         raise InputError("A design must disguise something; everything is public.")
@@ -185,7 +189,7 @@ def _drawn(
         if size > MOST_VALUES:
             return None
         groups.append(Group(some, KAry(truth_for(epsilon, size))))
-    return _quietly(design, groups, one_of=True)
+    return _quietly(design, groups, one_of=parts > 1)
 
 
 def _quietly(design: Design, groups: Sequence[Group], **more: bool) -> Design:

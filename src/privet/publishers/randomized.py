@@ -7,6 +7,7 @@ import warnings
 from bisect import bisect_right
 from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from privet.engines.chance import Bits, Codes
 from privet.engines.draws import MARK
-from privet.errors import InputError, PrivacyWarning
+from privet.errors import ColumnNotFound, InputError, PrivacyWarning, what_exists
 from privet.exact import Number, fraction
 from privet.publishers.disguise import answer, disguise_codes
 from privet.releases.channels import Channel, Flip, KAry, Keep
@@ -177,6 +178,17 @@ class RandomizedResponse:
 
     def _designed(self, frame: pa.Table) -> Design:
         columns = frame.column_names
+        for given, what in (
+            (self.channels, "channels"),
+            (self.values, "values"),
+            (self.bins, "bins"),
+        ):
+            for c in given or ():
+                if c not in columns:
+                    raise ColumnNotFound(
+                        f"Column {c!r} of {what} must exist in the rows. "
+                        f"{what_exists(str(c), columns)}"
+                    )
         questions = [self._question(c, frame[c]) for c in columns]
         flipped = [tuple(g) for g in self.groups or ()]
         joint = {c for g in flipped for c in g}
@@ -201,6 +213,8 @@ class RandomizedResponse:
             return Question(column, bins=self.bins[column])
         if self.values is not None and column in self.values:
             return Question(column, self.values[column])
+        if pa.types.is_nested(cells.type):
+            raise InputError(f"Column {column!r} must hold single values, not several.")
         found = cells.unique().to_pylist()
         if pa.types.is_boolean(cells.type):
             return Question(column, ["false", "true"])
@@ -295,8 +309,11 @@ def typed(question: Question, kind: Any, codes: Codes) -> pa.Array:
     """Values of a question as cells of a kind; none where the code is negative."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    texts = pa.array(question.values, pa.string())
-    values = texts if question.bins is not None else texts.cast(kind)
+    values = pa.array(question.values, pa.string())
+    if pa.types.is_decimal(kind):
+        values = pa.array([Decimal(v) for v in question.values], kind)
+    elif question.bins is None:
+        values = values.cast(kind)
     index = pa.array(codes, mask=codes < 0)
     return values.take(index)
 

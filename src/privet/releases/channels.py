@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.exact import Number, fraction, probability
-
-Rows = tuple[tuple[Fraction, ...], ...]
-"""A matrix, row by row."""
+from privet.releases.elimination import Rows, inverted, is_singular
 
 LARGEST = 1024
 """Values of a group whose whole matrix is written out."""
@@ -226,9 +227,18 @@ class Matrix:
 
     def inverse(self, size: int) -> Rows:
         """By elimination in fractions."""
+        return self._inverse
+
+    @cached_property
+    def _inverse(self) -> Rows:
         found = inverted(self.rows)
         assert found is not None
         return found
+
+    @cached_property
+    def undone(self) -> NDArray[np.float64]:
+        """The inverse in floats, for many values."""
+        return np.linalg.inv(np.array(self.rows, dtype=float))
 
     def growth(self, size: int) -> Fraction | None:
         """The worst row: its largest entry over its smallest."""
@@ -248,7 +258,9 @@ class Matrix:
                 f"must have a matrix of {size} rows, one per value; it has "
                 f"{len(self.rows)}"
             )
-        if inverted(self.rows) is None:
+        if size > LARGEST:
+            return f"must have at most {LARGEST:,} values for a matrix; got {size:,}"
+        if is_singular(self.rows):
             return f"must not have a matrix with determinant 0. {_NOTHING}"
         return ""
 
@@ -331,6 +343,9 @@ _NOTHING = (
     "another probability, or the unrelated question (Replace)"
 )
 
+CHANNELS = (Keep, Flip, KAry, Matrix, Replace)
+"""All there are."""
+
 KEYS = ("public", "flip", "truth", "matrix", "replace")
 """What a design file says of a channel, one of them."""
 
@@ -371,24 +386,3 @@ def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
         )
         for y in range(size)
     )
-
-
-@lru_cache(maxsize=64)
-def inverted(rows: Rows) -> Rows | None:
-    """The inverse of a matrix by elimination in fractions; None if it has none."""
-    size = len(rows)
-    work = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in _at(rows)]
-    for i in range(size):
-        pivot = next((j for j in range(i, size) if work[j][i]), None)
-        if pivot is None:
-            return None
-        work[i], work[pivot] = work[pivot], work[i]
-        work[i] = [v / work[i][i] for v in work[i]]
-        for j, row in _at(work):
-            if j != i and row[i]:
-                work[j] = [a - row[i] * b for a, b in zip(row, work[i], strict=True)]
-    return tuple(tuple(row[size:]) for row in work)
-
-
-def _at(rows: Any) -> list[tuple[int, Any]]:
-    return list(enumerate(rows))

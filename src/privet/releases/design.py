@@ -17,7 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from privet.errors import ColumnNotFound, InputError, PrivacyWarning, what_exists
-from privet.releases.channels import Channel, Flip, KAry, Keep, Replace, channel_from
+from privet.releases.channels import (
+    CHANNELS,
+    Channel,
+    Flip,
+    KAry,
+    Keep,
+    Replace,
+    channel_from,
+)
 from privet.releases.mixing import condition, mixed
 from privet.releases.questions import Question
 from privet.roles import names
@@ -39,6 +47,10 @@ class Group:
     """How."""
 
     def __init__(self, columns: str | Sequence[str], channel: Channel) -> None:
+        if not isinstance(channel, CHANNELS):
+            raise InputError(
+                f"A channel must be Flip, KAry, Matrix or Replace; got {channel!r}."
+            )
         object.__setattr__(self, "columns", names(columns, "columns of a group"))
         object.__setattr__(self, "channel", channel)
 
@@ -87,6 +99,13 @@ class Design:
     # What must hold -----------------------------------------------------------------
 
     def _check_columns(self) -> None:
+        for part, kind in ((self.questions, Question), (self.groups, Group)):
+            for one in part:
+                if not isinstance(one, kind):
+                    raise InputError(
+                        f"A design must be made of questions and groups; got "
+                        f"{type(one).__name__} for a {kind.__name__}."
+                    )
         named = names([q.name for q in self.questions], "questions")
         if not named:
             raise InputError("A design must have questions; got none.")
@@ -138,8 +157,9 @@ class Design:
             )
         if (shaky := condition(group.channel, size)) > SHAKY:
             warnings.warn(
-                f"{words} are disguised so strongly that estimates carry {shaky:.0f} "
-                "times the error; expect to need very many answers.",
+                f"{words} {'are' if len(sizes) > 1 else 'is'} disguised so strongly "
+                f"that estimates carry {shaky:.0f} times the error; expect to need "
+                "very many answers.",
                 PrivacyWarning,
                 stacklevel=4,
             )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from privet.errors import TooLarge
-from privet.releases.channels import Flip, KAry, Keep, Matrix, Replace
+from privet.releases.channels import Channel, Flip, KAry, Keep, Matrix, Replace
 from privet.releases.design import Piece
 
 Tensor = Any
@@ -72,6 +72,19 @@ def _square(rows: Any, tensor: Tensor, number: Any) -> Tensor:
     return np.array([[number(v) for v in row] for row in rows], dtype=tensor.dtype)
 
 
+def in_floats(channel: Channel, size: int) -> Tensor:
+    """The inverse of a channel's matrix, in floats."""
+    if isinstance(channel, Matrix):
+        return channel.undone
+    return np.array(channel.inverse(size), dtype=float)
+
+
+def _undoing(piece: Piece, tensor: Tensor) -> Tensor:
+    if tensor.dtype == object:
+        return np.array(piece.channel.inverse(piece.size), dtype=object)
+    return in_floats(piece.channel, piece.size)
+
+
 def _undo(piece: Piece, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Keep():
@@ -85,8 +98,7 @@ def _undo(piece: Piece, t: Tensor, number: Any) -> Tensor:
             drawn = _vector(channel.shares(piece.size), t, number)
             return (t - number(1 - p) * drawn * t.sum(axis=0)) / number(p)
         case Matrix():
-            rows = piece.channel.inverse(piece.size)
-            return np.tensordot(_square(rows, t, number), t, axes=1)
+            return np.tensordot(_undoing(piece, t), t, axes=1)
     raise AssertionError(piece.channel)
 
 
@@ -96,8 +108,7 @@ def _weigh(piece: Piece, t: Tensor, number: Any) -> Tensor:
             drawn = _vector(channel.shares(piece.size), t, number)
             return (t - number(1 - p) * (drawn * t).sum(axis=0)) / number(p)
         case Matrix():
-            rows = zip(*piece.channel.inverse(piece.size), strict=True)
-            return np.tensordot(_square(rows, t, number), t, axes=1)
+            return np.tensordot(_undoing(piece, t).T, t, axes=1)
     return _undo(piece, t, number)  # the others are symmetric
 
 

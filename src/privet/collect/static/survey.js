@@ -15,6 +15,26 @@ function question(name) {
   return design.questions.find((q) => q.name === name);
 }
 
+// What was reported is remembered in this browser; for this visit where it may not be.
+const visit = new Map();
+
+function recalled(key) {
+  try {
+    return localStorage.getItem(key) ?? visit.get(key) ?? null;
+  } catch {
+    return visit.get(key) ?? null;
+  }
+}
+
+function keep(key, value) {
+  visit.set(key, value);
+  try {
+    localStorage.setItem(key, value);
+  } catch {
+    // private windows and full disks: this visit must do
+  }
+}
+
 // Asking -----------------------------------------------------------------------------
 
 function field(q, number) {
@@ -46,10 +66,10 @@ function field(q, number) {
 function asked() {
   if (!design.one_of) return design.groups;
   const key = `privet:${design.survey}:asked`;
-  let drawn = Number(localStorage.getItem(key) ?? NaN);
+  let drawn = Number(recalled(key) ?? NaN);
   if (!Number.isInteger(drawn) || drawn >= design.groups.length) {
     drawn = Number(below(BigInt(design.groups.length)));
-    localStorage.setItem(key, String(drawn));
+    keep(key, String(drawn));
   }
   return [design.groups[drawn]];
 }
@@ -75,10 +95,10 @@ function code(q, number) {
 // The same answer is always reported the same way: asking again reveals no more.
 function remembered(group, codes, sizes) {
   const key = `privet:${design.survey}:${JSON.stringify([group.columns, codes])}`;
-  const known = localStorage.getItem(key);
+  const known = recalled(key);
   if (known !== null) return JSON.parse(known);
   const drawn = disguised(group, codes, sizes);
-  localStorage.setItem(key, JSON.stringify(drawn));
+  keep(key, JSON.stringify(drawn));
   return drawn;
 }
 
@@ -149,8 +169,17 @@ async function send() {
 }
 
 async function start() {
-  const found = await fetch("design.json");
-  design = await found.json();
+  try {
+    const found = await fetch("design.json");
+    design = await found.json();
+  } catch {
+    $("message").textContent = "The survey could not be loaded. Try again later.";
+    return;
+  }
+  if (globalThis.crypto?.getRandomValues === undefined) {
+    $("message").textContent = "This browser has no secure source of chance.";
+    return;
+  }
   $("form").addEventListener("submit", (event) => {
     event.preventDefault();
     report = disguise();

@@ -1,0 +1,114 @@
+"""Designs, disguises and questions that are odd: refused with a rule, or done right."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import privet as pv
+from privet.learn.estimates import estimated
+from privet.releases.elimination import PRIMES, _vanishes, inverted, is_singular
+
+SMALL = st.integers(1, 4).flatmap(
+    lambda n: st.lists(
+        st.lists(
+            st.integers(-2, 2).map(lambda i: Fraction(i, 3)), min_size=n, max_size=n
+        ),
+        min_size=n,
+        max_size=n,
+    )
+)
+
+
+@settings(max_examples=80)
+@given(SMALL)
+def test_singular_is_what_has_no_inverse(rows: list[list[Fraction]]) -> None:
+    fixed = tuple(map(tuple, rows))
+    assert is_singular(fixed) == (inverted(fixed) is None)
+
+
+def test_a_determinant_that_one_prime_divides_is_not_zero() -> None:
+    rows = ((Fraction(PRIMES[0]), Fraction(0)), (Fraction(0), Fraction(1)))
+    assert _vanishes(rows, PRIMES[0])
+    assert not is_singular(rows)
+
+
+def even(size: int) -> pv.Design:
+    """A k-ary channel, written as a matrix."""
+    rest = Fraction(1, 2 * (size - 1))
+    rows = [
+        [Fraction(1, 2) if i == j else rest for j in range(size)] for i in range(size)
+    ]
+    values = [str(v) for v in range(size)]
+    return pv.Design([pv.Question("q", values)], [pv.Group("q", pv.Matrix(rows))])
+
+
+def test_a_large_matrix_gives_what_its_closed_form_does() -> None:
+    size = 90
+    design, counts = even(size), np.arange(size) + 5
+    same = pv.Design(design.questions, [pv.Group("q", pv.KAry("1/2"))])
+    where = np.arange(size) < 30
+    found = [
+        estimated(d.pieces(["q"]), counts, where, confidence=0.95)
+        for d in (design, same)
+    ]
+    assert found[1].unbiased == pytest.approx(found[0].unbiased, abs=1e-12)
+    assert found[1].value == pytest.approx(found[0].value, abs=1e-6)
+    assert found[1].standard_error == pytest.approx(found[0].standard_error)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda q, g: pv.Design([q], ["q"]),
+        lambda q, g: pv.Design(["q"], [g]),
+        lambda q, g: pv.Group("q", 0.8),
+        lambda q, g: pv.Group("q", pv.KAry),
+    ],
+)
+def test_parts_of_a_wrong_kind_are_refused(make: object) -> None:
+    question, group = pv.Question("q", [0, 1]), pv.Group("q", pv.KAry("0.8"))
+    with pytest.raises(pv.InputError, match="got"):
+        make(question, group)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("what", ["channels", "values", "bins"])
+def test_a_misspelt_column_of_a_disguise_is_refused(what: str) -> None:
+    given_ = {"channels": pv.KAry("0.9"), "values": [0, 1], "bins": [5]}
+    disguise = pv.RandomizedResponse(truth=0.8, **{what: {"smoke": given_[what]}})
+    with pytest.raises(pv.ColumnNotFound, match="Did you mean 'smokes'"):
+        disguise.transform(pa.table({"smokes": [0, 1]}))
+
+
+def test_decimals_stay_decimals_and_lists_are_refused() -> None:
+    kind = pa.decimal128(10, 2)
+    rows = pa.table({"q": pa.array([Decimal("1.50"), Decimal("2.00")], kind)})
+    disguise = pv.RandomizedResponse(truth=1, values={"q": ["1.5", "2"]})
+    assert rows["q"].to_pylist() == disguise.transform(rows)["q"].to_pylist()
+    with pytest.raises(pv.InputError, match="single values"):
+        pv.RandomizedResponse(truth=1).transform(pa.table({"q": [[1], [2]]}))
+
+
+@pytest.mark.parametrize("confidence", [0, 1, -1, "x", None, 1 - 1e-16, float("nan")])
+def test_a_confidence_is_one(confidence: object) -> None:
+    design = even(3)
+    with pytest.raises(pv.InputError, match="confidence must"):
+        pv.estimate(pa.table({"q": ["0"]}), design, confidence=confidence)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["(" * 2000 + "q = 1" + ")" * 2000, "not " * 9999])
+def test_expressions_nested_without_end_are_refused(text: str) -> None:
+    seen = pv.estimate(
+        pa.table({"q": ["0", "1"]}),
+        pv.Design([pv.Question("q", [0, 1])], [pv.Group("q", pv.KAry(0.8))]),
+    )
+    with pytest.raises(pv.InputError, match="nested"):
+        seen.share(text)
+    with pytest.raises(pv.InputError, match="at least one column"):
+        seen.covariance()

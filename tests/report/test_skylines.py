@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from io import StringIO
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
@@ -81,3 +82,21 @@ def test_levels_and_what_lies_beyond_them() -> None:
         "everybody (4 people: group is 1).\n"
         "  All 2 groups (8 people) are above the level."
     ) == repr(found)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ({"u": [1, 1, 2], "q": ["a"] * 3, "s": ["x", "y", "x"]}, "one value"),
+        ({"u": [1, 1, 2], "q": ["a", "b", "a"], "s": ["x", "x", "y"]}, "one group"),
+        ({"u": [1, 2, 3], "q": ["a"] * 3, "s": [["x"], ["x", "y"], []]}, "lists"),
+    ],
+)
+def test_people_who_are_not_in_one_place_have_no_skyline(
+    rows: dict[str, list[object]], words: str
+) -> None:
+    with (
+        pv.read(pa.table(rows), quasi="q", sensitive="s", unit="u") as table,
+        pytest.raises(pv.PrivetError, match=words),
+    ):
+        pv.skyline(table, confidence="0.9")

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from privet.attacks import Attack
 from privet.audits.building import attack
+from privet.audits.insider import refuse_in_several_groups, refuse_several_values
 from privet.audits.odds import Point
+from privet.audits.sets import sets_of
 from privet.audits.skyline import Skyline
 from privet.engines.base import Listener, Run, Tally
 from privet.errors import InputError, NoAudit
@@ -194,13 +196,25 @@ def _folded(
     column = about or release.protected()
     require_columns([column], release.schema, "about")
     by = [c for c in release.schema.names if c in release.roles.quasi and c != column]
-    for _, batch in release.count([Tally(tuple(by), column)], run):
-        fold = _with(fold, batch)
+    groups, everybody = Tally(tuple(by), column), Tally((), column)
+    domain = release.domains([column], run, before=[groups])[column]
+    if sets_of(release, domain) is not None:
+        raise NoAudit(
+            f"Column {column!r} has lists, which have no skyline; audit one insider "
+            "after the other."
+        )
+    for tally, batch in release.count([everybody, groups], run):
+        if tally == everybody:
+            overall = batch
+        if tally == groups:
+            fold = _with(fold, batch)
+    refuse_in_several_groups(fold.people, overall, release)
     return fold, column
 
 
 def _with(fold: Skyline, batch: Grouped) -> Skyline:
     """More groups; ruling out all values but one is certainty, and not followed."""
+    refuse_several_values(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
     several = tuple(r for r in fold.rulings if isinstance(r, int) and r <= last)
     return replace(fold, rulings=several).add(batch)

@@ -119,7 +119,7 @@ def judge_table(
         people[tally] = people.get(tally, 0) + int(batch.total.sum())
         _pass(batch, [j for j in judged if j.tally == tally])
     for j in judged:
-        _refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
+        refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
     return [j.finding(overall[j.tally.about], table.counted) for j in judged]
 
 
@@ -150,13 +150,18 @@ def judge_groups(
 def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
     if not judged or not len(batch):
         return
+    refuse_several_values(batch)
+    for j in judged:
+        j.add(batch)
+
+
+def refuse_several_values(batch: Grouped) -> None:
+    """Nobody may be counted with two values."""
     if int(batch.total.sum()) != int(batch.n.sum()):
         raise InputError(
             "Each person must have one value to be judged against an insider; some "
             "have several. Make one row per person, with a list of values."
         )
-    for j in judged:
-        j.add(batch)
 
 
 # From a promise to what is counted --------------------------------------------------
@@ -213,7 +218,8 @@ def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
             yield code
 
 
-def _refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> None:
+def refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> None:
+    """Nobody may be counted in two groups."""
     if people != int(everybody.total[0]):
         raise InputError(
             "Each person must be in one group to be judged against an insider; some of "

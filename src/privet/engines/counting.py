@@ -63,6 +63,7 @@ class Counter:
         self._people = people
         self._weight = weight
         self._cells = cells
+        self._kept: Tally | None = None
         self._dialect = session.dialect
         self._position = position
         self._dictionaries = dictionaries
@@ -184,11 +185,13 @@ class Counter:
         if not tally.by:
             yield tally, self._one_group(tally, step)
             return
+        codes = [f"k{c}" for c in self._orders(tally)[0][:-1]]
+        key = sql.hashed(codes, self._dialect)
         pending = [(first, p) for p in reversed(range(PARTS[first]))]
         while pending:
             depth, part = pending.pop()
-            codes = [f"k{c}" for c in self._orders(tally)[0][:-1]]
-            key = sql.hashed(codes, self._dialect)
+            if depth:
+                self._keep(tally, step)
             try:
                 tables = self._part(tally, key, (part, PARTS[depth]), step)
             except DoesNotFit:
@@ -201,6 +204,23 @@ class Counter:
                 times = PARTS[depth + 1] // PARTS[depth]
                 finer = [part + i * PARTS[depth] for i in range(times)]
                 pending += [(depth + 1, p) for p in reversed(finer)]
+        if self._kept == tally:
+            self._session.ask("DROP TABLE pv_coded")
+            self._kept = None
+
+    def _keep(self, tally: Tally, step: tuple[int, int]) -> None:
+        """Code all rows once, since each part reads them again; where there is room."""
+        if not self._dialect.at_hand or self._kept == tally:
+            return
+        self._kept = None
+        rows = self._rows(self._orders(tally)[0])
+        make = f"CREATE OR REPLACE TEMP TABLE pv_coded AS {rows}"
+        work = partial(self._session.fetch, make)
+        try:
+            self._session.watched(work, self._run, "coding rows", step)
+        except DoesNotFit:
+            return
+        self._kept = tally
 
     def _one_group(self, tally: Tally, step: tuple[int, int]) -> Tables:
         """Everybody is one group, which stays whole: its parts are put together.
@@ -230,7 +250,8 @@ class Counter:
         for order in self._orders(tally):
             packs = self._packs(order)
             packed = sql.packed(order, self._sizes, self._dialect) if packs else ""
-            rows = self._rows(order)
+            kept = self._kept == tally
+            rows = "SELECT * FROM pv_coded" if kept else self._rows(order)
             statement = sql.count_set(
                 order, packed, rows, self._sums, only, self._dialect
             )

@@ -27,7 +27,7 @@ _HOMES = {
     "DisguisedNaiveBayes": "learn.disguised",
     "EmptyTable": "errors",
     "EngineError": "errors",
-    "Estimate": "learn.estimates",
+    "Estimate": "learn.solving",
     "ExtendedSafetyTransform": "publishers.extended",
     "Finding": "finding",
     "Flip": "releases.channels",
@@ -193,8 +193,9 @@ if TYPE_CHECKING:
     from privet.finding import Audit, Basis, Finding, Verdict, Witness
     from privet.learn.accuracy import score_disguised
     from privet.learn.disguised import DisguisedNaiveBayes
-    from privet.learn.estimates import Estimate, estimate
+    from privet.learn.estimates import estimate
     from privet.learn.naive_bayes import NaiveBayes
+    from privet.learn.solving import Estimate
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
     from privet.publishers import (
         Mondrian,

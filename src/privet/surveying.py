@@ -12,7 +12,8 @@ from privet import terminal
 from privet.options import common, opened, table_options, where_of
 
 if TYPE_CHECKING:
-    from privet.learn.estimates import Estimate, Estimates
+    from privet.learn.estimates import Estimates
+    from privet.learn.solving import Estimate
     from privet.releases.design import Design
 
 _design = click.option(
@@ -165,6 +166,11 @@ def loaded(design: str | None) -> Design:
 @click.argument("expression", nargs=-1)
 @_design
 @click.option(
+    "--given",
+    metavar="EXPRESSION",
+    help="Estimate among those for whom this is true.",
+)
+@click.option(
     "--confidence",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.95,
@@ -179,6 +185,7 @@ def estimate(
     source: str,
     expression: tuple[str, ...],
     design: str | None,
+    given: str | None,
     confidence: float,
     table: str | None,
     as_json: bool,
@@ -191,6 +198,7 @@ def estimate(
     Examples:
       privet estimate out
       privet estimate out "smokes = yes and not age = 'below 30'"
+      privet estimate out "smokes = yes" --given "age = 'below 30'"
       privet estimate answers.duckdb -d design.toml
 
     ANSWERS is the folder of a release, a table with -d, or the database that privet
@@ -199,11 +207,13 @@ def estimate(
     """
     from privet.learn.estimates import estimate as estimates
 
+    if given is not None and not expression:
+        raise click.UsageError("Give an EXPRESSION together with --given.")
     with terminal.warned():
         responses = _responses(source, design, table, memory_limit)
         try:
             found = estimates(responses, responses.design, confidence=confidence)
-            shares = _asked(found, expression)
+            shares = _asked(found, expression, given)
         finally:
             responses.close()
     if as_json:
@@ -237,10 +247,13 @@ def _responses(
 
 
 def _asked(
-    found: Estimates, expressions: tuple[str, ...]
+    found: Estimates, expressions: tuple[str, ...], given: str | None
 ) -> list[tuple[str, Estimate]]:
     if expressions:
-        return [(text, found.share(text)) for text in expressions]
+        among = f", given {given}" if given else ""
+        return [
+            (f"{text}{among}", found.share(text, given=given)) for text in expressions
+        ]
     return [
         (f"{column} = {value}", e)
         for column, shares in found.every_share().items()

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.learn.estimates import estimated
 from privet.learn.intervals import MOST_EXACT, certain, hoeffding, wilson
+from privet.learn.solving import estimated
 
 GRID = [Fraction(i, 40) for i in range(41)]
 

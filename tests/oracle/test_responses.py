@@ -14,7 +14,7 @@ import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
 from privet.audits.reach import reach
-from privet.learn.estimates import estimated
+from privet.learn.solving import estimated
 from privet.releases.inverse import (
     covariance,
     even_likeliest,
@@ -176,6 +176,7 @@ def test_the_reach_of_any_prior(design: pv.Design, data: st.DataObject) -> None:
     assert (most(with_, without), most(without, with_)) == reach(design, column, value)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(0, 30), min_size=2, max_size=6).filter(any),
     st.integers(0, 20),

@@ -220,7 +220,7 @@ def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
 
 def test_r12_the_error_depends_on_how_many_answer() -> None:
     """SE about 0.5 / (|2θ-1| √n), at the worst share."""
-    from privet.learn.estimates import estimated
+    from privet.learn.solving import estimated
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
     for n in (100, 10_000):
@@ -232,7 +232,7 @@ def test_r12_the_error_depends_on_how_many_answer() -> None:
 
 
 def test_r13_estimates_stay_shares() -> None:
-    from privet.learn.estimates import estimated
+    from privet.learn.solving import estimated
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
     found = estimated(

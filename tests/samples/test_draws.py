@@ -15,7 +15,7 @@ import privet as pv
 from oracle.responses import reports
 from privet.engines import chance
 from privet.engines.chance import WORD, Bits, Choice, Coin
-from privet.learn.estimates import estimated
+from privet.learn.solving import estimated
 from privet.publishers.disguise import disguise_codes
 from privet.releases.channels import Keep
 

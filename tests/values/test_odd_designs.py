@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.learn.estimates import estimated
+from privet.learn.solving import estimated
 from privet.releases.elimination import PRIMES, _vanishes, inverted, is_singular
 
 SMALL = st.integers(1, 4).flatmap(

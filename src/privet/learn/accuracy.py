@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from privet.engines.chance import Codes
 from privet.errors import InputError, TooLarge
-from privet.learn.estimates import Estimate, clipped
 from privet.learn.intervals import hoeffding, level
+from privet.learn.solving import Estimate, clipped
 from privet.publishers.randomized import as_arrow, coded, like, typed
 from privet.releases.channels import Flip, Keep
 from privet.releases.design import Design, Piece, design_of

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privet.engines.chance import Codes
 from privet.errors import InputError
 from privet.learn.accuracy import LABEL, accuracy
-from privet.learn.estimates import Estimate
+from privet.learn.solving import Estimate
 from privet.publishers.randomized import as_arrow, coded, typed
 from privet.releases.channels import Channel, Flip, KAry, Keep, Replace
 from privet.releases.design import Design, Piece, Question, design_of

@@ -3,91 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
-from functools import cached_property
 from itertools import product
-from math import inf, isinf, sqrt
-from statistics import NormalDist
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from privet.engines.base import Listener, Run
-from privet.errors import EmptyTable, InputError
+from privet.errors import InputError
 from privet.exact import Number
 from privet.learn.expressions import Expression, equalities, event, parsed
-from privet.learn.intervals import certain, hoeffding, level, wilson
-from privet.releases.channels import Matrix
+from privet.learn.intervals import level
+from privet.learn.solving import Estimate, Solved, answers_in, estimated
 from privet.releases.design import Design, Piece, design_of
-from privet.releases.elimination import EXACT
-from privet.releases.inverse import (
-    Tensor,
-    covariance,
-    likeliest,
-    undo,
-    variance,
-    weights,
-)
+from privet.releases.inverse import Tensor, covariance
 from privet.releases.responses import Responses
 from privet.table import Table, read
-
-EXACT_CELLS = 4096
-"""Up to so many cells estimates are computed in fractions first."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A share of the truth, and how far to trust it."""
-
-    value: float
-    """The likeliest share: always from 0 to 1."""
-    unbiased: float
-    """Right on average; may lie outside of 0 to 1."""
-    standard_error: float
-    """Of the unbiased estimate: chance of sampling and of the disguise. Infinite for
-    one answer."""
-    interval: tuple[float, float]
-    """Where the truth lies, with the confidence asked for; within 0 to 1."""
-    unclipped: tuple[float, float]
-    """The same interval before it was cut to 0 and 1."""
-    confidence: float = 0.95
-    """How often such intervals hold the truth."""
-    n: int = 0
-    """From how many answers."""
-    note: str = ""
-    """What else must be said."""
-    sure: tuple[float, float] | None = None
-    """A wider one that needs no normal distribution: it holds at least as often."""
-
-    @property
-    def estimable(self) -> bool:
-        """Whether the answers say anything: the interval is narrower than 0 to 1."""
-        return self.interval[1] - self.interval[0] < 1
-
-    def to_dict(self) -> dict[str, Any]:
-        """For machines."""
-        return {
-            "value": self.value,
-            "unbiased": self.unbiased,
-            "standard_error": None
-            if isinf(self.standard_error)
-            else self.standard_error,
-            "interval": list(self.interval),
-            "unclipped": list(self.unclipped),
-            "confidence": self.confidence,
-            "n": self.n,
-            "sure": None if self.sure is None else list(self.sure),
-            "note": self.note,
-        }
-
-    def __repr__(self) -> str:
-        low, high = self.interval
-        return (
-            f"Estimate({self.value:.4g}, unbiased {self.unbiased:.4g} "
-            f"± {self.standard_error:.2g}, {self.confidence:.0%} from {low:.4g} to "
-            f"{high:.4g}, n = {self.n:,})"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,17 +34,28 @@ class Estimates:
         """How the rows were disguised."""
         return self.responses.design
 
-    def share(self, expression: str | None = None, **equal: object) -> Estimate:
+    def share(
+        self,
+        expression: str | None = None,
+        *,
+        given: str | None = None,
+        **equal: object,
+    ) -> Estimate:
         """The share of people for whom something is true.
 
         Parameters
         ----------
         expression
             With and, or, not, in and brackets: ``"smokes = yes and not age = old"``.
+        given
+            Another expression: the share among those for whom it is true.
         equal
             Or a value per column; all of them must be so.
         """
-        return self._estimated(self._expression(expression, equal))
+        asked = self._expression(expression, equal)
+        if given is None:
+            return self._estimated(asked)
+        return self._conditional(asked, parsed(self.design, given))
 
     def _expression(self, text: str | None, equal: dict[str, object]) -> Expression:
         if (text is None) == (not equal):
@@ -133,6 +72,20 @@ class Estimates:
         (counts,) = self.responses.counts([pieces], self.run)
         where = event(self.design, _columns(pieces), asked).reshape(counts.shape)
         return estimated(pieces, counts, where, confidence=self.confidence)
+
+    def _conditional(self, asked: Expression, given: Expression) -> Estimate:
+        columns = tuple(dict.fromkeys((*asked.columns, *given.columns)))
+        pieces = self.design.pieces(columns)
+        (counts,) = self.responses.counts([pieces], self.run)
+        inside, where = (
+            event(self.design, _columns(pieces), e).reshape(counts.shape)
+            for e in (given, asked)
+        )
+        if set(given.columns) <= set(self.design.public):  # it is known who they are
+            known = Solved(pieces, counts * inside, inside)
+            return known.estimate(where & inside, confidence=self.confidence)
+        known = Solved(pieces, counts)
+        return known.ratio(where & inside, inside, confidence=self.confidence)
 
     def shares(self, *columns: str) -> dict[tuple[str, ...], Estimate]:
         """The share of every combination of values of some columns."""
@@ -171,7 +124,7 @@ class Estimates:
             raise InputError("A covariance must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        n = _answers(counts)
+        n = answers_in(counts)
         return covariance(pieces, counts / n, n, disguise_only=disguise_only)
 
 
@@ -202,120 +155,6 @@ def estimate(
         table = seen if isinstance(seen, Table) else read(seen)
         responses = Responses(table, found)
     return Estimates(responses, wanted, Run(progress))
-
-
-# Arithmetic -------------------------------------------------------------------------
-
-
-def estimated(
-    pieces: tuple[Piece, ...],
-    counts: NDArray[np.int64],
-    where: NDArray[np.bool_],
-    *,
-    confidence: float,
-) -> Estimate:
-    """One share from counts of reports."""
-    return Solved(pieces, counts).estimate(where, confidence=confidence)
-
-
-@dataclass(frozen=True)
-class Solved:
-    """Counts of reports, undone once for all shares that are asked of them."""
-
-    pieces: tuple[Piece, ...]
-    """Between the columns and their reports."""
-    counts: NDArray[np.int64]
-    """How often each combination was reported, one axis per piece."""
-
-    @cached_property
-    def n(self) -> int:
-        """How many answers there are."""
-        return _answers(self.counts)
-
-    @cached_property
-    def undone(self) -> Tensor:
-        """Unbiased counts of the truth, in fractions where there are few cells."""
-        long = any(
-            isinstance(p.channel, Matrix) and p.size > EXACT for p in self.pieces
-        )
-        if long or self.counts.size > EXACT_CELLS:
-            return undo(self.pieces, self.counts.astype(float))
-        return undo(self.pieces, self.counts.astype(object) * Fraction(1))
-
-    @cached_property
-    def likeliest(self) -> Tensor:
-        """The likeliest shares."""
-        return likeliest(self.pieces, self.counts)
-
-    def unbiased(self, where: NDArray[np.bool_]) -> float:
-        """The unbiased share of some combinations."""
-        return float(self.undone[where].sum() / self.n)
-
-    def estimate(self, where: NDArray[np.bool_], *, confidence: float) -> Estimate:
-        """The share of some combinations."""
-        n, raw = self.n, self.unbiased(where)
-        weight = weights(self.pieces, where.astype(float))
-        spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
-        error = sqrt(max(spread, 0.0))
-        usual, sure = intervals(self.counts, weight, raw, error, confidence)
-        ends, value = clipped(usual), float((self.likeliest * where).sum())
-        return Estimate(
-            min(max(value, 0.0), 1.0),
-            raw,
-            error,
-            ends,
-            usual,
-            confidence,
-            n,
-            _WIDE if ends == (0.0, 1.0) else "",
-            clipped(sure),
-        )
-
-
-_WIDE = "Not estimable: the interval is all there is. Ask more people."
-
-
-Ends = tuple[float, float]
-
-
-def intervals(
-    counts: NDArray[np.int64],
-    weight: Tensor,
-    raw: float,
-    error: float,
-    confidence: float,
-) -> tuple[Ends, Ends]:
-    """Where the share lies: as often as it says, and surely as often.
-
-    If reports count one of two numbers only, the share is a straight line of a
-    binomial one, whose intervals (Wilson's, and Clopper and Pearson's) are mapped;
-    otherwise by the standard error, and by Hoeffding's bound.
-    """
-    n = _answers(counts)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    low, high = float(weight.min()), float(weight.max())
-    upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
-    if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
-        part = int(counts[upper].sum())
-        both = wilson(part, n, z), certain(part, n, confidence)
-        usual, sure = (
-            (low + (high - low) * a, low + (high - low) * b) for a, b in both
-        )
-        return usual, sure
-    half = hoeffding(high - low, n, confidence)
-    return (raw - z * error, raw + z * error), (raw - half, raw + half)
-
-
-def clipped(ends: Ends) -> Ends:
-    """An interval cut to 0 and 1."""
-    return min(max(ends[0], 0.0), 1.0), max(min(ends[1], 1.0), 0.0)
-
-
-def _answers(counts: NDArray[np.int64]) -> int:
-    n = int(counts.sum())
-    if not n:
-        raise EmptyTable("Answers must be there to estimate from; nobody was asked.")
-    return n
 
 
 def _columns(pieces: tuple[Piece, ...]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -25,10 +26,13 @@ TEXT = (
 )
 
 
-def same(source: Path, names: list[str]) -> None:
+def same(source: Any, names: list[str], **options: Any) -> None:
     """Both engines read the same."""
     spark()
-    with pv.read(source) as here, pv.read(source, engine="spark") as there:
+    with (
+        pv.read(source, **options) as here,
+        pv.read(source, engine="spark", **options) as there,
+    ):
         assert here.schema.names == there.schema.names
         expected, found = here.domains(names), there.domains(names)
         for name in names:
@@ -46,6 +50,38 @@ def test_text_files(tmp_path: Path) -> None:
     place.mkdir()
     (place / "people.csv").write_text(TEXT, encoding="utf-8")
     same(place / "people.csv", ["job", "age", "born", "zip", "note"])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of PySpark, about pandas
+def test_what_stands_for_missing_values(tmp_path: Path) -> None:
+    lines = 'job,age\nCook,40\n"?",?\n?,NA\n,"NA"\n"",1e1\n'
+    (tmp_path / "1.csv").write_text(lines, encoding="utf-8")
+    (tmp_path / "2.csv").write_text("job,age\nJüdge,?\n", encoding="utf-8")
+    same(str(tmp_path / "*.csv"), ["job", "age"], null=["?", "NA"])
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_json_lines(tmp_path: Path) -> None:
+    lines = [
+        '{"job": "Cook", "age": 40, "ills": ["flu", "hiv"]}',
+        '{"age": 40.0, "job": "C\\u006fok", "ills": [], "more": {"x": 1}}',
+        '{"job": null, "age": "40"}',
+        '{"job": "Jüdge", "age": 1e1, "born": "1999-12-31"}',
+    ]
+    (tmp_path / "1.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "2.jsonl").write_text('{"job": "", "age": -1}\n', encoding="utf-8")
+    pattern = str(tmp_path / "*.jsonl")
+    same(pattern, ["job", "age", "ills", "born", "more"])
+    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1"), "ills")
+    shown = []
+    for engine in ("duckdb", "spark"):
+        roles = {"quasi": "job", "sensitive": "ills", "engine": engine}
+        with pv.read(pattern, **roles) as table:
+            out = tmp_path / engine
+            pv.publish(table, promise).write(out, custody=tmp_path / f"v {engine}")
+            written = pq.read_table(out / "table.parquet")
+            shown.append((written.schema, sorted(map(str, written.to_pylist()))))
+    assert shown[0] == shown[1]
 
 
 def test_partitioned_parquet_in(tmp_path: Path) -> None:
@@ -68,12 +104,15 @@ def test_partitioned_parquet_in(tmp_path: Path) -> None:
 
 def test_what_spark_does_not_read(tmp_path: Path) -> None:
     spark()
-    (tmp_path / "t.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(pv.InputError, match="Convert it to Parquet"):
+    (tmp_path / "t.jsonl").write_text("[1]\n")
+    with pytest.raises(pv.InputError, match="must be a JSON object"):
         pv.read(tmp_path / "t.jsonl", engine="spark")
+    (tmp_path / "t.duckdb").write_bytes(b"no database")
+    with pytest.raises(pv.InputError, match="Convert it to Parquet"):
+        pv.read(tmp_path / "t.duckdb", engine="spark")
     (tmp_path / "t.csv").write_text("a\n1\n")
     with pytest.raises(pv.InputError, match="null must be left out"):
-        pv.read(tmp_path / "t.csv", engine="spark", null="?")
+        pv.read("s3a://bucket/people.csv", engine="spark", null="?")
     with pytest.raises(pv.InputError, match="table must be left out"):
         pv.read(tmp_path / "t.csv", engine="spark", table="x")
     with pytest.raises(pv.InputError, match="master must be left out"):

@@ -70,6 +70,53 @@ def judge(found: pa.Table) -> None:
     assert abs(turned - 0.2 * SIDE**2) < 5 * spread
 
 
+def turned(found: pa.Table) -> dict[tuple[str, str], bool]:
+    """Whether each row's answer was turned round."""
+    truth = {row[:2]: row[2] for row in people().rows}
+    rows = [tuple(r.values()) for r in found.to_pylist()]
+    return {r[:2]: truth[r[:2]] != r[2] for r in rows}
+
+
+def agree(one: dict[tuple[str, str], bool], other: dict[tuple[str, str], bool]) -> bool:
+    """Whether rows of one half are turned as those at their place in the other half.
+
+    Of independent draws 0.8² + 0.2² = 68 % are: 1224 of 1800, give or take 20.
+    """
+    half = SIDE // 2
+    pairs = [(f"v{i:02}", f"v{i + half:02}") for i in range(half)]
+    sides = [f"v{j:02}" for j in range(SIDE)]
+    same = sum(one[a, j] == other[b, j] for a, b in pairs for j in sides)
+    return same > 1224 + 6 * 20
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.spark
+def test_every_partition_has_a_stream_of_its_own(tmp_path: Path) -> None:
+    found = []
+    for i in range(2):
+        with opened(people(), "spark", tmp_path) as table:
+            path = tmp_path / f"reports {i}.parquet"
+            what = drawing(table, design(), str(path), "parquet")
+            table.engine.draw(what, {}, Run())
+        found.append(turned(pq.read_table(path)))
+    once, again = found
+    assert not agree(once, once), "two partitions drew the same"
+    assert sum(once[k] == again[k] for k in once) < 0.72 * SIDE**2, "drawn twice alike"
+
+
+def test_streams_that_are_the_same_are_noticed(tmp_path: Path) -> None:
+    """The power of the test above: both halves drawn from one seed."""
+    rows, half = people().rows, SIDE**2 // 2
+    found: dict[tuple[str, str], bool] = {}
+    for i, part in enumerate((rows[:half], rows[half:])):
+        with opened(People(("text",) * 3, part), "arrow", tmp_path) as table:
+            path = tmp_path / f"half {i}.parquet"
+            what = drawing(table, design(), str(path), "parquet", bits=Bits(b"seed"))
+            table.engine.draw(what, {}, Run())
+        found |= turned(pq.read_table(path))
+    assert agree(found, found)
+
+
 @pytest.mark.spark
 def test_a_seed_cannot_go_to_a_cluster(tmp_path: Path) -> None:
     with opened(people(), "spark", tmp_path) as table:

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from privet.engines.files import find_source, root_of
 from privet.engines.sources import Source, TextOptions
 from privet.engines.spark import Frame, require_pyspark, uri_of
+from privet.engines.spread import read_spread
 from privet.engines.texts import delimiter_of
-from privet.errors import EngineError, InputError
+from privet.errors import EngineError, InputError, PrivetError
 
 INFER = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
@@ -34,32 +35,37 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
     if any("://" in c for c in called):
         return _from_addresses(session, called, text)
     found = find_source(source, text=text)
-    if found.json or found.attach:
+    if found.attach:
         raise InputError(
-            f"Spark must be given Parquet files or text files of values; {found.words} "
-            "is neither. Convert it to Parquet, or hand over a DataFrame."
+            f"Spark must be given Parquet files or text files; {found.words} is "
+            "neither. Convert it to Parquet, or hand over a DataFrame."
         )
     try:
-        frame = _frame(session, found, root_of(*called), text)
+        frame, names = _frame(session, found, root_of(*called), text)
     except Exception as error:
-        if isinstance(error, InputError):
+        if isinstance(error, PrivetError):
             raise
-        frame = None
+        frame, names = None, ()
     if frame is None:
         raise InputError(f"Spark must be able to read {found.words}; it is not.")
     place = Frame(frame, textual=found.textual)
-    return replace(found, place=place, scan="", rows=None)
+    return replace(found, place=place, names=names, scan="", rows=None)
 
 
-def _frame(session: Any, found: Source, root: Path, text: TextOptions) -> Any:
+def _frame(
+    session: Any, found: Source, root: Path, text: TextOptions
+) -> tuple[Any, tuple[str, ...]]:
+    """What Spark reads, and how the columns are called."""
+    if found.json or text.null:
+        return read_spread(session, found)
     files = [_exactly(uri_of(Path(p))) for p in found.paths]
     names = found.names or ()
     if not found.textual:
         frame = _read_parquet(session, files, uri_of(root))
-        return frame.select(*(f"`{_ticked(n)}`" for n in names))
+        return frame.select(*(f"`{_ticked(n)}`" for n in names)), names
     delimiter = delimiter_of(Path(found.paths[0]), text)
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
-    return _read_csv(session, files, text, delimiter, schema).toDF(*names)
+    return _read_csv(session, files, text, delimiter, schema).toDF(*names), names
 
 
 def session_at(master: str | None) -> Any:
@@ -98,6 +104,11 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
     endings = {Path(urlsplit(c).path.rstrip("/")).suffix.lower() for c in called}
     words = "the files at " + urlsplit(called[0])._replace(netloc="…").geturl()
     failed = InputError(f"Spark must be able to read {words}; it is not.")
+    if text.null:
+        raise InputError(
+            "null must be left out where only Spark reaches the text files; got "
+            f"{list(text.null)!r}. Convert them to Parquet first."
+        )
     try:
         if endings == {".csv"}:
             frame = _read_csv(session, called, text, text.delimiter or ",")
@@ -123,11 +134,6 @@ def _read_csv(
     session: Any, files: list[str], text: TextOptions, delimiter: str, schema: str = ""
 ) -> Any:
     """Text files, every value as the text it is."""
-    if text.null:
-        raise InputError(
-            "null must be left out where Spark reads text files; got "
-            f"{list(text.null)!r}. Convert them to Parquet first."
-        )
     reader = session.read.option("header", text.header is None)
     options = {
         "sep": delimiter,

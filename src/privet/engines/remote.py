@@ -208,7 +208,13 @@ class Remote:
         if (weight := writing.weight or writing.only) is not None:
             _, people = self._weighted(weight, people, run)
         rewriter = Rewriter(
-            self._place, self._local, self._position, made, writing, people
+            self._place,
+            self._local,
+            self._position,
+            made,
+            writing,
+            people,
+            json=self._source.json,
         )
         typed = partial(self._typed, run=run)
         return rewriter.write(typed, self.rows(run), run)
@@ -331,6 +337,7 @@ class Remote:
         self._values.gather([c], run)
         values, wanted = f"pv_values_{c}", self._cells[c].written
         if not wanted:
-            return type_in_files(self._local, "v", values, run)
+            json = self._source.json
+            return type_in_files(self._local, "v", values, run, json=json)
         fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
         return wanted if self._local.one(f"{fits} FROM {values}") else "DOUBLE"

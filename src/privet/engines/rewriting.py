@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from privet.engines import arrays, sql
+from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
 from privet.engines.failures import DoesNotFit
@@ -33,6 +33,8 @@ class Rewriter:
         dictionaries: Mapping[int, Dictionary],
         writing: Writing,
         people: str,
+        *,
+        json: bool = False,
     ) -> None:
         self._place = place
         self._local = local
@@ -40,6 +42,7 @@ class Rewriter:
         self._dictionaries = dictionaries
         self._writing = writing
         self._people = people
+        self._json = json
 
     def write(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
         """Write the file, or a folder of files; how many rows there are."""
@@ -55,9 +58,10 @@ class Rewriter:
 
     def _written(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
         path, columns = Path(self._writing.path), list(self._writing.columns)
+        types = self._types(typed)  # asked now: a stream lets nothing else run
         many = self._writing.format == "parquet" and rows > ROWS_PER_FILE
         if many and not self._writing.distinct:
-            plain = not any(typed(self._position(c)) for c in columns)
+            plain = not (self._json or any(types.values()))
             parts = -(-rows // ROWS_PER_FILE)
             work = partial(self._place.write_parts, self._rows(), columns, path, parts)
             if plain and (n := self._place.watched(work, run, "writing", (1, 1))):
@@ -67,7 +71,7 @@ class Rewriter:
         ) as stream:
             self._local.register("pv_stream", stream)
             try:
-                return self._checked(self._copied(typed, run), rows)
+                return self._checked(self._copied(types, run), rows)
             finally:
                 self._local.unregister("pv_stream")
 
@@ -75,34 +79,49 @@ class Rewriter:
         some = self._writing.weight or self._writing.only or self._writing.distinct
         return written if some else complete(written, rows)
 
-    def _copied(self, typed: Callable[[int], str], run: Run) -> int:
+    def _types(self, typed: Callable[[int], str]) -> dict[str, str]:
+        """The types that texts have in a file, of columns that stay as they are."""
+        if self._writing.format != "parquet":
+            return {}
+        at = {c: self._position(c) for c in self._writing.columns}
+        changed = {self._writing.weight}
+        changed |= {c for c, i in at.items() if i in self._dictionaries}
+        return {c: typed(i) for c, i in at.items() if c not in changed}
+
+    def _copied(self, types: Mapping[str, str], run: Run) -> int:
         """Shuffle and write what comes, as rows of files are written."""
-        writing, rows = self._writing, "SELECT * FROM pv_stream"
-        typed_cells = [
-            self._cell(i, name, typed) for i, name in enumerate(writing.columns)
-        ]
-        if writing.distinct:  # texts that differ may be one number
-            named_cells = [f"{cell} AS o{i}" for i, cell in enumerate(typed_cells)]
-            rows = f"SELECT DISTINCT {', '.join(named_cells)} FROM pv_stream"
-            typed_cells = [f"o{i}" for i in range(len(typed_cells))]
+        writing = self._writing
         cells = ", ".join(
-            f"{spelled(cell, name, writing)} AS {sql.quoted(named(name, writing))}"
-            for cell, name in zip(typed_cells, writing.columns, strict=True)
+            f"{spelled(f'o{i}', name, writing)} AS {sql.quoted(named(name, writing))}"
+            for i, name in enumerate(writing.columns)
         )
         with self._local.drawing() as drawn:
-            shuffled = sql.shuffled(rows, drawn)
+            shuffled = sql.shuffled(self._arrived(types), drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
             copy = sql.copy(select, writing.path, writing.format)
             work = partial(self._local.fetch, copy)
             found = self._local.watched(work, run, "writing", (1, 1))
         return int(found[0][0].as_py())
 
-    def _cell(self, i: int, name: str, typed: Callable[[int], str]) -> str:
-        c = self._position(name)
-        if c in self._dictionaries or name == self._writing.weight:
-            return f"o{i}"
-        wanted = typed(c) if self._writing.format == "parquet" else ""
-        return f"CAST(o{i} AS {wanted})" if wanted else f"o{i}"
+    def _arrived(self, types: Mapping[str, str]) -> str:
+        """The rows that come, with texts as they are meant."""
+        columns, weight = self._writing.columns, self._writing.weight
+        cells = ", ".join(
+            f"{self._cell(i, name, types.get(name, ''))} AS o{i}"
+            for i, name in enumerate(columns)
+        )
+        if self._writing.distinct:  # texts that differ may be one number
+            return f"SELECT DISTINCT {cells} FROM pv_stream"
+        rows = f"SELECT {cells} FROM pv_stream"
+        if weight is None or not self._json:
+            return rows
+        return summed(rows, len(columns), columns.index(weight))  # a and "\u0061"
+
+    def _cell(self, i: int, name: str, wanted: str) -> str:
+        shown = self._position(name) in self._dictionaries
+        raw = self._json and not shown and name != self._writing.weight
+        text = kinds.text_of(f"o{i}", textual=True, json=raw)
+        return f"CAST({text} AS {wanted})" if wanted else text
 
     def _rows(self) -> str:
         """The rows to write; those that look alike once, where they are counted."""

@@ -15,10 +15,15 @@ import privet as pv
 from engines.servers import SHORT
 from privet.engines import rewriting
 from privet.engines.base import Run
+from privet.publishers import handing
 from privet.publishers.disguise import drawing
 from privet.releases.channels import Keep
 
-ROLES: dict[str, Any] = {"quasi": ["job", "city", "age"], "sensitive": "ill"}
+ROLES: dict[str, Any] = {
+    "identifier": "name",
+    "quasi": ["job", "city", "age"],
+    "sensitive": "ill",
+}
 PROMISES = [
     pv.Promise(pv.Linker(["job", "city"]), pv.Ceiling("11/20"), "ill"),
     pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("3/5"), {"ill": "flu"}),
@@ -51,6 +56,12 @@ def disguised(people: pv.Table, path: Path) -> str:
     return str(path)
 
 
+def grouped(people: pv.Table) -> pv.Release:
+    """Groups of people; where machines keep the cells, they cut them."""
+    stated = [*PROMISES, pv.Measure(k_anonymity=20)]
+    return pv.publish(people, stated, method=pv.Mondrian())
+
+
 def said(found: pv.Audit) -> Any:
     """Every finding with its integers."""
     return [f.to_dict() for f in found.findings]
@@ -80,6 +91,7 @@ def main(master: str, table: str, folder: str) -> None:
     page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
     print(json.dumps({"page": page}), flush=True)
     rewriting.ROWS_PER_FILE = 2_000
+    handing.HERE, handing.AT_ONCE = 1_000, 8_000
     with pv.read(spark.read.parquet(table), **ROLES) as people:
         for number, line in enumerate(sys.stdin):
             if line.strip() == "audit":
@@ -87,11 +99,12 @@ def main(master: str, table: str, folder: str) -> None:
             elif line.strip() == "disguise":
                 answer = disguised(people, Path(folder) / "reports.parquet")
             else:
-                release = pv.publish(people, PROMISES)
+                groups = line.strip() == "groups"
+                release = grouped(people) if groups else pv.publish(people, PROMISES)
                 out = Path(folder) / f"out-{number}"
                 release.write(out, custody=Path(folder) / f"vault-{number}")
-                answer = {"hidden": release.hidden, "findings": said(release.audit)}
-                answer["out"] = str(out)
+                answer = {"findings": said(release.audit), "out": str(out)}
+                answer["hidden"] = {} if groups else release.hidden
             print(json.dumps({"answer": answer}), flush=True)
 
 

@@ -75,6 +75,8 @@ def test_a_machine_lost_in_the_middle_changes_nothing(tmp_path: Path) -> None:
         expected = cluster_job.said(pv.audit(people, cluster_job.PROMISES))
         release = pv.publish(people, cluster_job.PROMISES)
         release.write(tmp_path / "here", custody=tmp_path / "vault")
+        groups = cluster_job.grouped(people)
+        groups.write(tmp_path / "groups", custody=tmp_path / "vault of groups")
     (tmp_path / "cluster").mkdir()
     with cluster(tmp_path / "cluster") as machines:
         job = Job(
@@ -95,6 +97,11 @@ def test_a_machine_lost_in_the_middle_changes_nothing(tmp_path: Path) -> None:
             found = job.answer()["answer"]
             tries.append(job.tried_again())
 
+            job.tell("groups")
+            lose_a_machine(job, machines, job.counting)
+            cut = job.answer()["answer"]
+            tries.append(job.tried_again())
+
             job.tell("disguise")
             part = ".reports.parquet.rows"
             lose_a_machine(job, machines, lambda: writing(tmp_path, part), False)
@@ -104,7 +111,11 @@ def test_a_machine_lost_in_the_middle_changes_nothing(tmp_path: Path) -> None:
             job.stop()
     assert release.hidden == found["hidden"]
     assert cluster_job.said(release.audit) == found["findings"]
-    assert 0 < tries[0] < tries[1] < tries[2], "nothing was tried again"
+    assert 0 < tries[0] < tries[1] < tries[2] < tries[3], "nothing was tried again"
+    assert cluster_job.said(groups.audit) == cut["findings"]
+    assert rows_of(tmp_path / "groups" / "table.parquet") == rows_of(
+        Path(cut["out"]) / "table.parquet"
+    )
     out = Path(found["out"])
     assert FILES == len(list((out / "table.parquet").iterdir()))
     assert rows_of(tmp_path / "here" / "table.parquet") == rows_of(

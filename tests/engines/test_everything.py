@@ -160,7 +160,11 @@ def bayesians(table: pv.Table) -> Any:
 
 def views(table: pv.Table) -> Any:
     shown = pv.Views(table, [WHO, JOB], [JOB, ILL])
-    return findings(shown, pv.Promise(pv.Reconstructor(), pv.Ceiling("1"), [WHO, ILL]))
+    return findings(
+        shown,
+        pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("1/2")),
+        pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"), {WHO: "Zoë 1", ILL: "hiv"}),
+    )
 
 
 QUESTIONS: dict[str, Callable[[pv.Table], Any]] = {
@@ -334,7 +338,7 @@ def test_views_are_proposed_where_they_are(kind: str, tmp_path: Path) -> None:
     rows = [(f"{i}", rng.choice("ab"), rng.choice("xyz")) for i in range(24)]
     people = People(("text",) * 3, rows)
     who, _, ill = people.names
-    stated = [pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"), [who, ill])]
+    stated = [pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("1/2"))]
     found = []
     for where in ("arrow", kind):
         with opened(people, where, tmp_path, identifier=who, sensitive=ill) as table:

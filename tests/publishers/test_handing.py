@@ -208,7 +208,7 @@ def test_the_groups_are_the_same(
             own = replace(table, engine=engine)
             prepared = method.prepare(own, promises, measures, Run())
             partition, refined = method.group(own, prepared)
-            found.append((shown(partition), partition.tree, refined.steps))
+            found.append((shown(partition), partition.tree.tolist(), refined.steps))
     assert machines.held is not None
     assert machines.held.closed == 1
     local = stated != "companions"

@@ -105,10 +105,12 @@ def accuracy(
     correct: Correct,
     *,
     confidence: float = 0.95,
+    shortcut: Callable[[Table], Floats | None] | None = None,
 ) -> Estimate:
     """The accuracy on the true records, from the disguised ones.
 
-    `label` is the label's question; None where it was not disguised.
+    `label` is the label's question; None where it was not disguised. A `shortcut`
+    scores records without trying everything each may have been, where it can.
     """
     n, wanted = len(labels), level(confidence)
     if not n:
@@ -122,12 +124,16 @@ def accuracy(
     pieces = [p for p in design.pieces(columns) if not isinstance(p.channel, Keep)]
     for piece in pieces:
         _refuse_unseen(piece, columns)
-    _refuse_many(pieces)
-    table = {**records, LABEL: labels}
-    distinct, back, times = _distinct(table)
-    score = np.zeros(len(times))
-    for weight, changed in _turns(design, pieces, label, distinct):
-        score += weight * correct(changed)
+    distinct, back, times = _distinct({**records, LABEL: labels})
+    score: Floats | None = None
+    if prod(_alternatives(p) for p in pieces) <= MOST_TURNS:
+        score = np.zeros(len(times))
+        for weight, changed in _turns(design, pieces, label, distinct):
+            score += weight * correct(changed)
+    elif shortcut is not None:
+        score = shortcut(distinct)
+    if score is None:
+        raise _too_many(pieces)
     return _scored(score, back, times, pieces, n, wanted)
 
 
@@ -139,13 +145,12 @@ def _refuse_unseen(piece: Piece, columns: Sequence[str]) -> None:
         )
 
 
-def _refuse_many(pieces: Sequence[Piece]) -> None:
+def _too_many(pieces: Sequence[Piece]) -> TooLarge:
     turns = prod(_alternatives(p) for p in pieces)
-    if turns > MOST_TURNS:
-        raise TooLarge(
-            f"Not estimable: each record may have been {turns:,} others, and their "
-            "errors multiply. Test on records that are true, or disguise fewer groups."
-        )
+    return TooLarge(
+        f"Not estimable: each record may have been {turns:,} others, and their errors "
+        "multiply. Test on records that are true, or disguise fewer groups."
+    )
 
 
 def _alternatives(piece: Piece) -> int:

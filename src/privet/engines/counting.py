@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from math import prod
 
@@ -15,13 +16,11 @@ from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
 from privet.engines.combinations import Combinations
+from privet.engines.cubes import Order, nonzero, projected, widest
 from privet.engines.failures import DoesNotFit
 from privet.engines.watching import Watched, too_little_memory
 from privet.errors import EngineError, TooLarge
 from privet.grouped import Grouped, Keys
-
-Order = tuple[int, ...]
-"""Columns counted together, by their position; the one counted in groups is last."""
 
 Tables = dict[Order, pa.Table]
 """What the engine counted."""
@@ -63,7 +62,7 @@ class Counter:
         self._people = people
         self._weight = weight
         self._cells = cells
-        self._kept: Tally | None = None
+        self._kept: dict[Tally, str] = {}
         self._dialect = session.dialect
         self._position = position
         self._dictionaries = dictionaries
@@ -162,7 +161,7 @@ class Counter:
         self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
     ) -> Tables:
         """Rows added up in arrays; what is part of another count is added from it."""
-        wide = {o: _widest(o, orders) for o in orders}
+        wide = {o: widest(o, orders) for o in orders}
         added = list(dict.fromkeys(wide.values()))
         statement = sql.keys(added, self._sizes, self._rows(used), self._dialect)
         shapes = [tuple(self._sizes[c] for c in o) for o in added]
@@ -172,7 +171,7 @@ class Counter:
             o: n.reshape(shape)
             for o, n, shape in zip(added, counted, shapes, strict=True)
         }
-        return {o: _nonzero(_projected(cubes[w], w, o)) for o, w in wide.items()}
+        return {o: nonzero(projected(cubes[w], w, o)) for o, w in wide.items()}
 
     def _in_parts(
         self, tally: Tally, step: tuple[int, int], first: int
@@ -204,23 +203,28 @@ class Counter:
                 times = PARTS[depth + 1] // PARTS[depth]
                 finer = [part + i * PARTS[depth] for i in range(times)]
                 pending += [(depth + 1, p) for p in reversed(finer)]
-        if self._kept == tally:
-            self._session.ask("DROP TABLE pv_coded")
-            self._kept = None
+        if kept := self._kept.pop(tally, ""):
+            self._session.ask(f"DROP TABLE {kept}")
 
     def _keep(self, tally: Tally, step: tuple[int, int]) -> None:
-        """Code all rows once, since each part reads them again; where there is room."""
-        if not self._dialect.at_hand or self._kept == tally:
+        """Pack all rows once, since each part reads them again; where there is room."""
+        if tally in self._kept:
             return
-        self._kept = None
-        rows = self._rows(self._orders(tally)[0])
-        make = f"CREATE OR REPLACE TEMP TABLE pv_coded AS {rows}"
+        self._kept[tally] = ""
+        order = self._orders(tally)[0]
+        if not self._dialect.at_hand or self._amount.unit or not self._packs(order):
+            return
+        key = sql.packed(order, self._sizes, self._dialect)
+        extra = ", w" if "w" in self._sums["n"] else ""
+        name = f"pv_packed_{len(self._kept)}"
+        make = (
+            f"CREATE OR REPLACE TEMP TABLE {name} AS "
+            f"SELECT {key} AS key{extra} FROM ({self._rows(order)})"
+        )
         work = partial(self._session.fetch, make)
-        try:
+        with suppress(DoesNotFit):
             self._session.watched(work, self._run, "coding rows", step)
-        except DoesNotFit:
-            return
-        self._kept = tally
+            self._kept[tally] = name
 
     def _one_group(self, tally: Tally, step: tuple[int, int]) -> Tables:
         """Everybody is one group, which stays whole: its parts are put together.
@@ -247,11 +251,16 @@ class Counter:
         only = f"WHERE {key} % {of} = {number}" if of > 1 else ""
         most = CELLS_AT_ONCE if tally.by and of < PARTS[-1] else None
         found: Tables = {}
+        if kept := self._kept.get(tally):
+            order = self._orders(tally)[0]
+            statement = sql.count_packed(
+                kept, self._sizes[order[-1]], self._sums, (number, of), self._dialect
+            )
+            return {order: self._watched(statement, doing, step, most)}
         for order in self._orders(tally):
             packs = self._packs(order)
             packed = sql.packed(order, self._sizes, self._dialect) if packs else ""
-            kept = self._kept == tally
-            rows = "SELECT * FROM pv_coded" if kept else self._rows(order)
+            rows = self._rows(order)
             statement = sql.count_set(
                 order, packed, rows, self._sums, only, self._dialect
             )
@@ -351,27 +360,6 @@ def _added(parts: Sequence[pa.Table]) -> pa.Table:
         columns[name] = np.zeros(len(key), dtype=np.int64)
         np.add.at(columns[name], at, _numbers(whole, name))
     return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
-
-
-def _widest(order: Order, orders: Sequence[Order]) -> Order:
-    """The order itself, or one of more columns that has all of its columns."""
-    return max((o for o in orders if {*order} <= {*o}), key=len)
-
-
-def _projected(cube: NDArray[np.int64], wide: Order, order: Order) -> NDArray[np.int64]:
-    """The counts of some columns, from those of more."""
-    if wide == order:
-        return cube
-    rest = tuple(i for i, c in enumerate(wide) if c not in order)
-    kept = [c for c in wide if c in order]
-    fewer: NDArray[np.int64] = cube.sum(axis=rest)
-    return fewer.transpose([kept.index(c) for c in order])
-
-
-def _nonzero(cube: NDArray[np.int64]) -> pa.Table:
-    n = cube.ravel()
-    key = np.flatnonzero(n)
-    return arrays.frame(key=arrays.integers(key), n=arrays.integers(n[key]))
 
 
 def _sorted(counted: pa.Table) -> pa.Table:

@@ -222,6 +222,22 @@ def count_set(
     return f"SELECT {key} AS key, {', '.join(amounts)} FROM ({counted}) c {order}"
 
 
+def count_packed(
+    rows: str,
+    values: int,
+    amounts: Mapping[str, str],
+    part: tuple[int, int],
+    dialect: Dialect,
+) -> str:
+    """Counts of packed keys in one hash partition of the groups, in order."""
+    number, of = part
+    group = hashed([f"key // {max(values, 1)}"], dialect)
+    return (
+        f"SELECT key, {_named(amounts)} FROM {rows} WHERE {group} % {of} = {number} "
+        f"GROUP BY key HAVING {amounts['n']} > 0 ORDER BY key"
+    )
+
+
 def hashed(columns: Sequence[str], dialect: Dialect) -> str:
     """A number that depends on some columns only, and scatters them."""
     return dialect.hash.format(columns=", ".join(columns))

@@ -16,8 +16,10 @@ from oracle.designs import designs
 from privet.audits.reach import reach
 from privet.learn.solving import estimated
 from privet.releases.inverse import (
+    backward,
     covariance,
     even_likeliest,
+    forward,
     iterated,
     likeliest,
     projected,
@@ -264,3 +266,19 @@ def test_a_single_answer() -> None:
     assert 1 == found.value
     assert pytest.approx(0.8 / 0.6) == found.unbiased
     assert float("inf") == found.standard_error
+
+
+def test_many_cells_are_likeliest_within_the_gap() -> None:
+    """900 cells, most of them 0: no direction makes the reports likelier."""
+    rng = np.random.default_rng(0)
+    questions = [pv.Question(c, [str(v) for v in range(30)]) for c in "ab"]
+    design = pv.Design(questions, [pv.Group(c, pv.KAry("0.6")) for c in "ab"])
+    pieces = design.pieces("ab")
+    true = rng.dirichlet(np.full(900, 0.05)).reshape(30, 30)
+    counts = rng.multinomial(20_000, forward(pieces, true).ravel()).reshape(30, 30)
+    found = likeliest(pieces, counts)
+    seen = forward(pieces, found)
+    gain = backward(pieces, counts / counts.sum() / seen)
+    assert 1 == pytest.approx(found.sum())
+    assert found.min() >= 0
+    assert gain.max() - 1 < 2e-9

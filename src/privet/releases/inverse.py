@@ -255,17 +255,56 @@ def _newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
 
 
 def iterated(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
-    """The same by expectation and maximisation, stopped by the optimality gap."""
-    size = shares.size
-    pi = np.full(shares.shape, 1.0 / size)
+    """The same by expectation and maximisation, stopped by the optimality gap.
+
+    Two steps tell where the path leads; a longer one is tried, and taken if it does not
+    make the reports less likely (Varadhan and Roland's squared extrapolation). Where
+    shares go to 0 that needs a hundredth of the steps.
+    """
+    pi = np.full(shares.shape, 1.0 / shares.size)
     for _ in range(MOST_STEPS):
-        seen = forward(pieces, pi)
-        ratio = np.divide(shares, seen, out=np.zeros_like(pi), where=shares > 0)
-        gain = backward(pieces, ratio)
-        pi = pi * gain
-        if gain.max() - 1 <= GAP:
-            break
+        one, gap, _ = _step(pieces, shares, pi)
+        if gap <= GAP:
+            return one / one.sum()
+        two, gap, likely = _step(pieces, shares, one)
+        if gap <= GAP:
+            return two / two.sum()
+        pi = _further(pieces, shares, (pi, one, two), likely)
     return pi / pi.sum()
+
+
+def _step(
+    pieces: Sequence[Piece], shares: Tensor, pi: Tensor
+) -> tuple[Tensor, float, float]:
+    """One step, how far from optimal its start was, and how likely the reports were."""
+    seen = forward(pieces, pi)
+    there = shares > 0
+    ratio = np.divide(shares, seen, out=np.zeros_like(pi), where=there)
+    gain = backward(pieces, ratio)
+    likely = float((shares[there] * np.log(seen[there])).sum())
+    return pi * gain, float(gain.max()) - 1, likely
+
+
+def _further(
+    pieces: Sequence[Piece],
+    shares: Tensor,
+    path: tuple[Tensor, Tensor, Tensor],
+    likely: float,
+) -> Tensor:
+    """A point beyond two steps; the second step where none is as likely."""
+    start, one, two = path
+    slope = one - start
+    bend = two - one - slope
+    size = float(np.linalg.norm(bend))
+    length = float(np.linalg.norm(slope)) / size if size > 0 else 1.0
+    while length > 1.01:
+        new = start + 2 * length * slope + length**2 * bend
+        new = np.maximum(new, two * 1e-3)  # no share may vanish at once
+        found, _, reached = _step(pieces, shares, new / new.sum())
+        if reached >= likely:
+            return found
+        length = (length + 1) / 2 if length < 4 else length / 4
+    return two
 
 
 def projected(values: Tensor) -> Tensor:

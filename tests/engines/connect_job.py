@@ -1,4 +1,4 @@
-"""What a client of Spark Connect does: audits, publishes and disguises; prints it."""
+"""What a client of Spark Connect does: audits, publishes and groups; prints it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import warnings
 from pathlib import Path
 
 import privet as pv
+from privet.publishers import handing
 
 
 def main(folder: str) -> None:
     from pyspark.sql import SparkSession
 
     from engines.servers import SETTINGS
-    from engines.test_connect import PROMISE, ROLES, table
+    from engines.test_connect import GROUPS, PROMISE, ROLES, table
 
     builder = SparkSession.builder.remote("local[2]")
     for key, value in SETTINGS.items():
@@ -24,6 +25,9 @@ def main(folder: str) -> None:
     with pv.read(frame, **ROLES, where={"job": ["Cook", "Judge", None]}) as people:
         release = pv.publish(people, PROMISE)
         release.write(Path(folder) / "out", custody=Path(folder) / "vault")
+        handing.HERE = 1  # the server's machines cut
+        groups = pv.publish(people, GROUPS, method=pv.Mondrian())
+        groups.write(Path(folder) / "groups", custody=Path(folder) / "vault 2")
         said = [f.to_dict() for f in release.audit.findings]
         answer = {"hidden": release.hidden, "findings": said, "frame": str(type(frame))}
     print(json.dumps(answer))

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.spark
 
 ROLES: dict[str, Any] = {"quasi": ["job", "age"], "sensitive": "ill"}
 PROMISE = pv.Promise(pv.Linker(["job"]), pv.Ceiling("2/3"), "ill")
+GROUPS = [pv.Measure(k_anonymity=2)]
 
 
 def table() -> pa.Table:
@@ -45,9 +46,16 @@ def test_connect(tmp_path: Path) -> None:
     with pv.read(table(), **ROLES, where=where) as people:
         release = pv.publish(people, PROMISE)
         release.write(tmp_path / "here", custody=tmp_path / "kept")
+        groups = pv.publish(people, GROUPS, method=pv.Mondrian())
+        groups.write(tmp_path / "in groups", custody=tmp_path / "kept 2")
     done = subprocess.run(
         [sys.executable, connect_job.__file__, str(tmp_path)],
-        env={**os.environ, **seeing_tests(), "SPARK_LOCAL_IP": "127.0.0.1"},
+        env={
+            "PYSPARK_PYTHON": sys.executable,
+            **os.environ,
+            **seeing_tests(),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -58,11 +66,10 @@ def test_connect(tmp_path: Path) -> None:
     assert "connect" in found["frame"]
     assert release.hidden == found["hidden"]
     assert [f.to_dict() for f in release.audit.findings] == found["findings"]
-    shown = [
-        Counter(
-            tuple(row.values())
-            for row in pq.read_table(tmp_path / out / "table.parquet").to_pylist()
-        )
-        for out in ("here", "out")
-    ]
-    assert shown[0] == shown[1]
+    assert shown(tmp_path / "here") == shown(tmp_path / "out")
+    assert shown(tmp_path / "in groups") == shown(tmp_path / "groups")
+
+
+def shown(folder: Path) -> Counter[tuple[Any, ...]]:
+    rows = pq.read_table(folder / "table.parquet").to_pylist()
+    return Counter(tuple(row.values()) for row in rows)

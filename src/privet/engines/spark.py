@@ -170,7 +170,8 @@ class Spark(Place):
         if "ModuleNotFoundError" in text:
             return InputError(
                 "The Python of Spark's machines must have privet installed, too, to "
-                "disguise rows; it has not. PYSPARK_PYTHON says which Python that is."
+                "disguise rows, cut groups, or read JSON lines; it has not. "
+                "PYSPARK_PYTHON says which Python that is."
             )
         condition = getattr(error, "getCondition", lambda: None)()
         why = condition if isinstance(condition, str) else type(error).__name__

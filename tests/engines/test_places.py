@@ -29,7 +29,7 @@ def test_what_does_not_fit_comes_in_parts(
         expected = cells(here, by, about)
         alone = cells(here, [], about)
     monkeypatch.setattr(counting, "CELLS_AT_ONCE", 30)
-    monkeypatch.setattr(fetching, "VALUES_AT_ONCE", 5)
+    monkeypatch.setattr(fetching, "VALUES_AT_ONCE", 8)
     said: list[str] = []
     with opened(people, kind, tmp_path) as there:
         there.engine.rows(Run())

@@ -76,10 +76,21 @@ def test_every_source_counts_what_is_there(
         assert expected == counted(people, kind, folder), kind
 
 
-@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.postgres
 @settings(max_examples=25)
 @given(people=tables())
-def test_every_place_codes_and_counts_like_duckdb(kind: str, people: People) -> None:
+def test_postgres_codes_and_counts_like_duckdb(people: People) -> None:
+    codes_and_counts_like_duckdb("postgres", people)
+
+
+@pytest.mark.spark
+@settings(max_examples=12)  # a second each
+@given(people=tables())
+def test_spark_codes_and_counts_like_duckdb(people: People) -> None:
+    codes_and_counts_like_duckdb("spark", people)
+
+
+def codes_and_counts_like_duckdb(kind: str, people: People) -> None:
     """The same labels in the same order, and the same integers."""
     *by, about = people.names
     nowhere = Path()

@@ -17,6 +17,7 @@ import numpy as np
 from privet.counts import Domain
 from privet.engines.base import Amount, Run
 from privet.engines.held import Held, Histogram, Holding, Lines, Pair, Tree, Worked
+from privet.errors import EngineError
 from privet.publishers import cutting
 from privet.publishers.attributes import Shape
 from privet.publishers.cells import Counted, check_people, room
@@ -118,8 +119,8 @@ class Handed:
             worked.blocks(self._run, take)
         if left:
             self._held.blocks(self._leaves.tree(), left, self._run, take)
-        for leaf, (_, stop) in self._leaves.open().items():
-            assert filled[leaf] == stop, "a part did not arrive whole"
+        if any(filled[leaf] != stop for leaf, (_, stop) in self._leaves.open().items()):
+            raise EngineError("A part of the counts did not arrive whole. Try again.")
         return rows
 
     # The loops ------------------------------------------------------------------------

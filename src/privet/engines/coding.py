@@ -37,9 +37,8 @@ class Labels(Sequence[str | None]):
         self._table = table
         self._text = text
         self._size = size
-        self._kept: list[str | None] | None = None
         if size <= FEW_LABELS:
-            self._kept = self._all.to_pylist()
+            _ = self._all
 
     def __len__(self) -> int:
         return self._size
@@ -60,13 +59,13 @@ class Labels(Sequence[str | None]):
             return [found[c - first] for c in wanted]
         if not 0 <= code < self._size:
             raise IndexError(code)
-        if self._kept is not None:
-            return self._kept[code]
+        if self._size <= FEW_LABELS:
+            return self._texts[code]
         return self._between(code, code + 1)[0]
 
     def _between(self, start: int, stop: int) -> list[str | None]:
-        if self._kept is not None:
-            return self._kept[start:stop]
+        if self._size <= FEW_LABELS:
+            return self._texts[start:stop]
         if self._size <= LABELS_AT_ONCE:
             found = self._all.slice(start, stop - start)
         else:
@@ -78,6 +77,11 @@ class Labels(Sequence[str | None]):
     @cached_property
     def _all(self) -> pa.ChunkedArray:
         return self._fetch("")
+
+    @cached_property
+    def _texts(self) -> list[str | None]:
+        found: list[str | None] = self._all.to_pylist()
+        return found
 
     def _fetch(self, only: str) -> pa.ChunkedArray:
         return self._session.ask(sql.labels(self._table, self._text, only))["label"]

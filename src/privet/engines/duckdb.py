@@ -150,9 +150,10 @@ class DuckDB:
         self._check_whole(run)
         if before:
             self._count_ahead(before, run)
-        at = [self._position(c) for c in columns]
-        made = self._dictionaries.of(at, recodings, run)
-        return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
+        soon = [c for t in before for c in (*t.by, t.about)]
+        at = {c: self._position(c) for c in (*columns, *soon)}
+        made = self._dictionaries.of(list(at.values()), recodings, run)
+        return {c: made[at[c]].domain for c in columns}
 
     def count(
         self,

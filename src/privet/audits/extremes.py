@@ -7,12 +7,13 @@ Mozafari, Zaniolo 2009, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.releases.scores import GUARD, Floats, Scores
 
@@ -121,17 +122,20 @@ class _Search:
 
     def _distinct(self, i: int, values: list[int], rows: Floats) -> list[int]:
         """One value of those that tell exactly the same."""
-        seen: dict[Hashable, int] = {}
+        seen: dict[bytes, list[int]] = {}
         table = self.view.factors[i]
+
+        def same(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> bool:
+            mine, theirs = a[self.label], b[self.label]
+            if not mine or not theirs:
+                return not mine and not theirs
+            return all(a[d] * theirs == b[d] * mine for d in self.others)
+
         for t in values:
-            own = table[t][self.label]
-            key: Hashable = rows[t].tobytes()
-            if key in seen and own:
-                key = tuple(table[t][d] / own for d in self.others)
-            elif own:
-                seen[tuple(table[t][d] / own for d in self.others)] = t
-            seen.setdefault(key, t)
-        return sorted(set(seen.values()))
+            alike = seen.setdefault((rows[t].round(9) + 0.0).tobytes(), [])
+            if not any(same(table[t], table[u]) for u in alike):
+                alike.append(t)
+        return sorted(t for alike in seen.values() for t in alike)
 
     def run(self) -> Iterator[tuple[int, float, dict[int, int] | None]]:
         """How much work it was; bounds on the sum, the most promising first; victims
@@ -195,14 +199,33 @@ class _Search:
         return share, known
 
 
+STRONG, BLOCK = 64, 256
+"""Rows that are compared with all others first; and rows compared at once."""
+
+
 def _undominated(table: Floats) -> list[int]:
     """The rows that no other is smaller than in every column, by more than noise."""
-    with np.errstate(invalid="ignore"):
-        lead = table[None, :, :] - table[:, None, :]  # how far j is above i
-    lead[np.isnan(lead)] = 0
-    beaten = (lead > GUARD).all(axis=2).any(axis=0)
-    left: list[int] = np.flatnonzero(~beaten).tolist()
-    return left
+    left = np.arange(len(table))
+    if table.shape[1] == 1 and len(table):
+        column = table[:, 0]
+        return [int(t) for t in left[~(column > column.min() + GUARD)]]
+    if len(left) > BLOCK:  # a few strong rows beat most of thousands
+        sums = np.nan_to_num(table, posinf=1e9, neginf=-1e9).sum(axis=1)
+        strong = np.argsort(sums)[:STRONG]
+        left = left[~_beaten(table, table[strong])]
+    found: list[int] = left[~_beaten(table[left], table[left])].tolist()
+    return found
+
+
+def _beaten(table: Floats, by: Floats) -> NDArray[np.bool_]:
+    """Whether one of some rows is smaller in every column."""
+    found = np.zeros(len(table), dtype=bool)
+    for start in range(0, len(by), BLOCK):
+        part = by[start : start + BLOCK]
+        with np.errstate(invalid="ignore"):
+            lead = table[None, :, :] - part[:, None, :]
+        found |= ((lead > GUARD) & ~np.isnan(lead)).all(axis=2).any(axis=0)
+    return found
 
 
 def _added(a: Floats, b: Floats) -> Floats:

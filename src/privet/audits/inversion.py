@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import log2
+from math import ceil, log2
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,13 @@ from privet.releases.scorecard import Scorecard
 
 Cells = tuple[tuple[tuple[int | None, ...], ...], ...]
 """Guesses by attribute, value and class; None: no guess."""
+
+
+MOST_GUESSES = 200_000
+"""Counts that may be guessed while exponents are tried."""
+
+ALIKE = 1e-9
+"""Class sizes so near to each other tell no exponent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +122,14 @@ class Inverter:
         """From base points and class sizes; by trial where all classes are alike."""
         start = card.totals({})
         c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
-        if sizes[c] != sizes[d]:
+        apart = log2(sizes[c]) - log2(sizes[d])
+        if apart > ALIKE:
             head = (c - d) * len(sizes) * (len(card.attributes) + 2) + (c - d)
             lead = (start[c] - start[d] - head) / card.scale
-            return max(lead / log2(sizes[c] / sizes[d]), 1e-6)
-        tried = [k / 400 for k in range(1, 401)]
+            return max(lead / apart, 1e-6)
+        cells = len(sizes) * sum(map(len, card.points))
+        steps = min(400, max(20, MOST_GUESSES // cells))
+        tried = [k / steps for k in range(1, steps + 1)]
         return max(tried, key=lambda b: (self._whole(card, sizes, b), b))
 
     def _whole(self, card: Scorecard, sizes: Sequence[int], beta: float) -> float:
@@ -143,10 +153,10 @@ class Inverter:
         """Counts of one attribute: ratios of whole numbers that add up to the sizes."""
         extra = self.smoothing * len(card.points[i])
         wholes = [Fraction(n) + extra for n in sizes]
+        per = [float(w / wholes[0]) for w in wholes]
         ratios = [
             [
-                _power((row[c] - row[0]) / card.scale / beta)
-                * float(wholes[c] / wholes[0])
+                _power((row[c] - row[0]) / card.scale / beta) * per[c]
                 for c in range(len(sizes))
             ]
             for row in card.points[i]
@@ -199,17 +209,28 @@ def _denominator(row: Sequence[float], most: int, precision: float) -> int:
     """The least whole number that makes whole numbers of all ratios, nearly."""
     best = 1
     for x in row[1:]:
-        found = Fraction(x * best).limit_denominator(max(1, most // best))
-        low, high = 1, max(1, most // best)
-        while low < high:  # the smallest denominator that is near enough
-            middle = (low + high) // 2
-            near = Fraction(x * best).limit_denominator(middle)
-            if abs(float(near) - x * best) <= 2 * precision * x * best:
-                high, found = middle, near
-            else:
-                low = middle + 1
-        best *= found.denominator
+        off = min(2 * precision, 0.5)
+        _, found = _simplest(x * best * (1 - off), x * best * (1 + off))
+        if found * best > most:
+            found = (
+                Fraction(x * best).limit_denominator(max(1, most // best)).denominator
+            )
+        best *= found
     return best
+
+
+def _simplest(low: float, high: float, depth: int = 60) -> tuple[int, int]:
+    """The fraction between two positive numbers with the least denominator.
+
+    >>> _simplest(0.33, 0.34), _simplest(2.9, 3.1), _simplest(0.142857, 0.142858)
+    ((1, 3), (3, 1), (1, 7))
+    """
+    whole = ceil(low)
+    if whole <= high or not depth or low > 2**40:
+        return whole, 1
+    below = whole - 1
+    part, parts = _simplest(1 / (high - below), 1 / (low - below), depth - 1)
+    return below * part + parts, part
 
 
 def _added_up(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from math import sqrt
 
 import numpy as np
@@ -38,8 +39,8 @@ def needed_for_top(prior: Prior, label: int) -> float:
 def needed_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
     """What any release needs that ranks the classes like this for somebody."""
     ordered = [prior[c] for c in ranking]
-    low = [max(ordered[j:]) for j in range(len(ordered))]
-    high = [min(ordered[: j + 1]) for j in range(len(ordered))]
+    low = list(accumulate(reversed(ordered), max))[::-1]
+    high = list(accumulate(ordered, min))
     worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
     return max(sqrt(worst), float(sum(low)), float(1 / sum(high)))
 

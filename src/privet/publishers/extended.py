@@ -45,8 +45,11 @@ from privet.releases.scores import log_of
 RULES = ("argmax", "declared")
 """Whether the best label is read off the beliefs, or off beliefs and offsets."""
 
-STEPS = 2**12
-"""Exponents are multiples of one in this."""
+STEPS = 2**18
+"""Exponents are multiples of one in this, or finer where they are very small."""
+
+LARGEST = Fraction(10**100)
+"""A larger factor allows no more than this one."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class ExtendedSafetyTransform:
         keeps += kept_of(given, views)
         base = Base(views, scores, *gap_found(views.scores), keeps)
         prior = one_prior(promises, views.labels)
-        r = min(factor_of(p) for p in promises)
+        r = min(LARGEST, *(factor_of(p) for p in promises))
         if self.paper:
             return _as_the_paper(base, prior, r, promises[0])
         if self.rule == "declared":
@@ -141,15 +144,16 @@ class ExtendedSafetyTransform:
         self, base: Base, moves: Sequence[float], prior: Prior, r: float
     ) -> Fraction:
         """The largest exponent whose beliefs are proved to stay within r."""
-        low, high = 0, STEPS
-        while low < high:
-            middle = (low + high + 1) // 2
-            beta = middle / STEPS
-            if within(base.scores, beta, moves, prior) <= r * (1 - 1e-9):
+        low, high = 0.0, 1.0
+        if within(base.scores, high, moves, prior) <= r * (1 - 1e-9):
+            return Fraction(1)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if within(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
                 low = middle
             else:
-                high = middle - 1
-        return Fraction(max(low, 1), STEPS)
+                high = middle
+        return _on_grid(low)
 
     # Declared rule --------------------------------------------------------------------
 
@@ -158,7 +162,7 @@ class ExtendedSafetyTransform:
     ) -> Flattened:
         moves, mean = balanced(base.scores)
         start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
-        exponent = Fraction(max(1, int(start * STEPS * 64)), STEPS * 64)
+        exponent = _on_grid(start)
         beliefs = [log_of(f) for f in prior]
 
         def moved(beta: Fraction) -> list[float]:
@@ -183,13 +187,20 @@ class ExtendedSafetyTransform:
             )
             if audit(made.card, list(promises)).safe:
                 return made
-            exponent = exponent * Fraction(97, 100)
-            exponent = Fraction(max(1, int(exponent * STEPS * 64)), STEPS * 64)
+            exponent = _on_grid(float(exponent) * 0.97)
         raise Infeasible(
             f"Promise {promises[0].name!r} is not reached by flattening.",
             promise=promises[0],
             advice=("Allow a larger factor.", "Or publish with a declared rule."),
         )
+
+
+def _on_grid(exponent: float) -> Fraction:
+    """An exponent rounded down to a fraction with a power of two below."""
+    steps = STEPS
+    while exponent * steps < 1024 and steps < 2**60:
+        steps *= 2
+    return Fraction(max(1, int(exponent * steps)), steps)
 
 
 # The paper's way --------------------------------------------------------------------

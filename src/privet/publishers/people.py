@@ -37,8 +37,8 @@ class People:
         """Every tuple as often as its scores say; or many that are drawn like that."""
         view = scores.normalised
         domains = [len(t) for t in view.factors]
-        if prod(domains) <= MOST_TUPLES:
-            codes = tuple(np.indices(domains).reshape(len(domains), -1))
+        if (tuples := prod(domains)) <= MOST_TUPLES:
+            codes = tuple(np.indices(domains).reshape(len(domains), tuples))
             logs = _sums(view.log_weights, view.log_factors, codes)
             weights = np.exp2(logs - logs.max()).sum(axis=1)
         else:
@@ -66,8 +66,9 @@ class People:
         only = np.full(self.leads.shape[1], -np.inf)
         only[list(classes)] = 0
         found = _best(self.leads + only)
-        shares = np.exp2(self.leads - self.leads.max(axis=1, keepdims=True))
-        shares /= shares.sum(axis=1, keepdims=True)
+        top = self.leads.max(axis=1, keepdims=True)
+        shares = np.exp2(self.leads - np.where(np.isfinite(top), top, 0))
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
         right = shares[np.arange(len(found)), found]
         return self._alike(found), float((self.weights * right).sum())
 

@@ -18,6 +18,7 @@ from privet.adversary import Bayesian
 from privet.audits.amplification import allowed, amplification
 from privet.errors import Infeasible, InputError, NoAudit, what_exists
 from privet.exact import Number
+from privet.logs import log_bracket
 from privet.policy import Policy, Promise
 from privet.publishers.cycles import balanced
 from privet.publishers.flattening import (
@@ -78,11 +79,10 @@ class SafetyTransform:
         choice(self.mode, MODES, "mode")
         choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
-        if self.rows is not None and (self.bits, self.margin, self.mode) != (
-            None,
-            None,
-            "tight",
-        ):
+        check_whole(self.rows, "rows", least=1)
+        check_whole(self.seed, "seed", least=0)
+        others = (self.bits, self.margin, self.mode)
+        if self.rows is not None and others != (None, None, "tight"):
             raise InputError("rows must go without bits and margin, in tight mode.")
         if self.epsilon is not None:
             object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
@@ -243,10 +243,16 @@ def _tight(scores: Scores, most: int | None, promise: Promise) -> Fraction:
         return Fraction(1)
     wanted = log_of(limit) / log_of(found)
     start = _grid(wanted, promise)
-    # Exactly: found ** p <= limit ** q for the grid point p/q.
-    while found**start.numerator > limit**start.denominator:
+    while not _within(found, start, limit):
         start = _lower(start, promise)
     return start
+
+
+def _within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
+    """Whether odds to a power are at most a limit; surely, if it says so."""
+    _, most = log_bracket(odds, 256)
+    least, _ = log_bracket(limit, 256)
+    return most * exponent <= least
 
 
 def _grid(wanted: float, promise: Promise) -> Fraction:
@@ -317,9 +323,20 @@ def _kept(card: Scorecard, promise: Promise) -> bool:
 
 def check_bits(bits: object) -> None:
     """Refuse what is no number of bits."""
-    whole = isinstance(bits, int) and not isinstance(bits, bool)
-    if bits is not None and not (whole and 1 <= cast("int", bits) <= MOST_BITS):
-        raise InputError(f"bits must be from 1 to {MOST_BITS:,}; got {bits!r}.")
+    check_whole(bits, "bits", least=1, most=MOST_BITS)
+
+
+def check_whole(
+    value: object, what: str, *, least: int, most: int | None = None
+) -> None:
+    """Refuse what is no whole number, or too small or large a one; None is left out."""
+    if value is None:
+        return
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    number = cast("int", value)
+    if not whole or number < least or (most is not None and number > most):
+        limits = f"at least {least}" if most is None else f"from {least} to {most:,}"
+        raise InputError(f"{what} must be {limits}; got {value!r}.")
 
 
 def choice(value: str, known: Sequence[str], what: str) -> None:

@@ -112,3 +112,28 @@ def test_expressions_nested_without_end_are_refused(text: str) -> None:
         seen.share(text)
     with pytest.raises(pv.InputError, match="at least one column"):
         seen.covariance()
+
+
+@pytest.mark.parametrize(
+    "channel",
+    [
+        pv.KAry("1/2"),
+        pv.KAry("1/50"),
+        pv.Replace("1/2"),
+        pv.Replace("1/3", [Fraction(i, 300) for i in range(1, 25)]),
+    ],
+    ids=str,
+)
+def test_a_number_of_known_columns_is_the_worst_set(channel: pv.KAry) -> None:
+    """Companions of different sizes: which of them is known matters."""
+    sizes = {"a": 2, "b": 2, "c": 6}
+    questions = [pv.Question(c, [str(v) for v in range(k)]) for c, k in sizes.items()]
+    design = pv.Design(questions, [pv.Group(list(sizes), channel)])
+
+    def worst(knows: object) -> Fraction:
+        found = pv.belief(design, pv.Bayesian(knows=knows), {"a": "1"})  # type: ignore[arg-type]
+        return found.posterior
+
+    assert max(worst([c]) for c in "bc") == worst(1)
+    assert worst(["b", "c"]) == worst(2) == worst(7) == worst(None)
+    assert worst([]) == worst(0) <= worst(1) <= worst(2)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
+from math import comb
 from typing import Any
 
 from privet.adversary import Bayesian
@@ -164,7 +165,7 @@ def cases(design: Design, column: str, against: Bayesian) -> Iterator[Case]:
         return
     for group in design.groups:
         if column in group.columns:
-            for known in _known(group, column, against):
+            for known in _known(design, group, column, against):
                 yield from _grouped(design, group, column, sees, known)
 
 
@@ -172,21 +173,40 @@ Known = Mapping[str, str | None]
 """Companions whose truth is known; None: any, the worst counts."""
 
 
-def _known(group: Group, column: str, against: Bayesian) -> Iterator[Known]:
+def _known(
+    design: Design, group: Group, column: str, against: Bayesian
+) -> Iterator[Known]:
     others = [c for c in group.columns if c != column]
     match against.knows:
         case None:
             yield dict.fromkeys(others)
         case int(most):
-            # More knowledge includes less: only the largest sets need trying, and
-            # none at all.
-            yield dict.fromkeys(others[:most])
-            if most:
-                yield {}
+            # The worst value of a companion tells at least as much as not knowing it,
+            # so only the largest sets need trying.
+            yield from map(dict.fromkeys, _largest(design, group, others, most))
         case Mapping() as row:
             yield {c: row[c] for c in others if c in row}
         case names:
             yield {c: None for c in others if c in names}
+
+
+def _largest(
+    design: Design, group: Group, others: Sequence[str], most: int
+) -> Iterator[tuple[str, ...]]:
+    """The sets of so many companions that may tell the most."""
+    number = min(most, len(others))
+    if isinstance(group.channel, Matrix | Replace):
+        sets, size = comb(len(others), number), design.size(group.columns)
+        if sets * size * size > MOST_CASES:
+            raise TooLarge(
+                f"{sets:,} sets of {number} columns are too many to be tried on a "
+                f"channel over {size:,} values; name the columns that are known."
+            )
+        yield from combinations(others, number)
+        return
+    # What is left unknown hides the more the more values it has.
+    by_size = sorted(others, key=lambda c: -len(design.question(c)))
+    yield tuple(by_size[:number])
 
 
 def _grouped(

@@ -65,7 +65,7 @@ def test_estimates_are_unbiased(design: pv.Design, data: st.DataObject) -> None:
     assert (truth == mean).all()
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(designs(2), st.data())
 def test_the_covariance_of_a_fixed_table(
     design: pv.Design, data: st.DataObject

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.engines.base import Run
-from privet.releases.channels import Flip, Keep
-from privet.releases.design import Design, Group
-from privet.releases.inverse import forward, likeliest, undo
+from privet.releases.channels import Flip, KAry, Keep, Matrix, Replace
+from privet.releases.design import Design, Group, Piece
+from privet.releases.inverse import likeliest, undo
 from privet.releases.responses import Responses, code_of
 
 Codes = NDArray[np.int64]
@@ -127,15 +127,41 @@ def _likeliest_truth(design: Design, group: Group, seen: Codes, times: Codes) ->
 
 def _best(pieces: Any, shares: Floats) -> Codes:
     """For each report the truth that makes it likeliest, times its share."""
-    size = pieces[0].size
-    best, most = np.zeros(size, dtype=np.int64), np.full(size, -1.0)
-    for x in range(size):
-        one = np.zeros(size)
-        one[x] = 1.0
-        weight = forward(pieces, one) * shares[x]
-        better = weight > most
-        best[better], most[better] = x, weight[better]
-    return best
+    (piece,) = pieces
+    if isinstance(piece.channel, Matrix):
+        return np.asarray(np.argmax(_dense(piece) * shares, axis=1))
+    # A report is its own truth, or any other: the commonest of them.
+    row, more = _parts(piece)
+    first, second = np.argsort(-shares, kind="stable")[:2]
+    own = np.arange(piece.size)
+    other = np.where(own == first, second, first)
+    mine, theirs = (row + more) * shares, row * shares[other]
+    return np.where((mine > theirs) | ((mine == theirs) & (own < other)), own, other)
+
+
+def _dense(piece: Piece) -> Floats:
+    return np.array(piece.channel.matrix(piece.size), dtype=float)
+
+
+def _parts(piece: Piece) -> tuple[Floats, float]:
+    """Chances of a report whatever is true, and how much more if it is."""
+    match piece.channel:
+        case KAry(truth=p) as even:
+            other = even.other(piece.size)
+            return np.full(piece.size, float(other)), float(p - other)
+        case Replace(truth=p) as drawn:
+            shares = np.array([float(q) for q in drawn.shares(piece.size)])
+            return float(1 - p) * shares, float(p)
+    raise AssertionError(piece.channel)
+
+
+def _chances(piece: Piece, truth: Codes) -> Floats:
+    """The chance of each report where a certain value is true."""
+    own = np.arange(piece.size)
+    if isinstance(piece.channel, Matrix):
+        return np.asarray(_dense(piece)[own, truth])
+    row, more = _parts(piece)
+    return np.asarray(row + more * (truth == own))
 
 
 def recovered(design: Design, group: Group, seen: Codes, times: Codes) -> float:
@@ -148,12 +174,8 @@ def recovered(design: Design, group: Group, seen: Codes, times: Codes) -> float:
         counts = np.bincount(flat, weights=times, minlength=pieces[0].size)
         shares = undo(pieces, counts / n)
         best = _best(pieces, likeliest(pieces, counts))
-        total = 0.0
-        for x in range(pieces[0].size):
-            one = np.zeros(pieces[0].size)
-            one[x] = 1.0
-            total += shares[x] * forward(pieces, one)[best == x].sum()
-        return float(min(max(total, 0.0), 1.0))
+        right = float((shares[best] * _chances(pieces[0], best)).sum())
+        return min(max(right, 0.0), 1.0)
     truth = float(group.channel.truth)
     turned = turned_round(design, group, seen, times)
     counted: dict[tuple[int, ...], float] = {}

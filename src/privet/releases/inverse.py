@@ -204,19 +204,29 @@ def even_likeliest(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
     c: Any = abs(Fraction(other) / apart)
     c = c if exact else float(c)
     order = np.argsort(-n if up else n, kind="stable")
-    found = np.zeros_like(n) if not exact else n * 0
-    for size in range(len(n), 0, -1):
-        support = order[:size]
-        total = n[support].sum()
-        if not total:  # nobody reported any of them: all as likely
-            found[support] = n[support] + (Fraction(1, size) if exact else 1 / size)
-            return found
-        scale = total / (1 + size * c) if up else total / (size * c - 1)
-        share = n[support] / scale - c if up else c - n[support] / scale
-        if share.min() >= 0:
-            found[support] = share
-            return found
-    raise AssertionError("some support fits")
+    size = _support(n[order], c, up)
+    support = order[:size]
+    found, total = n * 0, n[support].sum()
+    if not total:  # nobody reported any of them: all as likely
+        found[support] = Fraction(1, size) if exact else 1 / size
+        return found
+    scale = total / (1 + size * c) if up else total / (size * c - 1)
+    found[support] = n[support] / scale - c if up else c - n[support] / scale
+    return found if exact else np.maximum(found, 0.0)
+
+
+def _support(ordered: Tensor, c: Any, up: bool) -> int:
+    """How many shares are above 0: as many as stay so, the reports being in order."""
+    totals = np.cumsum(ordered)
+    sizes = np.arange(1, len(ordered) + 1)
+    if ordered.dtype == object:
+        sizes = sizes.astype(object)
+    # The last one stays at or above 0, with nothing divided: n (1 + s c) >= c total.
+    if up:
+        fits = ordered * (1 + sizes * c) >= c * totals
+    else:
+        fits = (c * totals >= ordered * (sizes * c - 1)) | (totals == 0)
+    return int(np.flatnonzero(fits.astype(bool))[-1]) + 1
 
 
 def inside(pieces: Sequence[Piece], shares: Tensor) -> Tensor:

@@ -173,8 +173,8 @@ def _show_details(found: Audit) -> None:
         for part in details["histogram"]:
             if part["keys"]:
                 terminal.emit(
-                    f"  {part['from']:>6} and more: {part['keys']:,} keys, "
-                    f"{part['associations']:,} associations"
+                    f"  {part['from']:>6} and more: {_many(part['keys'], 'key')}, "
+                    f"{_many(part['associations'], 'association')}"
                 )
         terminal.emit(
             f"  people in several keys: {details['people_in_several_keys']:,}"
@@ -189,8 +189,9 @@ def _show_keys(keys: list[dict[str, Any]]) -> None:
         named = [f"{c} {'missing' if v is None else v}" for c, v in key["key"].items()]
         restricted = key["restricted"] or "refuted"
         terminal.emit(
-            f"  {', '.join(named) or 'everybody'}: {key['people']:,} people, "
-            f"{key['values']:,} values; one row per person: {restricted}"
+            f"  {', '.join(named) or 'everybody'}: "
+            f"{_many(key['people'], 'person', 'people')}, "
+            f"{_many(key['values'], 'value')}; one row per person: {restricted}"
         )
 
 
@@ -235,6 +236,15 @@ def _show_proposals(told: list[dict[str, Any]], *, as_json: bool, quiet: bool) -
             for column, edges in proposal["bins"].items():
                 terminal.emit(f"{_quoted(column)} = [{', '.join(edges)}]")
         terminal.emit("")
+
+
+def _many(number: int, one: str, more: str = "") -> str:
+    """So many things.
+
+    >>> _many(1, "key"), _many(2000, "person", "people")
+    ('1 key', '2,000 people')
+    """
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _quoted(name: str) -> str:

@@ -68,14 +68,31 @@ def findings(table: pv.Table) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", PLACES)
+def test_tuples_may_come_in_parts(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = some_people(6)
+    monkeypatch.setattr(arriving, "TUPLES_AT_ONCE", 20)
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.8"))
+    said: list[str] = []
+    told = []
+    for where in ("arrow", kind):
+        with opened(people, where, tmp_path, **ROLES) as table:
+            views = pv.Views(table, *TWO)
+            found = pv.audit(views, promise, progress=lambda e: said.append(e.doing))
+            told.append(found.to_dict())
+    assert told[0] == told[1]
+    assert "reading views, part 2 of 8" in said
+
+
+@pytest.mark.parametrize("kind", PLACES)
 @pytest.mark.parametrize("weight", [None, TIMES])
 def test_every_finding_is_the_same(
-    kind: str, weight: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, weight: str | None, tmp_path: Path
 ) -> None:
     people = some_people(1 + (weight is None))
     with opened(people, "arrow", tmp_path, weight=weight, **ROLES) as here:
         expected = findings(here)
-    monkeypatch.setattr(arriving, "TUPLES_AT_ONCE", 20)
     with opened(people, kind, tmp_path, weight=weight, **ROLES) as there:
         for mine, theirs in zip(expected, findings(there), strict=True):
             assert mine == theirs

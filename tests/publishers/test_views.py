@@ -315,6 +315,70 @@ def test_a_query_about_bins_compares_bins():
                 asked(wrong)
 
 
+ODD = {
+    "name": list("ABCD"),
+    "age": ["9", "10", "10", None],
+    "paid": ["10", "9", "10", "10"],
+    "day": ["2020-01-01", "2020-01-02", "2020-01-02", "2020-01-03"],
+    "ok": ["true", "false", "true", "true"],
+    "ill": list("fgfg"),
+}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_a_query_compares_values_by_their_kind(tmp_path, form):
+    """Texts of a file may be numbers: 9 is less than 10, and 9007199254740993 exact."""
+    import pyarrow.csv
+
+    path = tmp_path / f"odd.{form}"
+    big = [str(2**53), str(2**53 + 1), str(2**53 + 1), "1"]
+    if form == "csv":
+        pyarrow.csv.write_csv(pa.table({**ODD, "big": big}), path)
+    else:
+        whole = {c: [v and int(v) for v in ODD[c]] for c in ("age", "paid")}
+        more = {"big": [int(v) for v in big]}
+        days = pa.array(ODD["day"]).cast(pa.date32())
+        truths = [v == "true" for v in ODD["ok"]]
+        pq.write_table(
+            pa.table({**ODD, **whole, **more, "day": days, "ok": truths}), path
+        )
+    shared = ["age", "paid", "day", "ok", "big"]
+    with pv.read(path, identifier="name", sensitive="ill") as table:
+        views = pv.Views(table, ["name", *shared], [*shared, "ill"])
+
+        def who(where):
+            about = f"select name, ill from T where {where}"
+            promise = pv.Promise(pv.Reconstructor(), pv.Ceiling(1), about)
+            told = pv.audit(views, promise).findings[0].details
+            return "".join(t["person"] for t in told.get("associations", ()))
+
+        for where, expected in {
+            "age < paid": "A",
+            "age > paid": "B",
+            "age = paid": "C",
+            "age <> paid": "AB",
+            "age >= 9.5": "BC",
+            "big > 9007199254740992": "BC",
+            "day > '2020-01-01' and day < '2020-01-03'": "BC",
+            "ok = true and age is not null": "AC",
+            "age is not distinct from null": "D",
+        }.items():
+            assert expected == who(where), where
+        for wrong in (
+            "age > 'x'", "age = ''", "day = 'soon'", "ok = 'yes'", "age = null",
+            "age in (9, null)",
+        ):  # fmt: skip
+            with pytest.raises((pv.InputError, pv.PrivacyWarning)):
+                who(wrong)
+
+
+def test_a_query_about_a_value_that_never_occurs_is_said(patients):
+    about = "select name, problem from T where problem = 'Hiv'"
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling(1), about)
+    with pytest.warns(pv.PrivacyWarning, match="'Hiv' never occurs"):
+        pv.audit(pv.Views(patients, *VIEWS), promise)
+
+
 def test_a_query_never_runs(patients, tmp_path):
     path = tmp_path / "made"
     query = f"copy (select 1) to '{path}'"

@@ -141,15 +141,19 @@ def _listed(
 
 def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
     """Say which of the values asked for never occur."""
-    asked = ((secret.person, secret.people, 0), (secret.secret, secret.values, 1))
-    for name, values, side in asked:
-        for value in values or ():
-            test = relation.wanted(name, [value], "ip"[side])
-            found = relation.one(
-                f"SELECT count(*) AS n FROM ({relation.rows(side)}) WHERE {test}"
-            )
-            if not found["n"]:
-                warn(f"Value {value!r} never occurs in column {name!r}.")
+    cells = dict(zip(relation.sides.key, relation.keys, strict=True))
+    cells |= {secret.person: "i", secret.secret: "p"}
+    asked = [(secret.person, v) for v in secret.people or ()]
+    asked += [(secret.secret, v) for v in secret.values or ()]
+    asked += [(c, v) for c, v in secret.equal_to() if c in cells]
+    for name, value in dict.fromkeys(asked):
+        test = relation.wanted(name, [value], cells[name])
+        side = int(cells[name] == "p")
+        found = relation.one(
+            f"SELECT count(*) AS n FROM ({relation.rows(side)}) WHERE {test}"
+        )
+        if not found["n"]:
+            warn(f"Value {value!r} never occurs in column {name!r}.")
 
 
 def answer(model: str, kind: Kind) -> Share | None:

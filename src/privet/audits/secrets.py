@@ -7,7 +7,8 @@ from pathlib import Path
 
 from privet.adversary import Reconstructor
 from privet.beliefs import Ceiling
-from privet.engines.conditions import Condition, Query
+from privet.engines.compiling import Condition
+from privet.engines.conditions import Constant, Query
 from privet.errors import InputError
 from privet.policy import Promise
 from privet.policy.view import is_query
@@ -67,6 +68,16 @@ class Secret:
     def everything(self) -> bool:
         """Whether every association is meant."""
         return self.people is None and self.values is None and self.condition is None
+
+    def equal_to(self) -> list[tuple[str, str]]:
+        """Columns and the values the condition asks for by name."""
+        return [
+            (test.column, test.other.text)
+            for test in (self.query.tests() if self.query else ())
+            if test.sign == "="
+            and isinstance(test.other, Constant)
+            and test.other.text is not None
+        ]
 
     def used(self) -> set[str]:
         """The columns the condition looks at."""

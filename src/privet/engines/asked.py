@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from privet.engines.answers import Answers
-from privet.engines.conditions import Condition
+from privet.engines.compiling import Condition
 from privet.engines.relations import Relation
 
 FIELDS = {

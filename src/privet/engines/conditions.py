@@ -9,14 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from privet.engines import arrays, kinds
+from privet.engines import arrays
 from privet.engines.session import Session
 from privet.errors import ColumnNotFound, InputError, what_exists
-
-if TYPE_CHECKING:
-    from privet.engines.relations import Relation
 
 COMPARED = {
     "COMPARE_EQUAL": "=",
@@ -30,6 +27,7 @@ COMPARED = {
 }
 JOINED = {"CONJUNCTION_AND": "AND", "CONJUNCTION_OR": "OR", "OPERATOR_NOT": "NOT"}
 LIKE = {"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
+TRUTHS = {"t": "true", "f": "false", "true": "true", "false": "false"}
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 ALLOWED = (
     "Comparisons of a column with a constant or a column, IN, BETWEEN, LIKE, IS NULL, "
@@ -236,13 +234,15 @@ class _Reader:
     def _constant(self, node: Mapping[str, Any]) -> Constant:
         """As either version of DuckDB writes it; DATE '2020-01-01' is its text."""
         if node["class"] == "CAST":
-            return self._constant(node["child"])
+            child = self._constant(node["child"])
+            truth = (node.get("cast_type") or {}).get("id") == "BOOLEAN"
+            return Constant(TRUTHS.get(child.text or "")) if truth else child
         if node["class"] != "CONSTANT":
             raise _unknown()
         if "literal" in node:
             kind, text = node["literal"]["kind"], node["literal"].get("text")
             return Constant(
-                None if kind == "NULL" else text,
+                None if kind.startswith("NULL") else text,
                 kind in ("INTEGER", "NUMERIC", "FLOAT"),
             )
         value = node["value"]
@@ -273,120 +273,3 @@ def _unknown() -> InputError:
     return InputError(
         f"The condition of a secret query must be made of what is known here. {ALLOWED}"
     )
-
-
-# Compiling --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Condition:
-    """The condition of a query, for the tuples of a join."""
-
-    where: Test | Both
-    """What must hold."""
-
-    def compiled(self, relation: Relation, full: bool) -> tuple[str, str]:
-        """A condition on the tuples l, r and their key k, and what to join for it."""
-        maker = _Maker(relation, full)
-        test = maker.test(self.where)
-        return test, maker.joins()
-
-
-class _Maker:
-    """Writes a condition as SQL without any constant in it."""
-
-    def __init__(self, relation: Relation, full: bool) -> None:
-        sides = relation.sides
-        self._relation = relation
-        self._cells = {
-            name: f"k.{x}" for x, name in zip(relation.keys, sides.key, strict=True)
-        }
-        self._cells |= {sides.person: "l.i", sides.secret: "r.p"}
-        if full:
-            for alias, names in (("l", sides.left), ("r", sides.right)):
-                for j, name in enumerate(names):
-                    self._cells.setdefault(name, f"{alias}.e{j}")
-        self._constants: list[str | None] = []
-        self._labelled: dict[str, str] = {}
-
-    def test(self, node: Test | Both) -> str:
-        if isinstance(node, Test):
-            return self._test(node)
-        if node.word == "NOT":
-            return f"NOT ({self.test(node.parts[0])})"
-        return "(" + f" {node.word} ".join(self.test(p) for p in node.parts) + ")"
-
-    def _test(self, node: Test) -> str:
-        cell, kind = self._cell(node.column)
-        if node.other is None:
-            return f"{cell} {node.sign}"
-        if isinstance(node.other, str):
-            other, their = self._cell(node.other)
-            if kind != their:
-                raise InputError(
-                    "Columns that a secret query compares must be of one kind; "
-                    f"{node.column!r} holds {kind}, {node.other!r} holds {their}."
-                )
-            return f"{cell} {node.sign} {other}"
-        self._check_shown(node)
-        value = self._constant(node.other.text)
-        if "LIKE" in node.sign:
-            return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
-        if kind in ("integer", "number") or (kind == "text" and node.other.number):
-            return self._as_numbers(cell, node.sign, value)
-        if kind in ("date", "datetime"):
-            cell, value = (f"TRY_CAST({c} AS TIMESTAMP)" for c in (cell, value))
-            return f"{cell} {node.sign} {value}"
-        return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
-
-    def _check_shown(self, node: Test) -> None:
-        """What is shown in bins or by levels is no number any more."""
-        relation = self._relation
-        if node.column not in relation.recodings or "LIKE" in node.sign:
-            return
-        assert isinstance(node.other, Constant)
-        domain = relation.coded[node.column].domain
-        ordered = node.sign in ("<", ">", "<=", ">=")
-        if ordered or (
-            node.other.text is not None and domain.code(node.other.text) is None
-        ):
-            raise InputError(
-                f"Column {node.column!r} is shown in bins or by levels, so a secret "
-                "query must compare it by = with one of them; it does not."
-            )
-
-    def _as_numbers(self, cell: str, sign: str, value: str) -> str:
-        """Equal by their digits; ordered as numbers."""
-        cell = f"CAST({cell} AS VARCHAR)"
-        if sign in ("<", ">", "<=", ">="):
-            return f"TRY_CAST({cell} AS DOUBLE) {sign} TRY_CAST({value} AS DOUBLE)"
-        return f"{kinds.same_number(cell)} {sign} {kinds.same_number(value)}"
-
-    def _constant(self, text: str | None) -> str:
-        self._constants.append(text)
-        return f"q.q{len(self._constants) - 1}"
-
-    def _cell(self, name: str) -> tuple[str, str]:
-        relation = self._relation
-        cell = self._cells[name]
-        if name not in relation.coded:
-            return cell, relation.places.kind(name)
-        kind = relation.coded[name].domain.kind
-        if name not in self._labelled:
-            self._labelled[name] = f"v{len(self._labelled)}"
-        return f"{self._labelled[name]}.label", kind
-
-    def joins(self) -> str:
-        """The labels of coded columns, and one row of constants."""
-        relation, joined = self._relation, []
-        for name, alias in self._labelled.items():
-            labels = relation.labels(name)
-            joined.append(
-                f"LEFT JOIN {labels} {alias} ON {alias}.code = {self._cells[name]}"
-            )
-        if self._constants:
-            table = relation.given(
-                {f"q{j}": [text] for j, text in enumerate(self._constants)}
-            )
-            joined.append(f"CROSS JOIN {table} q")
-        return " ".join(joined)

@@ -60,6 +60,10 @@ def score_disguised(
     confidence
         Of the intervals.
     """
+    if not callable(getattr(classifier, "predict", None)):
+        raise InputError(
+            f"A classifier must have predict; got {type(classifier).__name__}."
+        )
     design = design_of(disguise)
     frame = as_arrow(X)
     label = getattr(y, "name", None)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privet.engines.chance import Codes
-from privet.errors import InputError
+from privet.errors import EmptyTable, InputError
 from privet.learn.accuracy import LABEL, accuracy
 from privet.learn.halves import says_second
 from privet.learn.solving import Estimate
@@ -68,6 +68,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         design = design_of(self.disguise)
         frame = as_arrow(X)
+        _refuse_odd(self.smoothing, len(frame), len(y))
         name = getattr(y, "name", None)
         self.class_column_ = name if name in design.columns else None
         self.columns_ = tuple(frame.column_names)
@@ -168,10 +169,15 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         alpha = max(self.smoothing, 1e-9)
         return np.asarray((kept * effective + alpha) / (effective + k * alpha))
 
+    def _refuse_unfitted(self) -> None:
+        if not hasattr(self, "classes_"):
+            raise InputError("A classifier must have learnt first: call fit.")
+
     # Predicting ---------------------------------------------------------------------
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of P(class) P(values | class), up to what all classes share."""
+        self._refuse_unfitted()
         design, frame = design_of(self.disguise), as_arrow(X)
         if tuple(frame.column_names) != self.columns_:
             raise InputError(
@@ -192,9 +198,8 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The likeliest class; of equally likely ones the first."""
-        found: NDArray[Any] = self.classes_[
-            np.argmax(self.predict_joint_log_proba(X), axis=1)
-        ]
+        best = np.argmax(self.predict_joint_log_proba(X), axis=1)
+        found: NDArray[Any] = self.classes_[best]
         return found
 
     def predict_proba(self, X: Any) -> Floats:
@@ -211,6 +216,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         confidence: float = 0.95,
     ) -> Estimate:
         """The accuracy on the true records behind a disguised test set."""
+        self._refuse_unfitted()
         design, frame = design_of(self.disguise), as_arrow(X)
         records = {c: coded(design.question(c), frame[c]) for c in self.columns_}
         _, place = _classes(design, self.class_column_, y, self.classes_)
@@ -259,6 +265,17 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 # Pieces -----------------------------------------------------------------------------
 
 
+def _refuse_odd(smoothing: Any, rows: int, labels: int) -> None:
+    if not isinstance(smoothing, int | float) or not 0 <= smoothing < np.inf:
+        raise InputError(f"smoothing must be a number from 0 on; got {smoothing!r}.")
+    if rows != labels:
+        raise InputError(
+            f"Records and labels must be as many; got {rows:,} and {labels:,}."
+        )
+    if not rows:
+        raise EmptyTable("Records must be there to learn from; there are none.")
+
+
 def coded_or_missing(question: Question, cells: Any) -> Codes:
     """The place of each answer; -1 where there is none."""
     if not cells.null_count or question.missing is not None:
@@ -275,6 +292,8 @@ def _classes(
     """The classes, and the place of each label among them; -1 where it is missing."""
     cells = y.to_arrow() if hasattr(y, "to_arrow") else pa.array(y, from_pandas=True)
     if name is None:
+        if cells.null_count:
+            raise InputError("Labels must not be missing; one is.")
         plain = np.asarray(y)
         classes = np.unique(plain) if known is None else known
         place = np.searchsorted(classes, plain)

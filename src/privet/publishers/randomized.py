@@ -117,6 +117,13 @@ class RandomizedResponse:
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    def __sklearn_clone__(self) -> RandomizedResponse:
+        """A copy that keeps the design: what was disguised stays estimable."""
+        found = type(self)(**self.get_params())
+        if hasattr(self, "design_"):
+            found.design_ = self.design_
+        return found
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The names of the columns; a disguise keeps them."""
         return np.array(self.design_.columns, dtype=object)

@@ -359,6 +359,8 @@ def channel_from(keys: Mapping[str, Any], what: str) -> Channel:
             f"got {' and '.join(given) or 'none'}."
         )
     value = keys[given[0]]
+    if "instead" in keys and given[0] != "replace":
+        raise InputError(f"instead of {what} must come with replace; got {given[0]}.")
     if given[0] == "public":
         if value is not True:
             raise InputError(f"public of {what} must be true; got {value!r}.")

@@ -22,10 +22,12 @@ MOST_BYTES = 2**20
 
 def read_design(path: Path) -> Design:
     """Read a design file."""
+    if not path.is_file():
+        raise InputError(f"The design {str(path)!r} must be a file; there is none.")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise InputError(f"The design {str(path)!r} must be a small text file.")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
         if path.suffix.lower() == ".json":
             stated = json.loads(text, parse_float=Decimal)
         else:
@@ -64,14 +66,14 @@ def design_from(stated: Any) -> Design:
             groups.append(Group(keys.get("columns", ()), channel_from(keys, what)))
         except PrivetError as error:
             problems.append(str(error))
+    title, one_of = stated.get("title", ""), stated.get("one_of", False)
+    if not isinstance(title, str):
+        problems.append(f"title of a design must be text; got {title!r}.")
+    if not isinstance(one_of, bool):
+        problems.append(f"one_of of a design must be true or false; got {one_of!r}.")
     if problems:
         raise InputError("\n".join(problems))
-    return Design(
-        questions,
-        groups,
-        title=str(stated.get("title", "")),
-        one_of=stated.get("one_of", False) is True,
-    )
+    return Design(questions, groups, title=title, one_of=one_of)
 
 
 def _question(keys: Mapping[str, Any]) -> Question:

@@ -185,13 +185,26 @@ def without_secrets(source: str) -> str:
 def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
     """The rows that --where asks for."""
     wanted: dict[str, tuple[str | None, ...]] = {}
-    for test in tests:
-        column, sign, value = test.partition("=")
-        if not sign:
-            raise click.UsageError(f"--where must be COLUMN=VALUE; got {test!r}.")
+    for column, value in _pairs(tests, "--where"):
         values = (value,) if value else ("", None)
         wanted[column] = (*wanted.get(column, ()), *values)
     return wanted
+
+
+def hidden_of(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The values that --hide names."""
+    wanted: dict[str, tuple[str, ...]] = {}
+    for column, value in _pairs(values, "--hide"):
+        wanted[column] = (*wanted.get(column, ()), value)
+    return wanted
+
+
+def _pairs(given: tuple[str, ...], option: str) -> Iterator[tuple[str, str]]:
+    for pair in given:
+        column, sign, value = pair.partition("=")
+        if not sign:
+            raise click.UsageError(f"{option} must be COLUMN=VALUE; got {pair!r}.")
+        yield column, value
 
 
 def rows_meant(

@@ -11,6 +11,7 @@ import click
 from privet import terminal
 from privet.options import (
     common,
+    hidden_of,
     opened,
     places,
     rows_meant,
@@ -72,6 +73,12 @@ if TYPE_CHECKING:
     "widest groups.",
 )
 @click.option(
+    "--hide",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="For mondrian: a value that no group may name; repeat it for several.",
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["parquet", "csv"]),
@@ -103,6 +110,7 @@ def publish(
     same_cuts: bool,
     hierarchy: tuple[str, ...],
     suppress: str | None,
+    hide: tuple[str, ...],
     form: str | None,
     marker: str,
     keep: tuple[str, ...],
@@ -150,6 +158,8 @@ def publish(
         grouping["same_cuts"] = True
     if hierarchy:
         grouping["hierarchies"] = _files(hierarchy)
+    if hide:
+        grouping["hide"] = hidden_of(hide)
     if method == "mondrian":
         _refuse_options("mondrian", {"--keep": keep, "--recipe": recipe})
         options = grouping

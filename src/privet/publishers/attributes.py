@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 from typing import NamedTuple
@@ -56,6 +56,8 @@ class Attribute:
     """Of a tree: the node above each place at each level, the values first."""
     names: tuple[tuple[str, ...], ...] = ()
     """Of a tree: what the nodes of each level are called."""
+    hidden: frozenset[int] = frozenset()
+    """Places whose values are never named."""
 
     def __len__(self) -> int:
         return len(self.place)
@@ -95,6 +97,20 @@ class Attribute:
         found = np.empty(size, dtype=np.int64)
         found[order] = np.arange(size)
         return found.tolist()
+
+
+def hiding(attribute: Attribute, values: Sequence[str]) -> Attribute:
+    """The same column, some of whose values are never named."""
+    codes = [attribute.domain.code(v) for v in values]
+    if never := codes.count(None):
+        raise InputError(
+            f"hide must name values of column {attribute.name!r}; "
+            f"{never} of {len(codes)} never occur."
+        )
+    return replace(
+        attribute,
+        hidden=frozenset(int(attribute.place[c]) for c in codes if c is not None),
+    )
 
 
 def ordered(domain: Domain) -> Attribute:

@@ -43,6 +43,9 @@ GRAMMAR = {
 BLOCK = 2**20
 """Cells that are looked at together."""
 
+WIDEST = 1.0
+"""The width of a label that says nothing."""
+
 MASKED = 64
 """Values whose sets are bits of one integer."""
 
@@ -209,13 +212,25 @@ def _shown(attribute: Attribute, key: Key) -> tuple[str | None, float]:
         rest, high = divmod(int(key), len(attribute) + 1)
         missing, low = divmod(rest, len(attribute) + 1)
         first = 0 if missing else low
+        if not attribute.hidden.isdisjoint((low, high)):
+            return ANY, WIDEST
         text = _range(attribute.domain, bool(missing), low, high)
         return text, float(attribute.at[high] - attribute.at[first])
     if isinstance(key, bytes):
         places = np.frombuffer(key, dtype=np.int64).tolist()
     else:
         places = [p for p in range(MASKED) if key >> p & 1]
+    if attribute.hidden and _names_hidden(attribute, places):
+        return ANY, WIDEST
     return shown(attribute, places), _width(attribute, places)
+
+
+def _names_hidden(attribute: Attribute, places: Sequence[int]) -> bool:
+    """Whether a group with these values would show the name of a hidden one."""
+    if attribute.kind == TREE and len(places) > 1:
+        named = _nodes(attribute, places)
+        return any(attribute.texts[p] in named for p in attribute.hidden)
+    return not attribute.hidden.isdisjoint(places)
 
 
 def _width(attribute: Attribute, places: Sequence[int]) -> float:
@@ -244,13 +259,13 @@ def shown(attribute: Attribute, places: Sequence[int]) -> str | None:
         alone = places[0]
         return None if attribute.texts[alone] is None else attribute.spelled[alone]
     if attribute.kind == TREE:
-        return _nodes(attribute, places)
+        return _node(_nodes(attribute, places))
     if len(places) == len(attribute):
         return ANY
-    if 2 * len(places) <= len(attribute):
-        return _set(attribute, places)
     inside = set(places)
     others = [p for p in range(len(attribute)) if p not in inside]
+    if len(places) <= len(others) or not attribute.hidden.isdisjoint(others):
+        return _set(attribute, places)
     return "not " + _set(attribute, others)
 
 
@@ -262,7 +277,7 @@ def _level(attribute: Attribute, places: Sequence[int]) -> int:
     return level
 
 
-def _nodes(attribute: Attribute, places: Sequence[int]) -> str:
+def _nodes(attribute: Attribute, places: Sequence[int]) -> list[str]:
     """The lowest node above the values, or those of its children that have some."""
     level = _level(attribute, places)
     children, above = attribute.nodes[level], attribute.nodes[level + 1]
@@ -270,10 +285,16 @@ def _nodes(attribute: Attribute, places: Sequence[int]) -> str:
     own = list(dict.fromkeys(children[list(places)].tolist()))
     found = [attribute.names[level][node] for node in own]
     if len(own) == len(inside) and NOBODY not in found:
-        name = attribute.names[level + 1][above[places[0]]]
-        return ANY if name == ANY else spelled(name)
-    named = sorted(spelled(name) for name in found if name != NOBODY)
-    return _listed([*named, *([MISSING] if NOBODY in found else [])])
+        return [attribute.names[level + 1][above[places[0]]]]
+    return found
+
+
+def _node(names: Sequence[str]) -> str:
+    """One node by its name, several as a set."""
+    if len(names) == 1:
+        return ANY if names[0] == ANY else spelled(names[0])
+    named = sorted(spelled(name) for name in names if name != NOBODY)
+    return _listed([*named, *([MISSING] if NOBODY in names else [])])
 
 
 def _set(attribute: Attribute, places: Sequence[int]) -> str:

@@ -116,6 +116,11 @@ class Grouped:
             "columns": columns,
             "tree": self.partition.tree[:, COLUMN : LEFT + 1].tolist(),
             "same_cuts": [block.tolist() for block in self.partition.blocks_of],
+            "hidden": {
+                a.name: [a.texts[p] for p in sorted(a.hidden)]
+                for a in self.partition.attributes
+                if a.hidden
+            },
         }
 
 

@@ -56,6 +56,9 @@ class Mondrian:
         otherwise each group has its own, which are narrower.
     suppress
         Which share of the people may be left out, in the widest groups.
+    hide
+        Values that no group may name, by column: where one would be named, `*` stands.
+        Groups that look alike then are one, and everything is judged again.
     """
 
     kind: ClassVar[str] = "mondrian"
@@ -65,6 +68,7 @@ class Mondrian:
     order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same_cuts: bool = False
     suppress: Fraction = Fraction(0)
+    hide: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -75,6 +79,7 @@ class Mondrian:
         order: Mapping[str, Sequence[str]] | None = None,
         same_cuts: bool = False,
         suppress: Number = 0,
+        hide: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         for what, value, known in (
             ("utility", utility, UTILITIES),
@@ -105,6 +110,14 @@ class Mondrian:
         object.__setattr__(self, "order", Fixed(orders))
         object.__setattr__(self, "same_cuts", bool(same_cuts))
         object.__setattr__(self, "suppress", share)
+        hidden = {
+            c: names(v, f"hide of {c!r}", noun="value") for c, v in (hide or {}).items()
+        }
+        if hidden and form == BUCKETS:
+            raise InputError(
+                "hide must be left out for buckets: they show known values as they are."
+            )
+        object.__setattr__(self, "hide", Fixed(hidden))
 
     def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
         """With a policy's hierarchies for the columns that have none here."""
@@ -164,13 +177,13 @@ class Mondrian:
     def _check(self, table: Table) -> None:
         if not table.roles.quasi:
             raise InputError("A table must have quasi columns to be put into groups.")
-        given = [*self.hierarchies, *self.order]
-        require_columns(given, table.schema, "hierarchies and order")
+        given = [*self.hierarchies, *self.order, *self.hide]
+        require_columns(given, table.schema, "hierarchies, order and hide")
         for column in given:
             if column not in table.roles.quasi:
                 raise InputError(
-                    f"hierarchies and order must be of quasi columns; {column!r} is "
-                    "none."
+                    "hierarchies, order and hide must be of quasi columns; "
+                    f"{column!r} is none."
                 )
         if self.utility == "information":
             _check_target(table)
@@ -210,7 +223,11 @@ class Mondrian:
     def _attributes(
         self, cells: Counted | Handed, quasi: int, table: Table
     ) -> list[Attribute]:
-        return [self._attribute(cells, d, table) for d in range(quasi)]
+        made = [self._attribute(cells, d, table) for d in range(quasi)]
+        return [
+            attributes.hiding(a, self.hide[a.name]) if a.name in self.hide else a
+            for a in made
+        ]
 
     def _attribute(self, cells: Counted | Handed, d: int, table: Table) -> Attribute:
         domain = cells.domains[d]

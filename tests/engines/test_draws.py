@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import csv
 
 import privet as pv
 from privet.engines.base import Run
@@ -141,3 +143,25 @@ def test_the_same_answer_is_reported_the_same_way() -> None:
     assert all(first == answer(design, {"smokes": 1}, memory) for _ in range(20))
     without = {answer(design, {"smokes": 1})["smokes"] for _ in range(60)}
     assert {"0", "1"} == without
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow"])
+def test_combinations_are_counted_alike(kind: str, tmp_path: Path) -> None:
+    """Set by set where columns are stored apart, at one go in a text file."""
+    rows = [("x", "1"), ("x", "2"), (None, "1"), ("ü, '", None), ("x", "1")]
+    table = pa.table({"a": [a for a, _ in rows], "b": [b for _, b in rows]})
+    source: object = table
+    if kind == "csv":
+        source = tmp_path / "t.csv"
+        csv.write_csv(table, source)
+    elif kind == "parquet":
+        source = tmp_path / "t.parquet"
+        pq.write_table(table, source)
+    sets = [["a"], ["b"], ["b", "a"], ["a"], ["a", "b"]]
+    with pv.read(source) as people:
+        found = list(people.engine.tabulate(sets, Run()))
+    at = {"a": 0, "b": 1}
+    for columns, cells in zip(sets, found, strict=True):
+        wanted = Counter(tuple(r[at[c]] for c in columns) for r in rows)
+        assert wanted == dict(cells)
+        assert len(wanted) == len(cells)

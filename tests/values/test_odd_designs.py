@@ -137,3 +137,18 @@ def test_a_number_of_known_columns_is_the_worst_set(channel: pv.KAry) -> None:
     assert max(worst([c]) for c in "bc") == worst(1)
     assert worst(["b", "c"]) == worst(2) == worst(7) == worst(None)
     assert worst([]) == worst(0) <= worst(1) <= worst(2)
+
+
+def test_columns_of_one_matrix_are_each_estimated_from_all_rows() -> None:
+    """Both need the whole group's counts, which are taken once."""
+    rows = [
+        [Fraction(7, 10) if x == y else Fraction(1, 10) for x in range(4)]
+        for y in range(4)
+    ]
+    questions = [pv.Question(c, ["0", "1"]) for c in "ab"]
+    design = pv.Design(questions, [pv.Group(["a", "b"], pv.Matrix(rows))])
+    seen = pa.table({"a": ["0", "1", "1"] * 20, "b": ["1", "1", "0"] * 20})
+    found = pv.estimate(seen, design).every_share()
+    assert {60} == {e.n for shares in found.values() for e in shares.values()}
+    assert 1 == pytest.approx(sum(e.unbiased for e in found["a"].values()))
+    assert pv.estimate(seen, design).share(a=1) == found["a"]["1"]

@@ -320,7 +320,8 @@ def _at_one_go(sets: Sequence[Sequence[int]], source: Source) -> str:
     used = sorted({c for s in sets for c in s})
     texts = ", ".join(f"{_text(c, source)} AS t{c}" for c in used)
     named = ", ".join(f"c{c}" for c in used)
-    wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in sets)
+    each = dict.fromkeys(tuple(sorted(set(s))) for s in sets)  # twice counts twice
+    wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in each)
     return (
         f"SELECT g, n, {texts} FROM (SELECT {named}, GROUPING_ID({named}) AS g, "
         f"count(*) AS n FROM pv_people GROUP BY GROUPING SETS ({wanted}))"

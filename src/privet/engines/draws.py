@@ -258,7 +258,7 @@ def counted_cells(
     """The same for any engine, by its own counting."""
     tallies = [Tally(tuple(columns[:-1]), columns[-1]) for columns in sets]
     found: dict[Tally, Cells] = {t: [] for t in tallies}
-    for tally, part in engine.count(tallies, Amount(), {}, run):
+    for tally, part in engine.count(list(found), Amount(), {}, run):
         order = [*(d.name for d in part.by), part.about.name]
         for g in range(len(part)):
             for value, n in part.histogram(g).items():

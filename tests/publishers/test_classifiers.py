@@ -122,6 +122,48 @@ def test_a_forged_card_is_refused(
     assert not pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
 
 
+@pytest.mark.parametrize(
+    ("file", "path", "value"),
+    [
+        ("out/counts.json", ["cells", 0, 0, 0], "x"),
+        ("out/counts.json", ["cells"], None),
+        ("out/counts.json", ["sizes"], [[]]),
+        ("out/counts.json", ["attributes", 0], {}),
+        ("out/release.json", ["files", 0, "path"], "9" * 5000),
+        ("vault/custody.json", ["certificate", "shifts"], [1]),
+        ("vault/custody.json", ["certificate", "shifts"], [[], []]),
+        ("vault/custody.json", ["certificate", "jitter"], 10),
+        ("vault/custody.json", ["counts", "cells", 0, 0, 0], 10**6),
+        ("vault/custody.json", ["counts", "labels"], ["rich"]),
+        ("vault/custody.json", ["prepared", "cells", 0, 0, 0], 10**6),
+        ("vault/custody.json", ["method"], 7),
+    ],
+)
+def test_nonsense_in_files_is_refused_in_words(
+    model: pv.NaiveBayes, tmp_path: Path, file: str, path: list[object], value: object
+) -> None:
+    from privet.publishers.reading import digest
+
+    safe = pv.publish(model, [PROMISE])
+    safe.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    place = tmp_path / file
+    content = json.loads(place.read_text())
+    at = content
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    place.write_text(json.dumps(content))
+    manifest = json.loads((tmp_path / "out" / "release.json").read_text())
+    if file == "out/counts.json":  # the forger mends the digest, too
+        manifest["files"][1]["sha256"] = digest(place)
+        (tmp_path / "out" / "release.json").write_text(json.dumps(manifest))
+        with pytest.raises(pv.InputError, match=r"counts.json must be counts"):
+            pv.load(tmp_path / "out")
+    checked = pv.verify(tmp_path / "out", custody=tmp_path / "vault")
+    assert not checked.good
+    assert checked.problems
+
+
 def test_nothing_is_written_over(model: pv.NaiveBayes, tmp_path: Path) -> None:
     safe = pv.publish(model, [PROMISE])
     safe.write(tmp_path / "out", custody=tmp_path / "vault")

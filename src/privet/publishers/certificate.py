@@ -65,7 +65,7 @@ class Certificate:
             int(stated["bits"]),
             int(stated["gap"]),
             stated["gap_from"],
-            tuple(stated["shifts"]),
+            tuple(int(s) for s in stated["shifts"]),
             bool(stated["coarse"]),
             int(stated.get("jitter", 0)),
         )
@@ -189,6 +189,9 @@ def problems(
     points = Rounded(filled, proof.exponent, proof.bits)
     base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
     moved = proof.shifts or (0,) * k
+    if len(moved) != k:
+        yield "The certificate must say of every class how its belief was moved."
+        return
     if card.rule is not None and tuple(card.rule) != tuple(-m for m in moved):
         yield "The declared rule must undo how beliefs were moved; it does not."
     total = [t - m for t, m in zip(card.totals({}), _unruled(card, moved), strict=True)]

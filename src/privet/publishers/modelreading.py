@@ -33,7 +33,7 @@ def wrong_files(
     """What is wrong with the files beside the scorecard, and with the card itself."""
     found = [] if card.tells_apart else ["No two classes of the card may ever tie."]
     if COUNTS in files:
-        counts = ClassifierViews.from_dict(_read(folder / COUNTS))
+        counts = _views(_read(folder / COUNTS), f"{COUNTS} must be counts")
         found += _beyond(counts, stated, COUNTS)
         if _shape(counts) != _shape(card):
             found.append(f"{COUNTS} must be of the scorecard's classes and values.")
@@ -41,6 +41,14 @@ def wrong_files(
     if rows:
         found += _beyond(_counted(card, folder, rows), stated, rows[0])
     return found
+
+
+def _views(stated: Any, rule: str) -> ClassifierViews:
+    """Counts that were written as JSON; anything else is refused."""
+    try:
+        return ClassifierViews.from_dict(stated)
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
+        raise InputError(f"{rule} that privet wrote; it is not.") from None
 
 
 def _beyond(views: ClassifierViews, stated: Stated, name: str) -> list[str]:
@@ -186,11 +194,20 @@ def kept_in(custody: Path) -> Kept:
         ) from None
 
 
+def _prepared_from(kept: Kept) -> bool:
+    """Whether the counts whose predictions were kept are the original ones."""
+    if getattr(kept.method, "epsilon", None) or getattr(kept.method, "rows", None):
+        return bool(_shape(kept.counts) == _shape(kept.prepared))  # others, meant to be
+    return bool(kept.method.prepared(kept.counts).to_dict() == kept.prepared.to_dict())
+
+
 def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list[str]:
     """What the custody record does not prove of a card: that it ranks as it should."""
     kept = kept_in(custody)
     if _shape(kept.prepared) != _shape(card):
         return ["The custody record must be of this classifier; it is another one's."]
+    if not _prepared_from(kept):
+        return ["The counts of the custody record must be those it kept; they differ."]
     scores = kept.prepared.scores
     found = list(problems(card, scores, filled(scores, kept.method.zeros), kept.proof))
     if hashlib.sha256(as_json(content).encode()).hexdigest() != kept.manifest:

@@ -26,8 +26,8 @@ from privet.releases.scores import GUARD, Floats, Scores, log_of
 MOST_TUPLES = 1_000_000
 """Tuples that are looked at one by one."""
 
-LONGEST = 40_000
-"""Bits of a whole count; longer ones are refused."""
+LONGEST = 14_000
+"""Bits of a whole count; longer ones are refused: not every reader takes them."""
 
 
 def ratios(card: Scorecard) -> Scores:

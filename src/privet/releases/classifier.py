@@ -314,6 +314,7 @@ def _refuse_odd(views: ClassifierViews) -> None:
     names = [a.name for a in views.attributes]
     if len(set(names)) < len(names):
         raise InputError("A classifier must look at each attribute once.")
+    _refuse_shape(views)
     _refuse_negative(views)
     for attribute, table in zip(views.attributes, views.cells, strict=True):
         found = [sum(column) for column in zip(*table, strict=True)]
@@ -322,6 +323,17 @@ def _refuse_odd(views: ClassifierViews) -> None:
                 f"The counts of attribute {attribute.name!r} must add up to the rows "
                 f"of each class, {_listed(views.sizes)}; got {_listed(found)}."
             )
+
+
+def _refuse_shape(views: ClassifierViews) -> None:
+    rows = [len(a.values) for a in views.attributes]
+    classes = {len(views.labels), len(views.sizes), *_widths(views)}
+    if rows != [len(t) for t in views.cells] or len(classes) > 1:
+        raise InputError("Counts must be given for every class and value, once each.")
+
+
+def _widths(views: ClassifierViews) -> set[int]:
+    return {len(row) for table in views.cells for row in table}
 
 
 def _refuse_negative(views: ClassifierViews) -> None:

@@ -18,8 +18,9 @@ from privet.audits.judging import finding, nobody, written
 from privet.audits.secrets import Secret
 from privet.beliefs import Ceiling
 from privet.engines.asked import Asked
-from privet.engines.everyone import CLOSE, Bound, Everyone, Pairs, Sizes
+from privet.engines.everyone import Everyone
 from privet.engines.relations import Relation
+from privet.engines.sizes import CLOSE, Bound, Pairs, Sizes
 from privet.finding import Finding, Reconstruction
 
 AT_ONCE = 1000
@@ -97,7 +98,7 @@ class EveryAssociation:
         some = bound if isinf(bound) else bound + CLOSE
         pairs = [p for p in self._all.doubtful(some) if len(p.kinds) > 1]
         bad = [p.kinds for p in pairs if self._is_beyond(p, bound, limit)]
-        return self._all.people_with(bad, some)
+        return self._all.people_with(bad)
 
     def _is_beyond(self, pair: Pairs, bound: float, limit: Ceiling) -> bool:
         found = self._bound(pair).log

@@ -8,69 +8,17 @@ bounds leave a doubt.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isinf, log
+from math import isinf
 from typing import Any
 
 import numpy as np
 
 from privet.engines import arrays
 from privet.engines.relations import Relation
+from privet.engines.sizes import CLOSE, LOG2, TIE, Bound, Pairs, Sizes
 from privet.errors import InputError
-
-LOG2 = log(2)
-
-CLOSE = 1e-9
-"""Logarithms nearer than this are not told apart."""
-
-TIE = 1e-13
-"""Nor are sums of what keys add to 1/2, relatively."""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """Keys of the same two sizes."""
-
-    people: int
-    """m: different people, missing included."""
-    secrets: int
-    """n: different values, missing included."""
-    keys: int
-    """How many keys have these sizes."""
-    pairs: int
-    """Associations of somebody with some value in them."""
-    single: int
-    """People in them who are in no other key."""
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Associations of people in several keys that meet in the same kinds of keys."""
-
-    kinds: tuple[int, ...]
-    """The numbers of the sizes of the keys in which they meet."""
-    person: str | None
-    """One such person …"""
-    secret: str | None
-    """… and value."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """The chance to miss an association, as a logarithm."""
-
-    keys: int
-    """In how many keys it may hold."""
-    part: float
-    """The sum, over these keys, of the logarithms of twice the chance to miss it."""
-
-    @property
-    def log(self) -> float:
-        """The logarithm of the chance itself."""
-        return self.part - self.keys * LOG2
-
 
 _ROWS = ", count(*) AS rows, count(i) AS named"
 
@@ -121,12 +69,27 @@ class Everyone:
         )
 
     def _select_where(self, only: str) -> str:
-        """The keys of those people."""
-        return (
-            "SELECT r.h, r.i, count(*) AS rows FROM (SELECT h, i FROM "
-            f"({self._relation.rows(0)}) {only}) r JOIN {self._often} u "
-            "ON r.i IS NOT DISTINCT FROM u.i GROUP BY r.h, r.i"
+        """The keys of those people; missing ones apart, for = is quicker."""
+        rows = f"SELECT h, i FROM ({self._relation.rows(0)})"
+        named = (
+            f"SELECT r.h, r.i, count(*) AS rows FROM ({rows} {only}) r "
+            f"JOIN {self._often} u ON r.i = u.i GROUP BY r.h, r.i"
         )
+        if not self._has_missing:
+            return named
+        missing = f"SELECT * FROM ({rows} {only}) WHERE i IS NULL"
+        return (
+            f"{named} UNION ALL SELECT h, any_value(i), count(*) AS rows "
+            f"FROM ({missing}) GROUP BY h"
+        )
+
+    @cached_property
+    def _has_missing(self) -> bool:
+        """Whether people are missing in several rows."""
+        found = self._relation.one(
+            f"SELECT count(*) > count(i) AS some FROM {self._often}"
+        )
+        return bool(found["some"])
 
     def _select_ids(self, only: str) -> str:
         """People with several rows: those in one key by key, the others one by one."""
@@ -322,7 +285,14 @@ class Everyone:
 
     def doubtful(self, bound: float) -> list[Pairs]:
         """Kinds of keys in which people meet a value twice, who may be beyond."""
-        return self._pairs(f"NOT b AND l <= {_number(bound)}")
+        who = f"NOT b AND l <= {_number(bound)}"
+        self._doubted = self._relation.make(
+            "doubted",
+            lambda _: self._select_pairs(who),
+            "",
+            "people in several keys",
+        )
+        return self._pairs(f"SELECT * FROM {self._doubted}")
 
     def contenders(self, best: Bound, most: int) -> list[Pairs] | None:
         """Those who may meet a value more surely, a few at a time; None: no more.
@@ -348,7 +318,7 @@ class Everyone:
         relation.session.ask(
             f"UPDATE {self._people} SET seen = true WHERE i IN (SELECT i FROM pv_first)"
         )
-        return self._pairs("i IN (SELECT i FROM pv_first)")
+        return self._pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
 
     def _select_pairs(self, who: str) -> str:
         return (
@@ -358,14 +328,14 @@ class Everyone:
             "WHERE r.p IS NOT NULL GROUP BY t.i, r.p"
         )
 
-    def _pairs(self, who: str) -> list[Pairs]:
+    def _pairs(self, pairs: str) -> list[Pairs]:
         relation, sides = self._relation, self._relation.sides
         person = relation.text(sides.person, "first.i")
         secret = relation.text(sides.secret, "first.p")
         found = relation.ask(
             f"SELECT zs, {person} AS i, {secret} AS p FROM (SELECT zs, "
             "min({'i': i, 'p': p}) AS first "
-            f"FROM ({self._select_pairs(who)}) GROUP BY zs)",
+            f"FROM ({pairs}) GROUP BY zs)",
             "people in several keys",
         )
         return [
@@ -377,7 +347,7 @@ class Everyone:
             for r in found.to_pylist()
         ]
 
-    def people_with(self, kinds: Sequence[tuple[int, ...]], bound: float) -> int:
+    def people_with(self, kinds: Sequence[tuple[int, ...]]) -> int:
         """Doubtful people who meet some value in one of these kinds of keys."""
         if not kinds:
             return 0
@@ -385,8 +355,7 @@ class Everyone:
         session.register("pv_kinds_given", arrays.frame(zs=arrays.lists(kinds)))
         try:
             found = self._relation.one(
-                "SELECT count(DISTINCT e.i) AS n FROM "
-                f"({self._select_pairs(f'NOT b AND l <= {_number(bound)}')}) e "
+                f"SELECT count(DISTINCT e.i) AS n FROM {self._doubted} e "
                 "JOIN pv_kinds_given g ON e.zs = g.zs"
             )
         finally:

@@ -53,6 +53,8 @@ def test_a_breach_and_its_floor(clinic, privet):
     done = privet("views", "clinic.csv", "-p", "bad.toml")
     assert 1 == done.exit_code
     assert "no limit of 1/2 or less can be kept" in done.output
+    assert "Do not release the views as they are." in done.output
+    assert "--propose" in done.output
 
 
 def test_json(clinic, privet):

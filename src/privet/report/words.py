@@ -303,8 +303,10 @@ def advice(audit: Audit) -> list[str]:
     steps = []
     broken = [f for f in audit.findings if f.verdict is Verdict.BREACH]
     if broken:
-        what = "classifier" if all(_is_bayesian(f) for f in broken) else "table"
-        steps.append(f"Do not release the {what} as it is.")
+        what = "classifier as it is" if all(map(_is_bayesian, broken)) else NEITHER
+        if all(isinstance(f.witness, Reconstruction) for f in broken):
+            what = "views as they are"
+        steps.append(f"Do not release the {what}.")
         steps += dict.fromkeys(step for f in broken for step in _repairs(f))
         steps.append("Audit again after every change.")
         if any(_is_bayesian(f) for f in broken):
@@ -314,6 +316,10 @@ def advice(audit: Audit) -> list[str]:
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
+
+
+NEITHER = "table as it is"
+"""What is not released otherwise."""
 
 
 def _is_bayesian(finding: Finding) -> bool:
@@ -341,6 +347,11 @@ def _repairs(finding: Finding) -> Iterable[str]:
             "Make the groups of people who look the same larger and more varied "
             "(coarser quasi columns, or fewer of them); privet publish --method "
             "mondrian does so."
+        )
+    if isinstance(witness, Reconstruction):
+        yield (
+            "Share fewer columns between views, or coarser ones; privet views "
+            "--propose looks for such views."
         )
     if not isinstance(stated.against, Linker) or not witness:
         return

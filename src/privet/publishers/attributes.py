@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.audits.labels import ANY, MISSING
 from privet.counts import Domain
 from privet.errors import InputError
 from privet.publishers.hierarchies import TOP, Hierarchy
@@ -31,9 +32,6 @@ values; between the children of the lowest node above all values."""
 
 NOBODY = "\0missing"
 """The node above missing values in a tree."""
-
-ANY, MISSING = "*", "missing"
-"""What is written for any value, and for none."""
 
 NUMBERS = ("integer", "number")
 RANGES = (*NUMBERS, "date", "datetime")

@@ -17,10 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.audits.labels import ANY, MISSING
 from privet.counts import Domain
 from privet.publishers.attributes import (
-    ANY,
-    MISSING,
     NOBODY,
     ORDERED,
     TREE,

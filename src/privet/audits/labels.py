@@ -23,7 +23,7 @@ def meant(label: str | None, domain: Domain) -> Bools:
     >>> town = Domain("town", [None, "Ayr", "Bonn", "Cork"])
     >>> meant("not {Ayr, missing}", town).tolist()
     [False, False, True, True]
-    >>> meant("[30, 50]", Domain("age", ["30", "40", "60"], "integer")).tolist()
+    >>> meant("[30, 40]", Domain("age", ["30", "40", "60"], "integer")).tolist()
     [True, True, False]
     """
     either = f"{MISSING} or "

@@ -195,3 +195,46 @@ def test_without_scikit_learn_it_says_what_to_install() -> None:
     assert "" == done.stderr
     assert "pip install 'privet[learn]'" in done.stdout
     assert done.stdout.endswith("\na\n")
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"bins": {"age": [35, 55]}},
+        {"class_prior": [0.9, 0.1]},
+        {"precedence": ["b"]},
+        {"alpha": 0},
+        {"alpha": "1/2", "bins": {"age": [35]}, "class_prior": ["1/4", "3/4"]},
+    ],
+)
+def test_a_table_is_counted_as_a_frame_is(setting: dict[str, object]) -> None:
+    frame = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "y": list("aabbab")})
+    with pv.read(frame, quasi=["age"], target="y") as table:
+        counted = pv.NaiveBayes(**setting).fit_table(table)
+    fitted = pv.NaiveBayes(**setting).fit(frame[["age"]], frame["y"])
+    assert fitted.views_.cells == counted.views_.cells
+    assert fitted.views_.prior == counted.views_.prior
+    assert fitted.views_.attributes[0].values == counted.views_.attributes[0].values
+    found = counted.predict_proba(frame[["age"]])
+    assert np.allclose(fitted.predict_proba(frame[["age"]]), found)
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"alpha": -1}, "must not be negative"),
+        ({"bins": [3]}, "bins must be edges per column"),
+        ({"bins": {"nope": [3]}}, "nope"),
+        ({"class_prior": [1]}, "class_prior must be a positive number"),
+    ],
+)
+def test_a_table_is_refused_what_a_frame_is(
+    setting: dict[str, object], said: str
+) -> None:
+    frame = pd.DataFrame({"age": [20, 30], "y": list("ab")})
+    with (
+        pv.read(frame, quasi=["age"], target="y") as table,
+        pytest.raises(pv.InputError, match=said),
+    ):
+        pv.NaiveBayes(**setting).fit_table(table)

@@ -6,6 +6,7 @@ Needs the extra `learn`. Mozafari, Zaniolo 2009, section 3.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -42,9 +43,13 @@ from privet.releases.classifier import (
 )
 from privet.releases.counting import BETWEEN, views_of
 from privet.roles import Bins
+from privet.table import require_columns
 
 if TYPE_CHECKING:
     from privet.table import Table
+
+
+BINS = "bins must be edges per column such as {'age': [18, 65]}."
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -130,17 +135,30 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._forget()
         views = views_of(
-            table,
+            self._binned(table),
             target=target,
             attributes=attributes,
             precedence=self.precedence,
-            smoothing=self.alpha,
+            smoothing=_smoothing(self.alpha),
         )
         names = [a.name for a in views.attributes]
         self.classes_ = np.array(views.classes)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
+        if (given := self._prior()) is not None:  # in the order of the names
+            at = [views.classes.index(c) for c in views.labels]
+            views = replace(views, prior=tuple(given[c] for c in at))
         return self._made(views)
+
+    def _binned(self, table: Table) -> Table:
+        """The table with the classifier's own bins beside its own."""
+        if self.bins is None:
+            return table
+        if not isinstance(self.bins, Mapping):
+            raise InputError(BINS)
+        require_columns([str(c) for c in self.bins], table.schema, "bins")
+        roles = table.roles
+        return table.with_roles(replace(roles, bins={**roles.bins, **self.bins}))
 
     @classmethod
     def from_sklearn(cls, model: Any) -> NaiveBayes:
@@ -205,7 +223,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.bins is None:
             return {}
         if not isinstance(self.bins, Mapping):
-            raise InputError("bins must be edges per column such as {'age': [18, 65]}.")
+            raise InputError(BINS)
         names = list(getattr(self, "feature_names_in_", range(columns)))
         found = {}
         for column, given in self.bins.items():

@@ -147,12 +147,12 @@ class ClassifierViews:
                 tuple(tuple(row.get(c, 0) for c in labels) for row in values.values())
                 for values in counts.values()
             ),
-            smoothing=_smoothing(smoothing),
+            smoothing=smoothing_of(smoothing),
         )
 
     def smoothed(self, smoothing: Number = 1) -> ClassifierViews:
         """The same counts, with this much added to every cell for the scores."""
-        return replace(self, smoothing=_smoothing(smoothing))
+        return replace(self, smoothing=smoothing_of(smoothing))
 
     def over(self, names: Sequence[str]) -> ClassifierViews:
         """The classifier that looks at some of the attributes only."""
@@ -293,7 +293,8 @@ def order(
     return tuple(reversed([*first, *(c for c in known if c not in first)]))
 
 
-def _smoothing(value: Number) -> Fraction:
+def smoothing_of(value: Number) -> Fraction:
+    """What is added to every count, as a fraction; not negative."""
     found = exact.fraction(value, "smoothing")
     if found < 0:
         raise InputError(f"smoothing must not be negative; got {exact.shown(value)}.")

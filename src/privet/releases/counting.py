@@ -10,9 +10,14 @@ from numpy.typing import NDArray
 from privet.counts import Domain
 from privet.engines.base import Run, Tally
 from privet.errors import InputError
-from privet.exact import Number, fraction
+from privet.exact import Number
 from privet.grouped import Grouped
-from privet.releases.classifier import Attribute, ClassifierViews, order
+from privet.releases.classifier import (
+    Attribute,
+    ClassifierViews,
+    order,
+    smoothing_of,
+)
 from privet.roles import names as names_of
 from privet.table import Table, require_columns
 
@@ -70,7 +75,7 @@ def views_of(
             tuple(map(tuple, n[:, [found.index(c) for c in labels]].tolist()))
             for _, found, n in counted
         ),
-        smoothing=fraction(smoothing, "smoothing"),
+        smoothing=smoothing_of(smoothing),
     )
 
 

@@ -63,6 +63,33 @@ def test_a_public_class_is_as_a_table_of_its_own() -> None:
         pv.estimate(some, alone).share("a = 1", given="a = 7")
 
 
+def test_few_answers_that_agree_are_not_certain() -> None:
+    """Five equal answers have no spread, and prove nothing yet."""
+    seen = pv.estimate(pa.table({"a": ["1"] * 5, "c": ["0"] * 5}), design(public=False))
+    for found in (
+        seen.share("a = 1 and c = 0"),
+        seen.share("a = 1", given="c = 0"),
+    ):
+        assert 0 == found.standard_error
+        low, high = found.interval
+        assert low < 0.6
+        assert 1 == high
+        assert found.sure == found.interval
+
+
+def test_the_sure_interval_of_a_quotient_holds() -> None:
+    """Both bounds at once; wider than the delta method's, and around it."""
+    pieces = design(public=False).pieces(["a", "c"])
+    given = np.zeros((2, 3), bool)
+    given[:, 0] = True
+    both = given.copy()
+    both[1] = False
+    found = Solved(pieces, COUNTS * 400).ratio(both, given, confidence=0.95)
+    assert found.sure is not None
+    assert found.sure[0] < found.interval[0] < found.interval[1] < found.sure[1]
+    assert found.sure[1] - found.sure[0] < 0.2
+
+
 def test_nobody_given_is_not_estimable() -> None:
     rows = pa.table({"a": ["1"] * 9, "c": ["0"] * 9})
     with pytest.raises(pv.InputError, match="Not estimable"):

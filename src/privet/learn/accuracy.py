@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from privet.engines.chance import Codes
 from privet.errors import InputError, TooLarge
 from privet.learn.intervals import hoeffding, level
-from privet.learn.solving import Estimate, clipped
+from privet.learn.solving import FEWEST, Estimate, clipped
 from privet.publishers.randomized import as_arrow, coded, like, typed
 from privet.releases.channels import Flip, Keep
 from privet.releases.design import Design, Piece, design_of
@@ -219,7 +219,8 @@ def _scored(
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     reach = prod(_reach(p) for p in pieces)
     half = hoeffding(reach, n, confidence)
-    usual = raw - z * error, raw + z * error
+    wide = half if n < FEWEST or not error else z * error
+    usual = raw - wide, raw + wide
     ends = clipped(usual)
     return Estimate(
         min(max(raw, 0.0), 1.0),

@@ -20,6 +20,9 @@ from privet.releases.design import Piece
 from privet.releases.elimination import EXACT
 from privet.releases.inverse import Tensor, likeliest, undo, variance, weights
 
+FEWEST = 30
+"""Answers from which on an interval is taken from a standard error."""
+
 EXACT_CELLS = 4096
 """Up to so many cells estimates are computed in fractions first."""
 
@@ -192,14 +195,34 @@ class Solved:
         score = (part - raw * all_) / whole
         spread = float(variance(self.counts / n, score, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
-        z = NormalDist().inv_cdf((1 + confidence) / 2)
-        usual = (raw - z * error, raw + z * error)
+        sure = self._sure_ratio(both, given, (part, all_), confidence)
+        usual = sure
+        if n >= FEWEST and error:
+            z = NormalDist().inv_cdf((1 + confidence) / 2)
+            usual = (raw - z * error, raw + z * error)
         share = float((self.likeliest * given).sum())
         value = float((self.likeliest * both).sum()) / share if share > 0 else raw
         ends = clipped(usual)
         note = _WIDE if ends == (0.0, 1.0) else ""
         value = min(max(value, 0.0), 1.0)
-        return Estimate(value, raw, error, ends, usual, confidence, n, note)
+        return Estimate(value, raw, error, ends, usual, confidence, n, note, sure)
+
+    def _sure_ratio(
+        self,
+        both: NDArray[np.bool_],
+        given: NDArray[np.bool_],
+        weight: tuple[Tensor, Tensor],
+        confidence: float,
+    ) -> Ends:
+        """Both shares within Hoeffding's bounds at once; their quotient between."""
+        each = (1 + confidence) / 2
+        part, whole = (
+            hoeffding(float(w.max() - w.min()), self.n, each) for w in weight
+        )
+        top, below = self.unbiased(both), self.unbiased(given)
+        low = max(top - part, 0.0) / (below + whole)
+        high = (top + part) / (below - whole) if below > whole else 1.0
+        return clipped((low, high))
 
 
 _WIDE = "Not estimable: the interval is all there is. Ask more people."
@@ -233,7 +256,10 @@ def intervals(
         )
         return usual, sure
     half = hoeffding(high - low, n, confidence)
-    return (raw - z * error, raw + z * error), (raw - half, raw + half)
+    sure = raw - half, raw + half
+    if n < FEWEST or not error:  # too few for a standard error to tell anything
+        return sure, sure
+    return (raw - z * error, raw + z * error), sure
 
 
 def clipped(ends: Ends) -> Ends:

@@ -43,8 +43,13 @@ class Arrived(Columns):
     ) -> None:
         super().__init__(session, columns, source, dictionaries)
         self._made = made
-        self.total = total
+        self._total = total
         self.people = f"pv_arrived_{next(_numbers)}"
+
+    @property
+    def total(self) -> int | None:
+        """How many rows the place has."""
+        return self._total
 
     def coded(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run

@@ -59,8 +59,11 @@ class Columns:
         self.source = source
         self._dictionaries = dictionaries
         self._at = {c.name: i for i, c in enumerate(columns)}
-        self.total = session.total
-        """How many rows the source has, where that is known."""
+
+    @property
+    def total(self) -> int | None:
+        """How many rows the source has, where that is known by now."""
+        return self.session.total
 
     def coded(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run

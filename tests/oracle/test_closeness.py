@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import product
+from math import log
 
 import pytest
 
@@ -136,6 +137,24 @@ def test_stairs_are_what_restricted_classifiers_predict(seed: int) -> None:
         assert step.alike == pytest.approx(float(alike / total))
         assert step.right == pytest.approx(float(right / total))
         assert set(step.to_dict()) == {"r", "classes", "alike", "right"}
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_two_classes_with_a_rule_use_all_the_room_there_is(seed: int) -> None:
+    """Flattened a little less, and moved as one likes, somebody is no longer close."""
+    dice = random.Random(seed)
+    sizes, cells = random_views(dice, classes=2)
+    prior, r = random_prior(dice, 2), Fraction(dice.choice(["1.1", "1.3", "2"]))
+    made = published(sizes, cells, prior, r, "declared")
+    scores = made.made.views.scores
+    odds = [x[1] / x[0] for known in every_row(scores) for x in [scores.of(known)]]
+    spread = log(max(odds)) - log(min(odds))
+    low = max(prior[1] / r, 1 - r * prior[0])
+    high = min(r * prior[1], 1 - prior[0] / r)
+    if made.exponent < 1 and 0 < low < high < 1:
+        room = log(high / (1 - high)) - log(low / (1 - low))
+        assert room == pytest.approx(float(made.exponent) * spread, rel=0.05)
+        assert float(made.exponent) * spread <= room * (1 + 1e-6)
 
 
 def test_infeasible_says_what_is_left() -> None:

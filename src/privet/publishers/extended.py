@@ -14,6 +14,7 @@ from math import ceil, exp, floor, log, log2
 
 from privet.adversary import Bayesian
 from privet.audits import audit
+from privet.audits.amplification import pair_logs
 from privet.audits.bayes import priors
 from privet.beliefs import Ceiling, Ratio, Shift
 from privet.errors import Infeasible, InputError, TooLarge
@@ -40,7 +41,7 @@ from privet.publishers.splitting import (
 from privet.publishers.stairs import Stair, stairs
 from privet.publishers.zeros import KEEPS, filled
 from privet.releases.classifier import ClassifierViews
-from privet.releases.scores import log_of
+from privet.releases.scores import Scores, log_of
 
 RULES = ("argmax", "declared")
 """Whether the best label is read off the beliefs, or off beliefs and offsets."""
@@ -160,6 +161,9 @@ class ExtendedSafetyTransform:
     def _declared(
         self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
     ) -> Flattened:
+        if base.scores.classes == 2:
+            exponent, moved_by = between_two(base.scores, prior, r)
+            return self._settled(base, exponent, moved_by, True, promises)
         moves, mean = balanced(base.scores)
         start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
         exponent = _on_grid(start)
@@ -193,6 +197,35 @@ class ExtendedSafetyTransform:
             promise=promises[0],
             advice=("Allow a larger factor.", "Or publish with a declared rule."),
         )
+
+
+def between_two(
+    scores: Scores, prior: Prior, r: Fraction
+) -> tuple[Fraction, Callable[[Fraction], list[float]]]:
+    """The largest exponent for two classes with a declared rule, and the moves for it.
+
+    The odds of the second class are spread over all that is r-close to the prior.
+    """
+    first, second = prior
+    low = max(second / r, 1 - r * first)
+    high = min(r * second, 1 - first / r)
+    ends = [_log_odds(low), _log_odds(high)]
+    logs = pair_logs(scores.with_unknown())
+    most, least = float(logs[1, 0]), -float(logs[0, 1])
+    wide = (ends[1] - ends[0]) * (1 - 1e-9)
+    start = min(1.0, wide / (most - least)) if most > least else 1.0
+
+    def moved(exponent: Fraction) -> list[float]:
+        return [0.0, sum(ends) / 2 - float(exponent) * (most + least) / 2]
+
+    return _on_grid(start), moved
+
+
+def _log_odds(belief: Fraction) -> float:
+    """The odds of a belief as a logarithm; a hundred doublings are as good as sure."""
+    if not 0 < belief < 1:
+        return -100.0 if belief <= 0 else 100.0
+    return min(100.0, max(-100.0, log_of(belief / (1 - belief))))
 
 
 def _on_grid(exponent: float) -> Fraction:

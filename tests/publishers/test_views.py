@@ -486,3 +486,31 @@ def test_nobody_is_named_where_nobody_is_published(tmp_path):
     release.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
     for path in (tmp_path / "out").iterdir():
         assert CANARY not in path.read_text(encoding="utf-8")
+
+
+def test_cells_are_in_the_views_alone(tmp_path):
+    """Not in the manifest, the note, progress or errors; nothing is left behind."""
+    rows = {
+        "name": ["canary-1", "canary-2", "canary-3"],
+        "age": [40, 40, 40],
+        "ill": ["canary-f", "canary-g", "canary-f"],
+    }
+    said = []
+    with opened(rows, identifier="name", sensitive="ill") as table:
+        views = pv.Views(table, ["name", "age"], ["age", "ill"])
+        promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9"))
+        release = pv.publish(views, [promise], progress=lambda e: said.append(repr(e)))
+        release.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
+        for limit, about in (
+            ("1/2", None),
+            ("0.9", "select name, ill from T where age > 'old'"),
+            ("0.9", "select name, ill from T where nothing = 1"),
+        ):
+            wrong = pv.Promise(pv.Reconstructor(), pv.Ceiling(limit), about)
+            with pytest.raises(pv.PrivetError) as caught:
+                pv.publish(views, [wrong])
+            said.append(str(caught.value))
+    public = [tmp_path / "out" / "release.json", tmp_path / "out" / "README.txt"]
+    for text in (*said, *(p.read_text() for p in public)):
+        assert "canary" not in text
+    assert {"out", "vault"} == {p.name for p in tmp_path.iterdir()}

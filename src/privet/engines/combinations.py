@@ -39,7 +39,7 @@ class Combinations:
         self._session = session
         self._values = values
         self._tables: dict[Set, str] = {}
-        self._many: set[Set] = set()
+        self._many: set[Set] = set()  # what was looked at and is not to be counted
         self._lock = Lock()
 
     def table(self, columns: Iterable[int]) -> str | None:
@@ -54,6 +54,7 @@ class Combinations:
             new = [s for s in dict.fromkeys(sets) if self.table(s) is None]
             if new:
                 self._count(self._few(_widest(new), run), run)
+                self._many.update(s for s in new if self.table(s) is None)
             return all(self.table(s) is not None for s in sets)
 
     def _few(self, sets: Sequence[Set], run: Run) -> Sequence[Set]:
@@ -73,10 +74,7 @@ class Combinations:
         }
         if union in few:
             return [union]
-        if few.issuperset(sets):
-            return sets
-        self._many.update(sets)
-        return ()
+        return sets if few.issuperset(sets) else ()
 
     def _count(self, sets: Sequence[Set], run: Run) -> None:
         """Count sets in one scan; where the result does not fit, nothing is kept."""
@@ -88,11 +86,10 @@ class Combinations:
         try:
             self._session.make(statement, name, run, "counting", (2, 3))
         except DoesNotFit:
-            self._many.update(sets)
             return
         for i, columns in enumerate(sets):
             own = f"{name}_{i}"
-            chosen = ", ".join(f"c{c}" for c in [*sorted(columns)])
+            chosen = ", ".join(f"c{c}" for c in sorted(columns))
             self._session.ask(
                 f"CREATE TEMP VIEW {own} AS SELECT {chosen}, n FROM {name} "
                 f"WHERE g = {sql.mask(sorted(columns), used)}"

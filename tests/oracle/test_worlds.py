@@ -199,6 +199,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Value:privet.errors.PrivacyWarning")
 @pytest.mark.parametrize(
     "rows", cases(5, {"who": "ABC", "x": "uv", "ill": "fg"}, TWO, most=8, seed=6)
 )

@@ -65,7 +65,7 @@ def counted(people: People, kind: str, folder: Path) -> dict[tuple[Any, ...], in
         return values(cells(table, by, about), people.kinds)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(people=tables())
 def test_every_source_counts_what_is_there(
     people: People, tmp_path_factory: pytest.TempPathFactory

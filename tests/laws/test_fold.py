@@ -39,6 +39,7 @@ def test_counts_of_parts_add_up(left: list, right: list) -> None:
     assert counted(left + right) == counted(left) + counted(right)
 
 
+@settings(max_examples=25)
 @given(ROWS, ROWS)
 def test_the_engine_counts_parts_as_it_counts_the_whole(
     left: list, right: list
@@ -129,7 +130,7 @@ def test_packing_orders_rows_as_their_codes_even_where_it_would_overflow(
 
 
 @pytest.mark.engines
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(CELL, CELL, CELL, CELL), min_size=1, max_size=16))
 def test_knowing_more_never_lowers_the_worst_case(rows: list) -> None:
     table = pa.table(

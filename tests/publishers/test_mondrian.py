@@ -182,8 +182,8 @@ def test_wide_groups_are_left_out_up_to_a_share() -> None:
 
 def test_groups_are_the_same_for_every_memory_limit(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    columns = {c: rng.integers(0, 60, 120_000).astype(str) for c in "abc"}
-    columns["s"] = rng.integers(0, 5, 120_000).astype(str)
+    columns = {c: rng.integers(0, 50, 70_000).astype(str) for c in "abc"}
+    columns["s"] = rng.integers(0, 5, 70_000).astype(str)
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     found = []
     for limit in (None, "200MB", "5MB"):

@@ -28,7 +28,7 @@ from publishers.byhand import (
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
 
-BRIEFLY = settings(max_examples=25, phases=[Phase.explicit, Phase.generate])
+BRIEFLY = settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 """Every example opens engines and writes files; making it smaller takes minutes."""
 
 READERS = {"parquet": parquet_rows, "csv": csv_rows}

@@ -71,9 +71,12 @@ def test_too_many_cells_are_counted_in_parts(
     assert whole == cut
 
 
-def test_where_spilling_gives_up_the_count_is_done_in_parts(large: Path) -> None:
+def test_where_spilling_gives_up_the_count_is_done_in_parts(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pv.read(large) as table:
         _, whole = counted(table)
+    monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
     options = {"memory_limit": "22MB", "spill_limit": "0KB", "threads": 1}
     with pv.read(large, **options) as table:
         parts, cut = counted(table)

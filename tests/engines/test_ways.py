@@ -1,7 +1,7 @@
 """However rows are counted, the integers are the same: those one gets by looking.
 
 Combinations are counted as they are where they are few; else codes are added up in
-arrays; else they are grouped, in parts if need be.
+arrays, or sorted where there are few rows; else they are grouped, in parts if need be.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.engines
 Row = tuple[str | None, ...]
 Cells = dict[Row, int]
 
-WAYS = ("combined", "set by set", "added", "grouped", "in parts")
+WAYS = ("combined", "set by set", "added", "sorted", "grouped", "in parts")
 
 
 def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,8 +38,10 @@ def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return
     monkeypatch.setattr(combining, "FEW_ROWS", 100)
     monkeypatch.setattr(combining, "LESS", 2 if way == "set by set" else 1000)
-    if way in ("grouped", "in parts"):
+    if way in ("sorted", "grouped", "in parts"):
         monkeypatch.setattr(counting, "CELLS_PER_ROW", 0)
+    if way == "grouped":
+        monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
     if way == "in parts":
         monkeypatch.setattr(counting, "CELLS_AT_ONCE", 5)
 

@@ -42,7 +42,11 @@ class CodedWriter(Writer):
         rows = 0
         try:
             with pq.ParquetWriter(
-                self._writing.path, schema, compression="zstd", store_schema=False
+                self._writing.path,
+                schema,
+                compression="zstd",
+                store_schema=False,
+                write_statistics=False,  # as long as everything else, for nobody
             ) as file:
                 for batch in reader:
                     found = [

@@ -16,7 +16,7 @@ from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
 from privet.engines.combinations import Combinations
-from privet.engines.cubes import Order, nonzero, projected, widest
+from privet.engines.cubes import Order, nonzero, projected, runs, widest
 from privet.engines.failures import DoesNotFit
 from privet.engines.watching import Watched, too_little_memory
 from privet.errors import EngineError, TooLarge
@@ -33,6 +33,9 @@ CELLS_AT_ONCE = 8_000_000
 
 CELLS_PER_ROW = 4
 """With more cells than that for each row, most would stay empty."""
+
+KEYS_AT_ONCE = 8_000_000
+"""Keys of rows that are held in memory at once."""
 
 SETS_AT_ONCE = 64
 """Grouping sets per statement."""
@@ -137,6 +140,8 @@ class Counter:
         used = sorted({c for o in orders for c in o})
         if self._adds_up(orders):
             return self._added_up(orders, used, step)
+        if self._is_plain and (self._session.total or 0) * len(orders) <= KEYS_AT_ONCE:
+            return self._sorted_here(orders, used, step)
         statement = sql.count_sets(
             orders, self._sizes, self._rows(used), self._sums, self._dialect
         )
@@ -153,9 +158,13 @@ class Counter:
         """Whether rows can be added up in arrays: not many more cells than rows."""
         rows = self._session.total or 0
         cells = sum(prod(self._sizes[c] for c in o) for o in orders)
-        plain = self._sums == sql.amounts(False, False, self._dialect)
-        fits = cells <= min(CELLS_AT_ONCE, CELLS_PER_ROW * rows)
-        return self._dialect.at_hand and plain and fits
+        return self._is_plain and cells <= min(CELLS_AT_ONCE, CELLS_PER_ROW * rows)
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether rows are at hand and counted as they are."""
+        rows = sql.amounts(False, False, self._dialect)
+        return self._dialect.at_hand and self._sums == rows
 
     def _added_up(
         self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
@@ -167,11 +176,22 @@ class Counter:
         shapes = [tuple(self._sizes[c] for c in o) for o in added]
         work = partial(self._session.added, statement, [prod(s) for s in shapes])
         counted = self._session.watched(work, self._run, "counting", step)
-        cubes = {
-            o: n.reshape(shape)
-            for o, n, shape in zip(added, counted, shapes, strict=True)
-        }
+        made = zip(added, counted, shapes, strict=True)
+        cubes = {o: n.reshape(shape) for o, n, shape in made}
         return {o: nonzero(projected(cubes[w], w, o)) for o, w in wide.items()}
+
+    def _sorted_here(
+        self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
+    ) -> Tables:
+        """Keys of all rows, sorted: where most rows differ, grouping them is slower."""
+        statement = sql.keys(orders, self._sizes, self._rows(used), self._dialect)
+        table = self._watched(statement, "counting", step, None)
+        found = {}
+        for order, column in zip(orders, table.columns, strict=True):
+            found[order] = runs(arrays.numbers(column))
+            if len(found[order]) > CELLS_AT_ONCE:
+                raise DoesNotFit
+        return found
 
     def _in_parts(
         self, tally: Tally, step: tuple[int, int], first: int
@@ -215,12 +235,10 @@ class Counter:
         if not self._dialect.at_hand or self._amount.unit or not self._packs(order):
             return
         key = sql.packed(order, self._sizes, self._dialect)
-        extra = ", w" if "w" in self._sums["n"] else ""
+        chosen = f"{key} AS key" + (", w" if "w" in self._sums["n"] else "")
         name = f"pv_packed_{len(self._kept)}"
-        make = (
-            f"CREATE OR REPLACE TEMP TABLE {name} AS "
-            f"SELECT {key} AS key{extra} FROM ({self._rows(order)})"
-        )
+        rows = f"SELECT {chosen} FROM ({self._rows(order)})"
+        make = f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}"
         work = partial(self._session.fetch, make)
         with suppress(DoesNotFit):
             self._session.watched(work, self._run, "coding rows", step)

@@ -34,3 +34,11 @@ def nonzero(cube: NDArray[np.int64]) -> pa.Table:
     n = cube.ravel()
     key = np.flatnonzero(n)
     return arrays.frame(key=arrays.integers(key), n=arrays.integers(n[key]))
+
+
+def runs(keys: NDArray[np.int64]) -> pa.Table:
+    """The different keys, in order, and how often each occurs."""
+    key = np.sort(keys)
+    first = np.flatnonzero(np.r_[True, key[1:] != key[:-1]][: len(key)])
+    n = np.diff(np.r_[first, len(key)])
+    return arrays.frame(key=arrays.integers(key[first]), n=arrays.integers(n))

@@ -131,7 +131,9 @@ def keys(
     sets: Sequence[Sequence[int]], sizes: Mapping[int, int], rows: str, dialect: Dialect
 ) -> str:
     """The codes of each row as one integer per set of columns."""
-    chosen = ", ".join(packed(s, sizes, dialect) for s in sets)
+    chosen = ", ".join(
+        f"{packed(s, sizes, dialect)} AS key{i}" for i, s in enumerate(sets)
+    )
     return f"SELECT {chosen} FROM ({rows})"
 
 

@@ -15,7 +15,7 @@ from privet.counts import MOST_KEYS, Counts, Domain
 from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
-from privet.engines.combinations import Combinations
+from privet.engines.combinations import COLUMNS_AT_ONCE, SETS_AT_ONCE, Combinations
 from privet.engines.cubes import Order, nonzero, projected, runs, widest
 from privet.engines.failures import DoesNotFit
 from privet.engines.watching import Watched, too_little_memory
@@ -36,12 +36,6 @@ CELLS_PER_ROW = 4
 
 KEYS_AT_ONCE = 8_000_000
 """Keys of rows that are held in memory at once."""
-
-SETS_AT_ONCE = 64
-"""Grouping sets per statement."""
-
-COLUMNS_AT_ONCE = 60
-"""Columns per statement; GROUPING_ID takes 63 at the most."""
 
 MOST_COLUMNS = 100
 """Columns of one group; planning more joins than that takes longer than counting."""

@@ -22,6 +22,7 @@ from privet.publishers import cutting
 from privet.publishers.attributes import Shape
 from privet.publishers.cells import Counted, check_people, room
 from privet.publishers.cutting import Aim, Cells, Cutter, Rules, Survey
+from privet.publishers.grouping import LINE
 from privet.publishers.loops import Floats, Ints
 from privet.table import Table
 
@@ -203,7 +204,7 @@ class Handed:
             self._finish_small(Finish(shape, aim, rules))
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
         cutting.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
-        lines = said[worst.size :].reshape(-1, 6).copy()
+        lines = said[worst.size :].reshape(-1, LINE).copy()
         lines[:, :2] += start
         return lines
 

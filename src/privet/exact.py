@@ -67,6 +67,34 @@ def shown(value: object) -> str:
     return str(value) if numeric else repr(value)
 
 
+def digits_after(x: Fraction) -> int | None:
+    """How many digits a fraction has behind the point; None: they have no end.
+
+    >>> digits_after(Fraction(7, 8)), digits_after(Fraction(1, 3))
+    (3, None)
+    """
+    rest, twos, fives = x.denominator, 0, 0
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    return max(twos, fives) if rest == 1 else None
+
+
+def all_digits(x: Fraction) -> str:
+    """All digits of a number, or the fraction where they have no end.
+
+    >>> all_digits(Fraction("-0.00000000012345678901")), all_digits(Fraction(1, 3))
+    ('-0.00000000012345678901', '1/3')
+    """
+    after = digits_after(x)
+    if not after:
+        return str(x)
+    digits = str(abs(x.numerator) * 10**after // x.denominator).zfill(after + 1)
+    sign = "-" if x < 0 else ""
+    return f"{sign}{digits[:-after]}.{digits[-after:]}"
+
+
 def probability(value: Number, what: str = "probability") -> Fraction:
     """Read a number between 0 and 1, both included.
 

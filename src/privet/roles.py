@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
-from privet.exact import Number, fraction
+from privet.exact import Number, all_digits, fraction
 from privet.fixed import Fixed
 
 KINDS = ("text", "integer", "number", "date", "datetime", "boolean", "other")
@@ -73,7 +73,7 @@ class Bins:
 
 
 LARGEST_EDGE = 10**300
-"""Engines compare edges as floats, which end soon after."""
+"""Numbers of tables are floats at the most, which end soon after."""
 
 
 def _edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
@@ -109,7 +109,7 @@ def _show(edge: Fraction | date) -> str:
     if not isinstance(edge, Fraction):
         return edge.isoformat()
     shortest = repr(float(edge)).removesuffix(".0")
-    return shortest if Fraction(shortest) == edge else str(edge)
+    return shortest if Fraction(shortest) == edge else all_digits(edge)
 
 
 @dataclass(frozen=True)

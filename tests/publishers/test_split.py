@@ -51,6 +51,51 @@ def test_a_coarser_key_is_proposed_where_a_finer_one_fails(people):
     assert any(p.bins for p in found)
 
 
+HUGE = [str(2**53 + i) for i in range(8)]
+TINY = [f"0.{10**19 + i}" for i in range(8)]
+DAYS = [f"2024-02-2{i + 1}" for i in range(8)]
+MOMENTS = [f"{day} 12:3{i}:00" for i, day in enumerate(DAYS)]
+FAR = ["-1e305", "-2", "-1.5", "0", "1e-7", "2.5", "1e300", "1e305"]
+IN_TWO = [["name", "key"], ["key", "ill"]]
+
+
+def keyed(values):
+    rows = [f"n{i},{v},i{i % 4}\n" for i, v in enumerate(values)]
+    return "name,key,ill\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("values", "edge"),
+    [
+        (HUGE, HUGE[4]),
+        (TINY, TINY[4]),
+        (DAYS, DAYS[4]),
+        (MOMENTS, DAYS[4]),
+        (FAR, "1e-07"),
+    ],
+    ids=["huge", "tiny", "days", "moments", "far"],
+)
+def test_bins_are_cut_at_exact_values(values, edge, tmp_path):
+    (tmp_path / "t.csv").write_text(keyed(values))
+    path = str(tmp_path / "t.csv")
+    with pv.read(path, identifier="name", sensitive="ill") as table:
+        method = pv.SplitViews(together=IN_TWO)
+        (found,) = method.propose(table, [promise("1/4")])
+    assert [edge] == found.bins["key"].to_list()
+
+
+def test_bins_of_moments_are_released_and_verified(tmp_path):
+    moments = pa.array(MOMENTS).cast(pa.timestamp("us"))
+    sides = {"name": HUGE, "key": moments, "ill": ["i0", "i1", "i2", "i3"] * 2}
+    with pv.read(pa.table(sides), identifier="name", sensitive="ill") as table:
+        method = pv.SplitViews(together=IN_TWO)
+        kept = pv.publish(table, [promise("1/4")], method=method)
+        kept.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
+    shown = (tmp_path / "out" / "view-1.csv").read_text()
+    assert 4 == shown.count("before 2024-02-25") == shown.count("from 2024-02-25")
+    assert pv.verify(tmp_path / "out").good
+
+
 def test_rules_are_kept(people):
     method = pv.SplitViews(together=[["name", "city"]], apart=[["age", "ill"]])
     for proposal in method.propose(people, [promise("1/2")]):

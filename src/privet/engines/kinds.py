@@ -6,6 +6,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from privet.engines.sql import DECIMAL, literal
+from privet.exact import digits_after
 from privet.roles import Bins
 
 WHOLE = r"[+-]?(0|[1-9][0-9]*)"
@@ -166,7 +167,8 @@ def _edge(edge: Fraction) -> str:
     >>> _edge(Fraction("-12.5")), _edge(Fraction(0)), _edge(Fraction(3, 100))
     ("(-1, -2, '874:')", "(0, 0, '')", "(1, -1, '3')")
     """
-    scale = _scale(edge.denominator)
+    after = digits_after(edge)
+    scale = MOST_DIGITS if after is None else min(after, MOST_DIGITS)
     whole = -(-edge.numerator * 10**scale // edge.denominator)
     if not whole:
         return "(0, 0, '')"
@@ -176,11 +178,3 @@ def _edge(edge: Fraction) -> str:
     if sign < 0:
         digits = digits.translate(str.maketrans("0123456789", "9876543210")) + ":"
     return f"({sign}, {sign * place}, {literal(digits)})"
-
-
-def _scale(denominator: int) -> int:
-    """How many digits after the point a fraction with this denominator has."""
-    for scale in range(MOST_DIGITS):
-        if 10**scale % denominator == 0:
-            return scale
-    return MOST_DIGITS

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
-from math import isfinite, log
+from math import log
+from typing import Any
 
 from privet.counts import Domain
 from privet.engines.base import Relabel, Run, Tally
+from privet.errors import InputError
+from privet.exact import fraction
 from privet.publishers.hierarchies import Hierarchy
-from privet.roles import Bins
+from privet.roles import LARGEST_EDGE, Bins
 from privet.table import Table
 
 LEVELS = (16, 8, 4, 2)
-"""Into how many bins a number may be cut to be shared."""
+"""Into how many bins a number or a date may be cut to be shared."""
+
+NUMBERS = ("integer", "number")
+DATES = ("date", "datetime")
+"""The kinds of columns that are cut into bins."""
+
+Edge = Any
+"""A fraction, or a date: in one column all are of one kind."""
 
 MOST_VALUES = 100_000
 """Different values of a column that may be cut into bins, or shown by levels."""
@@ -42,7 +54,7 @@ class Choice:
 def choices(
     table: Table, column: str, hierarchy: Hierarchy | None, run: Run
 ) -> list[Choice]:
-    """As it is; of numbers also in fewer and fewer bins, by a hierarchy its levels."""
+    """As it is; also in fewer and fewer bins, or by the levels of a hierarchy."""
     domain = table.domains([column], run)[column]
     if hierarchy is not None:
         hierarchy.require(iter(domain.labels), column)
@@ -50,7 +62,7 @@ def choices(
         return [Choice()]
     if hierarchy is not None:
         return [Choice(), *_levels(domain, hierarchy)]
-    if domain.kind not in ("integer", "number"):
+    if domain.kind not in NUMBERS + DATES:
         return [Choice()]
     return [Choice(), *_binned(table, column, domain, run)]
 
@@ -68,14 +80,38 @@ def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Choice]:
 
 
 def _binned(table: Table, column: str, domain: Domain, run: Run) -> Iterator[Choice]:
+    read = _date if domain.kind in DATES else _number
     ((_, counts),) = table.count([Tally((), column)], run)
-    values = [domain[int(v)] for v in counts.value]
-    number = [(float(v), int(n)) for v, n in zip(values, counts.n, strict=True) if v]
-    number = [(v, n) for v, n in sorted(number) if isfinite(v)]
+    rows: Counter[Edge] = Counter()
+    for code, n in zip(counts.value, counts.n, strict=True):
+        text = domain[int(code)]
+        if text is not None and (value := read(text)) is not None:
+            rows[value] += int(n)
     for level in LEVELS:
-        edges = _edges(number, level)
+        edges = _edges(sorted(rows.items()), level)
         if edges and len(edges) + 1 < len(domain):
             yield Choice(Bins(edges), worth=_worth(len(edges) + 1, len(domain)))
+
+
+def _number(text: str) -> Edge | None:
+    """A number as its digits say; None: nothing is cut there.
+
+    >>> _number("9007199254740993"), _number("nan")
+    (Fraction(9007199254740993, 1), None)
+    """
+    try:
+        value = fraction(text)
+    except InputError:
+        return None
+    return value if abs(value) <= LARGEST_EDGE else None
+
+
+def _date(text: str) -> Edge | None:
+    """The day of a date or a moment; None: nothing is cut there."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
 
 
 def _worth(left: int, of: int) -> Fraction:
@@ -87,17 +123,17 @@ def _worth(left: int, of: int) -> Fraction:
     return Fraction(log(left) / log(of)).limit_denominator(100)
 
 
-def _edges(values: Sequence[tuple[float, int]], bins: int) -> list[str]:
+def _edges(values: Sequence[tuple[Edge, int]], bins: int) -> list[Edge]:
     """Cuts that put about as many rows into each bin.
 
-    >>> _edges([(1.0, 2), (2.0, 2), (3.0, 2), (4.0, 2)], 2)
-    ['3']
+    >>> _edges([(1, 2), (2, 2), (3, 2), (4, 2)], 2)
+    [3]
     """
     total, seen = sum(n for _, n in values), 0
-    edges: list[str] = []
+    edges: list[Edge] = []
     for value, n in values:
         share = seen * bins // total
         if seen and share > len(edges):
-            edges.append(repr(value).removesuffix(".0"))
+            edges.append(value)
         seen += n
     return edges

@@ -179,7 +179,8 @@ def _sides(
     """Both sides of part / whole against the limit, multiplied out."""
     num, den = limit.numerator, limit.denominator
     # At least 1 each, so that the factors themselves fit into 64 bits too.
-    largest = max(int(part.max(initial=1)) * den, int(whole.max(initial=1)) * num)
+    most = max(int(part.max(initial=1)), -int(part.min(initial=0)))
+    largest = max(most * den, int(whole.max(initial=1)) * num)
     if largest < 2**63:
         return part * den, whole * num
     # A limit such as 0.333333333333 against a billion rows.

@@ -143,18 +143,23 @@ def test_missing_values(seed: int) -> None:
         for c, v in zip("abc", zip(*rows, strict=True), strict=True)
     }
     with pv.read(pa.table(columns), quasi=["a", "b", "c"]) as table:
-        own, dropped, wild = pv.audit(
+        own, dropped, wild, matched, alone = pv.audit(
             table,
             [
                 pv.Measure("own", k_anonymity=1),
                 pv.Measure("drop", k_anonymity=1, missing="drop"),
                 pv.Measure("wild", k_anonymity=1, missing="wildcard"),
+                pv.Measure("all", marketer_risk=1, missing="wildcard"),
+                pv.Measure("unique", sample_uniques=1, missing="wildcard"),
             ],
         ).findings
     whole = [r for r in rows if None not in r]
+    alike = slow.alike_with_wildcards(rows)
     assert min(rows.count(r) for r in rows) == own.value
     assert min(whole.count(r) for r in whole) == dropped.value
-    assert min(slow.alike_with_wildcards(rows)) == wild.value
+    assert min(alike) == wild.value
+    assert sum(Fraction(1, n) for n in alike) / len(rows) == matched.value
+    assert Fraction(alike.count(1), len(rows)) == alone.value
 
 
 def test_dropping_rows_changes_everybody_too() -> None:
@@ -163,9 +168,42 @@ def test_dropping_rows_changes_everybody_too() -> None:
         "s": ["1", "2", "1", "1", "2", None],
     }
     with pv.read(pa.table(columns), quasi="g", sensitive="s") as table:
-        (found,) = pv.audit(table, pv.Measure(t_closeness=1, missing="drop")).findings
+        close, diverse = pv.audit(
+            table,
+            [
+                pv.Measure(t_closeness=1, missing="drop"),
+                pv.Measure(distinct_l_diversity=1, missing="drop"),
+            ],
+        ).findings
+        # Alone: nothing else asks for everybody.
+        (even,) = pv.audit(
+            table, pv.Measure(entropy_l_diversity=1, missing="drop")
+        ).findings
     rows = [("p", "1"), ("p", "2"), ("q", "1"), ("q", "1")]
-    assert slow.equal(rows) == found.value
+    assert slow.equal(rows) == close.value
+    assert slow.distinct(rows) == diverse.value
+    assert pytest.approx(slow.entropy(rows)) == float(even.value)
+
+
+@pytest.mark.parametrize("kind", ["entropy_l_diversity", "delta_disclosure"])
+def test_levels_beyond_any_float(kind: str) -> None:
+    rows = [("p", "1"), ("p", "2"), ("q", "1")]
+    (found,) = measured(rows, pv.Measure(**{kind: 10**400}))
+    assert (kind == "delta_disclosure") == (found.verdict is pv.Verdict.SAFE)
+
+
+def test_infinite_numbers_have_an_order() -> None:
+    values = [float("inf"), 1.5, float("-inf"), 1.5]
+    table = pa.table({"g": ["p", "p", "q", "q"], "s": values})
+    close = pv.Measure(t_closeness=1, distance="ordered")
+    with pv.read(table, quasi="g", sensitive="s") as t:
+        assert Fraction(1, 4) == pv.audit(t, close).findings[0].value
+    table = pa.table({"g": ["p", "q"], "s": [float("nan"), 1.0]})
+    with (
+        pv.read(table, quasi="g", sensitive="s") as t,
+        pytest.raises(pv.InputError, match="some are NaN"),
+    ):
+        pv.audit(t, close)
 
 
 def test_a_population(tmp_path) -> None:
@@ -180,3 +218,13 @@ def test_a_population(tmp_path) -> None:
         measure = pv.Measure(journalist_risk=1, population=str(tmp_path / "all.csv"))
         with pytest.raises(pv.InputError, match="must hold everybody"):
             pv.audit(table, measure)
+
+
+def test_a_population_without_gaps(tmp_path) -> None:
+    (tmp_path / "all.csv").write_text("g\n" + "p\n" * 5 + "q\n" * 3, encoding="utf-8")
+    everybody = {"journalist_risk": 1, "population": str(tmp_path / "all.csv")}
+    with pv.read(pa.table({"g": ["p", "q", None]}), quasi="g") as table:
+        (found,) = pv.audit(table, pv.Measure(missing="drop", **everybody)).findings
+    assert Fraction(1, 3) == found.value
+    with pytest.raises(pv.InputError, match="where a population is counted"):
+        pv.Measure(missing="wildcard", **everybody)

@@ -155,6 +155,14 @@ def test_comparing_with_a_huge_denominator() -> None:
     assert [True] == exact.exceeds(one, np.array([NEAR]), tiny).tolist()
 
 
+def test_a_loss_never_exceeds_a_limit() -> None:
+    """Far below 0, where multiplying by the limit's denominator would turn round."""
+    lost = np.array([-(2**40), 1])
+    whole = np.array([2**40, 2**40])
+    tiny = Fraction(1, 3 * 2**22)
+    assert [False, False] == exact.exceeds(lost, whole, tiny).tolist()
+
+
 def test_comparing_nothing() -> None:
     nothing = np.array([], dtype=np.int64)
     assert [] == exact.exceeds(nothing, nothing, Fraction(1, 2)).tolist()

@@ -7,6 +7,7 @@ hierarchical ground distances.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -56,13 +57,26 @@ def in_order(domain: Domain, everybody: Ints) -> Rows:
         )
     texts = [str(label) for label in labels]
     if domain.kind in ("integer", "number"):
-        return codes[sorted(range(len(texts)), key=lambda i: fraction(texts[i]))]
+        numbers = [_number(text, domain.name) for text in texts]
+        return codes[sorted(range(len(texts)), key=numbers.__getitem__)]
     if domain.kind in ("date", "datetime"):
         return codes[sorted(range(len(texts)), key=texts.__getitem__)]
     raise InputError(
         f"The ordered distance must be for numbers or dates; {domain.name!r} holds "
         f"{domain.kind}. Use the equal or the hierarchical distance."
     )
+
+
+def _number(text: str, column: str) -> Fraction | float:
+    """A label as a number; the infinite ones come first and last."""
+    if "inf" in text.lower():
+        return float(text)
+    if text.lower() == "nan":
+        raise InputError(
+            f"Values of {column!r} must be numbers to be ordered; some are NaN. Read "
+            "them as missing, or use another distance."
+        )
+    return fraction(text)
 
 
 def hierarchical(

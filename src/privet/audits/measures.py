@@ -62,6 +62,8 @@ class Extreme:
     people: int = 0
     alone: int = 0
     """People who look like nobody else."""
+    matches: Fraction = Fraction(0)
+    """Rows somebody gets right on average who matches all of them."""
 
     def add(self, batch: Batch) -> Extreme:
         """With some more groups."""
@@ -81,6 +83,9 @@ class Extreme:
             people_beyond=int(groups.total[found.beyond].sum()),
             people=int(groups.total.sum()),
             alone=int((batch.people == 1).sum()),
+            matches=batch.matches
+            if self.measure.kind == "marketer_risk"
+            else self.matches,
         )
         return self | here
 
@@ -115,14 +120,15 @@ class Extreme:
             people_beyond=self.people_beyond + other.people_beyond,
             people=self.people + other.people,
             alone=self.alone + other.alone,
+            matches=self.matches + other.matches,
         )
 
     def finding(self, columns: Sequence[str], counted: str) -> Finding:
         """What became of the measure."""
         value, kept = self.value, not self.beyond
         if self.measure.kind in OVERALL:
-            many = self.groups if self.measure.kind == "marketer_risk" else self.alone
-            value = Fraction(many, self.people)
+            many = self.matches if self.measure.kind == "marketer_risk" else self.alone
+            value = Fraction(many) / self.people
             kept = value <= self.measure.level
         return Finding(
             promise=self.measure,
@@ -247,8 +253,8 @@ class _Counting:
         dropped: Ints | None,
     ) -> Batch:
         if measure.missing == "drop":
-            whole = without_missing(groups, values=KINDS[measure.kind].sensitive)
-            return Batch(whole, dropped)
+            groups = without_missing(groups, values=KINDS[measure.kind].sensitive)
+            everybody = dropped
         if measure.population is not None:
             assert isinstance(self._release, Table)
             people = sizes_in(measure.population, groups, self._release, self._run)

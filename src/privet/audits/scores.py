@@ -48,14 +48,29 @@ class Batch:
         """How many look alike, group by group."""
         return self.groups.total if self.sizes is None else self.sizes
 
-    def distribution(self) -> Ints:
-        """How many of everybody have each value, where everybody has just one."""
-        assert self.everybody is not None
+    @property
+    def matches(self) -> Fraction:
+        """Rows somebody gets right on average who matches all of them."""
+        if self.sizes is None:
+            return Fraction(len(self.groups))
+        sizes, at = np.unique(self.sizes, return_inverse=True)
+        rows = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(rows, at, self.groups.total)
+        each = zip(rows.tolist(), sizes.tolist(), strict=True)
+        return sum((Fraction(n, size) for n, size in each), Fraction(0))
+
+    def require_one_value(self) -> None:
+        """Shares of values need people who have just one each."""
         if int(self.groups.n.sum()) != int(self.groups.total.sum()):
             raise InputError(
                 "Each person must have one value to be compared with everybody; some "
                 "have several."
             )
+
+    def distribution(self) -> Ints:
+        """How many of everybody have each value, where everybody has just one."""
+        assert self.everybody is not None
+        self.require_one_value()
         most = int(self.groups.total.max()) * int(self.everybody.sum())
         if most * 4 * len(self.everybody) >= 2**63:
             raise TooLarge(
@@ -125,15 +140,20 @@ def _recursive(measure: Measure, batch: Batch) -> Scores:
 
 def _entropy(measure: Measure, batch: Batch) -> Scores:
     groups = batch.groups
-    batch.distribution()
+    batch.require_one_value()
     logs = np.add.reduceat(groups.n * np.log(groups.n), groups.start[:-1])
     diverse = np.exp(np.log(groups.total) - logs / groups.total)
-    level = float(measure.level)
+    level = _near(measure.level)
     beyond = diverse < level
     for g in np.flatnonzero(np.abs(diverse - level) <= NEAR * level).tolist():
         counts = groups.n[groups.start[g] : groups.start[g + 1]].tolist()
         beyond[g] = not certain.entropy_reaches(counts, measure.level)
     return Scores(*_shown(diverse), beyond)
+
+
+def _near(level: Fraction) -> float:
+    """A level as a float, or one that no logarithm of counts reaches."""
+    return float(min(level, 2**100))
 
 
 SHOWN = 10**9
@@ -196,7 +216,7 @@ def _delta(measure: Measure, batch: Batch) -> Scores:
     ratio = part / whole
     at = _best(np.maximum(ratio, 1 / ratio), batch.groups.start)
     moved = np.abs(np.log(ratio[at]))
-    level = float(measure.level)
+    level = _near(measure.level)
     beyond = moved >= level
     for g in np.flatnonzero(np.abs(moved - level) <= NEAR * max(level, NEAR)).tolist():
         own = Fraction(int(part[at[g]]), int(whole[at[g]]))

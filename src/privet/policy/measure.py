@@ -220,6 +220,11 @@ class Measure:
                 "missing must be 'value' or 'drop' for a measure of a sensitive "
                 "column; got 'wildcard', which is about quasi columns."
             )
+        if self.missing == "wildcard" and self.population is not None:
+            raise InputError(
+                "missing must be 'value' or 'drop' where a population is counted; "
+                "got 'wildcard'."
+            )
 
     @property
     def sense(self) -> str:

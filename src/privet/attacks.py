@@ -110,11 +110,16 @@ def recounted(
         having *= _dealt(crowd) * perm(everybody, crowd.companions)
         lacking *= _dealt(crowd) * perm(without, crowd.companions)
     if not having + lacking:
-        raise InputError(
-            "What an insider knows must fit some table that would give this release; "
-            "it fits none."
-        )
+        raise impossible()
     return Fraction(having, having + lacking)
+
+
+def impossible() -> InputError:
+    """What is known contradicts the release, or itself."""
+    return InputError(
+        "What an insider knows must fit some table that would give this release; "
+        "it fits none."
+    )
 
 
 def _with_victim(

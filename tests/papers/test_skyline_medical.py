@@ -89,6 +89,7 @@ def test_hidden_columns_move_people_together(hospital: pv.Table) -> None:
         (lambda has: has["Ed"] == "Flu" and has["Tom"] != "Cancer", Fraction(1)),
         (lambda has: has["Tom"] in ("AIDS", "Flu"), Fraction(1, 2)),
         (lambda has: has["Ann"] == "Cold", Fraction(1, 4)),
+        (lambda has: has.get("Frank") == has.get("Gloria"), Fraction(1, 2)),
         (lambda has: True, Fraction(1, 4)),
     ],
 )
@@ -103,6 +104,36 @@ def test_a_sentence_beside_names(hospital: pv.Table) -> None:
     assert Fraction(3, 5) == found.posterior
 
 
+def test_a_companion_contradicts_one_value_only(hospital: pv.Table) -> None:
+    """A sentence that says nothing changes nothing, whatever the value."""
+    insider = pv.Insider(["Flu"], {"Ed": "Cancer"}, ["Frank", "Gloria"], "Tom")
+    fitting = pv.belief(hospital, insider).posterior
+    assert fitting == pv.belief(hospital, insider, knowing=lambda has: True).posterior
+
+
+@pytest.mark.parametrize(
+    "insider",
+    [
+        pv.Insider(1, {"Ed": "AIDS", "Frank": "AIDS"}, victim="Tom"),
+        pv.Insider(knows_others={"Ed": "Cold"}, victim="Tom"),
+        pv.Insider(["Flu", "Cancer", "AIDS"], victim="Tom"),
+    ],
+)
+@pytest.mark.parametrize("about", [None, "AIDS", "Flu", "Cold"])
+def test_what_cannot_be_known_is_refused(hospital: pv.Table, insider, about) -> None:
+    """Also about a value that nobody has left, and beside numbers."""
+    with pytest.raises(pv.InputError, match="fits none"):
+        pv.belief(hospital, insider, about and {"disease": about})
+
+
+def test_nobody_left_to_know() -> None:
+    """Both others are companions by name: no third person is there to be known."""
+    rows = {"name": ["Al", "Bo", "Cy"], "disease": ["Flu", "Cold", "Flu"]}
+    with pv.read(pa.table(rows), identifier="name", sensitive="disease") as table:
+        insider = pv.Insider(0, 1, ["Al", "Cy"], victim="Bo")
+        assert 1 == pv.belief(table, insider, {"disease": "Cold"}).posterior
+
+
 def test_sentences_that_make_no_sense(hospital: pv.Table) -> None:
     tom = pv.Insider(victim="Tom")
     with pytest.raises(pv.InputError, match="fits none"):
@@ -113,3 +144,5 @@ def test_sentences_that_make_no_sense(hospital: pv.Table) -> None:
         pv.belief(hospital, pv.Insider(), TOM, knowing=bool)
     with pytest.raises(pv.InputError, match="'Zoe' must be one person"):
         pv.belief(hospital, tom, TOM, knowing=lambda has: has["Zoe"])
+    with pytest.raises(pv.InputError, match="ask for people by their names"):
+        pv.belief(hospital, tom, TOM, knowing=lambda has: "Flu" in has.values())

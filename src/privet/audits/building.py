@@ -54,22 +54,25 @@ def placed(
     point: Point,
     shape: str,
 ) -> tuple[Crowd, ...]:
-    """The crowds with as many people known and companions as the attack needs."""
+    """The crowds with as many people known and companions as the attack needs.
+
+    Companions by name leave fewer people to know; who would know more of them than
+    are left is certain already.
+    """
     k, m = point.k, point.m
     tail = {c: n for c, n in left(victim).items() if not _any(c, (value, *ruled))}
+    without = sum(n for c, n in left(victim).items() if not has(c, value))
+    known = min(k, sum(tail.values()), max(without - victim.companions, 0))
     if shape == TOGETHER:
-        known = min(k, sum(tail.values()))
-        without = sum(n for c, n in left(victim).items() if not has(c, value))
         # Who knows the whole tail is certain already.
         more = min(m, without - known) if known < sum(tail.values()) else 0
         return (_joined(victim, _first(tail, known), more),)
     lacking = {c: n for c, n in left(other).items() if not has(c, value)}
     room = sum(lacking.values())
     if shape == APART:
-        known = min(k, room)
+        known = min(k, room, max(room + 1 - other.companions, 0))
         more = min(m, room - known + 1)
         return victim, _joined(other, _first(lacking, known), more)
-    known = min(k, sum(tail.values()))
     return (
         _joined(victim, _first(tail, known), 0),
         _joined(other, {}, min(m, room + 1)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from privet.adversary import Insider
-from privet.attacks import Attack, Cell, Crowd, recounted
+from privet.attacks import Attack, Cell, Crowd, impossible, recounted
 from privet.audits.building import crowd, left, most_frequent, placed
 from privet.audits.odds import Point
 from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
@@ -85,6 +85,7 @@ class Named:
         """The best attack on the victim; None where they can have no such value."""
         assert self.insider.victim is not None
         home = self.homes[self.insider.victim]
+        self._require_possible(home)
         best: Attack | None = None
         wrong: InputError | None = None
         for value in self._values(self.crowds[home]):
@@ -100,6 +101,17 @@ class Named:
         if best is None and wrong is not None:
             raise wrong
         return best
+
+    def _require_possible(self, home: Key) -> None:
+        """What is known must be possible, whatever the victim is believed to have."""
+        given = self.insider.rules_out
+        out = given if isinstance(given, tuple) else ()
+        for key, group in self.crowds.items():
+            cards = left(group)
+            several = all(cards.get(c, -1) >= 0 for c in group.known)
+            some = any(n and c not in out for c, n in cards.items())
+            if not several or (key == home and not some):
+                raise impossible()
 
     def _values(self, group: Crowd) -> list[str | None]:
         every: list[str | None] = list(group.histogram)  # type: ignore[arg-type]

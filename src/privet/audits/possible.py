@@ -6,7 +6,7 @@ release, however odd the knowledge, and it is what the fast formulas are tested 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
@@ -72,19 +72,41 @@ def belief(
             fitting += 1
             having += world[group][person] == value
     if not fitting:
-        raise InputError("What is known must fit some world; it fits none.")
+        raise NoWorld("What is known must fit some world; it fits none.")
     return Fraction(having, fitting)
+
+
+class NoWorld(InputError):
+    """What is known contradicts the release, or itself."""
 
 
 class _Asked(Exception):
     """Somebody is asked about who was not looked up yet."""
 
 
-class Known(dict[str, str | None]):
+class Known(Mapping[str, str | None]):
     """Who has what in one world; asks for people it does not have."""
 
-    def __missing__(self, name: str) -> NoReturn:
-        raise _Asked(name)
+    def __init__(self, cells: Iterable[tuple[str, str | None]]) -> None:
+        self._cells = dict(cells)
+
+    def __getitem__(self, name: str) -> str | None:
+        if name not in self._cells:
+            raise _Asked(name)
+        return self._cells[name]
+
+    def __iter__(self) -> NoReturn:
+        raise _no_list()
+
+    def __len__(self) -> NoReturn:
+        raise _no_list()
+
+
+def _no_list() -> InputError:
+    return InputError(
+        "A sentence must ask for people by their names, such as has['Ed'] == 'Flu'; "
+        "got one that lists everybody."
+    )
 
 
 def belief_about(
@@ -138,7 +160,7 @@ def _share(
             fitting += ways
             having += ways * (world[victim] == value)
     if not fitting:
-        raise InputError("What is known must fit some world; it fits none.")
+        raise NoWorld("What is known must fit some world; it fits none.")
     return Fraction(having, fitting)
 
 

@@ -34,9 +34,17 @@ def belief_knowing(
     _, own = homes(insider.victim)
     wanted = list(own) if values is None else [_text(v) for v in values]
     fits = _fitting(insider, knowing)
-    beliefs = {
-        v: possible.belief_about(insider.victim, v, homes, fits(v)) for v in wanted
-    }
+    beliefs: dict[str | None, Fraction] = {}
+    wrong: InputError | None = None
+    for v in wanted:
+        try:
+            beliefs[v] = possible.belief_about(insider.victim, v, homes, fits(v))
+        except (
+            possible.NoWorld
+        ) as error:  # companions may contradict one value, not the others
+            wrong = error
+    if not beliefs and wrong is not None:
+        raise wrong
     worst = max(beliefs, key=lambda v: beliefs[v])
     return Belief(homes.share(worst), beliefs[worst])
 

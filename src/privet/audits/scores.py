@@ -153,7 +153,7 @@ def _entropy(measure: Measure, batch: Batch) -> Scores:
 
 def _near(level: Fraction) -> float:
     """A level as a float, or one that no logarithm of counts reaches."""
-    return float(min(level, 2**100))
+    return float(min(level, Fraction(2**100)))
 
 
 SHOWN = 10**9

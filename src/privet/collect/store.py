@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
+from privet.engines.sources import differ
 from privet.engines.sql import quoted
 from privet.errors import EngineError, InputError
 from privet.releases.design import Design
@@ -96,6 +97,12 @@ class Store:
     """Writes answers, many at once where many come; one thread does it all."""
 
     def __init__(self, path: Path, design: Design) -> None:
+        if not differ(design.columns):
+            raise InputError(
+                "Questions must have names that differ by more than case to be "
+                "collected, since DuckDB takes 'Age' and 'age' for one column; got "
+                f"{', '.join(map(repr, design.columns))}."
+            )
         self.path = path
         self.design = design
         self._queue: SimpleQueue[tuple[Report, bytes | None, Future[None]] | None] = (

@@ -45,11 +45,22 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
     except Exception as error:
         if isinstance(error, PrivetError):
             raise
-        frame, names = None, ()
-    if frame is None:
-        raise InputError(f"Spark must be able to read {found.words}; it is not.")
-    place = Frame(frame, textual=found.textual)
-    return replace(found, place=place, names=names, scan="", rows=None)
+        failed = _unread(found.words, error)
+    else:
+        place = Frame(frame, textual=found.textual)
+        return replace(found, place=place, names=names, scan="", rows=None)
+    raise failed
+
+
+def _unread(words: str, error: Exception) -> InputError:
+    """What Spark's refusal means; none of its text is passed on."""
+    condition = getattr(error, "getCondition", lambda: None)()
+    if condition in ("COLUMN_ALREADY_EXISTS", "AMBIGUOUS_REFERENCE"):
+        return InputError(
+            f"Columns of {words} must differ by more than case where Spark reads them, "
+            "unless spark.sql.caseSensitive is true in its session. Rename one of them."
+        )
+    return InputError(f"Spark must be able to read {words}; it is not.")
 
 
 def _frame(
@@ -103,7 +114,6 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
     """Files only the cluster reaches, told apart by how their names end."""
     endings = {Path(urlsplit(c).path.rstrip("/")).suffix.lower() for c in called}
     words = "the files at " + urlsplit(called[0])._replace(netloc="…").geturl()
-    failed = InputError(f"Spark must be able to read {words}; it is not.")
     if text.null:
         raise InputError(
             "null must be left out where only Spark reaches the text files; got "
@@ -114,8 +124,8 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
             frame = _read_csv(session, called, text, text.delimiter or ",")
             return Source(None, textual=True, words=words, place=Frame(frame, True))
         return Source(None, words=words, place=Frame(_read_parquet(session, called)))
-    except Exception:
-        pass
+    except Exception as error:
+        failed = _unread(words, error)
     raise failed
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from privet.engines import kinds, sql
 from privet.engines.base import Amount, Engine, Run, Tally
 from privet.engines.chance import Bits, Codes, Disguise
 from privet.engines.coding import Dictionary
+from privet.engines.copying import file_of
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import ROWS_AT_ONCE, Session
 from privet.engines.sources import Source
@@ -114,9 +114,10 @@ class Disguising:
     def write(self, reports: Iterable[pa.RecordBatch]) -> int:
         """Write the file; how many rows it has."""
         rows = 0
-        with _writer(self._drawing, self.schema()) as writer:
+        path, format_ = self._drawing.path, self._drawing.format
+        with file_of(path, format_, self.schema()) as file:
             for batch in reports:
-                writer.write_batch(self.show(batch))
+                file.write_batch(self.show(batch))
                 rows += len(batch)
         return rows
 
@@ -218,35 +219,6 @@ def _column(values: pa.Array, codes: Codes) -> pa.Array:
     width = np.int8 if len(values) < 2**7 else np.int32
     index = pa.array(codes.astype(width), mask=mask)
     return pa.DictionaryArray.from_arrays(index, values)
-
-
-def _writer(drawing: Drawing, schema: pa.Schema) -> Any:
-    if drawing.format == "csv":
-        from pyarrow import csv
-
-        plain = pa.schema([pa.field(f.name, pa.string()) for f in schema])
-        return _Plain(csv.CSVWriter(drawing.path, plain), plain)
-    from pyarrow import parquet
-
-    return parquet.ParquetWriter(drawing.path, schema, compression="zstd")
-
-
-class _Plain:
-    """Writes CSV, which has no dictionaries."""
-
-    def __init__(self, writer: Any, schema: pa.Schema) -> None:
-        self._writer = writer
-        self._schema = schema
-
-    def __enter__(self) -> _Plain:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._writer.close()
-
-    def write_batch(self, batch: pa.RecordBatch) -> None:
-        plain = [c.cast(pa.string()) for c in batch.columns]
-        self._writer.write_batch(pa.record_batch(plain, schema=self._schema))
 
 
 # Counting reports -------------------------------------------------------------------

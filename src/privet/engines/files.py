@@ -193,6 +193,7 @@ def _from_parquet(paths: list[Path], root: Path, words: str) -> Source:
     for path, footer in zip(paths[1:], footers[1:], strict=True):
         _check_same(footers[0].types, footer.types, paths[0], path)
     hive = _hive(paths, root, words)
+    _refuse_alike(hive, names)
     return Source(
         (*names, *(k for k in hive if k not in names)),
         _hive_scan(paths[0], hive, names),
@@ -250,6 +251,17 @@ def _hive(paths: list[Path], root: Path, words: str) -> list[str]:
             + "."
         )
     return list(keys.pop())
+
+
+def _refuse_alike(hive: list[str], names: list[str]) -> None:
+    """DuckDB would take the value of the folder for that of the column."""
+    for key in hive:
+        alike = [n for n in names if n != key and n.casefold() == key.casefold()]
+        if alike:
+            raise InputError(
+                f"Folders such as '{key}=…' must not be named like the column "
+                f"{alike[0]!r} but for case. Rename the folders or the column."
+            )
 
 
 def _below(path: Path, root: Path) -> Path:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privet.engines.sources import Source, refuse_twice
+from privet.engines.sources import Source, differ, refuse_twice
 from privet.engines.sql import quoted
 from privet.errors import EmptyTable, InputError, PrivacyWarning
 
@@ -253,7 +253,7 @@ def _from_relation(relation: Any) -> Source:
 
 def _as_texts(relation: Any, names: list[str], columns: set[int]) -> Any:
     """The relation with some columns as text, since Arrow would change their values."""
-    if len({n.casefold() for n in names}) < len(names):
+    if not differ(names):
         raise InputError(
             "Column names of the relation must differ by more than case, since it has "
             f"columns of type {', '.join(LOSSY)}."

@@ -11,11 +11,12 @@ import numpy as np
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
+from privet.engines.copying import copied
 from privet.engines.failures import DoesNotFit
 from privet.engines.fetching import sent
 from privet.engines.places import Place
 from privet.engines.session import Session, too_little_memory
-from privet.engines.writing import named, spelled, summed
+from privet.engines.writing import spelled, summed
 from privet.errors import EngineError
 
 ROWS_PER_FILE = 4_000_000
@@ -92,16 +93,14 @@ class Rewriter:
         """Shuffle and write what comes, as rows of files are written."""
         writing = self._writing
         cells = ", ".join(
-            f"{spelled(f'o{i}', name, writing)} AS {sql.quoted(named(name, writing))}"
+            f"{spelled(f'o{i}', name, writing)} AS o{i}"
             for i, name in enumerate(writing.columns)
         )
         with self._local.drawing() as drawn:
             shuffled = sql.shuffled(self._arrived(types), drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
-            copy = sql.copy(select, writing.path, writing.format)
-            work = partial(self._local.fetch, copy)
-            found = self._local.watched(work, run, "writing", (1, 1))
-        return int(found[0][0].as_py())
+            work = partial(copied, self._local.con, select, writing)
+            return self._local.watched(work, run, "writing", (1, 1))
 
     def _arrived(self, types: Mapping[str, str]) -> str:
         """The rows that come, with texts as they are meant."""

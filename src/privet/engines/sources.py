@@ -119,6 +119,15 @@ class Source:
         return self.textual or column in self.mixed
 
 
+def differ(names: Sequence[str]) -> bool:
+    """Whether DuckDB tells all names apart; it minds no case.
+
+    >>> differ(["age", "job"]), differ(["Age", "age"])
+    (True, False)
+    """
+    return len({n.casefold() for n in names}) == len(names)
+
+
 def refuse_twice(names: Sequence[str], words: str) -> None:
     """Column names must differ."""
     twice = sorted(n for n, times in Counter(names).items() if times > 1)

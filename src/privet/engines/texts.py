@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from privet.engines.base import Progress, Run
-from privet.engines.sources import ENCODINGS, Source, TextOptions, refuse_twice
+from privet.engines.sources import ENCODINGS, Source, TextOptions, differ, refuse_twice
 from privet.engines.sql import literal, unguarded_name
 from privet.errors import EmptyTable, InputError
 
@@ -156,7 +156,7 @@ def json_scan(names: Sequence[str]) -> str:
 
     DuckDB's names do not tell `a` from `A`, its paths into an object do.
     """
-    if "" not in names and len({n.casefold() for n in names}) == len(names):
+    if "" not in names and differ(names):
         columns = ", ".join(f"{literal(n)}: 'JSON'" for n in names)
         return (
             f"read_json({FILES}, format = 'newline_delimited', "

@@ -10,6 +10,7 @@ import numpy as np
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run, Writing
 from privet.engines.coding import Dictionary
+from privet.engines.copying import copied
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session, too_little_memory
 from privet.engines.sources import Source
@@ -57,8 +58,8 @@ class Writer:
         return rows
 
     def _copied(self, statement: str) -> int:
-        """Run a COPY in this thread; how many rows it wrote."""
-        return int(self._session.con.execute(statement).fetchall()[0][0])
+        """Write what a statement selects; how many rows that are."""
+        return copied(self._session.con, statement, self._writing)
 
     def _statement(self, drawn: str, run: Run) -> str:
         cells = [self._cell(c, run) for c in self._writing.columns]
@@ -67,12 +68,10 @@ class Writer:
         else:  # shuffled before values are looked up, which may be long
             shuffled = self._rows(cells, f"({sql.shuffled(self._repeated(), drawn)})")
         chosen = ", ".join(
-            f"{spelled(f'o{i}', name, self._writing)} AS "
-            f"{sql.quoted(named(name, self._writing))}"
+            f"{spelled(f'o{i}', name, self._writing)} AS o{i}"
             for i, name in enumerate(self._writing.columns)
         )
-        select = f"SELECT {chosen} FROM ({shuffled})"
-        return sql.copy(select, self._writing.path, self._writing.format)
+        return f"SELECT {chosen} FROM ({shuffled})"
 
     def _rows(self, cells: list[str], people: str) -> str:
         """The rows to write; those that look alike once, where they are counted."""
@@ -129,11 +128,6 @@ def summed(rows: str, columns: int, weight: int) -> str:
     )
     by = f"GROUP BY {others}" if others else ""
     return f"SELECT {chosen} FROM ({rows}) r {by} HAVING sum(o{weight}) > 0"
-
-
-def named(name: str, writing: Writing) -> str:
-    """A name that a spreadsheet does not take for a formula."""
-    return sql.guarded_name(name) if writing.format == "csv" else name
 
 
 def spelled(cell: str, name: str, writing: Writing) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.engines.sources import Source
-from privet.engines.sql import literal, quoted
+from privet.engines.sql import literal
 from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import View
@@ -73,10 +73,8 @@ def _scan(source: Source) -> str:
 def _called(names: Sequence[str], view: View, own: Sequence[str]) -> list[str]:
     """The columns of all views, those of others missing."""
     return [
-        f"f{list(own).index(n)} AS {quoted(n)}"
-        if n in view.columns
-        else f"NULL AS {quoted(n)}"
-        for n in names
+        f"f{list(own).index(n)} AS n{i}" if n in view.columns else f"NULL AS n{i}"
+        for i, n in enumerate(names)
     ]
 
 

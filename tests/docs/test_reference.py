@@ -7,12 +7,15 @@ import re
 import tomllib
 from pathlib import Path
 
-import classifier_fields as fields
 import click
 import examples
 import generate
 import jsonschema
 import pytest
+from making import classifier_fields as fields
+from making import python_page, release_page
+from making.exit_page import CODES
+from making.policy_page import EXAMPLES
 
 import privet as pv
 from privet.cli import cli
@@ -47,7 +50,7 @@ def test_the_page_is_current(name: str) -> None:
 
 @pytest.mark.parametrize("name", pv.__all__)
 def test_every_public_name_has_a_section(name: str) -> None:
-    assert 1 == page("python.md").count(f"{{ #{generate.anchor(name)} }}")
+    assert 1 == page("python.md").count(f"{{ #{python_page.anchor(name)} }}")
 
 
 @pytest.mark.parametrize("name", pv.__all__)
@@ -57,7 +60,7 @@ def test_every_public_name_is_documented(name: str) -> None:
 
 
 def test_no_name_is_left_without_a_shelf() -> None:
-    assert ["__version__"] == generate._shelves()["More"]
+    assert ["__version__"] == python_page.shelves()["More"]
 
 
 @pytest.mark.parametrize("key", [*KEYS, *FREE])
@@ -67,14 +70,14 @@ def test_every_policy_key_has_a_section(key: str) -> None:
 
 @pytest.mark.parametrize("key", [*KEYS, *FREE])
 def test_every_policy_key_has_an_example_that_works(key: str) -> None:
-    text = generate.EXAMPLES[key]
+    text = EXAMPLES[key]
     assert key.rpartition(".")[2] in text
     policy = pv.Policy.from_toml(complete(text))
     assert policy.promises or policy.measures
 
 
 def test_there_is_no_example_of_a_key_that_is_gone() -> None:
-    assert set(generate.EXAMPLES) == {*KEYS, *FREE}
+    assert set(EXAMPLES) == {*KEYS, *FREE}
 
 
 def commands() -> list[tuple[str, click.Command]]:
@@ -94,15 +97,7 @@ def test_every_option_has_its_line(name: str, command: click.Command) -> None:
 
 def test_every_exit_code_is_explained() -> None:
     codes = {*EXIT.values(), WRONG, INFEASIBLE, BUG, INTERRUPTED}
-    assert codes == set(generate.CODES)
-
-
-def test_every_field_of_the_json_output_is_explained() -> None:
-    found = generate.sample()
-    finding = found["findings"][0]
-    assert set(found) == set(generate.FIELDS)
-    assert set(finding) == set(generate.FINDING_FIELDS)
-    assert set(finding["witness"]) == set(generate.WITNESS_FIELDS)
+    assert codes == set(CODES)
 
 
 def paths(content: object, *below: str) -> set[str]:
@@ -119,23 +114,23 @@ def paths(content: object, *below: str) -> set[str]:
     return {*content, *inside}
 
 
-RELEASED = generate.release_sample()
+RELEASED = release_page.release_sample()
 
 
 def test_every_field_of_the_manifest_is_explained() -> None:
     manifest, _, _ = RELEASED
     rare = {"measures", "columns.bins", "columns.target"}
     found = paths(manifest, "files", "columns", "promises")
-    assert set(generate.MANIFEST_FIELDS) == found | rare
+    assert set(release_page.MANIFEST_FIELDS) == found | rare
 
 
 def test_every_field_of_disguised_answers_is_explained() -> None:
-    manifest = generate.responses_sample()
+    manifest = release_page.responses_sample()
     found = paths(manifest, "files", "columns", "promises")
     found |= {f"privacy.{key}" for key in manifest["privacy"]}
-    explained = set(generate.MANIFEST_FIELDS) | set(generate.RESPONSES_FIELDS)
+    explained = set(release_page.MANIFEST_FIELDS) | set(release_page.RESPONSES_FIELDS)
     assert found <= explained
-    assert set(generate.RESPONSES_FIELDS) <= found
+    assert set(release_page.RESPONSES_FIELDS) <= found
 
 
 def test_every_field_of_a_classifier_is_explained() -> None:
@@ -145,7 +140,7 @@ def test_every_field_of_a_classifier_is_explained() -> None:
     for manifest, _, _ in (plain, with_rows):
         found |= paths(manifest, "files", "columns", "promises")
         found |= {f"synthetic.{k}" for k in manifest.get("synthetic", {})}
-    assert found <= set(generate.MANIFEST_FIELDS) | set(fields.CLASSIFIER_FIELDS)
+    assert found <= set(release_page.MANIFEST_FIELDS) | set(fields.CLASSIFIER_FIELDS)
     rare = {"promises.prior", "promises.within"}
     assert set(fields.CLASSIFIER_FIELDS) - rare <= found
     _, card, custody = plain
@@ -158,18 +153,13 @@ def test_every_field_of_a_classifier_is_explained() -> None:
 
 def test_every_field_of_the_custody_record_is_explained() -> None:
     _, custody, _ = RELEASED
-    assert set(generate.CUSTODY_FIELDS) == set(custody)
+    assert set(release_page.CUSTODY_FIELDS) == set(custody)
 
 
 def test_every_field_of_the_recipe_is_explained() -> None:
     _, custody, _ = RELEASED
     cuts = {"columns.cut_after", "columns.kind"}
-    assert set(generate.RECIPE_FIELDS) == paths(custody["recipe"], "columns") | cuts
-
-
-def test_every_field_that_publishing_prints_is_explained() -> None:
-    _, _, told = RELEASED
-    assert set(generate.PUBLISH_FIELDS) == set(told)
+    assert set(release_page.RECIPE_FIELDS) == paths(custody["recipe"], "columns") | cuts
 
 
 # The schema -------------------------------------------------------------------------
@@ -207,7 +197,7 @@ def test_the_schema_accepts_the_policies_shown(where: str, text: str) -> None:
 
 @pytest.mark.parametrize("key", [*KEYS, *FREE])
 def test_the_schema_accepts_the_examples(key: str) -> None:
-    CHECK.validate(tomllib.loads(complete(generate.EXAMPLES[key])))
+    CHECK.validate(tomllib.loads(complete(EXAMPLES[key])))
 
 
 def test_the_schema_refuses_a_slip() -> None:
@@ -221,7 +211,7 @@ def test_the_schema_refuses_a_slip() -> None:
 def test_a_docstring_becomes_markdown() -> None:
     text = "Sums up.\n\nParameters\n----------\na, b\n    Two\n    numbers.\n\n"
     text += "Examples\n--------\n>>> 1\n1"
-    made = generate.docstring(text)
+    made = python_page.docstring(text)
     assert "Sums up.\n\n- `a`, `b`: Two numbers.\n\n```pycon\n>>> 1\n1\n```" == made
 
 

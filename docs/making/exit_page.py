@@ -1,0 +1,48 @@
+"""The page of exit codes."""
+
+from __future__ import annotations
+
+from making.markdown import page, table
+from privet.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
+
+CODES = {
+    EXIT["safe"]: "Every promise that applies is kept.",
+    EXIT["breach"]: "At least one promise is broken.",
+    WRONG: "Wrong use: an option, a file, a column or a policy is not what it must be, "
+    "or no promise applies. Nothing was judged.",
+    EXIT["undecided"]: "No promise is known to be broken, but at least one could not "
+    "be decided.",
+    INFEASIBLE: "No release keeps the promises: even with everything hidden one is "
+    "broken, or a recipe breaks one, or a measure is not reached. Nothing was written.",
+    BUG: "A mistake in privet itself. Nothing was judged or written.",
+    INTERRUPTED: "Ctrl-C ended the command before it had an answer.",
+}
+
+
+def exit_page() -> str:
+    """What the exit codes of the command line mean."""
+    words: dict[int, list[str]] = {}
+    for verdict, code in EXIT.items():
+        words.setdefault(code, []).append(verdict)
+    rows = [
+        (f"`{code}`", ", ".join(words.get(code, [])), said)
+        for code, said in CODES.items()
+    ]
+    return page(
+        "Exit codes",
+        "`privet audit` answers a script with its exit code. A breach wins over an "
+        "undecided promise, and that over a kept one. A promise that does not apply to "
+        "a table counts for nothing: it never makes an audit safe.",
+        table(("code", "verdict", "meaning"), rows),
+        "Only `0` means that the table may be released as far as the policy goes. "
+        "Treat every other code as no.",
+        "## Of `privet publish`",
+        "`0`: the release is written, or with `--dry-run` could be. `3`: the release "
+        "alone keeps every promise, but with an earlier one nothing is certain; "
+        "nothing is written. `4`: nothing that privet can make keeps every promise; "
+        "nothing is written. Ctrl-C while values are being shown ends the search, not "
+        "the command: what is reached is safe, and is written with `0`.",
+        "## Of `privet verify`",
+        "`0`: the release is what its manifest says, and recounts to it. `1`: it is "
+        "not, or breaks a promise. `2`: the folder holds no release that can be read.",
+    )

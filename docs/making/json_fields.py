@@ -1,0 +1,313 @@
+"""What the fields of every command's JSON mean; a test prints and compares them."""
+
+from __future__ import annotations
+
+FIELDS = {
+    "verdict": "The gravest of the verdicts: `safe`, `breach`, `undecided` or "
+    "`not applicable`.",
+    "headline": "The verdict in a sentence.",
+    "title": "The policy's title, or an empty text.",
+    "findings": "One object per promise and measure; see below.",
+    "notes": "Warnings, such as a value that never occurs.",
+    "advice": "What to do next, step by step.",
+    "reach": "Which attackers the promises cover, and which they do not.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
+FINDING_FIELDS = {
+    "promise": "The name of the promise or measure.",
+    "against": "The adversary as a policy writes it; null for a measure.",
+    "about": "What the promise is about, as the policy writes it; null where it left "
+    "that out.",
+    "verdict": "`safe`, `breach`, `undecided` or `not applicable`.",
+    "basis": "How the belief is known: `exact`, `bound` or `sampled`; null where "
+    "nothing was counted. Audits of tables are exact; what two releases tell together "
+    "is a bound.",
+    "prior": "The worst case before: the share of the value in the whole table, as a "
+    "fraction in text; null without a belief.",
+    "posterior": "The worst case after, as a fraction in text; null without a belief. "
+    "Of a bound or an estimate, its upper end.",
+    "at_least": "The lower end of a bound or an estimate; null where the worst case is "
+    "exact.",
+    "limit": "The limit, as the policy writes it, numbers as fractions in text. For a "
+    "measure, its level.",
+    "measured": "What a measure measures, as text; null for a promise.",
+    "witness": "The case that attains the worst belief, or the smallest group; null "
+    "where there is none. See below.",
+    "groups": "How many groups look alike to the adversary of the worst case.",
+    "groups_above": "How many of them are beyond the limit.",
+    "people_above": "How many rows, or people, are in those.",
+    "promised": "The promise in words.",
+    "figures": "The numbers of the finding in a line.",
+    "words": "The finding in words.",
+    "beyond": "How much of the table is beyond the limit, in words.",
+    "note": "What else must be said, such as why nothing was judged.",
+    "details": "More that was counted about views; empty otherwise. See below.",
+}
+
+WITNESS_FIELDS = {
+    "knows": "What the adversary knows: column and value; null is a missing value.",
+    "sees": "Of disguised rows: the row that is seen.",
+    "about": "What is believed: column and value.",
+    "count": "How many fit and have the value …",
+    "of": "… out of how many fit. The posterior is `count` / `of`.",
+    "prior_count": "How many in the whole table have the value …",
+    "prior_of": "… out of how many there are. The prior is `prior_count` / `prior_of`.",
+    "counted": "What the counts count: `rows`; `people` where the policy has a `unit`; "
+    "`tables` that would give the views; `chances` where nothing was counted.",
+    "attack": "Of an insider: what else is known. The posterior is the share of the "
+    "ways to deal values to these people in which the victim has the value.",
+    "attack.victim": "The victim's name, where the promise names one.",
+    "attack.rules_out": "Values the victim does not have.",
+    "attack.groups": "The groups involved, the victim's first.",
+    "attack.groups.group": "What its people look like: column and value.",
+    "attack.groups.histogram": "How many of them have each value, in pairs.",
+    "attack.groups.known": "How many of them are known to have each value, in pairs.",
+    "attack.groups.companions": "How many of them have the victim's value if the "
+    "victim has it.",
+    "attack.groups.names": "The people known by name, and their values.",
+    "attack.groups.companion_names": "The companions known by name.",
+    "model": "Of views: which tables count as possible.",
+    "keys": "Of views: the values of the shared columns in which person and value "
+    "meet.",
+    "sizes": "The people and the values of each of those keys.",
+    "cover": "The values that the views give the person; not all of very many.",
+    "cover_size": "How many there are.",
+    "shares": "The posterior in every model; null where the views refute the model.",
+}
+"""A measure's witness has the first four; each other release those that it needs."""
+
+DETAIL_FIELDS = {
+    "associations": "Where associations were judged one by one: the surest.",
+    "associations.person": "Whom.",
+    "associations.value": "Which value.",
+    "associations.share": "How likely the tables behind the views hold it, as a "
+    "fraction in text; rounded up where that has many digits, or is a bound.",
+    "associations.in_table": "Whether the private table holds it.",
+    "histogram": "Where all were judged: keys by how sure one can be.",
+    "histogram.from": "At least this sure, as a fraction in text; the next entry's at "
+    "the most.",
+    "histogram.keys": "How many keys.",
+    "histogram.associations": "How many associations they hold.",
+    "people_in_several_keys": "How many people have more than one key.",
+    "worst_keys": "The keys to look at first.",
+    "worst_keys.key": "Column and value.",
+    "worst_keys.people": "How many people have it.",
+    "worst_keys.values": "How many private values have it.",
+    "worst_keys.unrestricted": "How sure one can be of anybody in it who is in no "
+    "other key, by model.",
+    "worst_keys.restricted": "The same; null: refuted.",
+    "worst_keys.functional": "The same; null: refuted.",
+    "worst_keys.bag": "The same; null: not counted.",
+    "worst_keys.log2_excess": "The binary logarithm of 2 · share - 1 in the "
+    "unrestricted model: it tells shares near one half apart.",
+    "draws": "Where tables were drawn at random: how many.",
+    "error": "How rarely the interval misses the truth.",
+    "seed": "The seed, where one was asked for.",
+}
+
+PUBLISH_FIELDS = {
+    "verdict": "`safe`, or `undecided` where an earlier release leaves doubt.",
+    "title": "The policy's title, or an empty text.",
+    "method": "How it was made: `top-down disclosure`, `mondrian` or `recipe`.",
+    "ended": "Why the search ended: `finished`, `time`, `interrupt`, `callback`, or "
+    "`recipe` where there was none.",
+    "moves": "How many values were shown or cuts were made.",
+    "columns": "By column, what is not shown as it is.",
+    "columns.*.values": "How many values it has.",
+    "columns.*.hidden_values": "How many of them are hidden …",
+    "columns.*.hidden_cells": "… in how many cells …",
+    "columns.*.cells": "… of how many.",
+    "columns.*.intervals": "Or: how many intervals stand for its values.",
+    "promises": "One object per promise and measure.",
+    "promises.promise": "Its name.",
+    "promises.verdict": "`safe`, or `not applicable`.",
+    "promises.limit": "As in a finding.",
+    "promises.before": "The worst case in the table, or what was measured.",
+    "promises.after": "The same in the release.",
+    "promises.change": "Both in words.",
+    "promises.words": "The release's worst case in words.",
+    "promises.note": "What else must be said.",
+    "groups": "Of a release in groups; null for hidden values.",
+    "groups.form": "`generalised` or `buckets`.",
+    "groups.groups": "How many groups there are.",
+    "groups.people": "How many people are in them.",
+    "groups.smallest": "The size of the smallest group.",
+    "groups.largest": "The size of the largest.",
+    "groups.suppressed": "How many people are left out.",
+    "groups.width": "By column, how wide what is shown is on average, from 0 to 1.",
+    "together": "Findings against somebody who also has the earlier releases of the "
+    "policy, in the form of an audit's findings; null where it names none.",
+    "folder": "Where the release is; absent with `--dry-run`.",
+    "custody": "Where the private record is; absent with `--dry-run`.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
+VERIFY_FIELDS = {
+    "verdict": "`verified` or `refused`.",
+    "problems": "What differs from the manifest, in sentences; empty if nothing does.",
+    "audit": "The recount, in the form of an audit; null where the files could not be "
+    "read.",
+}
+
+MITIGATED = {
+    "name": "The way of publishing: `this release`, or what was tried instead.",
+    "setting": "How it was set, such as `epsilon 1`.",
+    "agreement": "The share of people predicted as the original does; null: unknown.",
+    "recovered": "The share of the original counts that an inverter works out; null: "
+    "unknown.",
+    "exponent": "What the inverter takes for the exponent; null: nothing.",
+    "note": "Why there are no numbers, where there are none.",
+}
+
+
+def _within(field: str, meanings: dict[str, str]) -> dict[str, str]:
+    return {f"{field}.{k}": said for k, said in meanings.items()}
+
+
+CLASSIFIER_FIELDS = {
+    "verdict": "`safe`, or `undecided` where a bound decides nothing.",
+    "title": "The policy's title, or an empty text.",
+    "method": "`safety transform`, `extended safety transform`, or the paper's.",
+    "target": "What is predicted.",
+    "classes": "Its values, the one that wins ties last.",
+    "attributes": "The columns it looks at.",
+    "exponent": "What beliefs were raised to, as a fraction in text; null where they "
+    "were changed otherwise.",
+    "keeps": "What is kept of the original's predictions, in words.",
+    "promises": "One object per promise.",
+    "promises.promise": "Its name.",
+    "promises.verdict": "`safe`, `undecided` or `not applicable`.",
+    "promises.limit": "As in a finding.",
+    "promises.ceiling": "Whether that is a ceiling, so that one belief says it all.",
+    "promises.before": "The worst belief after seeing the original.",
+    "promises.after": "The same after seeing the release, or a bound.",
+    "promises.words": "The release's worst case in words.",
+    "promises.note": "What else must be said.",
+    "flattened": "What users must know: probabilities are not the original's.",
+    "reach": "Which attackers the promises cover, and which they do not.",
+    "staircase": "Where a promise has a prior of its own: what can be predicted how "
+    "close to it.",
+    "staircase.r": "Beliefs stay within this factor of the prior …",
+    "staircase.classes": "… if these classes are predicted; the likeliest first.",
+    "staircase.alike": "The share of people predicted as the original does.",
+    "staircase.right": "The share of people predicted rightly.",
+    "inverter": "What somebody finds who undoes the release; null: nothing to compare.",
+    **_within("inverter", MITIGATED),
+    "mitigations": "With `--mitigations`: the release, and what may help.",
+    **_within("mitigations", MITIGATED),
+    "folder": "Where the release is; absent with `--dry-run`.",
+    "custody": "Where the private record is; absent with `--dry-run`.",
+    "sensitive": "A reminder that the output tells of the private table.",
+}
+
+INVERTER_FIELDS = {
+    "as": "`inverter`.",
+    **MITIGATED,
+    "mitigations": "The same for what may help.",
+    **_within("mitigations", MITIGATED),
+    "words": "What the inverter finds, in words.",
+}
+
+COLLECTOR_FIELDS = {
+    "groups": "Questions that were disguised together.",
+    "groups.columns": "Which.",
+    "groups.recovered": "The share of people whose answers to them are guessed right.",
+    "records": "The share of whole records, if groups are guessed independently.",
+    "rows": "From how many disguised rows.",
+}
+
+SKYLINE_FIELDS = {
+    "verdict": "`safe`, or `breach` where nobody need know anything.",
+    "headline": "The skyline in a sentence.",
+    "confidence": "How sure nobody may become, as a fraction in text.",
+    "about": "The sensitive column.",
+    "points": "The most that insiders may know, each as much as one may.",
+    "points.rules_out": "Values the victim does not have.",
+    "points.knows_others": "Other people whose values are known.",
+    "points.same_as": "People who have the victim's value.",
+    "points.belief": "How sure that makes at worst, as a fraction in text.",
+    "points.attack": "That case, as in a witness.",
+    "points.words": "The knowledge in words.",
+    "caps": "How far was looked, by kind of knowledge.",
+    "at_cap": "The kinds of knowledge whose end was not seen.",
+    "chart": "For every `rules_out` and `same_as` the largest safe `knows_others`.",
+    "familiar": "The same counts under other names.",
+    "familiar.k_anonymity": "The size of the smallest group.",
+    "familiar.distinct_l_diversity": "The fewest values of a group.",
+    "familiar.recursive_diversity": "`c` and `l`; null: there is none.",
+    "names": "The same in words.",
+    "groups": "How many groups there are.",
+    "people": "How many people are in them.",
+    "knowing_nothing": "How sure somebody can be who knows nothing more.",
+    "notes": "What else must be said.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
+PROPOSE_FIELDS = {
+    "proposals": "Pairs of views that keep every promise, the most useful first.",
+    "proposals.views": "The columns of each view.",
+    "proposals.bins": "The edges of columns that are shown in bins.",
+    "proposals.levels": "The levels of columns that are shown by a hierarchy.",
+    "proposals.kept": "The share of the pairs of columns that stand side by side, as a "
+    "fraction in text.",
+    "proposals.worst": "The worst case, as a fraction in text.",
+}
+
+INIT_FIELDS = {
+    "policy": "The draft, as TOML.",
+    "columns": "What each column is taken for.",
+    "columns.name": "The column.",
+    "columns.role": "Its role, or an empty text.",
+    "columns.reason": "Why.",
+    "columns.sure": "False where a person should look first.",
+}
+
+DISGUISE_FIELDS = {
+    "verdict": "`written`.",
+    "rows": "How many rows were disguised.",
+    "privacy": "What one disguised row gives away, as in [the "
+    "manifest](release.md#disguised-answers).",
+    "folder": "Where the release is.",
+    "custody": "Where the private record is.",
+}
+
+ESTIMATE_FIELDS = {
+    "estimates": "One object per expression, or per answer.",
+    "estimates.share": "What is estimated.",
+    "estimates.value": "The likeliest share: always from 0 to 1.",
+    "estimates.unbiased": "Right on average; may lie outside of 0 to 1.",
+    "estimates.standard_error": "Of the unbiased estimate; null: infinite.",
+    "estimates.interval": "Where the truth lies, with the confidence asked for.",
+    "estimates.unclipped": "The same before it was cut to 0 and 1.",
+    "estimates.confidence": "How often such intervals hold the truth.",
+    "estimates.n": "From how many answers.",
+    "estimates.sure": "A wider interval that needs no normal distribution; or null.",
+    "estimates.note": "What else must be said.",
+}
+
+PLAN_FIELDS = {
+    "growth": "e^ε of a whole record, as a fraction in text; null: infinite.",
+    "epsilon": "ε, for reading; null: infinite.",
+    "one_of": "Whether each person is asked some questions only.",
+    "needs": "What each question needs.",
+    "needs.about": "What is estimated.",
+    "needs.answers": "So many answers are enough.",
+    "needs.plain": "So many would do undisguised.",
+    "design": "The design, with the keys of a design file.",
+}
+
+COMMANDS = {
+    "init": INIT_FIELDS,
+    "audit --as inverter": INVERTER_FIELDS,
+    "audit --as collector": COLLECTOR_FIELDS,
+    "skyline": SKYLINE_FIELDS,
+    "views --propose": PROPOSE_FIELDS,
+    "publish": PUBLISH_FIELDS,
+    "classifier": CLASSIFIER_FIELDS,
+    "verify": VERIFY_FIELDS,
+    "disguise": DISGUISE_FIELDS,
+    "estimate": ESTIMATE_FIELDS,
+    "plan": PLAN_FIELDS,
+}
+"""What every command prints that prints no audit."""

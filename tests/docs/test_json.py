@@ -1,0 +1,230 @@
+"""Every field that a command prints as JSON stands on the page; and no other does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+from making import json_fields as fields
+
+from privet.cli import cli
+from privet.demo.tables import bank_path, clinic_path
+
+BANK, CLINIC = str(bank_path()), str(clinic_path())
+
+FILES = {
+    "linker.toml": """
+[columns]
+quasi = ["job", "country", "child"]
+sensitive = ["bankruptcy"]
+weight = "count"
+[[promise]]
+against = "linker"
+about = { bankruptcy = "Discharged" }
+at_most = 0.75
+""",
+    "insider.toml": """
+[columns]
+quasi = ["area"]
+sensitive = ["ill"]
+[[promise]]
+against = "insider"
+rules_out = 1
+same_as = 1
+below = 0.99
+[[measure]]
+k_anonymity = 2
+""",
+    "views.toml": """
+[columns]
+identifier = ["area"]
+sensitive = ["ill"]
+[[promise]]
+against = "reconstructor"
+model = "restricted"
+at_most = "1/2"
+""",
+    "shown.toml": """
+[columns]
+identifier = ["name"]
+sensitive = ["problem"]
+[[promise]]
+against = "reconstructor"
+model = "restricted"
+at_most = "1/2"
+[[promise]]
+name = "everything"
+against = "reconstructor"
+at_most = "2/3"
+[[view]]
+columns = ["name", "age"]
+[[view]]
+columns = ["age", "job", "problem"]
+""",
+    "shift.toml": """
+[columns]
+quasi = ["job"]
+target = "rating"
+weight = "count"
+[[promise]]
+against = "bayesian"
+about = "rating"
+from = 0.51
+to = 0.9
+""",
+    "prior.toml": """
+[columns]
+quasi = ["job"]
+target = "rating"
+weight = "count"
+[[promise]]
+against = "bayesian"
+prior = { B = 0.4, G = 0.6 }
+about = "rating"
+within = 3
+""",
+    "design.toml": """
+[[question]]
+name = "smokes"
+values = ["no", "yes"]
+truth = 0.8
+""",
+    "answers.csv": "smokes\n" + "yes\nno\nno\n" * 20,
+    "ill.csv": "area,ill\n" + "".join(f"a{i % 2},i{i % 5}\n" for i in range(20)),
+}
+OUT = ["-o", "out", "--custody", "vault"]
+
+RUNS: dict[str, list[list[str]]] = {
+    "init": [["init", BANK]],
+    "audit": [
+        ["audit", BANK, "-p", "linker.toml"],
+        ["audit", "ill.csv", "-p", "insider.toml"],
+    ],
+    "skyline": [["skyline", "ill.csv", "-p", "insider.toml", "--confidence", "0.99"]],
+    "views": [["views", CLINIC, "-p", "shown.toml"]],
+    "views --propose": [["views", "ill.csv", "-p", "views.toml", "--propose"]],
+    "publish": [
+        ["publish", BANK, "-p", "linker.toml", "-o", "table", "--custody", "kept"],
+        ["publish", BANK, "-p", "linker.toml", "--dry-run", "--method", "mondrian"],
+    ],
+    "verify": [["verify", "table"]],
+    "classifier": [
+        ["classifier", BANK, "-p", "shift.toml", *OUT, "--mitigations"],
+        ["classifier", BANK, "-p", "prior.toml", "--dry-run"],
+    ],
+    "audit --as inverter": [["audit", "out", "--as", "inverter", "--custody", "vault"]],
+    "disguise": [
+        ["disguise", "answers.csv", "-d", "design.toml", "-o", "d", "--custody", "dv"]
+    ],
+    "estimate": [["estimate", "d"]],
+    "audit --as collector": [["audit", "d", "--as", "collector"]],
+    "plan": [["plan", "design.toml"]],
+}
+"""Commands that print every field between them, in an order that works."""
+
+RARE = {
+    "publish": {"columns.*.intervals"},
+}
+"""What is printed in rarer cases."""
+
+WHOLE = {
+    "skyline": {"caps", "points.attack", "familiar.recursive_diversity", "chart"},
+    "views --propose": {"proposals.bins", "proposals.levels"},
+    "publish": {"promises.limit", "groups.width", "together"},
+    "classifier": {"promises.limit"},
+    "verify": {"audit"},
+    "disguise": {"privacy"},
+    "plan": {"design"},
+}
+"""Fields whose inside is described in words, or elsewhere."""
+
+
+def inside(content: Any, meanings: dict[str, str], whole: set[str]) -> Iterator[str]:
+    """The paths of a document's fields; a star stands for names that are data."""
+
+    def walk(found: Any, at: str) -> Iterator[str]:
+        for part in found if isinstance(found, list) else [found]:
+            if not isinstance(part, dict) or at in whole:
+                continue
+            named = any(k.startswith(f"{at}.*") for k in meanings)
+            for key, below in part.items():
+                path = f"{at}.{'*' if named else key}" if at else key
+                if not named:
+                    yield path
+                yield from walk(below, path)
+
+    yield from walk(content, "")
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """What every command prints."""
+    folder = tmp_path_factory.mktemp("json")
+    for name, text in FILES.items():
+        (folder / name).write_text(text, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return {name: [run(words) for words in runs] for name, runs in RUNS.items()}
+
+
+def run(words: list[str]) -> Any:
+    found = CliRunner().invoke(cli, [*words, "--json"])
+    assert found.exit_code in (0, 1), found.output
+    return json.loads(found.stdout)
+
+
+def test_every_command_that_prints_json_is_here() -> None:
+    context = click.Context(cli)
+    known = {name.split()[0] for name in RUNS}
+    for name in cli.list_commands(context):
+        options = [o for p in cli.commands[name].params for o in p.opts]
+        assert ("--json" in options) == (name in known), name
+    assert set(RUNS) == {*fields.COMMANDS, "audit", "views"}
+
+
+@pytest.mark.parametrize("name", fields.COMMANDS)
+def test_every_field_of_a_command_is_explained(
+    name: str, printed: dict[str, list[Any]]
+) -> None:
+    meanings = fields.COMMANDS[name]
+    found: set[str] = set()
+    for content in printed[name]:
+        found |= set(inside(content, meanings, WHOLE.get(name, set())))
+    starred = {k.partition(".*")[0] for k in meanings if ".*" in k}
+    found = {k for k in found if k not in starred} | starred
+    assert set() == found - set(meanings), "not explained"
+    assert set() == set(meanings) - found - RARE.get(name, set()), "not printed"
+
+
+PARTS = {
+    "finding": (fields.FINDING_FIELDS, {"against", "about", "limit", "witness"}),
+    "witness": (
+        fields.WITNESS_FIELDS,
+        {"knows", "sees", "about", "attack.groups.group", "attack.groups.names"}
+        | {"keys", "shares"},
+    ),
+    "details": (fields.DETAIL_FIELDS, {"worst_keys.key"}),
+}
+RARE_PARTS = {
+    "witness": {"sees", "attack.victim", "attack.groups.names"}
+    | {"attack.groups.companion_names"},
+    "details": {"draws", "error", "seed"},
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_of_an_audit_is_explained(
+    part: str, printed: dict[str, list[Any]]
+) -> None:
+    audits = printed["audit"] + printed["views"]
+    assert all(set(fields.FIELDS) == set(a) for a in audits)
+    findings = [f for a in audits for f in a["findings"]]
+    content = findings if part == "finding" else [f[part] for f in findings if f[part]]
+    meanings, whole = PARTS[part]
+    found = set(inside(content, meanings, {*whole, "details"}))
+    assert set() == found - set(meanings), "not explained"
+    assert set() == set(meanings) - found - RARE_PARTS.get(part, set()), "not printed"

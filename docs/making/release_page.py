@@ -9,6 +9,7 @@ from typing import Any
 
 import privet as pv
 from making import classifier_fields
+from making.groups_fields import GROUPED, GROUPS_FIELDS
 from making.markdown import fields, page, shown, table
 from privet.demo.tables import bank_path
 from privet.report.released import summary
@@ -19,7 +20,7 @@ MANIFEST_FIELDS = {
     "kind": "What is released: `groups`, a table whose rows fall into groups; or "
     "`responses`, disguised answers, see below.",
     "title": "The policy's title, or an empty text.",
-    "files": "The data files; there is one.",
+    "files": "The data files; there is one, or two for buckets.",
     "files.path": "Its name within the folder.",
     "files.rows": "How many rows it has.",
     "files.sha256": "The SHA-256 of its bytes.",
@@ -31,8 +32,8 @@ MANIFEST_FIELDS = {
     "release, columns that are shown as they are may say `text`.",
     "columns.bins": "The edges of its bins, where the policy has some.",
     "columns.hidden_values": "How many values are hidden. Not which.",
-    "columns.shown_as": "The marker that stands for hidden values, `intervals`, or "
-    "`levels` of a hierarchy.",
+    "columns.shown_as": "The marker that stands for hidden values, or `intervals`; of "
+    "groups, `ranges` or `sets` of values, or `levels` of a hierarchy.",
     "method": "How the table was made safe.",
     "promises": "Each promise as the policy states it, and what it came to.",
     "promises.name": "The promise's name.",
@@ -170,6 +171,19 @@ def _steady(manifest: dict[str, Any]) -> dict[str, Any]:
     return {**manifest, "files": files}
 
 
+def groups_sample(form: str) -> dict[str, Any]:
+    """The manifest of the bank table in groups."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        pv.read(str(bank_path())) as table,
+    ):
+        place = Path(folder)
+        method = pv.Mondrian(form=form)
+        release = pv.publish(table, pv.Policy.from_toml(GROUPED), method=method)
+        release.write(place / "out", custody=place / "vault")
+        return _steady(json.loads((place / "out" / "release.json").read_text("utf-8")))
+
+
 def release_page() -> str:
     """The files of a release, field by field."""
     manifest, custody, _ = release_sample()
@@ -205,6 +219,13 @@ def release_page() -> str:
         "The bank table, published with this policy:",
         f"```toml\n{PUBLISHED}```",
         shown(_steady(manifest)),
+        "### Groups",
+        "A release that `privet publish --method mondrian` wrote has the fields above "
+        "as far as they apply to it, and these:",
+        fields(GROUPS_FIELDS),
+        "The bank table in buckets, published with this policy:",
+        f"```toml\n{GROUPED}```",
+        shown(groups_sample("buckets")),
         "### Disguised answers",
         "A release that `privet disguise` wrote has the fields above as far as they "
         "apply to it, and these:",

@@ -221,7 +221,7 @@ def audit(
     if attacker == "collector":
         show_collector(source, as_json=as_json)
     if policy is None:
-        raise click.UsageError("Missing option '--policy' / '-p'.")
+        _refuse_without_policy(source)
     stated = Policy.load(policy)
     asked = where_of(where)
     if is_release(source):
@@ -240,6 +240,21 @@ def audit(
         if note not in found.notes or (quiet and not as_json):
             terminal.say(f"note: {note}")
     sys.exit(terminal.EXIT[found.verdict])
+
+
+def _refuse_without_policy(source: str) -> NoReturn:
+    from shlex import join
+
+    from privet.engines.files import require_there
+    from privet.publishers.reading import is_release
+
+    if is_release(source):
+        raise click.UsageError(
+            "A release must be judged by a policy: give one with -p. Its own promises "
+            f"are recounted by: {join(['privet', 'verify', source])}"
+        )
+    require_there(source)
+    raise click.UsageError("Missing option '--policy' / '-p'.")
 
 
 def _audit_release(

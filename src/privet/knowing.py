@@ -105,6 +105,7 @@ def _table(
 ) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
     from privet.audits import bound
+    from privet.engines.files import require_there
     from privet.policy import Policy
     from privet.publishers import load
     from privet.publishers.reading import is_release
@@ -115,6 +116,7 @@ def _table(
             yield table, bar
         return
     if policy is None:
+        require_there(source)
         raise click.UsageError("A table must have a policy: give one with -p.")
     stated = Policy.load(policy)
     chosen = rows_meant(source, stated, where_of(where), reading)

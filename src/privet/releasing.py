@@ -261,7 +261,8 @@ def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> Non
 @click.option(
     "--custody",
     type=click.Path(file_okay=False),
-    help="The private record of a classifier: proves that predictions are kept.",
+    help="The private record: proves that the manifest is the one it was kept for, "
+    "and that a classifier predicts as before.",
 )
 def verify(
     folder: str,
@@ -273,10 +274,12 @@ def verify(
     """Check the release in FOLDER as a recipient would: digests and promises.
 
     \b
-    Example:
+    Examples:
       privet verify out
+      privet verify out --custody vault
 
-    Every promise of the manifest is counted again from the released file.
+    Every promise of the manifest is counted again from the released file. Who
+    holds the private record can also tell whether the manifest was changed.
 
     \b
     Exit codes: 0 as the manifest says, 1 not, 2 wrong use.

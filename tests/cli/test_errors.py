@@ -23,6 +23,9 @@ CANARY = "canary-cell-9351"
     ("words", "said"),
     [
         (["audit", "loans.csv"], "Missing option '--policy'"),
+        (["audit", "loan.csv"], "Did you mean 'loans.csv'?"),
+        (["skyline", "loan.csv"], "Did you mean 'loans.csv'?"),
+        (["skyline", "loans.csv"], "A table must have a policy"),
         (["audit", "-p", "kept.toml"], "Missing argument 'TABLE'"),
         (["audt"], "No such command 'audt'"),
         (["audit", "loans.csv", "-p", "kept.toml", "--jsn"], "No such option"),

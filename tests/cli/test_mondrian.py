@@ -45,6 +45,9 @@ def test_groups_are_published_verified_and_audited(
     assert " groups of " in shown
     assert "No group can be split further." in shown
     assert 0 == privet("verify", "out").exit_code
+    assert 0 == privet("verify", "out", "--custody", "vault", "-q").exit_code
+    refused = privet("audit", "out")
+    assert (2, True) == (refused.exit_code, "privet verify out" in refused.output)
     result = privet("audit", "out", "-p", policy)
     assert 0 == result.exit_code, result.output
     public = (folder / "out" / "README.txt").read_text(encoding="utf-8")

@@ -124,6 +124,16 @@ def test_every_field_of_the_manifest_is_explained() -> None:
     assert set(release_page.MANIFEST_FIELDS) == found | rare
 
 
+def test_every_field_of_groups_is_explained() -> None:
+    found = set()
+    for form in ("generalised", "buckets"):
+        manifest = release_page.groups_sample(form)
+        found |= paths(manifest, "files", "columns", "measures")
+    explained = {*release_page.MANIFEST_FIELDS, *release_page.GROUPS_FIELDS}
+    assert found - {"measures.k_anonymity"} <= explained
+    assert set(release_page.GROUPS_FIELDS) <= found
+
+
 def test_every_field_of_disguised_answers_is_explained() -> None:
     manifest = release_page.responses_sample()
     found = paths(manifest, "files", "columns", "promises")

@@ -192,6 +192,17 @@ def test_levels_beyond_any_float(kind: str) -> None:
     assert (kind == "delta_disclosure") == (found.verdict is pv.Verdict.SAFE)
 
 
+def test_what_is_found_is_said_in_words() -> None:
+    rows = {"g": ["p", "q", "q"], "s": [1, 1, 2]}
+    with pv.read(pa.table(rows), quasi="g", sensitive="s") as table:
+        diverse, alpha = pv.audit(
+            table,
+            [pv.Measure(distinct_l_diversity=1), pv.Measure(alpha_k_anonymity=1, k=2)],
+        ).findings
+    assert "at least 1 different value (1 row" in diverse.explain()
+    assert "(1 row: g is p); they must be at least 2." in alpha.explain()
+
+
 def test_infinite_numbers_have_an_order() -> None:
     values = [float("inf"), 1.5, float("-inf"), 1.5]
     table = pa.table({"g": ["p", "p", "q", "q"], "s": values})

@@ -146,3 +146,11 @@ def test_sentences_that_make_no_sense(hospital: pv.Table) -> None:
         pv.belief(hospital, tom, TOM, knowing=lambda has: has["Zoe"])
     with pytest.raises(pv.InputError, match="ask for people by their names"):
         pv.belief(hospital, tom, TOM, knowing=lambda has: "Flu" in has.values())
+
+
+def test_a_missing_value_in_words() -> None:
+    rows = {"disease": ["Flu", "Flu", None]}
+    with pv.read(pa.table(rows), sensitive="disease") as table:
+        stated = pv.Promise(pv.Insider(knows_others=1), pv.Ceiling("1/2"))
+        found = pv.audit(table, stated).worst
+    assert "that of the others one has a missing value can be" in found.explain()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import privet as pv
-from publishers.examples import copied
+from publishers.examples import copied, written
 
 Change = Callable[[dict[str, Any]], Any]
 
@@ -62,6 +62,12 @@ def promise(**keys: Any) -> Change:
         (setting(columns={"job": "quasi"}), "columns of release.json"),
         (setting(promises={}), "promises of release.json"),
         (setting(weight="nothing"), "weight of release.json"),
+        (setting(weight=["count"]), "weight of release.json"),
+        (setting(columns=None, weight="count"), "columns of release.json"),
+        (setting(form="buckets"), "files of release.json"),
+        (setting(group=[], count="count"), "group of release.json"),
+        (setting(group="job", count={}), "group of release.json"),
+        (lambda c: c["columns"]["job"].update(role="spy"), "columns of release.json"),
         (file(path="../x"), "files of release.json"),
         (file(path="/etc/passwd"), "files of release.json"),
         (file(path="..\\x"), "files of release.json"),
@@ -88,6 +94,7 @@ def test_what_is_no_manifest(tmp_path: Path, change: Change, words: str) -> None
         (file(path="other.csv"), "'other.csv' of the release must exist"),
         (promise(worst="1/2"), "must recount to what the manifest says"),
         (promise(verdict="breach"), "must recount to what the manifest says"),
+        (promise(basis="bound"), "safe at 2/3 (bound); it is safe at 2/3 (exact)"),
         (promise(at_most="1/2"), "must recount to what the manifest says"),
         (promise(about={"bankruptcy": "Never"}), "must recount"),
         (promise(about={"nothing": "Never"}), "Column 'nothing'"),
@@ -103,6 +110,12 @@ def test_what_is_no_manifest(tmp_path: Path, change: Change, words: str) -> None
         (lambda c: c["columns"].update(x={"role": "quasi"}), "Column 'x' must exist"),
         (setting(measures=[{"k_anonymity": "many"}]), "Each measure of release.json"),
         (setting(measures=[{"k_anonymity": 1}]), "must recount"),
+        (
+            setting(
+                measures=[{"k_anonymity": 1, "verdict": "safe", "measured": "2"}],
+            ),
+            "says: safe at 2 (None); it is safe at 4 (exact)",
+        ),
     ],
 )
 def test_what_does_not_fit_the_files(
@@ -130,6 +143,23 @@ def test_a_folder_without_a_manifest(tmp_path: Path) -> None:
     for read in (pv.load, pv.verify):
         with pytest.raises(pv.InputError, match=r"has no release\.json"):
             read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "change", [setting(title="Ours"), setting(promises=[]), without("not_promised")]
+)
+def test_whoever_holds_custody_can_tell_any_manifest(
+    tmp_path: Path, change: Change
+) -> None:
+    """What nobody could recount, such as a promise that was taken out."""
+    folder = written(tmp_path, "csv")
+    assert pv.verify(folder, custody=tmp_path / "vault").good
+    forge(folder, change)
+    found = pv.verify(folder, custody=tmp_path / "vault")
+    assert "the one the custody record was kept for; it is not." in found.problems[0]
+    assert not found.good
+    with pytest.raises(pv.InputError, match=r"custody must be the folder of a custody"):
+        pv.verify(folder, custody=tmp_path)
 
 
 def test_a_missing_table(tmp_path: Path) -> None:

@@ -221,6 +221,10 @@ def test_a_hierarchy_names_what_groups_show(tmp_path: Path) -> None:
     )
     again = pv.publish(table, pv.Policy.load(policy), method=pv.Mondrian())
     assert {"Manual", "Law"} == set(again.grouped.partition.labels[0].texts)  # type: ignore[union-attr]
+    written = again.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert "levels" == written.manifest["columns"]["job"]["shown_as"]
+    note = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
+    assert "job is shown by a level of its hierarchy." in note
 
 
 @pytest.mark.parametrize(
@@ -369,8 +373,9 @@ def test_familiar_measures_steer(stated: Any, same_cuts: bool) -> None:
 
 
 def test_what_may_not_steer_is_checked_in_the_end() -> None:
-    with pytest.raises(pv.Infeasible, match="delta_disclosure"):
+    with pytest.raises(pv.Infeasible, match="delta_disclosure") as error:
         pv.publish(patients(), [pv.Measure(delta_disclosure=1)], method=pv.Mondrian())
+    assert "cannot be led by this measure" in error.value.advice[0]
 
 
 def test_a_measure_out_of_reach_is_said_so() -> None:

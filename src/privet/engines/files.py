@@ -77,6 +77,12 @@ def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> 
 # Which files ------------------------------------------------------------------------
 
 
+def require_there(path: str) -> None:
+    """Refuse a path where nothing is; an address may lead to a database."""
+    if "://" not in path:
+        _paths(path)
+
+
 def _paths(path: str) -> list[Path]:
     if "://" in path:
         scheme = path.split("://", maxsplit=1)[0]

@@ -18,6 +18,7 @@ from privet.counts import Domain
 from privet.engines.base import Relabel
 from privet.engines.memory import InMemory
 from privet.errors import InputError
+from privet.publishers.attributes import TREE, Attribute
 from privet.publishers.boxes import GRAMMAR, Partition
 from privet.publishers.grouping import COLUMN, LEFT
 from privet.publishers.loops import Ints
@@ -84,9 +85,9 @@ class Grouped:
         found = {c: dict(about) for c, about in stated.items()}
         for c in self.kinds:
             found[c]["type"] = self.kinds[c]
-        ranges = {a.name for a in self.partition.attributes if a.as_ranges}
+        shown = {a.name: _shown_as(a) for a in self.partition.attributes}
         for c in self.coarse:
-            found[c]["shown_as"] = "ranges" if c in ranges else "sets"
+            found[c]["shown_as"] = shown[c]
         if self.form == BUCKETS:
             people, values = self.files
             found[self.table.roles.quasi[0]] = {"role": "group", "type": "integer"}
@@ -122,6 +123,12 @@ class Grouped:
                 if a.hidden
             },
         }
+
+
+def _shown_as(attribute: Attribute) -> str:
+    if attribute.kind == TREE:
+        return "levels"
+    return "ranges" if attribute.as_ranges else "sets"
 
 
 def in_form(partition: Partition, table: Table, form: str) -> Grouped:

@@ -14,6 +14,13 @@ VIEWS = (
 )
 
 
+BUCKETS = (
+    "Who of a group has which value is not told.",
+    "The file people has everybody's known values, and the number of their group.",
+    "The file values says how many of each group have each value.",
+)
+
+
 def note(manifest: Mapping[str, Any]) -> str:
     """What the recipients should know, from the public manifest alone."""
     lines = [manifest["title"] or "A released table", ""]
@@ -21,7 +28,7 @@ def note(manifest: Mapping[str, Any]) -> str:
     lines += ["", "What was changed"]
     changed = [_changed(c, about) for c, about in manifest["columns"].items()]
     if "group" in manifest:
-        changed += ["Who of a group has which value is not told."]
+        changed += list(BUCKETS)
     lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
     if "labels" in manifest:
         lines += [

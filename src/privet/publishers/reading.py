@@ -23,11 +23,11 @@ from privet.errors import InputError, PrivetError
 from privet.finding import Audit
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.release import Release
-from privet.releases.manifest import check_form
+from privet.releases.manifest import check_form, public_finding
 from privet.roles import Roles
 from privet.table import Shown, Table, open_table
 
-MANIFEST = "release.json"
+MANIFEST, CUSTODY = "release.json", "custody.json"
 
 
 def open_files(
@@ -270,8 +270,8 @@ def verify(
     folder
         The release.
     custody
-        The private record of a classifier: with it, the proof that predictions are
-        the original's is checked, too.
+        The private record: the manifest must be the one it was written for, to the
+        byte. Of a classifier, the proof that predictions are the original's, too.
     progress
         Takes `Progress` events.
     options
@@ -279,21 +279,27 @@ def verify(
     """
     place = Path(folder).expanduser()
     content = read_manifest(place)
+    kept = None if custody is None else Path(custody).expanduser()
+    if content["kind"] == "classifier":
+        from privet.publishers.modelreading import verify_classifier
+
+        return verify_classifier(place, content, kept)
+    unlike = [] if kept is None else unlike_record(place, kept)
+    found = _verified(place, content, options)
+    return replace(found, problems=(*unlike, *found.problems))
+
+
+def _verified(
+    place: Path, content: Mapping[str, Any], options: dict[str, Any]
+) -> Verification:
     if content["kind"] == "responses":
         from privet.publishers.answers import verify_responses
 
         return verify_responses(place, content, **options)
-    if content["kind"] == "classifier":
-        from privet.publishers.modelreading import verify_classifier
-
-        kept = None if custody is None else Path(custody).expanduser()
-        return verify_classifier(place, content, kept)
     if content["kind"] == "views":
         from privet.publishers.showing import verify_views
 
         return verify_views(place, content, **options)
-    if custody is not None:
-        raise InputError("custody must be of a classifier; this release is a table.")
     problems = changed_files(place, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
@@ -304,6 +310,21 @@ def verify(
     with release.table:
         problems += _differences(release, content)
     return Verification(tuple(problems), release.audit)
+
+
+def unlike_record(folder: Path, custody: Path) -> list[str]:
+    """Whether the manifest is, to the byte, the one a custody record was kept for."""
+    try:
+        record = json.loads((custody / CUSTODY).read_text(encoding="utf-8"))
+        kept = record["manifest_sha256"]
+    except (ValueError, OSError, RecursionError, KeyError, TypeError):
+        raise InputError(
+            f"custody must be the folder of a {CUSTODY} that privet wrote; got "
+            f"{str(custody)!r}."
+        ) from None
+    if digest(folder / MANIFEST) == kept:
+        return []
+    return [f"{MANIFEST} must be the one the custody record was kept for; it is not."]
 
 
 def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
@@ -319,16 +340,19 @@ def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
         problems.append("The table must have the columns the manifest names.")
     stated = [*content["promises"], *content.get("measures", ())]
     for claim, found in zip(stated, release.audit.findings, strict=True):
-        worst = str(found.belief.posterior) if found.belief else None
-        measured = str(found.value) if found.value is not None else None
-        same = (claim.get("verdict"), claim.get("worst"), claim.get("measured"))
-        if same != (found.verdict.value, worst, measured):
+        recounted = public_finding(found)
+        if any(claim.get(key) != recounted.get(key) for key in _JUDGED):
             problems.append(
                 f"Promise {found.promise.name!r} must recount to what the manifest "
-                f"says: {claim.get('verdict')} at {claim.get('worst')}; it is "
-                f"{found.verdict.value} at {worst}."
+                f"says: {_judged(claim)}; it is {_judged(recounted)}."
             )
     return problems
+
+
+def _judged(claim: Mapping[str, Any]) -> str:
+    """A verdict and its number; "safe at 1/2 (exact)"."""
+    number = claim.get("worst", claim.get("measured", "no number"))
+    return f"{claim.get('verdict')} at {number} ({claim.get('basis')})"
 
 
 def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:

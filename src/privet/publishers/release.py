@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.audits import audit
+from privet.audits.measures import is_monotone
 from privet.engines.base import Listener, Run
 from privet.errors import Infeasible
 from privet.finding import Audit, Finding, Verdict
@@ -166,10 +167,19 @@ def refuse_unsafe(release: Release) -> None:
     )
 
 
+NOT_STEERED = (
+    "The search cannot be led by this measure, since larger groups may worsen it; it "
+    "is checked in the end. State one beside it that can lead: a larger k_anonymity, "
+    "or the same measure with missing values as values."
+)
+
+
 def _advice(release: Release, finding: Finding) -> list[str]:
     if release.method == "recipe":
         return ["Publish anew without the recipe."]
     steps = ["Bin the quasi columns, or leave some of them out."]
+    if isinstance(finding.promise, Measure) and not is_monotone(finding.promise):
+        steps.insert(0, NOT_STEERED)
     if (
         isinstance(finding.promise, Promise)
         and finding.promise.against.kind == "insider"

@@ -189,11 +189,11 @@ def check_form(content: Any) -> dict[str, Any]:
             else f"The release must be one of {', '.join(KINDS)}; it is of kind "
             f"{content['kind']!r}."
         )
-    wrong = [key for key, fits in _FORM.items() if key in content and not fits(content)]
-    if wrong:
-        raise InputError(
-            f"{wrong[0]} of release.json must be as privet writes it; it is not."
-        )
+    for key, fits in _FORM.items():  # in this order: later parts lean on earlier ones
+        if key in content and not fits(content):
+            raise InputError(
+                f"{key} of release.json must be as privet writes it; it is not."
+            )
     return content
 
 
@@ -214,10 +214,19 @@ def _is_name(path: Any) -> bool:
     return not any(letter in path for letter in "/\\:\0")
 
 
-def _are_columns(columns: Any) -> bool:
+ROLES = (None, "quasi", "sensitive", "target", "weight", "group")
+"""What columns of a table or of buckets may be for."""
+
+
+def _are_columns(columns: Any, kind: str) -> bool:
     return isinstance(columns, dict) and all(
-        isinstance(about, dict) for about in columns.values()
+        isinstance(about, dict) and (kind != "groups" or about.get("role") in ROLES)
+        for about in columns.values()
     )
+
+
+def _is_column(name: Any, content: Mapping[str, Any]) -> bool:
+    return isinstance(name, str) and name in content["columns"]
 
 
 def _files_of(content: Mapping[str, Any]) -> int:
@@ -241,15 +250,15 @@ _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
         and bool(c["files"])
         and all(map(_is_file, c["files"]))
     ),
-    "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),
+    "columns": lambda c: _are_columns(c["columns"], c["kind"]) and bool(c["columns"]),
     "promises": lambda c: _is_list(c["promises"]),
     "measures": lambda c: _is_list(c["measures"]),
     "not_promised": lambda c: isinstance(c["not_promised"], list),
     "method": lambda c: isinstance(c["method"], str),
     "title": lambda c: isinstance(c["title"], str),
-    "weight": lambda c: c["weight"] in c["columns"],
+    "weight": lambda c: _is_column(c["weight"], c),
     "form": lambda c: c["form"] in ("generalised", "buckets"),
-    "group": lambda c: c["group"] in c["columns"] and c.get("count") in c["columns"],
+    "group": lambda c: _is_column(c["group"], c) and _is_column(c.get("count"), c),
     "labels": lambda c: isinstance(c["labels"], dict),
 }
 """What must hold of each part of a manifest."""

@@ -66,4 +66,4 @@ def _facts(crowd: Crowd, show: Show, plain: Plain) -> str:
 def _cell(cell: Cell, show: Show) -> str:
     if isinstance(cell, tuple):
         return listed([show(v) for v in cell]) if cell else "nothing"
-    return show(cell)
+    return "a missing value" if cell is None else show(cell)

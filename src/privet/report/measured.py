@@ -11,9 +11,9 @@ SENTENCES = {
     "k_anonymity": "The table is {value}-anonymous: the smallest group of people who "
     "look alike in every quasi column has {people}{facts}.",
     "alpha_k_anonymity": "Among people who look alike, one value is had by up to "
-    "{value}{who}.",
+    "{value}{who}{k}.",
     "distinct_l_diversity": "People who look alike have at least {value} different "
-    "values{who}.",
+    "{values}{who}.",
     "entropy_l_diversity": "The values of people who look alike are as varied as "
     "{value} equally frequent ones, at the least{who}.",
     "recursive_l_diversity": "The table is recursively ({c}, {value})-diverse{who}.",
@@ -74,7 +74,10 @@ def level(measure: Measure) -> str:
 
 def sentence(measure: Measure, value: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
+    several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
     return SENTENCES[measure.kind].format(
+        values="value" if value == 1 else "values",
+        k=several,
         value=number(measure, value),
         people=people,
         facts=f" ({facts})" if facts else "",

@@ -1,0 +1,36 @@
+"""What the manifest of groups has of its own."""
+
+from __future__ import annotations
+
+GROUPS_FIELDS = {
+    "method": "`mondrian`.",
+    "form": "`generalised`, a table with ranges and sets in place of values; or "
+    "`buckets`, two tables.",
+    "columns.shown_as": "Of a generalised table: `ranges`, `sets`, or `levels` of a "
+    "hierarchy; absent where every group shows one value.",
+    "columns.file": "Of buckets: the table that has the column; the group is in both.",
+    "labels": "Of a generalised table: how to read what is shown in place of values.",
+    "group": "Of buckets: the column with the number of a person's group, whose role "
+    "is `group`.",
+    "count": "Of buckets: the column of `values` that says how many of a group have a "
+    "value.",
+    "measures.name": "The measure's name; beside it what it asks, as in a policy.",
+    "measures.verdict": "`safe`.",
+    "measures.basis": "`exact`: it was counted.",
+    "measures.measured": "What it comes to in the released files, as a fraction in "
+    "text.",
+}
+"""What a manifest of groups has of its own, or in another sense."""
+
+GROUPED = """\
+title = "Loan ratings in groups"
+
+[columns]
+quasi     = ["job", "country", "child"]
+sensitive = ["bankruptcy"]
+target    = "rating"
+weight    = "count"
+
+[[measure]]
+k_anonymity = 4
+"""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -16,16 +18,17 @@ class CodedWriter(Writer):
 
     def _statement(self, drawn: str, run: Run) -> str:
         """The rows to write, codes in place of texts that have some."""
-        cells = [self._coded(c, run) for c in self._writing.columns]
+        types = self._types(run)
+        cells = [self._coded(c, types) for c in self._writing.columns]
         return self._rows(cells, f"({sql.shuffled(self._repeated(), drawn)})")
 
     def _looked_up(self, c: int) -> str:
         return ""
 
-    def _coded(self, name: str, run: Run) -> str:
+    def _coded(self, name: str, types: Mapping[str, str]) -> str:
         c = self._position(name)
         if c not in self._dictionaries:
-            return self._cell(name, run)
+            return self._cell(name, types)
         missing = self._dictionaries[c].domain.code(None)
         code = f"CAST(d{c}.code AS INTEGER)"
         return code if missing is None else f"NULLIF({code}, {missing})"

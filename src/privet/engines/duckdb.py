@@ -112,32 +112,55 @@ class DuckDB:
         return len(self._session.ask("SELECT 1 FROM pv_people LIMIT 1")) == 0
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
-        """Every column with its kind and numbers of values, column by column."""
+        """Every column with its kind and numbers of values."""
         precise = self.rows(run) <= PRECISE_ROWS
+        texts = self._described_texts(precise, run)
         return tuple(
-            self._summary(c, column, precise, run)
+            texts.get(c) or self._summary(c, column, precise, run)
             for c, column in enumerate(self._columns)
         )
+
+    def _described_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
+        """Columns of texts: those that may be of the same kinds share scans."""
+        json = self._source.json
+        at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
+        possible = self._session.possible_kinds(list(at), json=json)
+        distinct = (
+            "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
+        )
+        found: dict[int, ColumnSummary] = {}
+        for among in sorted({tuple(p) for p in possible.values()}):
+            alike = [c for c in at if tuple(possible[c]) == among]
+            fits = kinds.fitting("v", json=json, among=among)
+            tests = ["count(*)", "count(v)", distinct, *fits]
+            work = partial(self._session.each, alike, "pv_people", tests)
+            step = (len(found) + len(alike), len(self._columns))
+            numbers = self._session.watched(work, run, "reading columns", step)
+            for c, (rows, present, values, *n) in numbers.items():
+                kind = kinds.recognised(present, *n)
+                found[at[c]] = self._counted(at[c], kind, rows, present, values)
+        return found
 
     def _summary(
         self, c: int, column: Column, precise: bool, run: Run
     ) -> ColumnSummary:
-        json, text = self._source.json, self._source.is_text(c)
-        more = []
-        if text:
-            among = self._session.possible_kinds(f"c{c}", json=json)
-            more = kinds.fitting(f"c{c}", json=json, among=among)
-        statement = sql.describe(f"c{c}", "pv_people", more, precise)
         table = self._session.watched(
-            partial(self._session.fetch, statement),
+            partial(
+                self._session.fetch, sql.describe(f"c{c}", "pv_people", [], precise)
+            ),
             run,
             "reading columns",
             (c + 1, len(self._columns)),
         )
-        rows, present, distinct, *fits = (col[0].as_py() for col in table.columns)
-        kind = kinds.recognised(present, *fits) if fits else column.kind
-        values = min(distinct, present) + (present < rows)
-        return ColumnSummary(column.name, kind, rows, values, rows - present)
+        rows, present, values = (col[0].as_py() for col in table.columns)
+        return self._counted(c, column.kind, rows, present, values)
+
+    def _counted(
+        self, c: int, kind: str, rows: int, present: int, values: int
+    ) -> ColumnSummary:
+        different = min(values, present) + (present < rows)
+        name = self._columns[c].name
+        return ColumnSummary(name, kind, rows, different, rows - present)
 
     def domains(
         self,

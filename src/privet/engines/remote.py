@@ -37,7 +37,7 @@ from privet.engines.session import Session
 from privet.engines.sources import Source, refuse_twice
 from privet.engines.tuples import Sides, Tuples, tuples
 from privet.engines.weights import check_counted
-from privet.engines.writing import type_in_files
+from privet.engines.writing import types_in_files
 from privet.grouped import Grouped
 from privet.roles import Column
 
@@ -338,6 +338,6 @@ class Remote:
         values, wanted = f"pv_values_{c}", self._cells[c].written
         if not wanted:
             json = self._source.json
-            return type_in_files(self._local, "v", values, run, json=json)
+            return types_in_files(self._local, ["v"], values, run, json=json)["v"]
         fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
         return wanted if self._local.one(f"{fits} FROM {values}") else "DOUBLE"

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ __all__ = ["Session", "too_little_memory"]
 
 FEW = 1_000
 """Texts that are looked at before all of them are."""
+
+MIN_AT_ONCE, MAX_AT_ONCE, CELLS_AT_ONCE = 4, 250, 5_000_000
+"""Columns that share a scan: fewer of long ones, whose values need memory."""
 
 ROWS_AT_ONCE = 1_000_000
 """Rows of a result that are fetched together."""
@@ -164,17 +168,45 @@ class Session(Watched):
         return found
 
     def possible_kinds(
-        self, column: str, *, json: bool, source: str = "pv_people"
-    ) -> list[str]:
-        """The kinds of `kinds.TEXT_KINDS` that a few texts of a column allow.
+        self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
+    ) -> dict[str, list[str]]:
+        """The kinds of `kinds.TEXT_KINDS` that a few texts of each column allow.
 
         Matching patterns is slow, and most columns of texts are ruled out at once.
         """
-        few = f"(SELECT {column} FROM {source} WHERE {column} IS NOT NULL LIMIT {FEW})"
-        fits = kinds.fitting(column, json=json)
-        found = self.ask(sql.describe(column, few, fits, precise=False))
-        _, texts, _, _, *n = (col[0].as_py() for col in found.columns)
-        return kinds.possible(texts, *n)
+        if not columns:
+            return {}
+        few = f"(SELECT {', '.join(columns)} FROM {source} LIMIT {FEW})"
+        tests = ["count(v)", *kinds.fitting("v", json=json)[1:]]
+        work = partial(self.each, columns, few, tests, rows=FEW)
+        return {c: kinds.possible(*n) for c, n in self.guarded(work).items()}
+
+    def each(
+        self,
+        columns: Sequence[str],
+        source: str,
+        tests: Sequence[str],
+        rows: int | None = None,
+    ) -> dict[str, list[int]]:
+        """Numbers of each column, in this thread; tests call its values v.
+
+        Columns stand below each other, so that a scan serves many of them and a test
+        is planned once.
+        """
+        found: dict[str, list[int]] = {}
+        share = CELLS_AT_ONCE // (rows or self.total or CELLS_AT_ONCE)
+        most = max(MIN_AT_ONCE, min(MAX_AT_ONCE, share))
+        for at in range(0, len(columns), most):
+            part = columns[at : at + most]
+            below = sql.stacked(part, source)
+            numbers = self.fetch(
+                f"SELECT i, {', '.join(tests)} FROM {below} GROUP BY i"
+            )
+            lines = zip(
+                *(column.to_pylist() for column in numbers.columns), strict=True
+            )
+            found |= {part[i]: list(n) for i, *n in lines}
+        return {c: found.get(c, [0] * len(tests)) for c in columns}
 
     def run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
         """Run a statement whose result nobody wants."""

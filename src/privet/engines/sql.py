@@ -275,6 +275,15 @@ def describe(
     return f"SELECT {', '.join(asked)} FROM {source}"
 
 
+def stacked(columns: Sequence[str], source: str) -> str:
+    """The values v of several columns below each other, with the column's number i."""
+    values = ", ".join(columns)
+    return (
+        f"(SELECT unnest([{values}]) AS v, unnest(range({len(columns)})) AS i "
+        f"FROM {source})"
+    )
+
+
 def dictionary(values: str, order: Sequence[str]) -> str:
     """The code of each value: values are numbered in their order, NULL first."""
     by = ", ".join(f"{part} NULLS FIRST" for part in order)

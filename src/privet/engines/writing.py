@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -62,7 +62,8 @@ class Writer:
         return copied(self._session.con, statement, self._writing)
 
     def _statement(self, drawn: str, run: Run) -> str:
-        cells = [self._cell(c, run) for c in self._writing.columns]
+        types = self._types(run)
+        cells = [self._cell(c, types) for c in self._writing.columns]
         if self._writing.times is None:
             shuffled = sql.shuffled(self._rows(cells, "pv_people"), drawn)
         else:  # shuffled before values are looked up, which may be long
@@ -105,18 +106,26 @@ class Writer:
         times = f"CAST(c{self._position(self._writing.times)} AS BIGINT)"
         return f"SELECT *, unnest(range({times})) AS pv_again FROM pv_people"
 
-    def _cell(self, name: str, run: Run) -> str:
+    def _cell(self, name: str, types: Mapping[str, str]) -> str:
         c = self._position(name)
         if c in self._dictionaries:
             return f"l{c}.label"
         if name == self._writing.weight:
             return f"CAST(s.c{c} AS BIGINT)"
         text = kinds.text_of(f"s.c{c}", textual=True, json=self._source.json)
-        if self._source.is_text(c) and self._writing.format == "parquet":
-            json = self._source.json
-            wanted = type_in_files(self._session, f"c{c}", "pv_people", run, json=json)
-            return f"CAST({text} AS {wanted})" if wanted else text
-        return text
+        wanted = types.get(f"c{c}")
+        return f"CAST({text} AS {wanted})" if wanted else text
+
+    def _types(self, run: Run) -> dict[str, str]:
+        """The types of texts that are written as they are."""
+        if self._writing.format != "parquet":
+            return {}
+        shown = {self._position(n) for n in self._writing.columns} - {
+            *self._dictionaries
+        }
+        cells = [f"c{c}" for c in sorted(shown) if self._source.is_text(c)]
+        json = self._source.json
+        return types_in_files(self._session, cells, "pv_people", run, json=json)
 
 
 def summed(rows: str, columns: int, weight: int) -> str:
@@ -140,44 +149,49 @@ def spelled(cell: str, name: str, writing: Writing) -> str:
 # Types ------------------------------------------------------------------------------
 
 
-def type_in_files(
-    session: Session, cell: str, source: str, run: Run, *, json: bool = False
-) -> str:
-    """What all texts of a column are, where the format has types; empty: text."""
-    among = session.possible_kinds(cell, json=json, source=source)
-    if not among:
-        return ""
-    fits = kinds.fitting(cell, json=json, among=among)
-    statement = sql.describe(cell, source, fits, precise=False)
-    work = partial(session.fetch, statement)
-    table = session.watched(work, run, "reading columns", (1, 1))
-    _, present, _, *found = (col[0].as_py() for col in table.columns)
-    kind = kinds.recognised(present, *found)
-    if kind == "integer" and _fits_64_bits(session, cell, source):
-        return "BIGINT"
-    if kind == "number" and not _fits_float(session, cell, source):
-        return ""
-    return CASTS.get(kind, "")
+def types_in_files(
+    session: Session,
+    cells: Sequence[str],
+    source: str,
+    run: Run,
+    *,
+    json: bool = False,
+) -> dict[str, str]:
+    """What all texts of each column are, where the format has types; empty: text."""
+    wanted = dict.fromkeys(cells, "")
+    possible = session.possible_kinds(cells, json=json, source=source)
+    among = sorted({tuple(kinds_) for kinds_ in possible.values() if kinds_})
+    for step, of in enumerate(among, start=1):
+        alike = [c for c in cells if tuple(possible[c]) == of]
+        tests = [
+            "count(v)",
+            "count(TRY_CAST(v AS BIGINT))" if "integer" in of else "0",
+            f"count(*) FILTER (WHERE {_kept('v')})" if "number" in of else "0",
+            *kinds.fitting("v", json=json, among=of),
+        ]
+        work = partial(session.each, alike, source, tests)
+        found = session.watched(work, run, "reading columns", (step, len(among)))
+        wanted |= {c: _wanted(*numbers) for c, numbers in found.items()}
+    return wanted
 
 
-def _fits_64_bits(session: Session, cell: str, source: str) -> bool:
-    fits = f"SELECT count({cell}) = count(TRY_CAST({cell} AS BIGINT)) FROM {source}"
-    return bool(session.one(fits))
+def _kept(cell: str) -> str:
+    """Whether a float keeps every digit, and numbers that differ different.
 
-
-def _fits_float(session: Session, cell: str, source: str) -> bool:
-    """Whether floats keep every digit, and different numbers different.
-
-    Fifteen digits are kept.
+    Fifteen digits are kept, away from the smallest and the largest floats.
     """
     digits = (
-        "length(ltrim(regexp_replace(regexp_replace(v, '[eE].*', ''), "
+        f"length(ltrim(regexp_replace(regexp_replace({cell}, '[eE].*', ''), "
         "'[^0-9]', '', 'g'), '0'))"
     )
-    return bool(
-        session.one(
-            f"SELECT max({digits}) <= 15 AND count(DISTINCT CAST(v AS DOUBLE)) "
-            f"= count(DISTINCT {kinds.same_number('v')}) "
-            f"FROM (SELECT {cell} AS v FROM {source} WHERE {cell} IS NOT NULL)"
-        )
-    )
+    value = f"abs(TRY_CAST({cell} AS DOUBLE))"
+    return f"{digits} = 0 OR ({digits} <= 15 AND {value} BETWEEN 1e-290 AND 1e290)"
+
+
+def _wanted(texts: int, whole: int, kept: int, *fits: int) -> str:
+    kind = kinds.recognised(texts, *fits)
+    if kind == "integer" and whole == texts:
+        return "BIGINT"
+    if kind == "number" and kept < texts:
+        return ""
+    return CASTS.get(kind, "")

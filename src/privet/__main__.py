@@ -5,4 +5,4 @@ from __future__ import annotations
 from privet.cli import main
 
 if __name__ == "__main__":
-    main(prog_name="privet")
+    main()

@@ -141,3 +141,9 @@ def test_help_shows_every_command(process: Process) -> None:
         assert f"\n  {command} " in shown
     assert "..." not in shown.split("Commands:")[1]
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_the_package_is_a_command_too(process: Process) -> None:
+    module = f"{sys.executable} -m privet audit loans.csv -p broken.toml -q"
+    found = process(module)
+    assert (1, "breach\n", "") == (found.returncode, found.stdout, found.stderr)

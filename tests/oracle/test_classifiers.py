@@ -86,6 +86,29 @@ def test_the_worst_rows_over_all_victims(seed: int, most: int | None) -> None:
         assert worst == amplification(scores, most).odds
 
 
+@pytest.mark.parametrize("most", [None, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_many_classes_and_beliefs_next_to_0_and_1(seed: int, most: int | None) -> None:
+    """Where floats hardly tell beliefs apart, and where some class never fits."""
+    dice = random.Random(seed)
+    cells = []
+    for _ in range(3):
+        few = [[dice.choice([0, 1, 7, 10**9]) for _ in range(9)] for _ in range(2)]
+        rest = [10**10 - a - b for a, b in zip(*few, strict=True)]
+        cells.append([*few, rest])
+    scores = from_counts([10**10] * 9, cells)
+    found = [scores.posterior(known) for known in every_victim(cells, most)]
+    beliefs = [p for p in found if p]
+    if most is not None:
+        beliefs.append(scores.posterior({}))
+    for c in range(9):
+        for highest in (True, False):
+            worst = extreme(scores, c, highest=highest, attributes=most)
+            wanted = (max if highest else min)(p[c] for p in beliefs)
+            assert (True, wanted) == (worst.exact, worst.value)
+            assert wanted == scores.posterior(worst.known)[c]
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_the_worst_worlds_over_all_victims(seed: int) -> None:
     dice = random.Random(seed)

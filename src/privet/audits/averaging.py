@@ -9,10 +9,10 @@ Mozafari, Zaniolo 2009, section 4, equation (4); averaging is the paper's Bob.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from heapq import heappop, heappush
-from math import comb, prod
+from math import comb, gcd, lcm, prod
 from typing import Protocol
 
 import numpy as np
@@ -65,21 +65,55 @@ def posterior_worlds(views: Counted, known: Known) -> tuple[Fraction, ...] | Non
     over z from 0 to 1 of G_c'(z) prod G_d(z), all terms of one sign.
     """
     ways = [
-        match_counts(p, [views.cells[i][t][c] for i, t in known.items()])
+        _shortened(match_counts(p, [views.cells[i][t][c] for i, t in known.items()]))
         for c, p in enumerate(views.sizes)
     ]
-    products = _others(ways)
-    empty = _product([w[:1] for w in ways])[0]
-    whole = sum(_product(ways)) - empty
+    everybody = _product(ways)
+    whole = sum(everybody) - prod(w[0] for w in ways)
     if not whole:
         return None
+    scale = lcm(*range(1, len(everybody) + 1))
+    parts = [scale // (k + 1) for k in range(len(everybody))]
     found = []
-    for own, others in zip(ways, products, strict=True):
+    for own in ways:
         slope = [k * w for k, w in enumerate(own)][1:]
-        terms = _times(slope, others)
-        integral = (Fraction(x, k + 1) for k, x in enumerate(terms) if x)
-        found.append(sum(integral, start=Fraction(0)))
-    return tuple(x / whole for x in found)
+        terms = _times(slope, _divided(everybody, own))
+        integral = sum(x * part for x, part in zip(terms, parts, strict=False))
+        found.append(Fraction(integral, scale * whole))
+    return tuple(found)
+
+
+def _shortened(ways: list[int]) -> list[int]:
+    """The same proportions in smaller integers."""
+    common = gcd(*ways)
+    return [w // common for w in ways]
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Counts, and what averaging over them told: each victim is looked at once."""
+
+    sizes: Sequence[int]
+    """Rows per class."""
+    cells: Sequence[Sequence[Sequence[int]]]
+    """Rows per attribute, value and class."""
+    found: dict[tuple[tuple[int, int], ...], tuple[Fraction, ...] | None] = field(
+        default_factory=dict, repr=False
+    )
+    """The posterior of each victim so far."""
+
+    @classmethod
+    def of(cls, views: Counted, kept: Sequence[int] | None = None) -> Told:
+        """The counts of some attributes; None: of all."""
+        cells = views.cells if kept is None else [views.cells[i] for i in kept]
+        return views if isinstance(views, cls) else cls(views.sizes, cells)
+
+    def posterior(self, known: Known) -> tuple[Fraction, ...] | None:
+        """See `posterior_worlds`."""
+        victim = tuple(sorted(known.items()))
+        if victim not in self.found:
+            self.found[victim] = posterior_worlds(self, known)
+        return self.found[victim]
 
 
 def steps(views: Counted, known: Known) -> int:
@@ -91,12 +125,6 @@ def steps(views: Counted, known: Known) -> int:
     chain = len(known) * sum(m * m for m in least)
     # Large integers: a product costs as much more as they are long.
     return (chain + sum(least) ** 2) * (1 + sum(views.sizes) // 500)
-
-
-def _others(ways: Sequence[list[int]]) -> list[list[int]]:
-    return [
-        _product([w for d, w in enumerate(ways) if d != c]) for c in range(len(ways))
-    ]
 
 
 def _product(polynomials: Sequence[list[int]]) -> list[int]:
@@ -112,6 +140,21 @@ def _times(a: list[int], b: list[int]) -> list[int]:
         if x:
             for j, y in enumerate(b):
                 found[i + j] += x * y
+    return found
+
+
+def _divided(product: list[int], by: list[int]) -> list[int]:
+    """What a product is of, besides one factor; its lowest terms tell.
+
+    >>> _divided(_times([0, 2, 3], [5, 7]), [0, 2, 3])
+    [5, 7]
+    """
+    low = next(i for i, x in enumerate(by) if x)
+    first, *rest = by[low:]
+    found: list[int] = []
+    for whole in product[low : len(product) - len(rest)]:
+        known = zip(rest, reversed(found), strict=False)
+        found.append((whole - sum(a * b for a, b in known)) // first)
     return found
 
 
@@ -173,6 +216,7 @@ def worst_odds_worlds(
     budget
         How many victims may be looked at; afterwards the answer is an interval.
     """
+    told = Told.of(views)
     least, most, victim = Fraction(0), Fraction(0), dict[int, int]()
     for looked, (row_odds, known) in enumerate(_victims(scores, pair, attributes)):
         if row_odds is None:  # nobody of the other class fits
@@ -182,7 +226,7 @@ def worst_odds_worlds(
         if looked >= budget:
             most = max(most, 2 * row_odds * NEARLY)
             break
-        low, high = _odds_worlds(views, scores, pair, row_odds, known)
+        low, high = _odds_worlds(told, scores, pair, row_odds, known)
         most = max(most, high)
         if low > least:
             least, victim = low, known
@@ -190,17 +234,17 @@ def worst_odds_worlds(
 
 
 def _odds_worlds(
-    views: Counted,
+    told: Told,
     scores: Scores,
     pair: tuple[int, int],
     row_odds: Fraction,
     known: Known,
 ) -> tuple[Fraction, Fraction]:
     """The odds of one victim; bounds on them where the counts are too large."""
-    if steps(views, known) > MOST_STEPS:
+    if steps(told, known) > MOST_STEPS:
         apart = factor_bound(scores, known)
         return row_odds / apart, row_odds * apart
-    found = posterior_worlds(views, known)
+    found = told.posterior(known)
     assert found is not None  # row odds are finite, so both classes fit
     odds = found[pair[0]] / found[pair[1]]
     return odds, odds

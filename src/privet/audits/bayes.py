@@ -71,9 +71,7 @@ def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Findin
     prior = priors(promise, views.labels)
     asked = _asked(views, promise, warn)
     run.check()
-    cases = [
-        c for label in asked for c in cases_of(views, promise, label, prior[label])
-    ]
+    cases = list(cases_of(views, promise, asked, prior))
     if not cases:
         return Finding(promise, Verdict.SAFE, Basis.EXACT, Belief(0, 0))
     worst = max(cases, key=lambda c: c.gravity(promise.limit))

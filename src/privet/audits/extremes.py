@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
+from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.releases.scores import GUARD, Floats, Scores
+from privet.releases.scores import GUARD, Floats, Scores, log_of
 
 MOST_NODES = 20_000
 """Partial victims that a search for one posterior may look at."""
@@ -57,7 +58,7 @@ def extreme(
     best: tuple[Fraction, Mapping[int, int]] | None = None
     for nodes, bound, known in search.run():
         if best is not None and search.worse(bound, best[0]):
-            return Extreme(best[0], best[0], best[1])
+            return Extreme(best[0], best[0], search.enough(*best))
         if known is not None:
             value = _share(scores, label, known)
             if value is not None and (best is None or (value > best[0]) == highest):
@@ -86,8 +87,8 @@ class _Search:
         self.others = [d for d in range(view.classes) if d != label]
         self.view, self.label = view, label
         self.start = view.log_weights[self.others] - view.log_weights[label]
-        free = attributes is not None
-        options = [self._options(i, free) for i in range(view.attributes)]
+        self.free = attributes is not None
+        options = [self._options(i) for i in range(view.attributes)]
         self.values = [values for values, _ in options]
         self.rows = [rows for _, rows in options]
         rest = np.zeros((view.attributes + 1, len(self.others)))
@@ -96,7 +97,7 @@ class _Search:
             rest[i] = _added(rest[i + 1], best)
         self.rest = rest
 
-    def _options(self, i: int, free: bool) -> tuple[list[int | None], Floats]:
+    def _options(self, i: int) -> tuple[list[int | None], Floats]:
         """The values of one attribute that no other beats in every class.
 
         The others' odds against the class, as logarithms. A value that the class never
@@ -116,7 +117,7 @@ class _Search:
         found = self._distinct(i, there.tolist(), rows)
         values: list[int | None] = list(found)
         rows = rows[found]
-        if free:  # an attribute may be left unknown because others are better
+        if self.free:  # an attribute may be left unknown because others are better
             values, rows = [*values, None], np.vstack([rows, np.zeros(rows.shape[1])])
         return values, rows
 
@@ -167,11 +168,27 @@ class _Search:
                     heappush(heap, item)
 
     def worse(self, bound: float, best: Fraction) -> bool:
-        """Whether nothing from here on can pass what was found, guard included."""
-        if np.isinf(bound):
+        """Whether nothing from here on can pass what was found, guard included.
+
+        Logarithms of the odds tell beliefs apart that are as good as 0 or 1.
+        """
+        if best == self.sign > 0 or best == 0 > self.sign:
+            return True
+        if np.isinf(bound) or not bound:
             return False
-        value = 1 / (1 + bound)
-        return self.sign * (value - float(best)) < -GUARD
+        odds = log_of((1 - best) / best) if best else np.inf
+        return bool(self.sign * (log2(bound) - odds) > GUARD)
+
+    def enough(self, value: Fraction, known: Mapping[int, int]) -> Mapping[int, int]:
+        """Of what rules a class out, one attribute, where others may be unknown."""
+        if value or not self.free:
+            return known
+        ruling = (i for i, t in known.items() if not self._factor(i, t))
+        i = next(ruling)
+        return {i: known[i]}
+
+    def _factor(self, attribute: int, value: int) -> Fraction:
+        return self.view.factors[attribute][value][self.label]
 
     def unfinished(
         self, best: tuple[Fraction, Mapping[int, int]] | None, bound: float

@@ -5,17 +5,18 @@ Mozafari, Zaniolo 2009, section 4.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 from privet.adversary import Bayesian
 from privet.audits.amplification import pair_odds
 from privet.audits.averaging import (
     MOST_STEPS,
+    Told,
     factor_bound,
-    posterior_worlds,
     steps,
     worst_odds_worlds,
 )
@@ -24,6 +25,9 @@ from privet.beliefs import Belief, Ceiling, Limit
 from privet.errors import InputError
 from privet.policy import Promise
 from privet.releases.scores import Scores
+
+Prior = Sequence[Fraction]
+"""What is believed of each class beforehand."""
 
 
 class Classifier(Protocol):
@@ -97,27 +101,35 @@ class Case:
 
 
 def cases_of(
-    views: Classifier, promise: Promise, label: int, prior: Fraction
+    views: Classifier, promise: Promise, labels: Sequence[int], prior: Prior
 ) -> Iterator[Case]:
-    """What decides a promise about one class: its highest and lowest posterior."""
+    """What decides a promise about classes: their highest and lowest posteriors."""
     against = promise.against
     assert isinstance(against, Bayesian)
+    one = isinstance(promise.limit, Ceiling) and not isinstance(against.knows, Mapping)
+    find = _finder(views, against)
+    for label in labels:
+        for highest in [True] if one else [True, False]:
+            found = widened(find(label, highest), views.slack, highest)
+            yield Case(label, prior[label], found)
+
+
+def _finder(views: Classifier, against: Bayesian) -> Callable[[int, bool], Extreme]:
+    """What finds the highest or lowest posterior of a class."""
     if isinstance(against.knows, Mapping):
-        known = views.victim(against.knows)
-        for highest in (True, False):
-            found = _one_victim(views, against, known, label, highest)
-            yield Case(label, prior, widened(found, views.slack, highest))
-        return
+        return partial(_one_victim, views, against, views.victim(against.knows))
     kept, at_most = known_to(views, against)
-    directions = [True] if isinstance(promise.limit, Ceiling) else [True, False]
-    for highest in directions:
+    scores = views.scores if kept is None else views.scores.over(kept)
+    counts = None if views.counted is None else Told.of(views.counted, kept)
+
+    def find(label: int, highest: bool) -> Extreme:
         if against.averaging == "rows":
-            scores = views.scores if kept is None else views.scores.over(kept)
             found = extreme(scores, label, highest=highest, attributes=at_most)
-            found = _renamed(found, kept)
         else:
-            found = _averaged(views, label, highest, kept, at_most)
-        yield Case(label, prior, widened(found, views.slack, highest))
+            found = _averaged(scores, counts, label, highest, at_most)
+        return _renamed(found, kept)
+
+    return find
 
 
 def widened(found: Extreme, slack: Fraction, highest: bool) -> Extreme:
@@ -171,7 +183,7 @@ def _between(
 ) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
     """The belief in each class of somebody who averages: at least, and at most."""
     if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = posterior_worlds(counts, known)
+        exactly = Told.of(counts).posterior(known)
         assert exactly is not None
         return exactly, exactly
     rows = scores.posterior(known)
@@ -183,17 +195,13 @@ def _between(
 
 
 def _averaged(
-    views: Classifier,
+    scores: Scores,
+    counts: Told | None,
     label: int,
     highest: bool,
-    kept: tuple[int, ...] | None,
     at_most: int | None,
 ) -> Extreme:
     """The extreme posterior of somebody who averages over the possible tables."""
-    scores, counts = views.scores, views.counted
-    if kept is not None:
-        scores = scores.over(kept)
-        counts = None if counts is None else _Part(counts, kept)
     others = [d for d in range(scores.classes) if d != label]
     found = [
         _pair(scores, counts, (label, d) if highest else (d, label), at_most)
@@ -203,7 +211,7 @@ def _averaged(
     if len(others) == 1:
         least, _, known = found[0]
         value = _share([least], highest)
-        return _renamed(Extreme(value, bound, known), kept)
+        return Extreme(value, bound, known)
     victims = [known for _, _, known in found if known]
     side = 0 if highest else 1  # what is surely attained
     values = [
@@ -212,24 +220,7 @@ def _averaged(
     if not values:
         return Extreme(bound, bound, {})
     value, known = (max if highest else min)(values, key=lambda v: v[0])
-    return _renamed(Extreme(value, bound, known), kept)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """The counts of some attributes."""
-
-    whole: Any
-    kept: tuple[int, ...]
-
-    @property
-    def sizes(self) -> Sequence[int]:
-        found: Sequence[int] = self.whole.sizes
-        return found
-
-    @property
-    def cells(self) -> Sequence[Sequence[Sequence[int]]]:
-        return [self.whole.cells[i] for i in self.kept]
+    return Extreme(value, bound, known)
 
 
 def _pair(

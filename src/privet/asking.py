@@ -68,8 +68,7 @@ def plan(
         if epsilon is not None:
             better = designed(stated, epsilon, target)
             stated = better.design
-    for note in said:
-        terminal.say(f"note: {note}")
+    terminal.say_notes(said)
     needs = every_answer(stated, error=error or "0.02", confidence=confidence)
     if output is not None:
         terminal.write_new(Path(output), stated.to_toml())
@@ -181,8 +180,7 @@ def collect(
     with terminal.warned() as said:
         stated = loaded(design)
         store = Store(Path(output), stated)
-    for note in said:
-        terminal.say(f"note: {note}")
+    terminal.say_notes(said)
     needed = store.wants_tokens
     if tokens is not None and tokens_to is not None:
         from privet.publishers.folders import save

@@ -9,16 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet import terminal
-from privet.options import (
-    common,
-    opened,
-    places,
-    rows_meant,
-    table_options,
-    where_of,
-)
+from privet.options import Asked, places, policy_option, reads_table, replace_option
 
 if TYPE_CHECKING:
+    from privet.engines.base import Run
     from privet.policy import Policy
     from privet.publishers.models import ClassifierRelease
     from privet.table import Table
@@ -34,14 +28,7 @@ METHODS = (
 
 
 @click.command(short_help="Publish a naive Bayes classifier of a table.")
-@click.argument("source", metavar="TABLE", type=click.Path())
-@click.option(
-    "--policy",
-    "-p",
-    required=True,
-    type=click.Path(),
-    help="The policy file (TOML) with a promise against a bayesian.",
-)
+@policy_option("The policy file (TOML) with a promise against a bayesian.")
 @places
 @click.option(
     "--target", multiple=True, help="What to predict; repeat it to join columns."
@@ -75,11 +62,10 @@ METHODS = (
     help="Compare what helps against inversion, and what it costs.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what it would be; write nothing.")
-@click.option("--replace", is_flag=True, help="Write over an earlier release.")
-@table_options
-@common
+@replace_option
+@reads_table
 def classifier(
-    source: str,
+    asked: Asked,
     policy: str,
     output: str | None,
     custody: str | None,
@@ -90,12 +76,7 @@ def classifier(
     mitigations: bool,
     dry_run: bool,
     replace: bool,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **options: Any,
+    **settings: Any,
 ) -> None:
     """Publish a classifier of TABLE that predicts as the original and tells less.
 
@@ -113,6 +94,7 @@ def classifier(
     \b
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
+    from privet.engines.base import Run
     from privet.policy import Policy
     from privet.report.classified import as_text, compared, summary
 
@@ -122,58 +104,36 @@ def classifier(
         flag = "--views" if views else "--only-rows"
         raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
     stated = Policy.load(policy)
-    silent = quiet or as_json
-    settings = {k: options.pop(k) for k in SETTINGS}
     settings["rows"], rows = (rows, None) if only_rows else (None, rows)
-    chosen = rows_meant(source, stated, where_of(where), options)
-    with (
-        terminal.warned() as said,
-        opened(source, chosen, options, silent) as (table, listener),
-    ):
-        release = _made(table, stated, settings, listener, max_seconds)
+    with terminal.warned() as said, asked.opened(stated) as (table, listener):
+        run = Run.starting(listener, asked.max_seconds)
+        release = _made(table, stated, settings, run)
     told = summary(release)
     if mitigations:
         told["mitigations"] = compared(release)
     if not dry_run:
-        assert output is not None
-        assert custody is not None
+        places = {"folder": str(output), "custody": str(custody)}
         release.write(
-            output,
-            custody=custody,
+            places["folder"],
+            custody=places["custody"],
             counts=counts,
             rows=rows,
             views=views,
             replace=replace,
         )
-        told |= {"folder": output, "custody": custody}
-    _tell(told, as_text(told), as_json=as_json, quiet=quiet)
-    for note in said:
-        terminal.say(f"note: {note}")
+        told |= places
+    asked.tell(told, as_text(told))
+    terminal.say_notes(said)
     sys.exit(terminal.EXIT[told["verdict"]])
-
-
-SETTINGS = (
-    "target",
-    "attribute",
-    "precedence",
-    "method",
-    "zeros",
-    "bits",
-    "epsilon",
-    "margin",
-)
-"""Options of this command only; the others say how to read the table."""
 
 
 def _made(
     table: Table,
     policy: Policy,
     settings: dict[str, Any],
-    listener: Any,
-    max_seconds: float | None,
+    run: Run,
 ) -> ClassifierRelease:
     from privet.audits import bound
-    from privet.engines.base import Run
     from privet.publishers.models import publish_classifier
     from privet.publishers.reading import digest
     from privet.releases.counting import views_of
@@ -185,7 +145,7 @@ def _made(
         attributes=settings["attribute"] or None,
         precedence=settings["precedence"] or None,
         smoothing=1 if settings["zeros"] == "smooth" else 0,
-        run=Run.starting(listener, max_seconds),
+        run=run,
     )
     paths = [{"path": p, "sha256": digest(Path(p))} for p in meant.source.paths]
     return publish_classifier(
@@ -210,18 +170,6 @@ def _method(settings: dict[str, Any]) -> Any:
         paper = name.endswith("paper")
         return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits, paper=paper)
     return SafetyTransform(mode=name or "tight", zeros=zeros, bits=bits, **more)
-
-
-def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        terminal.emit(terminal.as_one_object(told))
-    elif quiet:
-        terminal.emit(told["verdict"])
-    else:
-        terminal.emit(text)
-        if "folder" in told:
-            terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
-        terminal.emit(f"\n{told['sensitive']}")
 
 
 def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -14,12 +14,10 @@ from privet.asking import collect, plan
 from privet.classifying import classifier, show_inverter
 from privet.knowing import skyline
 from privet.options import (
+    Asked,
     as_words,
-    common,
-    opened,
-    rows_meant,
-    table_options,
-    where_of,
+    policy_option,
+    reads_table,
     without_secrets,
 )
 from privet.releasing import publish, verify
@@ -111,20 +109,9 @@ def demo(folder: str, rows: int, replace: bool) -> None:
 
 
 @cli.command(short_help="Draft a policy for your table.")
-@click.argument("source", metavar="TABLE", type=click.Path())
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write it here.")
-@table_options
-@common
-def init(
-    source: str,
-    output: str | None,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **reading: Any,
-) -> None:
+@reads_table
+def init(asked: Asked, output: str | None) -> None:
     """Draft a commented policy for TABLE: guesses what each column is for.
 
     \b
@@ -142,35 +129,29 @@ def init(
 
     if output is not None:
         terminal.refuse_existing(Path(output))
-    silent = quiet or as_json
-    with opened(source, where_of(where), reading, silent) as (table, listener):
-        columns = table.engine.describe(Run.starting(listener, max_seconds))
+    with asked.opened() as (table, listener):
+        columns = table.engine.describe(Run.starting(listener, asked.max_seconds))
     guesses = guess_roles(columns)
-    name = Path(without_secrets(source)).name
+    shown = without_secrets(asked.source)
+    name = Path(shown).name
     text = draft_policy(columns, guesses, title=f"Policy for {name}")
     if output is not None:
         terminal.write_new(Path(output), text)
-    if as_json:
+    if asked.as_json:
         found = {"policy": text, "columns": [vars(g) for g in guesses]}
         terminal.emit(terminal.as_one_object(found))
     elif output is None:
         terminal.emit(text.removesuffix("\n"))
-    if not silent:
+    if not asked.silent:
         _say_doubts(guesses)
         policy = output or "policy.toml"
-        shown = without_secrets(source)
-        call = join(["privet", "audit", shown, "-p", policy, *as_words(reading)])
+        how = as_words(asked.reading)
+        call = join(["privet", "audit", shown, "-p", policy, *how])
         terminal.say(f"Read the draft, correct it, then: {call}")
 
 
 @cli.command(short_help="Judge a table by a policy.")
-@click.argument("source", metavar="TABLE", type=click.Path())
-@click.option(
-    "--policy",
-    "-p",
-    type=click.Path(),
-    help="The policy file (TOML); privet init drafts one.",
-)
+@policy_option("The policy file (TOML); privet init drafts one.", required=False)
 @click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
 @click.option(
     "--as",
@@ -179,20 +160,13 @@ def init(
     help="Attack a published classifier, or disguised answers, instead of judging.",
 )
 @click.option("--custody", type=click.Path(), help="With --as: the private record.")
-@table_options
-@common
+@reads_table
 def audit(
-    source: str,
+    asked: Asked,
     policy: str | None,
     strict: bool,
     attacker: str | None,
     custody: str | None,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **reading: Any,
 ) -> None:
     """Judge every promise of a policy on TABLE, as if it were released as it is.
 
@@ -217,28 +191,20 @@ def audit(
     from privet.publishers.reading import is_release
 
     if attacker == "inverter":
-        show_inverter(source, custody, as_json=as_json)
+        show_inverter(asked.source, custody, as_json=asked.as_json)
     if attacker == "collector":
-        show_collector(source, as_json=as_json)
+        show_collector(asked.source, as_json=asked.as_json)
     if policy is None:
-        _refuse_without_policy(source)
+        _refuse_without_policy(asked.source)
     stated = Policy.load(policy)
-    asked = where_of(where)
-    if is_release(source):
-        _audit_release(source, stated, reading, as_json=as_json, quiet=quiet)
-    chosen = rows_meant(source, stated, asked, reading)
-    silent = quiet or as_json
-    with (
-        terminal.warned() as said,
-        opened(source, chosen, reading, silent) as (table, bar),
-    ):
+    if is_release(asked.source):
+        _audit_release(asked, stated)
+    with terminal.warned() as said, asked.opened(stated) as (table, bar):
         found = judge(
-            table, stated, strict=strict, max_seconds=max_seconds, progress=bar
+            table, stated, strict=strict, max_seconds=asked.max_seconds, progress=bar
         )
-    terminal.show(found, as_json=as_json, quiet=quiet)
-    for note in said:  # notes are part of a report; a verdict alone has none
-        if note not in found.notes or (quiet and not as_json):
-            terminal.say(f"note: {note}")
+    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
+    asked.say_notes(said, found.notes)
     sys.exit(terminal.EXIT[found.verdict])
 
 
@@ -257,25 +223,18 @@ def _refuse_without_policy(source: str) -> NoReturn:
     raise click.UsageError("Missing option '--policy' / '-p'.")
 
 
-def _audit_release(
-    source: str,
-    policy: Policy,
-    reading: Mapping[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> NoReturn:
+def _audit_release(asked: Asked, policy: Policy) -> NoReturn:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.audits import audit as judge
     from privet.publishers import load
 
-    release = load(source, memory_limit=reading["memory_limit"])
+    release = load(asked.source, memory_limit=asked.reading["memory_limit"])
     with terminal.warned():
         found = judge(release, policy)
     close = getattr(getattr(release, "table", release), "close", None)
     if close is not None and not hasattr(release, "card"):
         close()
-    terminal.show(found, as_json=as_json, quiet=quiet)
+    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
     sys.exit(terminal.EXIT[found.verdict])
 
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
 from privet import terminal
-from privet.options import common, opened, rows_meant, table_options, where_of
+from privet.options import Asked, policy_option, reads_table
 
 AT_LEAST_0 = click.IntRange(min=0)
 
 
 @click.command(short_help="Find how much insiders may know.")
-@click.argument("source", metavar="TABLE", type=click.Path())
-@click.option(
-    "--policy",
-    "-p",
-    type=click.Path(),
-    help="The policy file (TOML), for the roles of columns; a release has its own.",
+@policy_option(
+    "The policy file (TOML), for the roles of columns; a release has its own.",
+    required=False,
 )
 @click.option(
     "--confidence",
@@ -39,22 +36,15 @@ AT_LEAST_0 = click.IntRange(min=0)
 @click.option(
     "--max-m", type=AT_LEAST_0, default=50, show_default=True, help="Companions."
 )
-@table_options
-@common
+@reads_table
 def skyline(
-    source: str,
+    asked: Asked,
     policy: str | None,
     confidence: str,
     about: str | None,
     max_l: int,
     max_k: int,
     max_m: int,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **reading: Any,
 ) -> None:
     """Find how much insiders may know about people in TABLE and still be unsure.
 
@@ -75,7 +65,7 @@ def skyline(
     """
     from privet.audits.frontier import skyline as find
 
-    with _table(source, policy, where, reading, quiet or as_json) as (table, bar):
+    with _table(asked, policy) as (table, bar):
         found = find(
             table,
             confidence,
@@ -83,12 +73,12 @@ def skyline(
             max_l=max_l,
             max_k=max_k,
             max_m=max_m,
-            max_seconds=max_seconds,
+            max_seconds=asked.max_seconds,
             progress=bar,
         )
-    if as_json:
+    if asked.as_json:
         terminal.emit(terminal.as_one_object(found.to_dict()))
-    elif quiet:
+    elif asked.quiet:
         terminal.emit("\n".join(" ".join(map(str, p)) for p in found.points))
     else:
         terminal.show_any(found)
@@ -96,13 +86,7 @@ def skyline(
 
 
 @contextmanager
-def _table(
-    source: str,
-    policy: str | None,
-    where: tuple[str, ...],
-    reading: Mapping[str, Any],
-    silent: bool,
-) -> Iterator[tuple[Any, Any]]:
+def _table(asked: Asked, policy: str | None) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
     from privet.audits import bound
     from privet.engines.files import require_there
@@ -110,15 +94,14 @@ def _table(
     from privet.publishers import load
     from privet.publishers.reading import is_release
 
-    if is_release(source):
-        release = load(source, memory_limit=reading["memory_limit"])
-        with release.table as table, terminal.bar(silent) as bar:
+    if is_release(asked.source):
+        release = load(asked.source, memory_limit=asked.reading["memory_limit"])
+        with release.table as table, terminal.bar(asked.silent) as bar:
             yield table, bar
         return
     if policy is None:
-        require_there(source)
+        require_there(asked.source)
         raise click.UsageError("A table must have a policy: give one with -p.")
     stated = Policy.load(policy)
-    chosen = rows_meant(source, stated, where_of(where), reading)
-    with opened(source, chosen, reading, silent) as (table, bar):
+    with asked.opened(stated) as (table, bar):
         yield bound(table, stated), bar

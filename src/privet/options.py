@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -19,7 +21,13 @@ if TYPE_CHECKING:
     from privet.table import Table
 
 
-def _several(*options: Callable[..., Any]) -> Callable[..., Any]:
+Wanted = Mapping[str, tuple[str | None, ...]]
+"""The values of each column that rows must have."""
+
+
+def several(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that belong together, in this order."""
+
     def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
@@ -44,7 +52,7 @@ def _noted(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
-common = _several(
+_common = (
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
     click.option(
@@ -52,6 +60,7 @@ common = _several(
         type=click.Choice(["duckdb", "spark"]),
         default="duckdb",
         show_default=True,
+        expose_value=False,
         callback=_noted,
         help="What reads files and counts their rows. A database counts its own.",
     ),
@@ -69,9 +78,9 @@ common = _several(
         help="Stop after this time; what is not decided by then is undecided.",
     ),
 )
-"""Options every command that reads a table takes."""
+"""What to print, what counts, and for how long."""
 
-places = _several(
+places = several(
     click.option(
         "--output", "-o", type=click.Path(), help="The folder of the release."
     ),
@@ -83,7 +92,7 @@ places = _several(
 )
 """Where a release goes, and what is kept of it."""
 
-table_options = _several(
+_reading = (
     click.option("--table", help="Table of a DuckDB file or a PostgreSQL database."),
     click.option(
         "--where",
@@ -121,6 +130,111 @@ table_options = _several(
 )
 """How to read the table."""
 
+READING = (
+    "table",
+    "delimiter",
+    "encoding",
+    "header",
+    "null",
+    "memory_limit",
+    "spill",
+    "threads",
+)
+"""What those options are called, but for --where."""
+
+replace_option = click.option(
+    "--replace", is_flag=True, help="Write over an earlier release."
+)
+
+
+def policy_option(help_: str, *, required: bool = True) -> Callable[..., Any]:
+    """The policy; without a default, for nobody shall be judged by chance."""
+    return click.option(
+        "--policy", "-p", required=required, type=click.Path(), help=help_
+    )
+
+
+def format_option(help_: str) -> Callable[..., Any]:
+    """How tables of a release are written."""
+    formats = click.Choice(["parquet", "csv"])
+    return click.option("--format", "form", type=formats, help=help_)
+
+
+# What a command is asked ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The table a command was given, and how its result is to be printed."""
+
+    source: str
+    """The table, as it was named."""
+    where: Wanted
+    """The rows that are asked for."""
+    reading: Mapping[str, Any]
+    """How to read it."""
+    as_json: bool
+    """Whether to print one JSON object."""
+    quiet: bool
+    """Whether to print the result only."""
+    max_seconds: float | None
+    """When to stop."""
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is said beside the result."""
+        return self.quiet or self.as_json
+
+    @contextmanager
+    def opened(
+        self, policy: Policy | None = None
+    ) -> Iterator[tuple[Table, Listener | None]]:
+        """The rows that were asked for and that the policy means; and a bar."""
+        chosen = self.where if policy is None else self._meant(policy)
+        with _opened(self.source, chosen, self.reading) as table:
+            with terminal.bar(self.silent) as listener:
+                yield table, listener
+
+    def _meant(self, policy: Policy) -> Wanted:
+        """What is wrong with the policy is said before rows are chosen by it."""
+        if policy.where:
+            with _opened(self.source, {}, self.reading) as table:
+                policy.bind(table.schema)
+        return _narrowed(policy, self.where)
+
+    def say_notes(self, said: Iterable[str], reported: Iterable[str]) -> None:
+        """Print warnings that the report does not have; a verdict alone has none."""
+        kept = () if self.quiet and not self.as_json else tuple(reported)
+        terminal.say_notes(note for note in said if note not in kept)
+
+    def tell(self, told: Mapping[str, Any], text: str) -> None:
+        """Print what became of a release: its verdict, its report, its place."""
+        if self.as_json:
+            terminal.emit(terminal.as_one_object(dict(told)))
+        elif self.quiet:
+            terminal.emit(told["verdict"])
+        else:
+            terminal.emit(text)
+            if "folder" in told:
+                terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
+            terminal.emit(f"\n{told['sensitive']}")
+
+
+def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
+    """A command that takes a TABLE, which it is given as what was `Asked`."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        reading = {key: given.pop(key) for key in READING}
+        keys = ("source", "as_json", "quiet", "max_seconds")
+        own = {key: given.pop(key) for key in keys}
+        where = where_of(given.pop("where"))
+        return command(Asked(where=where, reading=reading, **own), **given)
+
+    table = click.argument("source", metavar="TABLE", type=click.Path())
+    found: Callable[..., Any] = several(table, *_reading, *_common)(gathered)
+    return found
+
 
 def as_words(reading: Mapping[str, Any]) -> list[str]:
     """How a table was read, to be said again on the command line."""
@@ -142,20 +256,10 @@ def as_words(reading: Mapping[str, Any]) -> list[str]:
     return words
 
 
-Wanted = Mapping[str, tuple[str | None, ...]]
-"""The values of each column that rows must have."""
-
-
-@contextmanager
-def opened(
-    source: str, where: Wanted, reading: Mapping[str, Any], silent: bool
-) -> Iterator[tuple[Table, Listener | None]]:
-    """A table and, on a terminal, a progress bar for it."""
+def _opened(source: str, where: Wanted, reading: Mapping[str, Any]) -> Table:
     from privet.table import read
 
-    with read(source, where=where, **reading, **_engine()) as table:
-        with terminal.bar(silent) as listener:
-            yield table, listener
+    return read(source, where=where, **reading, **_engine())
 
 
 def _engine() -> dict[str, Any]:
@@ -191,6 +295,11 @@ def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
     return wanted
 
 
+def files_of(given: tuple[str, ...], option: str) -> dict[str, str]:
+    """Files by column."""
+    return dict(_pairs(given, option, file=True))
+
+
 def hidden_of(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """The values that --hide names."""
     wanted: dict[str, tuple[str, ...]] = {}
@@ -199,25 +308,15 @@ def hidden_of(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     return wanted
 
 
-def _pairs(given: tuple[str, ...], option: str) -> Iterator[tuple[str, str]]:
+def _pairs(
+    given: tuple[str, ...], option: str, *, file: bool = False
+) -> Iterator[tuple[str, str]]:
+    form = "COLUMN=FILE" if file else "COLUMN=VALUE"
     for pair in given:
         column, sign, value = pair.partition("=")
-        if not sign:
-            raise click.UsageError(f"{option} must be COLUMN=VALUE; got {pair!r}.")
+        if not sign or (file and not (column and value)):
+            raise click.UsageError(f"{option} must be {form}; got {pair!r}.")
         yield column, value
-
-
-def rows_meant(
-    source: str, policy: Policy, asked: Wanted, reading: Mapping[str, Any]
-) -> Wanted:
-    """The rows both the policy and the command line mean.
-
-    What is wrong with the policy is said before rows are chosen by it.
-    """
-    if policy.where:
-        with opened(source, {}, reading, silent=True) as (table, _):
-            policy.bind(table.schema)
-    return _narrowed(policy, asked)
 
 
 def _narrowed(policy: Policy, asked: Wanted) -> Wanted:

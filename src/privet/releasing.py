@@ -10,30 +10,66 @@ import click
 
 from privet import terminal
 from privet.options import (
-    common,
+    Asked,
+    files_of,
+    format_option,
     hidden_of,
-    opened,
     places,
-    rows_meant,
-    table_options,
-    where_of,
+    policy_option,
+    reads_table,
+    replace_option,
+    several,
 )
 
 if TYPE_CHECKING:
     from privet.policy import Policy
-    from privet.publishers import Release
     from privet.table import Table
 
 
-@click.command(short_help="Make a release that keeps every promise.")
-@click.argument("source", metavar="TABLE", type=click.Path())
-@click.option(
-    "--policy",
-    "-p",
-    required=True,
-    type=click.Path(),
-    help="The policy file (TOML); privet init drafts one.",
+NO_SIGNOFF = "The policy has no [signoff]; custody records nobody's name."
+
+_grouping = several(
+    click.option(
+        "--form",
+        "shape",
+        type=click.Choice(["generalised", "buckets"]),
+        help="How mondrian shows groups: ranges and sets of values, or two tables.",
+    ),
+    click.option(
+        "--utility",
+        type=click.Choice(["ncp", "information"]),
+        help="How mondrian cuts: small ranges, or what tells about the target.",
+    ),
+    click.option(
+        "--same-cuts",
+        is_flag=True,
+        help="For mondrian: the same ranges and sets for everybody.",
+    ),
+    click.option(
+        "--hierarchy",
+        multiple=True,
+        metavar="COLUMN=FILE",
+        help="For mondrian: a column's value hierarchy as ARX writes it; repeat it for "
+        "several columns.",
+    ),
+    click.option(
+        "--suppress",
+        metavar="SHARE",
+        help="For mondrian: leave out up to this share of the people, such as 0.05, in "
+        "the widest groups.",
+    ),
+    click.option(
+        "--hide",
+        multiple=True,
+        metavar="COLUMN=VALUE",
+        help="For mondrian: a value that no group may name; repeat it for several.",
+    ),
 )
+"""How Mondrian makes groups."""
+
+
+@click.command(short_help="Make a release that keeps every promise.")
+@policy_option("The policy file (TOML); privet init drafts one.")
 @places
 @click.option(
     "--method",
@@ -43,47 +79,8 @@ if TYPE_CHECKING:
     help="How the table is made safe: disclose hides single values, mondrian makes "
     "groups of people.",
 )
-@click.option(
-    "--form",
-    "shape",
-    type=click.Choice(["generalised", "buckets"]),
-    help="How mondrian shows groups: ranges and sets of values, or two tables.",
-)
-@click.option(
-    "--utility",
-    type=click.Choice(["ncp", "information"]),
-    help="How mondrian cuts: small ranges, or what tells about the target.",
-)
-@click.option(
-    "--same-cuts",
-    is_flag=True,
-    help="For mondrian: the same ranges and sets for everybody.",
-)
-@click.option(
-    "--hierarchy",
-    multiple=True,
-    metavar="COLUMN=FILE",
-    help="For mondrian: a column's value hierarchy as ARX writes it; repeat it for "
-    "several columns.",
-)
-@click.option(
-    "--suppress",
-    metavar="SHARE",
-    help="For mondrian: leave out up to this share of the people, such as 0.05, in the "
-    "widest groups.",
-)
-@click.option(
-    "--hide",
-    multiple=True,
-    metavar="COLUMN=VALUE",
-    help="For mondrian: a value that no group may name; repeat it for several.",
-)
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["parquet", "csv"]),
-    help="How the table is written; parquet unless -o ends in .csv.",
-)
+@_grouping
+@format_option("How the table is written; parquet unless -o ends in .csv.")
 @click.option(
     "--marker", default="⊥", show_default=True, help="Shown for hidden values."
 )
@@ -96,33 +93,18 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run", is_flag=True, help="Show what would be hidden; write nothing."
 )
-@click.option("--replace", is_flag=True, help="Write over an earlier release.")
-@table_options
-@common
+@replace_option
+@reads_table
 def publish(
-    source: str,
+    asked: Asked,
     policy: str,
     output: str | None,
     custody: str | None,
-    method: str,
-    shape: str | None,
-    utility: str | None,
-    same_cuts: bool,
-    hierarchy: tuple[str, ...],
-    suppress: str | None,
-    hide: tuple[str, ...],
     form: str | None,
-    marker: str,
-    keep: tuple[str, ...],
     recipe: str | None,
     dry_run: bool,
     replace: bool,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **reading: Any,
+    **how: Any,
 ) -> None:
     """Publish TABLE with values hidden, or people grouped, so that every promise of
     the policy holds.
@@ -144,62 +126,74 @@ def publish(
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
     from privet.policy import Policy
+    from privet.publishers import publish as make
+    from privet.releases.recipe import Recipe
     from privet.report.released import as_text, summary
 
     if not dry_run and (output is None or custody is None):
         raise click.UsageError("Give -o and --custody, or --dry-run.")
     stated = Policy.load(policy)
-    silent = quiet or as_json
-    chosen = rows_meant(source, stated, where_of(where), reading)
-    options: dict[str, Any] = {"marker": marker, "keep": keep}
-    given: dict[str, Any] = {"form": shape, "utility": utility, "suppress": suppress}
-    grouping = {k: v for k, v in given.items() if v is not None}
-    if same_cuts:
-        grouping["same_cuts"] = True
-    if hierarchy:
-        grouping["hierarchies"] = _files(hierarchy)
-    if hide:
-        grouping["hide"] = hidden_of(hide)
-    if method == "mondrian":
-        _refuse_options("mondrian", {"--keep": keep, "--recipe": recipe})
-        options = grouping
-    else:
-        _refuse_options("disclose", {f"--{k}": v for k, v in grouping.items()})
+    settings = _settings(recipe, **how)
     with (
         terminal.warned() as said,
-        opened(source, chosen, reading, silent) as (table, listener),
-        terminal.moves(silent) as watcher,
+        asked.opened(stated) as (table, listener),
+        terminal.moves(asked.silent) as watcher,
     ):
-        chosen_method = _method(method, stated, table, options)
-        release = _made(
-            table, stated, recipe, chosen_method, max_seconds, listener, watcher
+        release = make(
+            table,
+            stated,
+            method=_method(how["method"], stated, table, settings),
+            recipe=None if recipe is None else Recipe.load(Path(recipe)),
+            max_seconds=asked.max_seconds,
+            progress=listener,
+            watcher=watcher,
         )
         told = summary(release)
         if not dry_run and release.safe:
-            assert output is not None
-            assert custody is not None
+            places = {"folder": str(output), "custody": str(custody)}
             release.write(
-                output, custody=custody, format=form, replace=replace, progress=listener
+                places["folder"],
+                custody=places["custody"],
+                format=form,
+                replace=replace,
+                progress=listener,
             )
-            told |= {"folder": output, "custody": custody}
-    _tell(told, as_text(told), as_json=as_json, quiet=quiet)
-    for note in said:
-        terminal.say(f"note: {note}")
-    if not stated.signoff and not silent:
-        terminal.say(
-            "note: The policy has no [signoff]; custody records nobody's name."
+            told |= places
+    asked.tell(told, as_text(told))
+    terminal.say_notes(said)
+    if not stated.signoff and not asked.silent:
+        terminal.say_notes(
+            ["The policy has no [signoff]; custody records nobody's name."]
         )
     sys.exit(terminal.EXIT[told["verdict"]])
 
 
-def _files(given: tuple[str, ...]) -> dict[str, str]:
-    """Files by column, from COLUMN=FILE."""
-    for text in given:
-        if not all(text.partition("=")[::2]):
-            raise click.BadParameter(
-                f"must be COLUMN=FILE; got {text!r}.", param_hint="--hierarchy"
-            )
-    return {c: file for c, _, file in (text.partition("=") for text in given)}
+def _settings(
+    recipe: str | None,
+    *,
+    method: str,
+    marker: str,
+    keep: tuple[str, ...],
+    shape: str | None,
+    same_cuts: bool,
+    hierarchy: tuple[str, ...],
+    hide: tuple[str, ...],
+    **others: Any,
+) -> dict[str, Any]:
+    """The options of one method; those of the other must not be given."""
+    grouping = {
+        "form": shape,
+        **others,
+        "same_cuts": same_cuts,
+        "hierarchies": files_of(hierarchy, "--hierarchy"),
+        "hide": hidden_of(hide),
+    }
+    given = {k: v for k, v in grouping.items() if v not in (None, False, {})}
+    if method == "mondrian":
+        _refuse_options(method, {"--keep": keep, "--recipe": recipe})
+        return given
+    _refuse_options(method, {f"--{key}": value for key, value in given.items()})
+    return {"marker": marker, "keep": keep}
 
 
 def _refuse_options(method: str, given: dict[str, Any]) -> None:
@@ -216,41 +210,6 @@ def _method(method: str, policy: Policy, table: Table, options: dict[str, Any]) 
     if method == "mondrian":
         return Mondrian(**options)
     return method_for(policy, table, **options)
-
-
-def _made(
-    table: Table,
-    policy: Policy,
-    recipe: str | None,
-    method: Any,
-    max_seconds: float | None,
-    listener: Any,
-    watcher: Any,
-) -> Release:
-    from privet.publishers import publish as make
-    from privet.releases.recipe import Recipe
-
-    return make(
-        table,
-        policy,
-        method=method,
-        recipe=None if recipe is None else Recipe.load(Path(recipe)),
-        max_seconds=max_seconds,
-        progress=listener,
-        watcher=watcher,
-    )
-
-
-def _tell(told: dict[str, Any], text: str, *, as_json: bool, quiet: bool) -> None:
-    if as_json:
-        terminal.emit(terminal.as_one_object(told))
-    elif quiet:
-        terminal.emit(told["verdict"])
-    else:
-        terminal.emit(text)
-        if "folder" in told:
-            terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
-        terminal.emit(f"\n{told['sensitive']}")
 
 
 @click.command(short_help="Recount a release from its files alone.")

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import terminal
-from privet.options import common, opened, table_options, where_of
+from privet.options import (
+    Asked,
+    format_option,
+    policy_option,
+    reads_table,
+    replace_option,
+)
 
 if TYPE_CHECKING:
     from privet.learn.estimates import Estimates
@@ -25,7 +31,6 @@ _design = click.option(
 
 
 @click.command(short_help="Disguise every answer of a table by chance.")
-@click.argument("source", metavar="TABLE", type=click.Path())
 @_design
 @click.option("--output", "-o", required=True, type=click.Path(), help="The release.")
 @click.option(
@@ -34,35 +39,20 @@ _design = click.option(
     type=click.Path(file_okay=False),
     help="The folder for the private record; it never travels.",
 )
-@click.option(
-    "--policy",
-    "-p",
-    type=click.Path(),
-    help="A policy whose promises against a Bayesian the design must keep.",
+@policy_option(
+    "A policy whose promises against a Bayesian the design must keep.", required=False
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["parquet", "csv"]),
-    help="How the table is written; parquet unless -o ends in .csv.",
-)
-@click.option("--replace", is_flag=True, help="Write over an earlier release.")
-@table_options
-@common
+@format_option("How the table is written; parquet unless -o ends in .csv.")
+@replace_option
+@reads_table
 def disguise(
-    source: str,
+    asked: Asked,
     design: str | None,
     output: str,
     custody: str,
     policy: str | None,
     form: str | None,
     replace: bool,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,
-    max_seconds: float | None,
-    **reading: Any,
 ) -> None:
     """Disguise every answer of TABLE with the chances a design states.
 
@@ -83,11 +73,7 @@ def disguise(
     from privet.publishers.respond import disguise as make
 
     promised = None if policy is None else Policy.load(policy)
-    silent = quiet or as_json
-    with (
-        terminal.warned() as said,
-        opened(source, where_of(where), reading, silent) as (table, listener),
-    ):
+    with terminal.warned() as said, asked.opened() as (table, listener):
         stated = loaded(design)
         found = make(
             table,
@@ -107,14 +93,13 @@ def disguise(
         "folder": output,
         "custody": custody,
     }
-    if as_json:
+    if asked.as_json:
         terminal.emit(terminal.as_one_object(told))
-    elif quiet:
+    elif asked.quiet:
         terminal.emit(told["verdict"])
     else:
         terminal.emit(_written(told, stated))
-    for note in said:
-        terminal.say(f"note: {note}")
+    terminal.say_notes(said)
 
 
 def _written(told: dict[str, Any], design: Design) -> str:

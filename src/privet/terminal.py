@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -101,6 +101,12 @@ def refuse_existing(path: Path) -> None:
 
 
 # Messages ---------------------------------------------------------------------------
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print warnings that came up."""
+    for note in notes:
+        say(f"note: {note}")
 
 
 def say(text: str) -> None:

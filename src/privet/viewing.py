@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from privet import terminal
 from privet.options import (
-    common,
-    opened,
+    Asked,
+    format_option,
     places,
-    rows_meant,
-    table_options,
-    where_of,
+    policy_option,
+    reads_table,
+    replace_option,
 )
 
 if TYPE_CHECKING:
@@ -32,30 +33,17 @@ MOST_KEYS = 5
 
 
 @click.command(short_help="Judge, propose or release views of a table.")
-@click.argument("source", metavar="TABLE", type=click.Path())
-@click.option(
-    "--policy",
-    "-p",
-    required=True,
-    type=click.Path(),
-    help="The policy file (TOML); its [[view]] sections declare the views.",
-)
+@policy_option("The policy file (TOML); its [[view]] sections declare the views.")
 @places
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["parquet", "csv"]),
-    help="How views are written; parquet unless you say so.",
-)
+@format_option("How views are written; parquet unless you say so.")
 @click.option(
     "--propose", is_flag=True, help="Propose pairs of views that keep every promise."
 )
-@click.option("--replace", is_flag=True, help="Write over an earlier release.")
+@replace_option
 @click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
-@table_options
-@common
+@reads_table
 def views(
-    source: str,
+    asked: Asked,
     policy: str,
     output: str | None,
     custody: str | None,
@@ -63,12 +51,6 @@ def views(
     propose: bool,
     replace: bool,
     strict: bool,
-    where: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-    engine: str,  # there is one so far
-    max_seconds: float | None,
-    **reading: Any,
 ) -> None:
     """Judge the views of TABLE that a policy declares, and release them if asked to.
 
@@ -94,38 +76,40 @@ def views(
     if (output is None) != (custody is None):
         raise click.UsageError("Give -o and --custody together.")
     stated = Policy.load(policy)
-    silent = quiet or as_json
-    chosen = rows_meant(source, stated, where_of(where), reading)
-    with (
-        terminal.warned() as said,
-        opened(source, chosen, reading, silent) as (table, bar),
-    ):
-        if propose:
-            found_views = _proposed(table, stated, bar)
-            told = [_told(p) for p in found_views]
-            if output is not None:
-                settled = found_views[0].settled(stated)
-                first = found_views[0].views
-                _release(first, settled, output, str(custody), form, replace, bar)
-        else:
-            found = _judged(table, stated, strict, max_seconds, bar)
-            if output is not None and found.safe:
-                shown = Views(table, *stated.views)
-                _release(shown, stated, output, str(custody), form, replace, bar)
+    release = None
+    if output is not None:
+        release = partial(
+            _release, output=output, custody=str(custody), form=form, replace=replace
+        )
     if propose:
-        _show_proposals(told, as_json=as_json, quiet=quiet)
-        if output is not None and not silent:
+        _propose(asked, stated, release)
+        if output is not None and not asked.silent:
             terminal.emit(f"Released the first: {output}. Kept: {custody}.")
         return
-    terminal.show(found, as_json=as_json, quiet=quiet)
-    if not silent:
+    with terminal.warned() as said, asked.opened(stated) as (table, bar):
+        found = _judged(table, stated, strict, asked.max_seconds, bar)
+        if release is not None and found.safe:
+            release(Views(table, *stated.views), stated, bar)
+    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
+    if not asked.silent:
         _show_details(found)
         if output is not None and found.safe:
             terminal.emit(f"\nReleased: {output}. Kept: {custody}.")
-    for note in said:
-        if note not in found.notes or (quiet and not as_json):
-            terminal.say(f"note: {note}")
+    asked.say_notes(said, found.notes)
     sys.exit(terminal.EXIT[found.verdict])
+
+
+def _propose(asked: Asked, policy: Policy, release: Any) -> None:
+    """Show pairs of views that keep every promise; release the first if asked to."""
+    from privet.engines.base import Run
+    from privet.publishers.split import SplitViews
+
+    with terminal.warned(), asked.opened(policy) as (table, bar):
+        found = SplitViews().propose(table, policy, run=Run(bar))
+        told = [_told(p) for p in found]
+        if release is not None:
+            release(found[0].views, found[0].settled(policy), bar)
+    _show_proposals(told, as_json=asked.as_json, quiet=asked.quiet)
 
 
 def _judged(
@@ -152,11 +136,12 @@ def _judged(
 def _release(
     shown: Views,
     policy: Policy,
+    bar: Listener | None,
+    *,
     output: str,
     custody: str,
     form: str | None,
     replace: bool,
-    bar: Listener | None,
 ) -> None:
     from privet.publishers.showing import publish_views
 
@@ -193,13 +178,6 @@ def _show_keys(keys: list[dict[str, Any]]) -> None:
             f"{_many(key['people'], 'person', 'people')}, "
             f"{_many(key['values'], 'value')}; one row per person: {restricted}"
         )
-
-
-def _proposed(table: Table, policy: Policy, bar: Listener | None) -> list[Proposal]:
-    from privet.engines.base import Run
-    from privet.publishers.split import SplitViews
-
-    return SplitViews().propose(table, policy, run=Run(bar))
 
 
 def _told(proposal: Proposal) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,3 +62,27 @@ def test_the_groups_kept_serve_every_point(release, knowledge) -> None:
     again = Skyline(range(4)).add(fold.kept)
     assert fold.belief(Point(*knowledge)) == again.belief(Point(*knowledge))
     assert fold.belief(Point(*knowledge)) == fast(release, *knowledge)
+
+
+HUGE = 10**30
+
+
+@pytest.mark.parametrize(
+    "known", [(HUGE, 0, 0), (0, HUGE, 0), (0, 0, HUGE), (2, 2, HUGE)]
+)
+def test_numbers_beyond_any_table(known: tuple[int, int, int]) -> None:
+    """Who knows more people than there are is certain; nothing passes 64 bits."""
+    rows = {"g": ["p", "p", "q"], "s": ["x", "y", "x"]}
+    insider = pv.Insider(*known)
+    with pv.read(pa.table(rows), quasi="g", sensitive="s") as table:
+        assert 1 == pv.belief(table, insider).posterior
+        promise = pv.Promise(insider, pv.Ceiling("1/2"))
+        with pytest.raises(pv.Infeasible, match="the belief is 1"):
+            pv.publish(table, [promise], method=pv.Mondrian())
+
+
+def test_no_end_to_look_for() -> None:
+    groups = pv.Groups.from_histograms([dict.fromkeys("abcdef", 1)])
+    far = pv.skyline(groups, "0.95", max_l=HUGE, max_k=HUGE, max_m=HUGE)
+    assert pv.skyline(groups, "0.95").points == far.points
+    assert [] == far.at_cap

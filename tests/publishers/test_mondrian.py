@@ -378,6 +378,20 @@ def test_what_may_not_steer_is_checked_in_the_end() -> None:
     assert "cannot be led by this measure" in error.value.advice[0]
 
 
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"distinct_l_diversity": 10**30},
+        {"recursive_l_diversity": 10**30, "c": 2},
+        {"prosecutor_risk": 0},
+    ],
+)
+def test_what_no_table_reaches(stated: Any) -> None:
+    measure = pv.Measure("asked", **stated)
+    with pytest.raises(pv.Infeasible, match="'asked' cannot be reached by grouping"):
+        pv.publish(patients(), [measure], method=pv.Mondrian())
+
+
 def test_a_measure_out_of_reach_is_said_so() -> None:
     with pytest.raises(pv.Infeasible, match="one group of everybody"):
         pv.publish(

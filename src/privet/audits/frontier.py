@@ -18,6 +18,7 @@ from privet.audits.insider import refuse_in_several_groups, refuse_several_value
 from privet.audits.odds import Point
 from privet.audits.sets import sets_of
 from privet.audits.skyline import Skyline
+from privet.counts import Domain
 from privet.engines.base import Listener, Run, Tally
 from privet.errors import InputError, NoAudit
 from privet.exact import Number, fraction
@@ -182,11 +183,10 @@ def _folded(
     release: Any, about: str | None, caps: Point, run: Run
 ) -> tuple[Skyline, str]:
     release = getattr(release, "table", release)
-    assert isinstance(caps.l, int)
-    fold = Skyline(range(caps.l + 1))
     if isinstance(release, Groups):
         if about not in (None, release.about):
             raise InputError(f"about must be {release.about!r} here; got {about!r}.")
+        fold = _empty(caps, release.grouped.about)
         return _with(fold, release.grouped), release.about
     if not isinstance(release, Table):
         raise NoAudit(
@@ -203,6 +203,7 @@ def _folded(
             f"Column {column!r} has lists, which have no skyline; audit one insider "
             "after the other."
         )
+    fold = _empty(caps, domain)
     for tally, batch in release.count([everybody, groups], run):
         if tally == everybody:
             overall = batch
@@ -210,6 +211,11 @@ def _folded(
             fold = _with(fold, batch)
     refuse_in_several_groups(fold.people, overall, release)
     return fold, column
+
+
+def _empty(caps: Point, domain: Domain) -> Skyline:
+    assert isinstance(caps.l, int)
+    return Skyline(range(min(caps.l, len(domain)) + 1))
 
 
 def _with(fold: Skyline, batch: Grouped) -> Skyline:
@@ -223,9 +229,9 @@ def _with(fold: Skyline, batch: Grouped) -> Skyline:
 def _found(fold: Skyline, about: str, level: Fraction, caps: Point) -> Frontier:
     assert isinstance(caps.l, int)
     last = max(r for r in fold.rulings if isinstance(r, int))
-    surface = surface_of(
-        lambda p: fold.belief(p) < level, Point(min(caps.l, last), caps.k, caps.m)
-    )
+    # Who knows everybody is certain: no point lies as far out as there are people.
+    far = Point(min(caps.l, last), min(caps.k, fold.people), min(caps.m, fold.people))
+    surface = surface_of(lambda p: fold.belief(p) < level, far)
     corners = [_corner(fold, Point(*p)) for p in maximal(surface)]
     return Frontier(
         confidence=level,

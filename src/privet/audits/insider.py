@@ -27,6 +27,7 @@ from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
 from privet.engines.base import Run, Tally
 from privet.errors import InputError, NoAudit
+from privet.exact import MAX_COUNT
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
@@ -199,14 +200,18 @@ def _judging(
         ruling = min(insider.rules_out, len(domain))
     else:
         ruling = tuple(_codes(insider.rules_out, domain, warn))
-    k = insider.knows_others if isinstance(insider.knows_others, int) else 0
-    m = insider.same_as if isinstance(insider.same_as, int) else 0
+    k, m = people_meant(insider.knows_others), people_meant(insider.same_as)
     if named is not None:
         labels = None if protect is None else (domain[c] for c in protect)
         named.protect = None if labels is None else frozenset(labels)
     fold = Skyline([ruling], protect)
     limit = ceiling(promise)
     return Judging(promise, tally, Point(ruling, k, m), limit, protect, fold, named)
+
+
+def people_meant(number: object) -> int:
+    """How many people a number means; there are never more than can be counted."""
+    return min(number, MAX_COUNT) if isinstance(number, int) else 0
 
 
 def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:

@@ -30,6 +30,7 @@ from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
 from privet.engines.base import Tally
 from privet.errors import NoAudit
+from privet.exact import MAX_COUNT
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
@@ -271,7 +272,8 @@ def judging_sets(
             "People cannot be known by name where a column holds sets; give numbers."
         )
     given = None if isinstance(out, int) else tuple(out)
-    point = Point(out if isinstance(out, int) else len(out), k, m)
+    several = out if isinstance(out, int) else len(out)
+    point = Point(*(min(n, MAX_COUNT) for n in (several, k, m)))
     wanted = (
         None
         if values is None

@@ -9,7 +9,7 @@ so a linker who knows fewer columns is never surer than one who knows all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -43,6 +43,13 @@ class Rule:
     point: Point
     """l, k and m; a linker knows (0, 0, 0)."""
     limit: Ceiling
+
+    def within(self, values: int, people: int) -> Rule:
+        """The same of a column with so many values: nobody knows more people."""
+        l, k, m = self.point
+        assert isinstance(l, int)
+        near = Point(min(l, values), min(k, people), min(m, people))
+        return replace(self, point=near)
 
     def codes(self, domain: Domain) -> tuple[int, ...] | None:
         """The values that matter and occur."""
@@ -130,7 +137,11 @@ class Judge:
     ) -> None:
         """Rules about these columns, which stand at these places in the cells."""
         at = {d.name: j for j, d in enumerate(domains)}
-        stated = [r for r in rules if r.limit.strict or r.limit.level < 1]
+        stated = [
+            r.within(len(domains[at[r.column]]), people)
+            for r in rules
+            if r.limit.strict or r.limit.level < 1
+        ]
         self.alone = [r for r in stated if r.point.m == 0]
         self.least = least
         self.rules = _compiled(self.alone, least, domains, columns, people)
@@ -308,10 +319,6 @@ def _compiled(
     )
 
 
-def _word(rule: Rule) -> str:
-    return "Measure" if isinstance(rule.promise, Measure) else "Promise"
-
-
 def refuse_infeasible(
     broken: Sequence[tuple[Any, Any]], least: int, people: int
 ) -> None:
@@ -324,12 +331,15 @@ def refuse_infeasible(
         )
     if not broken:
         return
+    kept = [b for b in broken if not isinstance(b[0].promise, Measure)]
+    if not kept:
+        raise never(broken[0][0].promise)
     lines = [
-        f"{_word(rule)} {rule.promise.name!r} cannot be kept by grouping: even in one "
+        f"Promise {rule.promise.name!r} cannot be kept by grouping: even in one "
         f"group of everybody the belief is {belief} ({percent(belief)})."
-        for rule, belief in broken
+        for rule, belief in kept
     ]
-    rule, belief = max(broken, key=lambda b: b[1])
+    rule, belief = max(kept, key=lambda b: b[1])
     raise Infeasible(
         "\n".join(lines),
         promise=rule.promise,

@@ -23,7 +23,7 @@ from privet.errors import InputError
 from privet.grouped import Grouped, Keys
 from privet.policy import Measure
 from privet.policy.measure import KINDS
-from privet.publishers.judging import Rule, Steering
+from privet.publishers.judging import Rule, Steering, never
 from privet.publishers.loops import Ints
 from privet.table import Table, require_columns
 
@@ -87,7 +87,9 @@ def _least(measure: Measure) -> int:
     if measure.kind == "alpha_k_anonymity":
         return measure.k or 1
     if measure.kind == "prosecutor_risk":
-        return ceil(1 / measure.level) if measure.level else 2**62
+        if not measure.level:
+            raise never(measure)
+        return ceil(1 / measure.level)
     return int(measure.level)
 
 

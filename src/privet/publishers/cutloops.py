@@ -30,12 +30,8 @@ def times_log(n: Any, logs: Floats) -> Any:
     return n * (shift + logs[n >> shift])
 
 
-def worth(
-    left: Any, total: Any, part: Ints, whole: Ints, informative: bool, logs: Floats
-) -> float:
-    """What a cut is worth: people on its smaller side, or what it tells, in bits."""
-    if not informative:
-        return float(min(left, total - left))
+def told(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> float:
+    """What a cut tells about the target, in bits times people."""
     of_all = times_log(total, logs)
     of_left = times_log(left, logs)
     of_right = times_log(total - left, logs)
@@ -46,40 +42,94 @@ def worth(
     return float(of_all - of_left - of_right)
 
 
-def search(
+def occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
+    """Write down the places of a column that occur, in order; how many they are."""
+    count = 0
+    if size > 16 * len(column):
+        in_order(column, seen)
+        for i in range(len(column)):
+            if i == 0 or seen[i] != seen[count - 1]:
+                seen[count] = seen[i]
+                count += 1
+        return count
+    for p in range(size):
+        for c in range(hist.shape[1]):
+            if hist[p, c] > 0:
+                seen[count] = p
+                count += 1
+                break
+    return count
+
+
+def in_order(column: Ints, seen: Ints) -> None:
+    """Shell's sort: numba would take seconds to compile numpy's."""
+    for i in range(len(column)):
+        seen[i] = column[i]
+    gap = len(column) // 2
+    while gap > 0:
+        for i in range(gap, len(column)):
+            kept, j = seen[i], i
+            while j >= gap and seen[j - gap] > kept:
+                seen[j] = seen[j - gap]
+                j -= gap
+            seen[j] = kept
+        gap //= 2
+
+
+def begins(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
+    """Whether a cut may be before this place: with a level, between its nodes."""
+    return level < 0 or nodes[level, seen[i - 1]] != nodes[level, seen[i]]
+
+
+def even(
+    hist: Ints, seen: Ints, total: Any, nodes: Ints, level: int
+) -> tuple[Any, Any]:
+    """The most even cut, and how many people are left of it; empties the histogram."""
+    cut, before, top = np.int64(-1), np.int64(0), np.int64(-1)
+    left = np.int64(0)
+    for i in range(len(seen)):
+        if i > 0 and begins(seen, i, nodes, level):
+            smaller = min(left, total - left)
+            if smaller > top:
+                cut, before, top = seen[i - 1], left, smaller
+        left += hist[seen[i], 0]
+        hist[seen[i], 0] = 0
+    return cut, before
+
+
+def telling(
     hist: Ints,
     seen: Ints,
+    total: Any,
     whole: Ints,
     nodes: Ints,
-    spread: Ints,
     level: int,
-    informative: bool,
     logs: Floats,
-) -> tuple[int, float, int]:
-    """The best place to cut, what it is worth, and how many values there are.
-
-    The histogram is empty afterwards. With a level, cuts are between its nodes.
-    """
-    total, left = whole.sum(), np.int64(0)
-    part = np.zeros(len(whole), dtype=np.int64)
-    cut, top, last, values = -1, -1.0, -1, 0
-    for p in seen:
-        here = hist[p].sum()
-        if here == 0:
-            continue
-        new = last < 0 or level < 0 or nodes[level, last] != nodes[level, p]
-        if new:
-            values += spread[level, p] if level >= 0 else 1
-            if last >= 0:
-                score = worth(left, total, part, whole, informative, logs)
-                if score > top:
-                    top, cut = score, last
-        left += here
+) -> tuple[Any, Any, float]:
+    """The cut that tells most, who is left of it, what it tells; empties likewise."""
+    cut, before, top = np.int64(-1), np.int64(0), -1.0
+    left, part = np.int64(0), np.zeros(len(whole), dtype=np.int64)
+    for i in range(len(seen)):
+        if i > 0 and begins(seen, i, nodes, level):
+            bits = told(left, total, part, whole, logs)
+            if bits > top:
+                cut, before, top = seen[i - 1], left, bits
         for c in range(len(whole)):
-            part[c] += hist[p, c]
-            hist[p, c] = 0
-        last = p
-    return cut, top, values
+            left += hist[seen[i], c]
+            part[c] += hist[seen[i], c]
+            hist[seen[i], c] = 0
+    return cut, before, top
+
+
+def values_of(seen: Ints, nodes: Ints, spread: Ints, level: int) -> Any:
+    """How many values the places have, or the nodes of a level above them."""
+    if level < 0:
+        return len(seen)
+    values = spread[level, seen[0]]
+    for i in range(1, len(seen)):
+        if begins(seen, i, nodes, level):
+            values += spread[level, seen[i]]
+    return values
 
 
 def survey(
@@ -96,44 +146,45 @@ def survey(
     classes: int,
     logs: Floats,
     hist: Ints,
+    room: Ints,
     cut: Ints,
+    left: Ints,
     width: Floats,
     gain: Floats,
 ) -> None:
-    """Look at every column of a group: its best cut, width and gain."""
-    whole = np.zeros(classes, dtype=np.int64)
-    for i in range(start, stop):
-        c = rows[i, target] if target >= 0 else 0
-        whole[c] += rows[i, -1]
+    """Look at every column of a group: its best cut, who is left of it, width, gain."""
+    whole, total = np.zeros(classes, dtype=np.int64), np.int64(0)
+    for i in range(start, stop):  # row by row: columns do not wait for each other
+        c = np.uint64(rows[i, target]) if target >= 0 else np.uint64(0)
+        n = np.int64(rows[i, -1])
+        total += n
+        if target >= 0:
+            whole[c] += n
+        for d in range(len(kind)):
+            hist[d, np.uint64(rows[i, d]), c] += n  # unsigned: never from the end
     for d in range(len(kind)):
-        cut[d], width[d], gain[d] = -1, 0.0, 0.0
-        low = high = np.int64(rows[start, d])
-        for i in range(start + 1, stop):
-            low = min(low, np.int64(rows[i, d]))
-            high = max(high, np.int64(rows[i, d]))
+        cut[d], left[d], width[d], gain[d] = -1, 0, 0.0, 0.0
+        seen = room[: occurring(hist[d], size[d], rows[start:stop, d], room)]
+        low, high = seen[0], seen[-1]
         if low == high:
+            hist[d, low, :] = 0
             continue
-        for i in range(start, stop):
-            c = rows[i, target] if target >= 0 else 0
-            hist[rows[i, d], c] += rows[i, -1]
         level = -1
         if kind[d] == 2:  # the children below the lowest node above all values
             level = first[d]
             while nodes[level + 1, low] != nodes[level + 1, high]:
                 level += 1
-        if high - low > 16 * (stop - start):
-            seen = np.unique(rows[start:stop, d].astype(np.int64))
+        if target < 0:
+            cut[d], left[d] = even(hist[d], seen, total, nodes, level)
         else:
-            seen = np.arange(low, high + 1)
-        cut[d], top, values = search(
-            hist, seen, whole, nodes, spread, level, target >= 0, logs
-        )
+            cut[d], left[d], gain[d] = telling(
+                hist[d], seen, total, whole, nodes, level, logs
+            )
         if kind[d] == 0:
             width[d] = at[d, high] - at[d, low]
         else:
+            values = values_of(seen, nodes, spread, level)
             width[d] = (values - 1) / (size[d] - 1)
-        if target >= 0:
-            gain[d] = top
 
 
 def tally(
@@ -277,6 +328,7 @@ def finish(
     classes: int,
     logs: Floats,
     scratch: Ints,
+    room: Ints,
     about: Ints,
     offset: Ints,
     least: int,
@@ -294,7 +346,7 @@ def finish(
     follows it), people; the column is -1 where the group stays whole.
     """
     columns = len(kind)
-    cut = np.zeros(columns, dtype=np.int64)
+    cut, lefts = np.zeros(columns, dtype=np.int64), np.zeros(columns, dtype=np.int64)
     width, gain = np.zeros(columns), np.zeros(columns)
     hist = np.zeros((2, offset[-1]), dtype=np.int64)
     totals = np.zeros(2, dtype=np.int64)
@@ -311,17 +363,19 @@ def finish(
         lines[line, 2] = -1
         if people < 2 * least or end - begin < 2:
             continue
-        survey(
-            rows, begin, end, *form, target, classes, logs, scratch, cut, width, gain
-        )
-        d = best_column(cut, width, gain)
+        toward = (target, classes, logs, scratch, room)
+        survey(rows, begin, end, *form, *toward, cut, lefts, width, gain)
+        left, d = np.int64(0), best_column(cut, width, gain)
         while d >= 0:
-            hist[:, :] = 0
-            left = tally(rows, begin, end, d, cut[d], about, offset, hist)
+            left = lefts[d]
             totals[0], totals[1] = left, people - left
-            rules = (offset, of, ruled, known, num, den, mask)
-            if allowed(hist, totals, least, *rules, found):
-                break
+            if min(left, people - left) >= least:
+                if len(about) > 0:
+                    hist[:, :] = 0
+                    tally(rows, begin, end, d, cut[d], about, offset, hist)
+                rules = (offset, of, ruled, known, num, den, mask)
+                if allowed(hist, totals, least, *rules, found):
+                    break
             cut[d] = -1
             d = best_column(cut, width, gain)
         if d < 0:

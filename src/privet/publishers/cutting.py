@@ -1,33 +1,24 @@
-"""The loops of Mondrian that take the time, in numpy and compiled.
+"""The loops of Mondrian that take the time, in numpy.
 
-Each exists twice with one signature: here in numpy, and in `privet.publishers.cutloops`
-in a form that numba compiles where it is installed (`pip install "privet[fast]"`). Both
-give the same integers and the same floats, hence the same groups.
+Each exists twice with one signature: here, and in `privet.publishers.cutloops` in a
+form that numba compiles where it is installed (`pip install "privet[fast]"`). Both give
+the same integers and the same floats, hence the same groups.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.publishers import cutloops
 from privet.publishers.attributes import FLAT, ORDERED, TREE, Shape
-from privet.publishers.kernels import SWITCH, _jit
 from privet.publishers.loops import Flags, Floats, Ints
 
 LOGS = 2**20
 """Numbers whose logarithm is looked up; larger ones by their leading digits."""
-
-WORTH = 20_000
-"""Tables with fewer cells are cut before numba is imported."""
-
 
 Cells = NDArray[Any]
 """The distinct rows, those of a group side by side: places of the known columns, codes
@@ -81,10 +72,18 @@ class Survey(NamedTuple):
 
     cut: Ints
     """The last place on the left; -1: there is nothing to cut."""
+    left: Ints
+    """How many people go left."""
     width: Floats
     """How wide the column is, from 0 to 1."""
     gain: Floats
     """What the cut tells about the target, in bits times people."""
+
+    @classmethod
+    def of(cls, columns: int) -> Survey:
+        """Nothing to cut yet."""
+        none = np.full(columns, -1, dtype=np.int64)
+        return cls(none, np.zeros_like(none), np.zeros(columns), np.zeros(columns))
 
     def order(self) -> list[int]:
         """The columns worth trying, the best first."""
@@ -126,9 +125,7 @@ def survey(cells: Cells, start: int, stop: int, shape: Shape, aim: Aim) -> Surve
     """Look at every column of a group: its best cut, width and gain."""
     rows, n = cells[start:stop], _people(cells[start:stop])
     columns = len(shape.kind)
-    found = Survey(
-        np.full(columns, -1, dtype=np.int64), np.zeros(columns), np.zeros(columns)
-    )
+    found = Survey.of(columns)
     for d in range(columns):
         _survey_column(found, d, rows, n, shape, aim)
     return found
@@ -149,15 +146,14 @@ def _survey_column(
     new, values = _starts(places, d, shape)
     ends = np.flatnonzero(new[1:])  # the last place before each new child
     left = np.cumsum(counts, axis=0)[ends]
-    whole = counts.sum(axis=0)
+    people, whole = left.sum(axis=1), counts.sum(axis=0)
     if aim.target < 0:
-        people = left.sum(axis=1)
         best = int(np.argmax(np.minimum(people, whole.sum() - people)))
     else:
         worth = _worth(left, whole, aim.logs)
         best = int(np.argmax(worth))
         found.gain[d] = worth[best]
-    found.cut[d] = places[ends[best]]
+    found.cut[d], found.left[d] = places[ends[best]], people[best]
     if shape.kind[d] == ORDERED:
         found.width[d] = shape.at[d, places[-1]] - shape.at[d, places[0]]
     else:
@@ -273,8 +269,10 @@ def finish(
             continue
         seen = survey(cells, begin, end, shape, aim)
         for d in seen.order():
-            cut = int(seen.cut[d])
-            hist, left = tally(cells, begin, end, d, cut, rules)
+            cut, left = int(seen.cut[d]), int(seen.left[d])
+            if min(left, people - left) < rules.least:
+                continue
+            hist, _ = tally(cells, begin, end, d, cut, rules)
             totals = np.array([left, people - left])
             if not allowed(hist, totals, rules, found):
                 continue
@@ -297,103 +295,3 @@ def keep_worst(worst: Ints, found: Ints) -> None:
 
 
 NUMPY = Cutter("numpy", survey, tally, part, finish)
-
-
-# numba ------------------------------------------------------------------------------
-
-
-def cutter(cells: int) -> Cutter:
-    """The loops for a table with so many cells."""
-    return NUMPY if cells < WORTH else compiled() or NUMPY
-
-
-@cache
-def compiled() -> Cutter | None:
-    """The compiled loops; None without numba."""
-    if os.environ.get(SWITCH) == "0":
-        return None
-    try:
-        numba = import_module("numba")
-        extending = import_module("numba.extending")
-    except ImportError:
-        return None
-    for helper in HELPERS:
-        extending.register_jitable(helper)
-    return wrapped("numba", partial(_jit, numba))
-
-
-HELPERS = (
-    cutloops.times_log,
-    cutloops.worth,
-    cutloops.search,
-    cutloops.survey,
-    cutloops.tally,
-    cutloops.part,
-    cutloops.worst_of,
-    cutloops.allowed,
-    cutloops.grown,
-    cutloops.best_column,
-    cutloops.keep_worst,
-)
-
-
-def wrapped(name: str, jit: Callable[[Any], Any] = lambda loop: loop) -> Cutter:
-    """The loops one step at a time behind the same signatures."""
-    fast_survey, fast_tally = jit(cutloops.survey), jit(cutloops.tally)
-    fast_part, fast_finish = jit(cutloops.part), jit(cutloops.finish)
-
-    def do_survey(
-        cells: Cells, start: int, stop: int, shape: Shape, aim: Aim
-    ) -> Survey:
-        columns = len(shape.kind)
-        found = Survey(
-            np.zeros(columns, dtype=np.int64), np.zeros(columns), np.zeros(columns)
-        )
-        fast_survey(
-            cells, start, stop, *_plain(shape), *aim, _scratch(shape, aim), *found
-        )
-        return found
-
-    def do_tally(
-        cells: Cells, start: int, stop: int, column: int, cut: int, rules: Rules
-    ) -> tuple[Ints, int]:
-        hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
-        left = fast_tally(
-            cells, start, stop, column, cut, rules.about, rules.offset, hist
-        )
-        return hist, int(left)
-
-    def do_part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
-        return int(fast_part(cells, start, stop, column, cut))
-
-    def do_finish(
-        cells: Cells,
-        start: int,
-        stop: int,
-        shape: Shape,
-        aim: Aim,
-        rules: Rules,
-        worst: Ints,
-    ) -> Ints:
-        scratch = _scratch(shape, aim)
-        lines: Ints = fast_finish(
-            cells, start, stop, *_plain(shape), *aim, scratch, *rules, worst
-        )
-        return lines
-
-    return Cutter(name, do_survey, do_tally, do_part, do_finish)
-
-
-def _plain(shape: Shape) -> tuple[Any, ...]:
-    """What the loops need of a shape."""
-    return (shape.kind, shape.size, shape.at, shape.first, shape.nodes, shape.spread)
-
-
-def _scratch(shape: Shape, aim: Aim) -> Ints:
-    """Room for one histogram; the loops leave it empty."""
-    return _room(shape.at.shape[1], aim.classes)
-
-
-@cache
-def _room(places: int, classes: int) -> Ints:
-    return np.zeros((places, classes), dtype=np.int64)

@@ -89,13 +89,29 @@ class Grouping:
             cells, 0, len(cells), 0, np.iinfo(np.int64).max, judge.rules
         )
         judge.begin(hist[0], people)
-        self.tree: list[list[int]] = [[0, len(cells), -1, 0, 0, people]]
+        self._lines = np.empty((64, LINE), dtype=np.int64)
+        self._used = 0
+        self._add([[0, len(cells), -1, 0, 0, people]])
         self._pending: list[tuple[float, int, Survey | None]] = []
         self._await(0)
 
+    @property
+    def tree(self) -> Ints:
+        """Every group there ever was; see `LINE`."""
+        return self._lines[: self._used]
+
+    def _add(self, lines: Any) -> None:
+        used = self._used + len(lines)
+        if used > len(self._lines):
+            room = np.empty((max(used, 2 * len(self._lines)), LINE), dtype=np.int64)
+            room[: self._used] = self.tree
+            self._lines = room
+        self._lines[self._used : used] = lines
+        self._used = used
+
     def _await(self, line: int) -> None:
         """Take a group in, by how blurred it is."""
-        start, stop, *_, people = self.tree[line]
+        start, stop, *_, people = self.tree[line].tolist()
         if people < 2 * self.judge.least or stop - start < 2:
             return
         if self._at_once(line):  # order is no matter
@@ -108,7 +124,7 @@ class Grouping:
             heappush(self._pending, (-float(blur), line, survey))
 
     def _at_once(self, line: int) -> bool:
-        start, stop = self.tree[line][:2]
+        start, stop = self.tree[line, :2].tolist()
         return self.judge.is_local and stop - start <= self._most
 
     def best(self) -> Move | None:
@@ -122,10 +138,12 @@ class Grouping:
         return None
 
     def _try(self, line: int, survey: Survey) -> Move | None:
-        start, stop, *_, people = self.tree[line]
+        start, stop, *_, people = self.tree[line].tolist()
         for d in survey.order():
-            cut = int(survey.cut[d])
-            hist, left = self.cutter.tally(
+            cut, left = int(survey.cut[d]), int(survey.left[d])
+            if min(left, people - left) < self.judge.least:
+                continue
+            hist, _ = self.cutter.tally(
                 self.cells, start, stop, d, cut, self.judge.rules
             )
             trial = self.judge.trial(hist, left, people)
@@ -135,35 +153,36 @@ class Grouping:
 
     def apply(self, move: Move) -> Step:
         """Split a group."""
-        start, stop, *_, people = line = self.tree[move.line]
+        start, stop, *_, people = self.tree[move.line].tolist()
         if move.trial is None:
             return self._finish(move.line)
         middle = self.cutter.part(self.cells, start, stop, move.column, move.cut)
-        first = len(self.tree)
+        first = self._used
         self.judge.accept(move.trial)
-        self.tree += [
-            [start, middle, -1, 0, 0, move.left],
-            [middle, stop, -1, 0, 0, people - move.left],
-        ]
-        line[COLUMN : LEFT + 1] = move.column, move.cut, first
+        self._add(
+            [
+                [start, middle, -1, 0, 0, move.left],
+                [middle, stop, -1, 0, 0, people - move.left],
+            ]
+        )
+        self.tree[move.line, COLUMN : LEFT + 1] = move.column, move.cut, first
         heappop(self._pending)
         self._await(first)
         self._await(first + 1)
         return Step(move.name, people, 2)
 
     def _finish(self, line: int) -> Step:
-        start, stop, *_, people = self.tree[line]
+        start, stop, *_, people = self.tree[line].tolist()
         worst = self.judge.worst_found.copy()
         below = self.cutter.finish(
             self.cells, start, stop, self.shape, self.aim, self.judge.rules, worst
         )
-        shift = len(self.tree) - 1
+        shift = self._used - 1
         split = below[:, COLUMN] >= 0
         below[split, LEFT] += shift
         self.judge.worst_found = worst
-        top, *rest = below.tolist()
-        self.tree += rest
-        self.tree[line] = top  # last: stopped before, the group is whole
+        self._add(below[1:])
+        self.tree[line] = below[0]  # last: stopped before, the group is whole
         heappop(self._pending)
         return Step("", people, int((~split).sum()))
 
@@ -173,7 +192,7 @@ class Grouping:
 
     def leaves(self) -> Ints:
         """The groups, as they lie in the cells: start, stop and people of each."""
-        lines, at = np.array(self.tree, dtype=np.int64), np.array([0])
+        lines, at = self.tree, np.array([0])
         found = []
         while len(at):  # level by level; what was cut short is not reached
             whole = lines[at, COLUMN] < 0

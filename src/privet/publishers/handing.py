@@ -18,7 +18,7 @@ from privet.counts import Domain
 from privet.engines.base import Amount, Run
 from privet.engines.held import Held, Histogram, Holding, Lines, Pair, Tree, Worked
 from privet.errors import EngineError
-from privet.publishers import cutting
+from privet.publishers import cutters, cutting
 from privet.publishers.attributes import Shape
 from privet.publishers.cells import Counted, check_people, room
 from privet.publishers.cutting import Aim, Cells, Cutter, Rules, Survey
@@ -151,9 +151,7 @@ class Handed:
         """See `privet.publishers.cutting.survey`: cells with one column each do."""
         leaf = self._leaves.at(start, stop)
         columns, width = len(shape.kind), len(self.domains) + 1
-        found = Survey(
-            np.full(columns, -1, dtype=np.int64), np.zeros(columns), np.zeros(columns)
-        )
+        found = Survey.of(columns)
         partner = aim.target if aim.target >= 0 else self._partners[0]
         for d in range(columns):
             seen = self._histograms(leaf)[Pair(d, partner)]
@@ -232,7 +230,7 @@ class Finish:
     def __call__(self, lines: Lines) -> bytes:
         """The surest belief of each rule, and the tree of cuts."""
         worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
-        cutter = cutting.cutter(len(lines))
+        cutter = cutters.cutter(len(lines))
         tree = cutter.finish(
             lines, 0, len(lines), self.shape, self.aim, self.rules, worst
         )

@@ -340,7 +340,7 @@ def compiled() -> Kernels | None:
         numba = import_module("numba")
     except ImportError:
         return None
-    looking, splitting = _jit(numba, loops.look), _jit(numba, loops.split)
+    looking, splitting = jit(numba, loops.look), jit(numba, loops.split)
 
     def fast_look(
         rows: Rows,
@@ -362,7 +362,7 @@ def compiled() -> Kernels | None:
     return Kernels("numba", fast_look, fast_split)
 
 
-def _jit(numba: ModuleType, loop: Callable[..., None]) -> Callable[..., None]:
+def jit(numba: ModuleType, loop: Callable[..., None]) -> Callable[..., None]:
     """A compiled loop, kept for the next time where there is room to keep it."""
     try:
         made: Callable[..., None] = numba.njit(cache=True)(loop)

@@ -16,7 +16,7 @@ from privet.errors import InputError
 from privet.exact import Number, fraction
 from privet.fixed import Fixed
 from privet.policy import Measure, Promise
-from privet.publishers import attributes, cutting, handing
+from privet.publishers import attributes, cutters, cutting, handing
 from privet.publishers.attributes import RANGES, Attribute, Floats
 from privet.publishers.boxes import Partition
 from privet.publishers.cells import Counted, counted
@@ -160,7 +160,7 @@ class Mondrian:
         refined: Refined[Step]
         if isinstance(state, Recoding):
             refined = refine(state, max_seconds=max_seconds, watcher=watcher)
-            tree, blocks = [], tuple(state.blocks)
+            tree, blocks = np.empty((0, LINE), dtype=np.int64), tuple(state.blocks)
         else:
             refined = refine(state, max_seconds=max_seconds, watcher=watcher)
             tree, blocks = state.tree, ()
@@ -169,7 +169,7 @@ class Mondrian:
             cells.domains[len(made) :],
             cells.ordered(table.options),
             state.leaves(),
-            np.array(tree, dtype=np.int64).reshape(-1, LINE),
+            tree,
             blocks_of=blocks,
         )
         return self._without_outliers(partition), refined
@@ -215,7 +215,7 @@ class Mondrian:
             return Grouping(cells, form, aim, judge, cutter, names, handing.AT_ONCE)
         if self.same_cuts:
             return Recoding(cells.rows, list(made), aim, judge)
-        cutter = cutting.cutter(len(cells.rows))
+        cutter = cutters.cutter(len(cells.rows))
         return Grouping(cells.rows, form, aim, judge, cutter, names)
 
     # Columns ------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -164,11 +165,9 @@ class Counts:
         """
         at = [self.columns.index(c) for c in columns]
         domains = tuple(self.domains[j] for j in at)
-        codes = tuple(self.codes[j] for j in at)
-        first, group = distinct(codes, [len(d) for d in domains], len(self))
-        n = np.zeros(len(first), dtype=np.int64)
-        np.add.at(n, group, self.n)
-        return Counts(domains, tuple(c[first] for c in codes), n)
+        codes = [self.codes[j] for j in at]
+        fewer, n = summed(codes, [len(d) for d in domains], self.n)
+        return Counts(domains, tuple(fewer), n)
 
 
 def _sorted(labels: set[str | None]) -> list[str | None]:
@@ -201,3 +200,53 @@ def distinct(
     key = packed(codes, sizes, rows)
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     return first, group.ravel()
+
+
+def unpacked(keys: NDArray[np.int64], sizes: Sequence[int]) -> list[NDArray[Any]]:
+    """The codes of keys that were packed, unsigned and as narrow as is fast to divide.
+
+    >>> [c.tolist() for c in unpacked(np.array([1 * 12 + 2 * 4 + 3]), [5, 3, 4])]
+    [[1], [2], [3]]
+    """
+    rest, span, codes = keys.view(np.uint64), prod(sizes), []
+    for size in reversed(sizes):
+        if span < 2**32:
+            rest = rest.astype(np.uint32, copy=False)
+        by = rest.dtype.type(max(size, 1))
+        whole = rest // by
+        codes.append(rest - whole * by)
+        rest, span = whole, span // max(size, 1)
+    return codes[::-1]
+
+
+def added(
+    keys: NDArray[np.int64], n: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The different keys in order, and the sum of the numbers of each.
+
+    A key and its number are sorted as one integer where they fit into one, which takes
+    a third of the time of sorting positions.
+    """
+    many = int(n.max(initial=0)) + 1
+    if int(keys.max(initial=0)) < 2**63 // many:
+        both = np.sort((keys * many + n).view(np.uint64))
+        high = both // np.uint64(many)
+        keys, n = high.view(np.int64), (both - high * np.uint64(many)).view(np.int64)
+    else:
+        order = np.argsort(keys)
+        keys, n = keys[order], n[order]
+    first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
+    return keys[first], np.add.reduceat(n, first) if len(first) else n
+
+
+def summed(
+    codes: Sequence[Codes], sizes: Sequence[int], n: NDArray[np.int64]
+) -> tuple[list[Codes], NDArray[np.int64]]:
+    """Each different line of codes once, in order, with the sum of its numbers."""
+    if prod(sizes) < MOST_KEYS:
+        keys, people = added(packed(codes, sizes, len(n)), n)
+        return [c.astype(np.int64) for c in unpacked(keys, sizes)], people
+    first, line = distinct(codes, sizes, len(n))
+    people = np.zeros(len(first), dtype=np.int64)
+    np.add.at(people, line, n)
+    return [c[first] for c in codes], people

@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.counts import MOST_KEYS, Codes, Counts, Domain, packed
+from privet.counts import MOST_KEYS, Codes, Counts, Domain, added, packed, unpacked
 
 
 def grouped(counts: Counts, by: Sequence[str], about: str) -> Grouped:
     """Counts as groups over `by` with a histogram of `about` each."""
-    return Grouped.of(counts.over([*by, about]), by, about)
+    at = [counts.columns.index(c) for c in (*by, about)]
+    domains = [counts.domains[j] for j in at]
+    sizes = [len(d) for d in domains]
+    if prod(sizes) >= MOST_KEYS:
+        return Grouped.of(counts.over([*by, about]), by, about)
+    cells = packed([counts.codes[j] for j in at], sizes, len(counts))
+    return Grouped.from_sorted(domains, *added(cells, counts.n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +50,13 @@ class Keys:
     def __getitem__(self, group: int) -> tuple[int, ...]:
         if self.packed is None:
             return tuple(int(column[group]) for column in self.plain)
-        return tuple(_unpacked(int(self.packed[group]), self.sizes))
+        return tuple(int(c[0]) for c in self.take(np.array([group])).columns())
 
     def columns(self) -> tuple[Codes, ...]:
         """The codes, one array per column."""
         if self.packed is None:
             return self.plain
-        return tuple(_unpacked(self.packed, self.sizes))
+        return tuple(c.astype(np.int64) for c in unpacked(self.packed, self.sizes))
 
     def take(self, groups: NDArray[np.intp]) -> Keys:
         """The keys of some groups."""
@@ -59,20 +64,6 @@ class Keys:
             plain = tuple(column[groups] for column in self.plain)
             return Keys(self.sizes, None, plain, len(groups))
         return Keys(self.sizes, self.packed[groups])
-
-
-def _unpacked(key: Any, sizes: Sequence[int]) -> list[Any]:
-    """The digits of a mixed radix number, for one number or an array of them.
-
-    >>> _unpacked(1 * 12 + 2 * 4 + 3, [5, 3, 4])
-    [1, 2, 3]
-    """
-    digits = []
-    for size in reversed(sizes):
-        whole = key // size  # numpy's divmod takes twice as long
-        digits.append(key - whole * size)
-        key = whole
-    return digits[::-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +131,7 @@ class Grouped:
         """Groups from packed cells in increasing order, the value counted last."""
         sizes = tuple(len(d) for d in domains)
         size = max(sizes[-1], 1)
-        key = cell // size
+        key = (cell.view(np.uint64) // np.uint64(size)).view(np.int64)
         value = cell - key * size
         start = _starts(key)
         keys = Keys(sizes[:-1], key[start[:-1]])

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from privet.audits.missing import wildcards, without_missing
 from privet.audits.odds import Ints
 from privet.audits.population import sizes_in
 from privet.audits.scores import Batch, Scores, scores
+from privet.counts import MOST_KEYS
 from privet.engines.base import Run, Tally
 from privet.errors import EmptyTable, InputError
 from privet.finding import Basis, Finding, Verdict, Witness
@@ -90,12 +92,13 @@ class Extreme:
         return self | here
 
     def _worst(self, found: Scores) -> int:
-        if found.beyond.any() and not found.beyond.all():
-            # Where the level depends on the value, the largest need not be beyond it.
-            some = np.flatnonzero(found.beyond)
-            inner = Scores(found.part[some], found.whole[some], found.beyond[some])
-            return int(some[inner.worst(self.smallest)])
-        return found.worst(self.smallest)
+        worst = found.worst(self.smallest)
+        if found.beyond[worst] or not found.beyond.any():
+            return worst
+        # Where the level depends on the value, the largest need not be beyond it.
+        some = np.flatnonzero(found.beyond)
+        inner = Scores(found.part[some], found.whole[some], found.beyond[some])
+        return int(some[inner.worst(self.smallest)])
 
     @property
     def smallest(self) -> bool:
@@ -293,12 +296,14 @@ def _histogram(groups: Grouped) -> Ints:
 def _by_all(groups: Grouped, quasi: Sequence[str]) -> Grouped:
     """Each (group, value) as a group of its own, in the order of the quasi columns."""
     domains = {d.name: d for d in (*groups.by, groups.about)}
-    codes = {
-        d.name: c[groups.group]
-        for d, c in zip(groups.by, groups.keys.columns(), strict=True)
-    }
-    codes[groups.about.name] = groups.value
     by = tuple(domains[c] for c in quasi)
-    keys = Keys.of([codes[c] for c in quasi], [len(d) for d in by], len(groups.n))
+    sizes = tuple(len(d) for d in by)
+    whole = groups.keys.packed
+    if tuple(domains) == tuple(quasi) and whole is not None and prod(sizes) < MOST_KEYS:
+        keys = Keys(sizes, whole[groups.group] * sizes[-1] + groups.value)
+    else:
+        columns = [c[groups.group] for c in groups.keys.columns()]
+        codes = dict(zip(domains, [*columns, groups.value], strict=True))
+        keys = Keys.of([codes[c] for c in quasi], sizes, len(groups.n))
     start = np.arange(len(groups.n) + 1)
     return Grouped(by, groups.about, keys, groups.n, start, groups.value, groups.n)

@@ -92,7 +92,9 @@ class Scores:
         """The group with the worst number, the first of equals; exactly."""
         share = self.part / self.whole
         best = share.min() if smallest else share.max()
-        near = np.flatnonzero(np.abs(share - best) <= NEAR * abs(best))
+        edge = NEAR * abs(best)
+        close = share <= best + edge if smallest else share >= best - edge
+        near = np.flatnonzero(close)
         exact = [Fraction(int(self.part[i]), int(self.whole[i])) for i in near[:1000]]
         wanted = min(exact) if smallest else max(exact)
         return int(near[exact.index(wanted)])
@@ -110,7 +112,12 @@ def _plain(part: Ints, whole: Ints, measure: Measure) -> Scores:
 
 
 def _k(measure: Measure, batch: Batch) -> Scores:
-    return _plain(batch.people, np.ones_like(batch.people), measure)
+    return _plain(batch.people, _one(batch.people), measure)
+
+
+def _one(numbers: Ints) -> Ints:
+    """What whole numbers are divided by; it takes no room."""
+    return np.broadcast_to(np.int64(1), numbers.shape)
 
 
 def _alpha(measure: Measure, batch: Batch) -> Scores:
@@ -121,7 +128,7 @@ def _alpha(measure: Measure, batch: Batch) -> Scores:
 
 def _distinct(measure: Measure, batch: Batch) -> Scores:
     several = np.diff(batch.groups.start).astype(np.int64)
-    return _plain(several, np.ones_like(several), measure)
+    return _plain(several, _one(several), measure)
 
 
 def _recursive(measure: Measure, batch: Batch) -> Scores:
@@ -135,7 +142,7 @@ def _recursive(measure: Measure, batch: Batch) -> Scores:
     modes = batch.modes[rows.group]
     holds = exceeds(np.maximum(tail, 0), modes, 1 / measure.c)
     several = np.add.reduceat(holds.astype(np.int64), rows.start[:-1])
-    return _plain(several, np.ones_like(several), measure)
+    return _plain(several, _one(several), measure)
 
 
 def _entropy(measure: Measure, batch: Batch) -> Scores:

@@ -1,0 +1,71 @@
+"""Codes packed into integers, summed, and unpacked again: by plain counting."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import prod
+
+import numpy as np
+import pytest
+
+from privet.counts import MOST_KEYS, Counts, Domain, added, packed, summed, unpacked
+from privet.grouped import Grouped, grouped
+
+SMALL, WIDE, HUGE = [3, 1, 4], [40_000, 70_000, 5], [2**31, 2**31, 3]
+"""Sizes that fit 32 bits, 64 bits, and neither."""
+
+
+def lines(sizes: list[int], rows: int, rng: np.random.Generator) -> list[np.ndarray]:
+    return [rng.integers(0, min(s, 3), rows) + max(s - 3, 0) for s in sizes]
+
+
+@pytest.mark.parametrize("sizes", [SMALL, WIDE, [2**20, 2**20, 2**20], [5], []])
+def test_what_is_packed_unpacks(sizes: list[int]) -> None:
+    codes = lines(sizes, 50, np.random.default_rng(1))
+    back = unpacked(packed(codes, sizes, 50), sizes)
+    assert [c.tolist() for c in codes] == [c.tolist() for c in back]
+
+
+def test_nobody_unpacks_to_nobody() -> None:
+    none = np.zeros(0, dtype=np.int64)
+    assert [len(c) for c in unpacked(none, [0, 3])] == [0, 0]
+    assert [len(c) for c in added(none, none)] == [0, 0]
+
+
+@pytest.mark.parametrize("sizes", [SMALL, WIDE, HUGE])
+@pytest.mark.parametrize("heaviest", [1, 1000, 2**50])
+def test_equal_lines_are_summed_in_order(sizes: list[int], heaviest: int) -> None:
+    rng = np.random.default_rng(2)
+    codes = lines(sizes, 200, rng)
+    n = rng.integers(1, heaviest + 1, 200)
+    expected = Counter[tuple[int, ...]]()
+    for line, many in zip(zip(*codes, strict=True), n.tolist(), strict=True):
+        expected[tuple(map(int, line))] += many
+    found, people = summed(codes, sizes, n)
+    keys = [tuple(map(int, line)) for line in zip(*found, strict=True)]
+    assert keys == sorted(expected)
+    assert people.tolist() == [expected[k] for k in keys]
+
+
+@pytest.mark.parametrize("sizes", [SMALL, WIDE, HUGE])
+def test_groups_from_counts_at_hand(sizes: list[int]) -> None:
+    rng = np.random.default_rng(3)
+    codes = lines(sizes, 120, rng)
+    n = rng.integers(1, 9, 120)
+    assert (prod(sizes) >= MOST_KEYS) == (sizes is HUGE)
+    domains = tuple(_Numbers(f"c{j}", s) for j, s in enumerate(sizes))
+    counts = Counts(domains, tuple(codes), n)  # type: ignore[arg-type]
+    fast = grouped(counts, ["c2", "c0"], "c1")
+    slow = Grouped.of(counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1")
+    assert [fast.keys[g] for g in range(len(fast))] == [
+        slow.keys[g] for g in range(len(slow))
+    ]
+    for name in ("total", "start", "value", "n"):
+        assert getattr(fast, name).tolist() == getattr(slow, name).tolist()
+
+
+class _Numbers(Domain):
+    """A domain that is larger than anybody would write down."""
+
+    def __init__(self, name: str, size: int) -> None:
+        super().__init__(name, range(size))  # type: ignore[arg-type]

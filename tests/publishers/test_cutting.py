@@ -11,12 +11,12 @@ import pytest
 
 from privet.beliefs import Ceiling
 from privet.counts import Domain
-from privet.publishers import attributes, cutting
-from privet.publishers.cells import size_of
+from privet.engines.room import size_of
+from privet.publishers import attributes, cutloops, cutters, cutting
 from privet.publishers.farey import NEVER, most
 from privet.publishers.hierarchies import Hierarchy
 
-STEP_BY_STEP = cutting.wrapped("python")
+STEP_BY_STEP = cutters.wrapped("python")
 PATHS = {
     f"v{i}": [f"m{i // 3}", f"t{min(i // 3, 1)}"] for i in (3, 4, 5, 0, 1, 2, 6, 7)
 }
@@ -25,7 +25,7 @@ PATHS = {
 @pytest.fixture(scope="module")
 def compiled() -> cutting.Cutter:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    found = cutting.compiled()
+    found = cutters.compiled()
     assert found is not None
     return found
 
@@ -106,7 +106,7 @@ def test_numbers_beyond_the_table_have_logarithms_too() -> None:
     found = cutting.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
     assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
-    plain = [STEP_BY_STEP and cutting.cutloops.times_log(int(n), logs) for n in numbers]
+    plain = [STEP_BY_STEP and cutloops.times_log(int(n), logs) for n in numbers]
     assert plain == found.tolist()
 
 

@@ -50,6 +50,18 @@ def integers(values: NDArray[Any]) -> pa.Array:
     )
 
 
+def without(values: pa.Array, missing: NDArray[np.bool_]) -> pa.Array:
+    """The same numbers, some of them missing.
+
+    >>> without(integers(np.arange(3)), np.array([False, True, False])).to_pylist()
+    [0, None, 2]
+    """
+    known = pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(
+        values.type, len(values), [known, *values.buffers()[1:]]
+    )
+
+
 def lists(values: Sequence[Sequence[int]]) -> pa.Array:
     """Lists of integers.
 

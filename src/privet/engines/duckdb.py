@@ -19,7 +19,6 @@ from privet.engines.base import (
     Tally,
     Writing,
 )
-from privet.engines.coded import CodedWriter
 from privet.engines.coding import Dictionaries
 from privet.engines.combinations import Combinations
 from privet.engines.conditions import Query, read_query
@@ -36,7 +35,9 @@ from privet.engines.opening import (
 )
 from privet.engines.relations import Relation
 from privet.engines.session import Session
+from privet.engines.shuffling import is_streamed, write_stream
 from privet.engines.sources import Source
+from privet.engines.streams import Stream
 from privet.engines.texts import check_whole, json_scan
 from privet.engines.tuples import Columns, Sides, Tuples, counted, tuples
 from privet.engines.weights import check_weights
@@ -240,10 +241,10 @@ class DuckDB:
         self._check_whole(run)
         changed = [c for c in writing.columns if c in recodings]
         at = [self._position(c) for c in changed]
+        if isinstance(self._source.frame, Stream) and is_streamed(writing):
+            return write_stream(self._session, self._source.frame, writing, run)
         made = self._dictionaries.of(at, recodings, run)
-        long = writing.times is not None and writing.format == "parquet"
-        kind = CodedWriter if long else Writer
-        writer = kind(self._session, self._position, made, writing, self._source)
+        writer = Writer(self._session, self._position, made, writing, self._source)
         return writer.write(run)
 
     def draw(

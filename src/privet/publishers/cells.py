@@ -7,8 +7,6 @@ from one end to the other, and the groups are the same for every memory limit.
 
 from __future__ import annotations
 
-import os
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +17,8 @@ from numpy.typing import NDArray
 
 from privet.counts import Domain
 from privet.engines.base import Run, Tally
-from privet.errors import InputError, TooLarge
+from privet.engines.room import memory_here, size_of
+from privet.errors import TooLarge
 from privet.grouped import Grouped
 from privet.publishers.loops import Floats, Ints
 from privet.table import Table
@@ -27,15 +26,11 @@ from privet.table import Table
 SHARE = 4
 """Cells may take one part in so many of the memory limit."""
 
+AT_ONCE = 2**15
+"""Lines that are written column by column while they are in the processor's cache."""
+
 MOST_PEOPLE = 2**31
 """Products of two counts must fit into 64 bits."""
-
-UNITS = {
-    "": 1,
-    "B": 1,
-    **{f"{p}B": 1000**i for i, p in enumerate("KMGT", 1)},
-    **{f"{p}IB": 1024**i for i, p in enumerate("KMGT", 1)},
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,11 +103,6 @@ def most_bytes(options: Any) -> int:
     return (memory_here() if limit is None else size_of(limit)) // SHARE
 
 
-def memory_here() -> int:
-    """The bytes of memory this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
 class Store:
     """Lines that are added block by block, in memory or in a file."""
 
@@ -126,14 +116,18 @@ class Store:
 
     def add(self, batch: Grouped, columns: Sequence[str]) -> None:
         """Take the cells of some more groups."""
-        block = np.empty((len(batch.n), self._width), dtype=np.int32)
-        columns_of = batch.keys.columns()
-        keys = {d.name: codes for d, codes in zip(batch.by, columns_of, strict=True)}
-        for j, column in enumerate(columns):
-            at_value = column == batch.about.name
-            block[:, j] = batch.value if at_value else keys[column][batch.group]
         if len(batch.n) and batch.n.max() >= MOST_PEOPLE:
             raise TooLarge(f"A table must have fewer than {MOST_PEOPLE:,} people.")
+        sizes = [len(d) for d in (*batch.by, batch.about)]
+        narrow = max(*sizes, int(batch.n.max(initial=0))) < 2**15
+        kind = np.int16 if narrow and self._file is None else np.int32
+        block = np.empty((len(batch.n), self._width), dtype=kind)
+        at = [columns.index(d.name) for d in (*batch.by, batch.about)]
+        for start in range(0, len(block), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            codes = batch.keys.take(batch.group[part]).columns()
+            for j, code in zip(at, (*codes, batch.value[part]), strict=True):
+                block[part, j] = code
         block[:, -1] = batch.n
         self._lines += len(block)
         if self._file is None and self._fits():
@@ -141,7 +135,7 @@ class Store:
             return
         self._to_file()
         assert self._file is not None
-        self._file.write(block.data)
+        self._file.write(block.astype(np.int32, copy=False).data)
 
     def _fits(self) -> bool:
         return self._lines * self._width * 4 <= self._most
@@ -152,7 +146,7 @@ class Store:
                 prefix="privet-", dir=self._spill
             )
         while self._blocks:
-            self._file.write(self._blocks.pop(0).data)
+            self._file.write(self._blocks.pop(0).astype(np.int32, copy=False).data)
 
     def rows(self) -> NDArray[Any]:
         """All lines; those in a file are mapped, not read."""
@@ -164,29 +158,17 @@ class Store:
             return np.memmap(file, np.int32, "r+", shape=shape)
 
     def _together(self) -> NDArray[Any]:
-        """The blocks as one array, as narrow as the numbers in it allow."""
-        top = max((int(b.max(initial=0)) for b in self._blocks), default=0)
-        narrow = np.int16 if top < 2**15 else np.int32
-        whole = np.empty((self._lines, self._width), dtype=narrow)
+        """The blocks as one array, as wide as the widest."""
+        if len(self._blocks) == 1:
+            return self._blocks.pop()
+        kind = max((b.dtype for b in self._blocks), default=np.dtype(np.int16))
+        whole = np.empty((self._lines, self._width), dtype=kind)
         at = 0
         while self._blocks:
             block = self._blocks.pop(0)
             whole[at : at + len(block)] = block
             at += len(block)
         return whole
-
-
-def size_of(limit: str) -> int:
-    """Bytes of a memory limit as DuckDB takes it.
-
-    >>> size_of("4GB"), size_of("1.5 KiB")
-    (4000000000, 1536)
-    """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", str(limit))
-    unit = found[2].upper() if found else "?"
-    if found is None or unit not in UNITS:
-        raise InputError(f"memory_limit must be a size such as 4GB; got {limit!r}.")
-    return int(float(found[1]) * UNITS[unit])
 
 
 def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:

@@ -17,12 +17,13 @@ import numpy as np
 from privet.counts import Domain
 from privet.engines.base import Relabel
 from privet.engines.memory import InMemory
+from privet.engines.streams import Column, Stream
 from privet.errors import InputError
 from privet.publishers.attributes import TREE, Attribute
 from privet.publishers.boxes import GRAMMAR, Partition
-from privet.publishers.grouping import COLUMN, LEFT
+from privet.publishers.grouping import COLUMN, CUT, LEFT
 from privet.publishers.loops import Ints
-from privet.publishers.streams import Column, Stream, summed
+from privet.publishers.summing import summed
 from privet.releases.manifest import NOT_PROMISED_OF_GROUPS
 from privet.roles import Roles
 from privet.table import Shown, Table, open_table
@@ -115,7 +116,11 @@ class Grouped:
         return {
             "recipe": "groups",
             "columns": columns,
-            "tree": self.partition.tree[:, COLUMN : LEFT + 1].tolist(),
+            "tree": {
+                "column": self.partition.tree[:, COLUMN].tolist(),
+                "cut": self.partition.tree[:, CUT].tolist(),
+                "left": self.partition.tree[:, LEFT].tolist(),
+            },
             "same_cuts": [block.tolist() for block in self.partition.blocks_of],
             "hidden": {
                 a.name: [a.texts[p] for p in sorted(a.hidden)]

@@ -6,7 +6,8 @@ Speed: 8 quasi-identifying columns, groups of at least 10 people; CPU seconds fr
 Parquet file to a release that was written, read back and recounted. Peers begin with
 the same file and end with a Parquet file; each gets so many seconds. privet must be 20
 times faster than the faster of them on the sizes they finish, and take less than 4 GiB
-for ten million rows. A CSV file at least four times the memory limit follows.
+for ten million rows. Five million rows must take less time and memory than ARX took
+for as many, and a CSV file at least four times the memory limit follows.
 
 Quality: Adult, 48,842 rows, 6 quasi-identifying columns, k = 10, at most 5 % of the
 rows left out; the accuracy of naive Bayes on the released labels, five-fold
@@ -43,6 +44,8 @@ SCALES = (1, 22, 221)
 LIMITED, LIMIT = 110, "110MB"
 """The size of the CSV file, and the memory limit it is published with."""
 BAR, MOST_MEMORY = 20, 4096
+ARX = 19.0, 0.9e9 / 2**20
+"""CPU seconds and MiB of ARX for five million rows, measured earlier."""
 KNOWN = {"raw": 0.8227, "ai-privacy-toolkit": 0.8211, "ANJANA": 0.817}
 KNOWN |= {"ARX": 0.813, "anonypy": 0.684}
 """Accuracies measured earlier with the same rows, columns and k."""
@@ -224,6 +227,14 @@ def speed(most: int, seconds: int) -> bool:
     return good
 
 
+def beside_arx() -> bool:
+    """As many rows as ARX was measured with."""
+    ours, (cpu, memory) = apart(__file__, "privet", str(made(LIMITED))), ARX
+    print(f"{LIMITED * 45_222:,} rows, k = {K}\n  privet   {ours}")
+    print(f"  ARX      {cpu:.0f} cpu-s and {memory:.0f} MiB (measured earlier)")
+    return ours.cpu < cpu and ours.peak < memory
+
+
 def limited() -> None:
     """A file several times the memory limit."""
     path = made(LIMITED).with_suffix(".csv")
@@ -338,6 +349,7 @@ def main(most: int, seconds: int) -> int:
     good = quality()
     good &= speed(most, seconds)
     if most >= LIMITED * 45_222:
+        good &= beside_arx()
         limited()
     print("within the bars" if good else "OVER THE BAR")
     return 0 if good else 1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,44 +32,23 @@ def compiled() -> Cutter | None:
         return None
     try:
         numba = import_module("numba")
-        extending = import_module("numba.extending")
     except ImportError:
         return None
-    for helper in HELPERS:
-        extending.register_jitable(helper)
-    return wrapped("numba", partial(jit, numba))
+    loops = dict(vars(cutloops))
+    for name, loop in vars(cutloops).items():
+        if isinstance(loop, FunctionType):  # so that they call each other compiled
+            loops[name] = jit(numba, FunctionType(loop.__code__, loops, name))
+    return wrapped("numba", SimpleNamespace(**loops))
 
 
-HELPERS = (
-    cutloops.times_log,
-    cutloops.told,
-    cutloops.occurring,
-    cutloops.in_order,
-    cutloops.begins,
-    cutloops.even,
-    cutloops.telling,
-    cutloops.values_of,
-    cutloops.survey,
-    cutloops.tally,
-    cutloops.part,
-    cutloops.worst_of,
-    cutloops.allowed,
-    cutloops.grown,
-    cutloops.best_column,
-    cutloops.keep_worst,
-)
-
-
-def wrapped(name: str, jit: Callable[[Any], Any] = lambda loop: loop) -> Cutter:
+def wrapped(name: str, loops: Any = cutloops) -> Cutter:
     """The loops one step at a time behind the same signatures."""
-    fast_survey, fast_tally = jit(cutloops.survey), jit(cutloops.tally)
-    fast_part, fast_finish = jit(cutloops.part), jit(cutloops.finish)
 
     def do_survey(
         cells: Cells, start: int, stop: int, shape: Shape, aim: Aim
     ) -> Survey:
         found = Survey.of(len(shape.kind))
-        fast_survey(
+        loops.survey(
             cells, start, stop, *_plain(shape), *aim, *_scratch(shape, aim), *found
         )
         return found
@@ -78,13 +57,13 @@ def wrapped(name: str, jit: Callable[[Any], Any] = lambda loop: loop) -> Cutter:
         cells: Cells, start: int, stop: int, column: int, cut: int, rules: Rules
     ) -> tuple[Ints, int]:
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
-        left = fast_tally(
+        left = loops.tally(
             cells, start, stop, column, cut, rules.about, rules.offset, hist
         )
         return hist, int(left)
 
     def do_part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
-        return int(fast_part(cells, start, stop, column, cut))
+        return int(loops.part(cells, start, stop, column, cut))
 
     def do_finish(
         cells: Cells,
@@ -96,7 +75,7 @@ def wrapped(name: str, jit: Callable[[Any], Any] = lambda loop: loop) -> Cutter:
         worst: Ints,
     ) -> Ints:
         scratch = _scratch(shape, aim)
-        lines: Ints = fast_finish(
+        lines: Ints = loops.finish(
             cells, start, stop, *_plain(shape), *aim, *scratch, *rules, worst
         )
         return lines

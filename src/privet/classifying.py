@@ -112,16 +112,16 @@ def classifier(
     if mitigations:
         told["mitigations"] = compared(release)
     if not dry_run:
-        places = {"folder": str(output), "custody": str(custody)}
+        put = {"folder": str(output), "custody": str(custody)}
         release.write(
-            places["folder"],
-            custody=places["custody"],
+            put["folder"],
+            custody=put["custody"],
             counts=counts,
             rows=rows,
             views=views,
             replace=replace,
         )
-        told |= places
+        told |= put
     asked.tell(told, as_text(told))
     terminal.say_notes(said)
     sys.exit(terminal.EXIT[told["verdict"]])

@@ -150,21 +150,19 @@ def publish(
         )
         told = summary(release)
         if not dry_run and release.safe:
-            places = {"folder": str(output), "custody": str(custody)}
+            put = {"folder": str(output), "custody": str(custody)}
             release.write(
-                places["folder"],
-                custody=places["custody"],
+                put["folder"],
+                custody=put["custody"],
                 format=form,
                 replace=replace,
                 progress=listener,
             )
-            told |= places
+            told |= put
     asked.tell(told, as_text(told))
     terminal.say_notes(said)
     if not stated.signoff and not asked.silent:
-        terminal.say_notes(
-            ["The policy has no [signoff]; custody records nobody's name."]
-        )
+        terminal.say_notes([NO_SIGNOFF])
     sys.exit(terminal.EXIT[told["verdict"]])
 
 

@@ -127,6 +127,20 @@ def test_mondrian_gives_the_same_groups(kind: str, tmp_path: Path) -> None:
     assert found[:2] == found[2:]
 
 
+@pytest.mark.parametrize("kind", PLACES)
+def test_custody_of_disguised_answers_tells_what_counted(
+    kind: str, tmp_path: Path
+) -> None:
+    people = People(("text",), [("yes",), ("no",)] * 5)
+    asked = [pv.Question("text 0", ["yes", "no"])]
+    design = pv.Design(asked, [pv.Group(["text 0"], pv.Flip("0.8"))])
+    with opened(people, kind, tmp_path) as table:
+        pv.disguise(table, design, tmp_path / "out", custody=tmp_path / "vault").close()
+        counted = {table.engine.name: table.engine.version}
+    custody = json.loads((tmp_path / "vault" / "custody.json").read_text("utf-8"))
+    assert counted == custody["engine"]
+
+
 # Secrets ----------------------------------------------------------------------------
 
 

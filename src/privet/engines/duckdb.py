@@ -23,6 +23,13 @@ from privet.engines.coding import Dictionaries
 from privet.engines.combinations import Combinations
 from privet.engines.conditions import Query, read_query
 from privet.engines.counting import Counter
+from privet.engines.describing import (
+    PRECISE_ROWS,
+    is_empty_at,
+    numbers_at,
+    rows_at,
+    summary,
+)
 from privet.engines.draws import Cells, Drawer, Drawing, tabulated
 from privet.engines.filters import Filter
 from privet.engines.gathering import COLUMNS_AT_ONCE, Values
@@ -44,9 +51,6 @@ from privet.engines.weights import check_weights
 from privet.engines.writing import Writer
 from privet.grouped import Grouped
 from privet.roles import Column
-
-PRECISE_ROWS = 1_000_000
-"""Up to this many rows different values are counted exactly for a description."""
 
 
 class DuckDB:
@@ -102,23 +106,19 @@ class DuckDB:
     def rows(self, run: Run) -> int:
         """How many rows there are."""
         self._check_whole(run)
-        if self._session.total is None:
-            ask = partial(self._session.fetch, "SELECT count(*) AS n FROM pv_people")
-            table = self._session.watched(ask, run, "counting rows", (1, 1))
-            self._session.total = int(table["n"][0].as_py())
-        return self._session.total
+        return rows_at(self._session, run)
 
     def is_empty(self) -> bool:
         """Whether there are no rows at all."""
-        return len(self._session.ask("SELECT 1 FROM pv_people LIMIT 1")) == 0
+        return is_empty_at(self._session)
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values."""
         precise = self.rows(run) <= PRECISE_ROWS
         texts = self._described_texts(precise, run)
         return tuple(
-            texts.get(c) or self._summary(c, column, precise, run)
-            for c, column in enumerate(self._columns)
+            texts.get(c) or self._summary(c, precise, run)
+            for c in range(len(self._columns))
         )
 
     def _described_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
@@ -139,29 +139,14 @@ class DuckDB:
             numbers = self._session.watched(work, run, "reading columns", step)
             for c, (rows, present, values, *n) in numbers.items():
                 kind = kinds.recognised(present, *n)
-                found[at[c]] = self._counted(at[c], kind, rows, present, values)
+                name = self._columns[at[c]].name
+                found[at[c]] = summary(name, kind, rows, present, values)
         return found
 
-    def _summary(
-        self, c: int, column: Column, precise: bool, run: Run
-    ) -> ColumnSummary:
-        table = self._session.watched(
-            partial(
-                self._session.fetch, sql.describe(f"c{c}", "pv_people", [], precise)
-            ),
-            run,
-            "reading columns",
-            (c + 1, len(self._columns)),
-        )
-        rows, present, values = (col[0].as_py() for col in table.columns)
-        return self._counted(c, column.kind, rows, present, values)
-
-    def _counted(
-        self, c: int, kind: str, rows: int, present: int, values: int
-    ) -> ColumnSummary:
-        different = min(values, present) + (present < rows)
-        name = self._columns[c].name
-        return ColumnSummary(name, kind, rows, different, rows - present)
+    def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
+        step = (c + 1, len(self._columns))
+        numbers = numbers_at(self._session, c, precise, run, step)
+        return summary(self._columns[c].name, self._columns[c].kind, *numbers)
 
     def domains(
         self,

@@ -26,8 +26,15 @@ from privet.engines.base import (
 from privet.engines.coding import Dictionaries, Dictionary
 from privet.engines.conditions import Query, read_query
 from privet.engines.counting import Counter, check_complete
+from privet.engines.describing import (
+    PRECISE_ROWS,
+    is_empty_at,
+    numbers_at,
+    rows_at,
+    summary,
+)
 from privet.engines.draws import Cells, Disguising, Drawing, counted_cells
-from privet.engines.duckdb import PRECISE_ROWS, kind_of
+from privet.engines.duckdb import kind_of
 from privet.engines.fetching import Chosen, Fetched, sent
 from privet.engines.held import Held
 from privet.engines.places import Place
@@ -105,15 +112,11 @@ class Remote:
 
     def rows(self, run: Run) -> int:
         """How many rows there are."""
-        if self._place.total is None:
-            ask = partial(self._place.fetch, "SELECT count(*) AS n FROM pv_people")
-            table = self._place.watched(ask, run, "counting rows", (1, 1))
-            self._place.total = int(table["n"][0].as_py())
-        return self._place.total
+        return rows_at(self._place, run)
 
     def is_empty(self) -> bool:
         """Whether there are no rows at all."""
-        return len(self._place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
+        return is_empty_at(self._place)
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values, column by column."""
@@ -126,16 +129,11 @@ class Remote:
     def _summary(
         self, c: int, column: Column, precise: bool, run: Run
     ) -> ColumnSummary:
-        statement = sql.describe(f"c{c}", "pv_people", [], precise, self._place.dialect)
-        work = partial(self._place.fetch, statement)
         step = (c + 1, len(self._columns))
-        table = self._place.watched(work, run, "reading columns", step)
-        rows, present, distinct = (col[0].as_py() for col in table.columns)
-        values = min(distinct, present) + (present < rows)
-        kind = column.kind
-        if self._source.is_text(c):
-            kind = self._dictionaries.kind(c, run)
-        return ColumnSummary(column.name, kind, rows, values, rows - present)
+        numbers = numbers_at(self._place, c, precise, run, step)
+        textual = self._source.is_text(c)
+        kind = self._dictionaries.kind(c, run) if textual else column.kind
+        return summary(column.name, kind, *numbers)
 
     def domains(
         self,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import replace as changed
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,20 +13,12 @@ from privet.errors import EngineError, InputError
 from privet.exact import fraction, percent
 from privet.finding import Audit
 from privet.policy import Promise
-from privet.publishers.commit import (
-    CUSTODY,
-    NOTE,
-    explained,
-    policy_text,
-    refuse_foreign,
-    refuse_place,
-)
+from privet.publishers.appearing import appear, now
+from privet.publishers.commit import explained, policy_text, refuse_place
 from privet.publishers.flattening import SyntheticTable
 from privet.publishers.folders import (
     as_json,
     beside,
-    move,
-    private_files,
     save,
     sync,
 )
@@ -42,7 +31,7 @@ from privet.publishers.modelreading import (
     wrong_files,
 )
 from privet.publishers.models import ClassifierRelease
-from privet.publishers.reading import MANIFEST, digest
+from privet.publishers.reading import digest
 from privet.publishers.recounting import Place
 from privet.publishers.tables import columns_of, ratios, whole_counts
 from privet.releases.classifier import ClassifierViews
@@ -78,14 +67,8 @@ def write(
         files = _files(release, partial, extras, table)
         found = _recount(release, partial, files)
         content = manifest(release, files, found, table)
-        save(partial / MANIFEST, as_json(content))
-        save(partial / NOTE, note(content))
-        sync(partial)
-        with _kept(release, place, content, found, table, replace):
-            refuse_foreign(place.folder, replace)
-            move(partial, place.folder, replace=replace)
-        with suppress(OSError):  # it is there; only its name may not be on disk yet
-            sync(place.folder.parent)
+        record = custody_record(release, found, table)
+        appear(partial, place, content, note(content), record, replace=replace)
     return changed(release, manifest=content, folder=place.folder)
 
 
@@ -232,31 +215,8 @@ def note(content: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-@contextmanager
-def _kept(
-    release: ClassifierRelease,
-    place: Place,
-    content: dict[str, Any],
-    found: Audit,
-    table: SyntheticTable | None,
-    replace: bool,
-) -> Iterator[None]:
-    """The private record, written before the release appears; gone if it does not."""
-    texts = {CUSTODY: as_json(custody_record(release, content, found, table))}
-
-    def appeared() -> bool:
-        path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
-
-    with private_files(place.custody, texts, replace=replace, stay=appeared):
-        yield
-
-
 def custody_record(
-    release: ClassifierRelease,
-    content: Mapping[str, Any],
-    found: Audit,
-    table: SyntheticTable | None,
+    release: ClassifierRelease, found: Audit, table: SyntheticTable | None
 ) -> dict[str, Any]:
     """What the steward keeps: counts, exponent, certificate, witnesses, times."""
     made, policy = release.made, release.policy
@@ -266,7 +226,7 @@ def custody_record(
         "custody": 1,
         "kind": "classifier",
         "sensitive": "This file holds the private counts. It never travels.",
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "made": now(),
         "source": dict(release.source),
         "signoff": policy.signoff.to_dict() if policy.signoff else None,
         "method": release.method,
@@ -278,7 +238,6 @@ def custody_record(
         "policy": policy_text(policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
-        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
 
 

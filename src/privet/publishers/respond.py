@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,27 +17,15 @@ from privet.errors import EngineError, Infeasible, InputError, PrivacyWarning
 from privet.finding import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.publishers.answers import load_responses, misfits, privacy
-from privet.publishers.commit import (
-    CUSTODY,
-    NOTE,
-    _place,
-    explained,
-    policy_text,
-    refuse_foreign,
-    refuse_place,
-)
+from privet.publishers.appearing import appear, files_of, now
+from privet.publishers.commit import _place, explained, policy_text, refuse_place
 from privet.publishers.disguise import binned, drawing
 from privet.publishers.folders import (
-    as_json,
     beside,
-    move,
-    private_files,
-    save,
     sync,
 )
 from privet.publishers.randomized import TWICE
 from privet.publishers.reading import (
-    MANIFEST,
     digest,
     is_release,
     open_files,
@@ -104,14 +90,8 @@ def disguise(
         written = _write(table, design, place, partial, run)
         _recount(design, place, partial, written, run)
         content = _manifest(design, policy, written, found, place)
-        save(partial / MANIFEST, as_json(content))
-        save(partial / NOTE, note(content))
-        sync(partial)
-        with _kept(table, design, policy, place, content, replace):
-            refuse_foreign(place.folder, replace)
-            move(partial, place.folder, replace=replace)
-        with suppress(OSError):  # it is there; only its name may not be on disk yet
-            sync(place.folder.parent)
+        record = _record(table, design, policy, content)
+        appear(partial, place, content, note(content), record, replace=replace)
     return load_responses(place.folder, content)
 
 
@@ -259,36 +239,19 @@ def _about(growth: str) -> str:
     return f"{as_float(fraction(growth)):.4g}"
 
 
-@contextmanager
-def _kept(
-    table: Table,
-    design: Design,
-    policy: Policy | None,
-    place: Place,
-    content: dict[str, Any],
-    replace_: bool,
-) -> Iterator[None]:
-    """The private record, written before the release appears; gone if it does not."""
-    import duckdb
-
-    record = {
+def _record(
+    table: Table, design: Design, policy: Policy | None, content: dict[str, Any]
+) -> dict[str, Any]:
+    """What the steward keeps: where the truth is, and how it was disguised."""
+    return {
         "custody": 1,
         "sensitive": "This file tells where the true answers are. It never travels.",
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
+        "made": now(),
+        "source": files_of(table),
         "rows": content["files"][0]["rows"],
-        "engine": {table.engine.name: duckdb.__version__},
+        "engine": {table.engine.name: table.engine.version},
         "method": content["method"],
         "design": design.to_dict(),
         "draws": "From the operating system's secure source; they were not kept.",
         "policy": None if policy is None else policy_text(policy),
-        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
-
-    def appeared() -> bool:
-        path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
-
-    texts = {CUSTODY: as_json(record)}
-    with private_files(place.custody, texts, replace=replace_, stay=appeared):
-        yield

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,20 +15,17 @@ from privet.engines.base import Listener, Run, Writing
 from privet.errors import EngineError, Infeasible, InputError, PrivetError
 from privet.finding import Audit, Basis, Verdict
 from privet.policy import Measure, Policy, Promise, View
+from privet.publishers.appearing import appear, files_of, now
 from privet.publishers.commit import (
-    CUSTODY,
-    NOTE,
     _place,
     explained,
     policy_text,
-    refuse_foreign,
     refuse_place,
 )
 from privet.publishers.earlier import same_source
-from privet.publishers.folders import as_json, beside, move, private_files, save, sync
+from privet.publishers.folders import beside, sync
 from privet.publishers.note import note
 from privet.publishers.reading import (
-    MANIFEST,
     Verification,
     changed_files,
     digest,
@@ -173,14 +167,8 @@ def _write(
         written = [_file(release, v, place, partial, run) for v in release.views.views]
         content = _manifest(release, place, written)
         found = _recount(release, partial, content, run)
-        save(partial / MANIFEST, as_json(content))
-        save(partial / NOTE, note(content))
-        sync(partial)
-        with _kept(release, place, content, found, replace_):
-            refuse_foreign(place.folder, replace_)
-            move(partial, place.folder, replace=replace_)
-        with suppress(OSError):
-            sync(place.folder.parent)
+        record = _record(release, found)
+        appear(partial, place, content, note(content), record, replace=replace_)
     return replace(release, manifest=content)
 
 
@@ -261,20 +249,14 @@ def _recount(
     return found
 
 
-@contextmanager
-def _kept(
-    release: ViewsRelease,
-    place: Place,
-    content: dict[str, Any],
-    found: Audit,
-    replace_: bool,
-) -> Iterator[None]:
+def _record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
+    """What the steward keeps: source, witnesses, versions, times."""
     table = release.views.table
-    record = {
+    return {
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
+        "made": now(),
+        "source": files_of(table),
         "rows": table.engine.rows(Run()),
         "rows_from": same_source(table),
         "engine": {table.engine.name: table.engine.version},
@@ -282,16 +264,7 @@ def _kept(
         "method": release.method,
         "policy": policy_text(release.policy),
         "after": found.to_dict(),
-        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
-
-    def appeared() -> bool:
-        path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
-
-    texts = {CUSTODY: as_json(record)}
-    with private_files(place.custody, texts, replace=replace_, stay=appeared):
-        yield
 
 
 # Loading ----------------------------------------------------------------------------

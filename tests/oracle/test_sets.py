@@ -124,3 +124,56 @@ def test_names_are_refused() -> None:
     with pv.read(table, identifier="n", quasi="g", sensitive="s") as t:
         with pytest.raises(pv.NoAudit, match="holds sets"):
             pv.belief(t, pv.Insider(victim="Tom"))
+
+
+def with_lists(rows: list[tuple[str, str, tuple[str | None, ...] | None]]) -> pv.Table:
+    g, h, sets = zip(*rows, strict=True)
+    lists = pa.array([s and list(s) for s in sets], pa.list_(pa.string()))
+    columns = pa.table({"g": g, "h": h, "s": lists})
+    return pv.read(columns, quasi=["g", "h"], sensitive="s")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_linkers_believe_single_values(seed: int) -> None:
+    """A linker counts the people whose list holds a value, as an insider does."""
+    dice = random.Random(seed)
+    values = ["a", "b", "c, d", "it's"]
+    rows = [
+        (dice.choice("pq"), dice.choice("xy"), tuple(dice.sample(values, several)))
+        for several in (2, *(dice.randint(0, 3) for _ in range(8)))
+    ]
+
+    def share(people: list, value: str) -> Fraction:
+        return Fraction(sum(value in r[2] for r in people), len(people))
+
+    def worst(group, wanted: list[str]) -> Fraction:
+        keys = {group(r) for r in rows}
+        alike = [[r for r in rows if group(r) == k] for k in keys]
+        return max(share(people, v) for people in alike for v in wanted)
+
+    held = [v for v in values if any(v in r[2] for r in rows)]
+    with with_lists(rows) as table:
+        everything = pv.belief(table, pv.Linker()).posterior
+        assert worst(lambda r: r[:2], held) == everything
+        assert pv.belief(table, pv.Insider()).posterior == everything
+        some = pv.belief(table, pv.Linker(["g"]), {"s": held[-1]})
+    assert worst(lambda r: r[0], held[-1:]) == some.posterior
+    assert share(rows, held[-1]) == some.prior
+
+
+def test_lists_are_not_published_nor_measured() -> None:
+    """Whole lists all differ here; half of the people have a value in common."""
+    rows = [(str(i // 2), "x", ("a", f"u{i}")[i % 2 :]) for i in range(20)]
+    promise = pv.Promise(pv.Insider(1, 1, 1), pv.Ceiling("0.51"), {"s": "a"})
+    with with_lists(rows) as table:
+        assert not pv.audit(table, promise).safe
+        for method in (pv.Mondrian(), pv.TopDownDisclosure()):
+            for who in (pv.Linker(), pv.Insider(1, 1, 1)):
+                stated = [pv.Promise(who, pv.Ceiling("0.9"), {"s": "a"})]
+                with pytest.raises(pv.NoAudit, match="'s' has lists of values"):
+                    pv.publish(table, stated, method=method)
+        with pytest.raises(pv.NoAudit, match="one value per person"):
+            pv.audit(table, pv.Measure(distinct_l_diversity=2))
+        with pytest.raises(pv.NoAudit, match="groups count one value"):
+            table.groups()
+        assert 2 == pv.audit(table, pv.Measure(k_anonymity=1)).findings[0].value

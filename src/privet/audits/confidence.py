@@ -24,6 +24,7 @@ from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
 from privet.releases.groups import Groups
+from privet.releases.lists import by_member, members, sets_of
 from privet.table import Shown, Table, require_columns
 
 MOST_SETS = 5_000
@@ -65,14 +66,22 @@ def judge_table(
     everybody = {q.column: Tally((), q.column) for q in questions}
     tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
     domains = table.domains(list(columns), run, before=tallies)
+    lists = {
+        c: sets for c in everybody if (sets := sets_of(table, domains[c])) is not None
+    }
+    single = {c: members(domains[c], sets) for c, sets in lists.items()}
     folds = [
         dict.fromkeys(
-            q.tallies, Worst(q.limit, codes_of(q.values, domains[q.column], warn))
+            q.tallies,
+            Worst(q.limit, codes_of(q.values, (domains | single)[q.column], warn)),
         )
         for q in questions
     ]
     overall: dict[str, Grouped] = {}
-    for tally, batch in table.count(tallies, run):
+    for tally, counted in table.count(tallies, run):
+        batch, column = counted, tally.about
+        if column in lists:
+            batch = by_member(counted, lists[column], single[column])
         if not tally.by:
             overall[tally.about] = batch
         for fold in folds:

@@ -16,7 +16,6 @@ from privet.attacks import Attack
 from privet.audits.building import attack
 from privet.audits.insider import refuse_in_several_groups, refuse_several_values
 from privet.audits.odds import Point
-from privet.audits.sets import sets_of
 from privet.audits.skyline import Skyline
 from privet.counts import Domain
 from privet.engines.base import Listener, Run, Tally
@@ -24,6 +23,7 @@ from privet.errors import InputError, NoAudit
 from privet.exact import Number, fraction
 from privet.grouped import Grouped
 from privet.releases.groups import Groups
+from privet.releases.lists import sets_of
 from privet.table import Table, require_columns
 
 if TYPE_CHECKING:

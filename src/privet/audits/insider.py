@@ -21,7 +21,7 @@ from privet.audits.confidence import about, ceiling, codes_of, never
 from privet.audits.named import Named, are_named, find_people
 from privet.audits.odds import NEAR, Point, Ruling
 from privet.audits.scanning import Scan
-from privet.audits.sets import SetJudging, judging_sets, sets_of
+from privet.audits.sets import SetJudging, judging_sets
 from privet.audits.skyline import Skyline
 from privet.beliefs import Belief, Ceiling
 from privet.counts import Domain
@@ -32,6 +32,7 @@ from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
 from privet.releases.groups import Groups
+from privet.releases.lists import sets_of
 from privet.table import Table, require_columns
 
 Warn = Callable[[str], None]

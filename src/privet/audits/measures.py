@@ -28,6 +28,7 @@ from privet.grouped import Grouped, Keys
 from privet.policy import Measure
 from privet.policy.measure import AT_LEAST, KINDS
 from privet.releases.groups import Groups
+from privet.releases.lists import refuse_lists
 from privet.table import Table, require_columns
 
 MONOTONE = frozenset(KINDS) - {"delta_disclosure"}
@@ -43,6 +44,12 @@ AGAINST_EVERYBODY = (
 
 OVERALL = ("marketer_risk", "sample_uniques")
 """Measures of all groups together; the worst group only illustrates them."""
+
+
+LISTS = (
+    "familiar measures are about one value per person. State a promise against a "
+    "linker or an insider, who are judged on lists."
+)
 
 
 def is_monotone(measure: Measure) -> bool:
@@ -200,6 +207,7 @@ class _Counting:
         require_columns([column], self._release.schema, "about")
         if column in self.quasi:
             raise InputError(f"about must not be a quasi column; got {column!r}.")
+        refuse_lists(self._release, [column], self._run, LISTS)
         return column
 
     def _any(self) -> str:

@@ -8,8 +8,6 @@ Chen, LeFevre, Ramakrishnan 2007, set-valued attributes (whole sets are permuted
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -27,14 +25,13 @@ from privet.audits.confidence import ceiling
 from privet.audits.odds import Point
 from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN
 from privet.beliefs import Belief, Ceiling
-from privet.counts import Domain
 from privet.engines.base import Tally
 from privet.errors import NoAudit
 from privet.exact import MAX_COUNT
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped
 from privet.policy import Promise
-from privet.table import Table
+from privet.releases.lists import Set
 
 EXACT = 2
 """Values ruled out up to which every choice is tried."""
@@ -43,8 +40,6 @@ BOUND = (
     "People have several values each and more than two are ruled out: this is an upper "
     "bound on how sure somebody can be."
 )
-
-Set = tuple[str | None, ...]
 
 
 class Entry(NamedTuple):
@@ -281,68 +276,3 @@ def judging_sets(
     )
     fold = SetSkyline(point, given, wanted)
     return SetJudging(promise, tally, ceiling(promise), sets, fold)
-
-
-# Reading sets -----------------------------------------------------------------------
-
-
-def sets_of(table: Table, domain: Domain) -> list[Set] | None:
-    """The set behind each code; None where the column does not hold lists.
-
-    A missing list is an empty one.
-    """
-    column = next(c for c in table.schema.columns if c.name == domain.name)
-    if domain.name in table.recodings:
-        return None
-    texts = [domain[code] for code in range(len(domain))]
-    if column.kind == "other":
-        read = _as_written
-    elif table.source.json:
-        read = _as_json
-    else:
-        return None
-    found = [() if text is None else read(text) for text in texts]
-    if any(own is None for own in found) or not any(texts):
-        return None
-    return [tuple(dict.fromkeys(own or ())) for own in found]
-
-
-def _as_json(text: str) -> Set | None:
-    if not text.startswith("["):
-        return None
-    try:
-        listed = json.loads(text)
-    except ValueError:
-        return None
-    return tuple(None if v is None else str(v) for v in listed)
-
-
-_ITEM = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|([^,']*?))\s*(,|$)", re.DOTALL)
-
-
-def _as_written(text: str) -> Set | None:
-    r"""A list as DuckDB writes it: items with odd letters stand in quotes.
-
-    >>> _as_written("[Flu, 'a, b', NULL]"), _as_written("[]"), _as_written("x")
-    (('Flu', 'a, b', None), (), None)
-    """
-    if not (text.startswith("[") and text.endswith("]")):
-        return None
-    inner = text[1:-1]
-    if not inner.strip():
-        return ()
-    found: list[str | None] = []
-    at = 0
-    while at <= len(inner):
-        item = _ITEM.match(inner, at)
-        if item is None:
-            return None
-        quoted, bare, end = item.groups()
-        if quoted is not None:
-            found.append(re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL))
-        else:
-            found.append(None if bare == "NULL" else bare)
-        at = item.end()
-        if not end:
-            return tuple(found)
-    return tuple(found)

@@ -6,8 +6,9 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from privet.adversary import Linker
+from privet.adversary import Insider, Linker
 from privet.audits import bound
+from privet.audits.confidence import about
 from privet.audits.named import is_named
 from privet.engines.base import Listener, Run
 from privet.errors import InputError, NoAudit
@@ -21,6 +22,7 @@ from privet.publishers.release import Release, judged, refuse_unsafe
 from privet.publishers.showing import ViewsRelease, publish_views
 from privet.publishers.split import SplitViews
 from privet.publishers.topdown import TopDownDisclosure, method_for
+from privet.releases.lists import refuse_lists
 from privet.releases.recipe import Recipe
 from privet.releases.views import Views
 from privet.table import Table, require_columns
@@ -147,6 +149,7 @@ def publish(
         chosen_views = method.for_policy(policy.hierarchy_files())
         best = chosen_views.propose(table, list(policy.promises), run=run)[0]
         return publish_views(best.views, best.settled(policy), progress=progress)
+    _refuse_lists(table, policy, run)
     if isinstance(method, Mondrian):
         _refuse_several_rows(table)
         if recipe is not None:
@@ -193,6 +196,21 @@ def publish(
     )
     refuse_unsafe(release)
     return release
+
+
+LISTS = (
+    "a release is made of one value per person. Make a column of each value, or audit "
+    "the table only."
+)
+
+
+def _refuse_lists(table: Table, policy: Policy, run: Run) -> None:
+    """Promises are kept value by value, which a column of lists is not made of."""
+    judging = [p for p in policy.promises if isinstance(p.against, Linker | Insider)]
+    columns = (
+        about(p, None if p.about else table.protected(), table)[0] for p in judging
+    )
+    refuse_lists(table, columns, run, LISTS)
 
 
 def _policy(

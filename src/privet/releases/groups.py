@@ -13,7 +13,10 @@ from privet.counts import Counts, Domain
 from privet.engines.base import Run, Tally
 from privet.errors import EmptyTable, InputError
 from privet.grouped import Grouped, grouped
+from privet.releases.lists import refuse_lists
 from privet.table import Table, require_columns
+
+LISTS = "groups count one value per person. Audit the table itself."
 
 LABEL = "group"
 """What groups without columns of their own are told apart by."""
@@ -97,6 +100,7 @@ class Groups:
         """The groups of all quasi columns of a table."""
         column = about or table.protected()
         require_columns([column], table.schema, "about")
+        refuse_lists(table, [column], run, LISTS)
         by = tuple(c for c in table.roles.quasi if c != column)
         parts, everybody = [], Tally((), column)
         for tally, batch in table.count([Tally(by, column), everybody], run):

@@ -145,7 +145,7 @@ def _shown(session: Session, column: Column, run: Run) -> Shown:
     known = arrays.texts(t or "" for t in column.texts).cast(pa.string())
 
     def texts(numbers: NDArray[Any]) -> pa.Array:
-        at = arrays.integers(numbers.astype(np.int32, copy=False))
+        at = arrays.integers(numbers)
         if missing >= 0:
             at = arrays.without(at, numbers == missing)
         return pa.DictionaryArray.from_arrays(at, known)

@@ -169,8 +169,8 @@ def _keys(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], 
         packed = np.bitwise_or.reduceat(bits, starts)
     else:
         return _sets(attribute, places, starts)
-    keys, at = np.unique(packed, return_inverse=True)
-    return keys.tolist(), at
+    keys = np.unique(packed)  # few: looked up faster than numbered by sorting
+    return keys.tolist(), np.searchsorted(keys, packed)
 
 
 def _sets(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], Ints]:

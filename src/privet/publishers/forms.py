@@ -155,7 +155,8 @@ def _generalised(
         name, domain = attribute.name, attribute.domain
         exactly = set(labels.texts) <= set(domain.labels)
         kind = domain.kind if exactly else "text"
-        columns[name] = Column(name, labels.texts, labels.of, group, kind)
+        of = labels.of.astype(_narrow(len(labels.texts)))
+        columns[name] = Column(name, labels.texts, of, group, kind)
         coarse += [] if exactly else [name]
     for domain, code in zip(partition.others, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
@@ -207,9 +208,18 @@ def _released(roles: Roles) -> Roles:
 
 def _as_it_is(domain: Domain, code: Ints) -> Column:
     """A column that shows its values; those that nobody has any more are left out."""
-    used, number = np.unique(code, return_inverse=True)
-    texts = [domain[int(c)] for c in used]
-    return Column(domain.name, texts, number, kind=domain.kind)
+    used = np.zeros(len(domain), dtype=bool)
+    used[code] = True
+    texts = [domain[int(c)] for c in np.flatnonzero(used)]
+    number = (np.cumsum(used) - 1).astype(_narrow(len(texts)))
+    return Column(domain.name, texts, number[code], kind=domain.kind)
+
+
+def _narrow(values: int) -> type[np.signedinteger[Any]]:
+    """The narrowest integers that number so many values."""
+    if values <= 2**15:
+        return np.int8 if values <= 2**7 else np.int16
+    return np.int32 if values <= 2**31 else np.int64
 
 
 def _file(

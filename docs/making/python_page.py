@@ -65,6 +65,10 @@ MET = (Step, Refining, Verification)
 """Values that a reader meets but never makes; they have no public name."""
 
 
+SHARED = ("privet.exact", "privet.publishers.stating")
+"""Modules with short names that others use."""
+
+
 def python_page() -> str:
     """Every public name with its signature and its documentation."""
     parts = [
@@ -99,7 +103,7 @@ def _aliases() -> Iterator[tuple[str, tuple[str, str]]]:
     """Documented names for types, read off the modules that public names live in."""
     homes = {getattr(pv, n).__module__ for n in pv.__all__ if n != "__version__"}
     homes |= {value.__module__ for value in MET}
-    for home in sorted({*homes, "privet.exact"}):
+    for home in sorted({*homes, *SHARED}):
         body = ast.parse(inspect.getsource(sys.modules[home])).body
         for node, after in pairwise(body):
             if not isinstance(node, ast.Assign) or not isinstance(after, ast.Expr):

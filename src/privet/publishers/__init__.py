@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from privet.adversary import Insider, Linker
 from privet.audits import bound
 from privet.audits.confidence import about
-from privet.audits.named import is_named
 from privet.engines.base import Listener, Run
-from privet.errors import InputError, NoAudit
-from privet.policy import Measure, Policy, Promise
-from privet.publishers.earlier import judge_together
+from privet.errors import InputError
+from privet.policy import Policy
 from privet.publishers.groups import publish_groups
+from privet.publishers.hiding import publish_hidden
 from privet.publishers.mondrian import Mondrian
 from privet.publishers.reading import load, verify
-from privet.publishers.refine import Refined, Watcher
-from privet.publishers.release import Release, judged, refuse_unsafe
+from privet.publishers.refine import Watcher
+from privet.publishers.release import Release
 from privet.publishers.showing import ViewsRelease, publish_views
 from privet.publishers.split import SplitViews
-from privet.publishers.topdown import TopDownDisclosure, method_for
+from privet.publishers.stating import Stated, policy_of
+from privet.publishers.topdown import TopDownDisclosure
 from privet.releases.lists import refuse_lists
 from privet.releases.recipe import Recipe
 from privet.releases.views import Views
-from privet.table import Table, require_columns
+from privet.table import Table
 
 if TYPE_CHECKING:
     from privet.publishers.extended import ExtendedSafetyTransform
@@ -41,9 +39,6 @@ __all__ = [
     "publish",
     "verify",
 ]
-
-Stated = Policy | Promise | Sequence[Promise | Measure]
-"""What is promised."""
 
 
 @overload
@@ -142,60 +137,28 @@ def publish(
         from privet.publishers.models import publish_classifier
 
         return publish_classifier(table, promises, method=method, progress=progress)
-    policy = _policy(table, promises)
+    policy = policy_of(promises, table.roles)
     table = bound(table, policy)
     run = Run(progress)
     if isinstance(method, SplitViews):
-        chosen_views = method.for_policy(policy.hierarchy_files())
-        best = chosen_views.propose(table, list(policy.promises), run=run)[0]
+        chosen = method.for_policy(policy.hierarchy_files())
+        best = chosen.propose(table, list(policy.promises), run=run)[0]
         return publish_views(best.views, best.settled(policy), progress=progress)
     _refuse_lists(table, policy, run)
-    if isinstance(method, Mondrian):
-        _refuse_several_rows(table)
-        if recipe is not None:
-            raise InputError(
-                "A recipe must be for hidden values to be applied again; groups are "
-                "made anew from each delivery. Leave the recipe out."
-            )
-        return publish_groups(
-            table, policy, method, run=run, max_seconds=max_seconds, watcher=watcher
-        )
-    chosen = method or method_for(policy, table)
-    _refuse_unjudged(policy)
     _refuse_several_rows(table)
+    limits: dict[str, Any] = {
+        "run": run,
+        "max_seconds": max_seconds,
+        "watcher": watcher,
+    }
+    if not isinstance(method, Mondrian):
+        return publish_hidden(table, policy, method, recipe, **limits)
     if recipe is not None:
-        require_columns(list(recipe.columns), table.schema, "the recipe")
-    with warnings.catch_warnings():
-        before = judged(table, policy, run=run)
-    if recipe is None:
-        linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
-        found, refined = chosen.disclose(
-            table, linkers, run=run, max_seconds=max_seconds, watcher=watcher
+        raise InputError(
+            "A recipe must be for hidden values to be applied again; groups are made "
+            "anew from each delivery. Leave the recipe out."
         )
-    else:
-        found, refined = recipe, Refined((), "recipe")
-    domains = table.domains(list(found.columns), run)
-    shown = table.relabelled(found.relabels(domains, table.roles.bins))
-    with warnings.catch_warnings(action="ignore"):  # said once, above
-        after = judged(shown, policy, run=run)
-    together = None
-    if policy.earlier:
-        together = judge_together(
-            table, found, policy.promises, policy.custodies(), run
-        )
-    release = Release(
-        table=shown,
-        policy=policy,
-        audit=after,
-        method=chosen.kind if recipe is None else "recipe",
-        recipe=found,
-        steps=refined.steps,
-        before=before,
-        together=together,
-        ended=refined.ended,
-    )
-    refuse_unsafe(release)
-    return release
+    return publish_groups(table, policy, method, **limits)
 
 
 LISTS = (
@@ -213,19 +176,6 @@ def _refuse_lists(table: Table, policy: Policy, run: Run) -> None:
     refuse_lists(table, columns, run, LISTS)
 
 
-def _policy(
-    table: Table, promises: Policy | Promise | Sequence[Promise | Measure]
-) -> Policy:
-    if isinstance(promises, Policy):
-        return promises
-    stated = [promises] if isinstance(promises, Promise) else list(promises)
-    return Policy(
-        promises=tuple(p for p in stated if isinstance(p, Promise)),
-        measures=tuple(p for p in stated if isinstance(p, Measure)),
-        roles=table.roles,
-    )
-
-
 def _refuse_several_rows(table: Table) -> None:
     """People with several rows are in several groups; hiding values may not help."""
     if table.roles.unit:
@@ -233,19 +183,4 @@ def _refuse_several_rows(table: Table) -> None:
             "A table must have one row per person to be published; "
             f"unit {table.roles.unit!r} says it may have several. Make one row per "
             "person first."
-        )
-
-
-def _refuse_unjudged(policy: Policy) -> None:
-    """Nothing is published while a promise that applies cannot be judged."""
-    kinds = {p.against.kind for p in policy.promises}
-    if "linker" not in kinds:
-        raise NoAudit(
-            "A table must have promises against a linker to be published by top-down "
-            f"disclosure; got {', '.join(sorted(kinds)) or 'none'}."
-        )
-    if any(is_named(p) for p in policy.promises):
-        raise InputError(
-            "A promise about people by name must not be in a policy that is published: "
-            "what it says of them would travel with the release. Audit it apart."
         )

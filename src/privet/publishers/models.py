@@ -15,23 +15,20 @@ from privet.audits import audit
 from privet.engines.base import Listener
 from privet.errors import Infeasible, InputError
 from privet.finding import Audit, Verdict
-from privet.policy import Measure, Policy, Promise
+from privet.policy import Policy, Promise
 from privet.publishers.extended import ExtendedSafetyTransform
 from privet.publishers.flattening import Flattened, SyntheticTable
 from privet.publishers.safety import SafetyTransform, bayesian_promises
+from privet.publishers.stating import Stated, policy_of
 from privet.publishers.synthetic import synthetic
 from privet.releases.classifier import ClassifierViews, from_categorical
 from privet.releases.scorecard import Scorecard
-from privet.roles import Roles
 
 if TYPE_CHECKING:
     from privet.learn.published import PublishedNaiveBayes
 
 Method = SafetyTransform | ExtendedSafetyTransform
 """How a classifier can be made safe."""
-
-Stated = Policy | Promise | Sequence[Promise | Measure]
-"""What is promised."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,18 +163,6 @@ def views_from(model: Any) -> ClassifierViews:
         return model
     found = getattr(model, "views_", None)
     return found if isinstance(found, ClassifierViews) else from_categorical(model)
-
-
-def policy_of(promises: Stated) -> Policy:
-    """Promises as a policy."""
-    if isinstance(promises, Policy):
-        return promises
-    stated = [promises] if isinstance(promises, Promise) else list(promises)
-    return Policy(
-        promises=tuple(p for p in stated if isinstance(p, Promise)),
-        measures=tuple(p for p in stated if isinstance(p, Measure)),
-        roles=Roles(),
-    )
 
 
 def method_for(promises: Sequence[Promise]) -> Method:

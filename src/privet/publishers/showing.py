@@ -14,7 +14,7 @@ from privet.audits import bound
 from privet.engines.base import Listener, Run, Writing
 from privet.errors import EngineError, Infeasible, InputError, PrivetError
 from privet.finding import Audit, Basis, Verdict
-from privet.policy import Measure, Policy, Promise, View
+from privet.policy import Policy, View
 from privet.publishers.appearing import appear, files_of, now
 from privet.publishers.commit import (
     _place,
@@ -33,6 +33,7 @@ from privet.publishers.reading import (
 )
 from privet.publishers.recounting import Place
 from privet.publishers.shown import differences, open_views, opened_views
+from privet.publishers.stating import Stated, policy_of
 from privet.releases.manifest import Written, columns_of, manifest
 from privet.releases.recipe import Recipe
 from privet.releases.views import Views
@@ -95,12 +96,14 @@ class ViewsRelease:
 
 def publish_views(
     views: Views,
-    promises: Policy | Promise | Sequence[Promise | Measure],
+    promises: Stated,
     *,
     progress: Listener | None = None,
 ) -> ViewsRelease:
     """Release views as they are, if they keep every promise; else `Infeasible`."""
-    policy = promises if isinstance(promises, Policy) else _policy(views, promises)
+    policy = policy_of(promises, views.roles)
+    if policy is not promises:
+        policy = replace(policy, views=views.views)
     _refuse_unjudged(policy)
     views = Views(bound(views.table, policy), *views.views)
     found = judge(views, [*policy.promises, *policy.measures], progress=progress)
@@ -127,16 +130,6 @@ def publish_views(
                 advice=FLOOR,
             )
     return ViewsRelease(views, policy, found)
-
-
-def _policy(views: Views, promises: Any) -> Policy:
-    stated = [promises] if isinstance(promises, Promise | Measure) else list(promises)
-    return Policy(
-        promises=tuple(p for p in stated if isinstance(p, Promise)),
-        measures=tuple(p for p in stated if isinstance(p, Measure)),
-        roles=views.roles,
-        views=views.views,
-    )
 
 
 def _refuse_unjudged(policy: Policy) -> None:

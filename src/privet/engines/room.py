@@ -11,8 +11,8 @@ UNITS = {
     "": 1,
     "B": 1,
     "BYTES": 1,
-    **{f"{p}B": 1000**i for i, p in enumerate("KMGT", 1)},
-    **{f"{p}IB": 1024**i for i, p in enumerate("KMGT", 1)},
+    **{f"{p}B": 1000**i for i, p in enumerate("KMGTPE", 1)},
+    **{f"{p}IB": 1024**i for i, p in enumerate("KMGTPE", 1)},
 }
 
 

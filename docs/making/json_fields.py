@@ -36,7 +36,8 @@ FINDING_FIELDS = {
     "where there is none. See below.",
     "groups": "How many groups look alike to the adversary of the worst case.",
     "groups_above": "How many of them are beyond the limit.",
-    "people_above": "How many rows, or people, are in those.",
+    "people_above": "How many rows, or people, are in those; somebody with several "
+    "rows may be counted in several groups.",
     "promised": "The promise in words.",
     "figures": "The numbers of the finding in a line.",
     "words": "The finding in words.",
@@ -119,6 +120,7 @@ PUBLISH_FIELDS = {
     "columns.*.hidden_cells": "… in how many cells …",
     "columns.*.cells": "… of how many.",
     "columns.*.intervals": "Or: how many intervals stand for its values.",
+    "without_role": "Columns that are published as they are, and have no role.",
     "promises": "One object per promise and measure.",
     "promises.promise": "Its name.",
     "promises.verdict": "`safe`, or `not applicable`.",

@@ -255,7 +255,18 @@ def verify(
         terminal.emit(told["verdict"])
     else:
         _show_verification(found.good, told)
+        if found.good and custody is not None:
+            terminal.emit(f"  {_fits_custody(folder)}")
     sys.exit(0 if found.good else terminal.EXIT["breach"])
+
+
+def _fits_custody(folder: str) -> str:
+    """What the private record proves beyond the recount."""
+    from privet.publishers.reading import read_manifest
+
+    if read_manifest(Path(folder))["kind"] == "classifier":
+        return "Custody fits: this is its release, and every prediction the original's."
+    return "Custody fits: this is the release it was kept for."
 
 
 def _show_verification(good: bool, told: dict[str, Any]) -> None:

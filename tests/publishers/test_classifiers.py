@@ -269,3 +269,25 @@ def test_noise_has_the_scale_it_says() -> None:
         mean = sum(map(abs, drawn)) / len(drawn)
         assert mean == pytest.approx(expected, rel=0.05)
         assert abs(sum(drawn) / len(drawn)) < 0.05 * expected + 0.02
+
+
+def test_another_column_is_not_taken_for_a_missing_one(model: pv.NaiveBayes) -> None:
+    frame, _ = adults(1)
+    shown = pv.publish(model, [PROMISE]).classifier()
+    moved = frame[["home", "age", "job"]].assign(more=1)
+    assert list(shown.predict(frame)) == list(shown.predict(moved))
+    with pytest.raises(pv.InputError, match=r"'home'; there is no 'home'\.$"):
+        shown.predict(frame.rename(columns={"home": "town"}))
+
+
+def test_names_are_free_where_an_array_was_learnt_from() -> None:
+    frame, y = adults()
+    codes = frame.fillna("").apply(lambda c: c.astype("category").cat.codes)
+    shown = pv.publish(CategoricalNB().fit(codes.to_numpy(), y), [PROMISE]).classifier()
+    assert list(shown.predict(codes.to_numpy())) == list(shown.predict(codes))
+
+
+def test_the_note_has_the_limit(model: pv.NaiveBayes, tmp_path: Path) -> None:
+    pv.publish(model, [PROMISE]).write(tmp_path / "out", custody=tmp_path / "vault")
+    told = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
+    assert "- no mind is moved: not from below 51 % to 70 % or back; the worst" in told

@@ -441,3 +441,27 @@ def test_no_error_quotes_a_cell(tmp_path: Path) -> None:
     public = (tmp_path / "out/release.json").read_text()
     public += (tmp_path / "out/README.txt").read_text() + "".join(seen)
     assert CANARY not in public
+
+
+@pytest.mark.parametrize(
+    ("limit", "step"),
+    [
+        (pv.Ceiling("1/3"), "Raise the limit to at least 1."),
+        (pv.Ceiling(below=1), "Say at_most = 1."),
+    ],
+)
+def test_advice_never_asks_for_more_than_everybody(limit: Any, step: str) -> None:
+    table = pv.read(pa.table({"q": [1, 2], "s": ["x", "x"]}), quasi="q", sensitive="s")
+    with pytest.raises(pv.Infeasible) as found:
+        pv.publish(table, pv.Promise(pv.Linker(), limit), method=pv.Mondrian())
+    assert step == found.value.advice[0]
+
+
+def test_a_measure_that_hiding_does_not_reach_is_for_groups() -> None:
+    table = pv.read(
+        pa.table({"q": ["a", "b", "b"], "s": list("xyx")}), quasi="q", sensitive="s"
+    )
+    stated = [pv.Promise(pv.Linker(), pv.Ceiling(1)), pv.Measure(k_anonymity=2)]
+    with pytest.raises(pv.Infeasible) as found:
+        pv.publish(table, stated)
+    assert "--method mondrian" in found.value.advice[0]

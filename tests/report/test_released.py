@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 import privet as pv
+from privet.publishers.note import note
 from privet.report.released import as_text, summary
 
 
@@ -27,3 +28,35 @@ def test_a_belief_below_a_limit_is_not_rounded_onto_it() -> None:
         promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), {"ill": "x"})
         told = summary(pv.publish(table, [promise]))
     assert "49.98 % → 49.98 %" == told["promises"][0]["change"]
+
+
+def test_columns_nobody_decided_about_are_named() -> None:
+    people = pa.table({c: list("aabb") for c in ("job", "ill", "town", "name")})
+    for method in (pv.TopDownDisclosure(), pv.Mondrian()):
+        with pv.read(people, quasi="job", sensitive="ill") as table:
+            promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
+            told = summary(pv.publish(table, [promise], method=method))
+        assert ["town", "name"] == told["without_role"]
+        assert "\nPublished as in the table: town and name, which" in as_text(told)
+    with pv.read(
+        people, quasi=["job", "town"], sensitive="ill", identifier="name"
+    ) as t:
+        assert [] == summary(pv.publish(t, [promise]))["without_role"]
+
+
+def test_many_of_them_are_counted() -> None:
+    people = pa.table({c: ["a"] for c in ("job", "ill", *map(str, range(30)))})
+    with pv.read(people, quasi="job", sensitive="ill") as table:
+        promise = pv.Promise(pv.Linker(), pv.Ceiling(1))
+        told = summary(pv.publish(table, [promise], method=pv.Mondrian()))
+    assert ", 19 and 10 more, which have no role" in as_text(told)
+    assert "One group of everybody (1 in all)." in as_text(told)
+    assert "(0 moves)" in as_text(told | {"moves": 0})
+    assert "(1 move)" in as_text(told | {"moves": 1})
+
+
+def test_the_note_does_not_round_a_belief_onto_its_limit() -> None:
+    stated = {"name": "no", "below": "99/100", "worst": "98/99"}
+    content = {"title": "", "columns": {}, "kind": "groups", "not_promised": []}
+    told = note(content | {"promises": [stated]})
+    assert "- no: below 99 %; the worst case in this table is 98.99 %." in told

@@ -80,7 +80,7 @@ def test_levels_and_what_lies_beyond_them() -> None:
         "  Level: at most 1/5. Measured: 0.250, counted exactly.\n"
         "  The values of people who look alike are up to 0.250 away from those of "
         "everybody (4 people: group is 1).\n"
-        "  All 2 groups (8 people) are above the level."
+        "  All 2 groups (up to 8 people) are above the level."
     ) == repr(found)
 
 

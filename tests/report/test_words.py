@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import privet as pv
 from privet import (
     Bayesian,
     Belief,
@@ -238,13 +240,16 @@ def test_advice_about_one_column() -> None:
 def test_advice_where_no_coarser_table_can_help() -> None:
     common = judged(Witness({"zip": "1"}, "ill", "Flu", 4, 5, 3, 4))
     assert words.advice(audit(common))[1].startswith(
-        "Leave out the column ill, or allow more than 75 %: that many have the value"
+        "Leave out the column ill: 75 % have the value in the whole table"
     )
     assert HIDE not in words.advice(audit(common))
 
 
 def test_advice_about_measures_and_the_undecided() -> None:
-    rare = "Make rare combinations of the quasi columns coarser, or drop them."
+    rare = (
+        "Make rare combinations of the quasi columns coarser, or drop them; privet "
+        "publish --method mondrian does so."
+    )
     wait = "Treat an undecided promise as broken until it is judged."
     assert [STOP, rare, AGAIN, wait] == words.advice(audit(measured(2), undecided()))
 
@@ -263,3 +268,20 @@ def test_reach_is_said_once_per_kind_that_was_judged() -> None:
 def test_a_linker_who_knows_nothing_is_no_reason_to_coarsen() -> None:
     bare = judged(Witness({}, "ill", "Flu", 4, 5, 4, 5), against=Linker([]))
     assert "Leave out the column ill" in words.advice(audit(bare))[1]
+
+
+def test_people_with_several_rows_may_be_in_several_groups() -> None:
+    visits = pa.table({"who": [1, 1, 2], "year": [1, 2, 2], "ill": ["y", "y", "y"]})
+    table = pv.read(visits, quasi="year", sensitive="ill", unit="who")
+    found = pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling("1/2")))
+    assert "All 2 groups (up to 3 people) are" in words.beyond(found.worst)
+    assert "Make one row per person to publish it with privet publish." in (
+        words.advice(found)
+    )
+
+
+@pytest.mark.parametrize("source", ["loans.csv", pa.table({"a": [1]})])
+def test_what_was_not_read_is_not_audited(source: object) -> None:
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
+    with pytest.raises(pv.InputError, match=r"must be read first; got .* pv\.read\("):
+        pv.audit(source, promise)  # type: ignore[arg-type]

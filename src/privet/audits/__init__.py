@@ -109,6 +109,7 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
+    _refuse_unread(release)
     if hasattr(release, "transform"):  # a disguise is judged by its design
         release = design_of(release)
     elif isinstance(card := getattr(release, "card", None), Scorecard):
@@ -128,6 +129,19 @@ def audit(
     findings = _judge(release, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))
+
+
+FRAMES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark", "pathlib")
+"""Packages whose values must be read first, as texts must."""
+
+
+def _refuse_unread(release: object) -> None:
+    kind = type(release)
+    if kind is str or kind.__module__.partition(".")[0] in FRAMES:
+        raise InputError(
+            f"A table must be read first; got {kind.__name__}. Say what its columns "
+            "are for: pv.read(table, quasi=[...], sensitive=...)."
+        )
 
 
 def _as_released(promises: Any) -> Any:

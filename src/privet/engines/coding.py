@@ -205,7 +205,8 @@ class Dictionaries:
         ):
             raise InputError(
                 f"Column {self._columns[c].name!r} must hold {rule} to be binned by "
-                f"{rule}; it holds values of kind {kind}."
+                f"{rule}; it holds values of kind {kind}. "
+                f"Convert it to {rule} first, or leave it out of the bins."
             )
         if self._source.json or not cut.are_dates:
             textual, json = self._source.is_text(c), self._source.json

@@ -64,6 +64,7 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for i, column in enumerate(columns):
                 matrix[:, i] = column
         else:
+            _check_named(X, names)
             matrix = np.asarray(X)
         if matrix.ndim != 2 or matrix.shape[1] != len(names):
             raise InputError(
@@ -85,6 +86,20 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         at = [card.labels.index(c) for c in self.classes_]
         shares: NDArray[np.float64] = found[:, at]
         return shares
+
+
+def _check_named(X: Any, names: list[str]) -> None:
+    """Columns that have other names are not taken for those that are missing.
+
+    Counts of an array have no names; x0, x1, … stand for them.
+    """
+    given = [c for c in getattr(X, "columns", ()) if isinstance(c, str)]
+    missing = [n for n in names if n not in given]
+    if given and missing and names != [f"x{i}" for i in range(len(names))]:
+        raise InputError(
+            f"X must have the columns {', '.join(map(repr, names))}; there is no "
+            f"{' and no '.join(map(repr, missing))}."
+        )
 
 
 def _ranked(card: Scorecard) -> Scores:

@@ -142,8 +142,10 @@ def refuse_foreign(folder: Path, replace_: bool) -> None:
         return
     if not (replace_ and MANIFEST in found):
         raise InputError(
-            f"{str(folder)!r} must not exist yet, or hold a release that replace "
-            "allows to write over."
+            f"{str(folder)!r} must not exist yet; it holds "
+            + ("a release. " if MANIFEST in found else "other files. ")
+            + "Choose another folder, or replace a release with --replace "
+            "(replace=True)."
         )
     own = {MANIFEST, NOTE, *(f["path"] for f in read_manifest(folder)["files"])}
     if foreign := sorted(found - own):

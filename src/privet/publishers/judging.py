@@ -345,8 +345,16 @@ def refuse_infeasible(
         promise=rule.promise,
         best=belief,
         advice=[
-            f"Raise the limit above {belief}.",
+            _raised(rule.promise, belief),
             "Leave the sensitive column out, or merge its values.",
             *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
         ],
     )
+
+
+def _raised(promise: Promise, belief: Fraction) -> str:
+    """A limit that could be kept, if any can."""
+    limit = promise.limit
+    if not (isinstance(limit, Ceiling) and limit.strict):
+        return f"Raise the limit to at least {belief}."
+    return f"Raise the limit above {belief}." if belief < 1 else "Say at_most = 1."

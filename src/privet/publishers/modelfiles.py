@@ -31,6 +31,7 @@ from privet.publishers.modelreading import (
     wrong_files,
 )
 from privet.publishers.models import ClassifierRelease
+from privet.publishers.note import bound
 from privet.publishers.reading import digest
 from privet.publishers.recounting import Place
 from privet.publishers.tables import columns_of, ratios, whole_counts
@@ -205,7 +206,7 @@ def note(content: Mapping[str, Any]) -> str:
         ]
     lines += ["", "What is promised"]
     lines += [
-        f"- {p['name']}: the worst case is {percent(fraction(p['worst']))}."
+        f"- {p['name']}: {bound(p)}; the worst case is {percent(fraction(p['worst']))}."
         for p in content["promises"]
         if "worst" in p
     ]

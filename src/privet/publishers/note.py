@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privet.exact import fraction, percent
+from privet.exact import fraction, percent, written
 
 ROWS = "Rows are in a random order. Columns that name people are never released."
 VIEWS = (
@@ -65,7 +65,25 @@ def _changed(column: str, about: Mapping[str, Any]) -> str:
 
 
 def _promised(promise: Mapping[str, Any]) -> str:
+    level = fraction(promise["at_most" if "at_most" in promise else "below"])
+    worst = percent(fraction(promise["worst"]), unlike=level)
+    return (
+        f"{promise['name']}: {bound(promise)}; the worst case in this table is {worst}."
+    )
+
+
+def bound(promise: Mapping[str, Any]) -> str:
+    """The limit of a promise in a manifest.
+
+    >>> bound({"below": "99/100"}), bound({"from": "1/2", "to": "4/5"})
+    ('below 99 %', 'not from below 50 % to 80 % or back')
+    >>> bound({"within": "2"})
+    'within a factor of 2'
+    """
+    if "within" in promise:
+        return f"within a factor of {promise['within']}"
+    if "from" in promise:
+        start, end = (written(fraction(promise[key])) for key in ("from", "to"))
+        return f"not from below {start} to {end} or back"
     limit = "at_most" if "at_most" in promise else "below"
-    bound = f"{limit.replace('_', ' ')} {percent(fraction(promise[limit]))}"
-    worst = percent(fraction(promise["worst"]))
-    return f"{promise['name']}: {bound}; the worst case in this table is {worst}."
+    return f"{limit.replace('_', ' ')} {written(fraction(promise[limit]))}"

@@ -180,9 +180,9 @@ def _advice(release: Release, finding: Finding) -> list[str]:
     steps = ["Bin the quasi columns, or leave some of them out."]
     if isinstance(finding.promise, Measure) and not is_monotone(finding.promise):
         steps.insert(0, NOT_STEERED)
-    if (
-        isinstance(finding.promise, Promise)
-        and finding.promise.against.kind == "insider"
+    if release.grouped is None and (
+        isinstance(finding.promise, Measure)
+        or finding.promise.against.kind == "insider"
     ):
         steps.insert(0, "Publish groups instead, with --method mondrian (Mondrian()).")
     return steps

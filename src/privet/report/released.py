@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.adversary import listed
 from privet.engines.base import Tally
 from privet.finding import Finding
 from privet.publishers.release import Release
@@ -21,6 +22,9 @@ ENDED = {
     "interrupt": "Stopped by Ctrl-C: more values might have been shown.",
     "recipe": "Made by an earlier release's recipe.",
 }
+MOST_NAMED = 20
+"""Columns without a role that are named one by one."""
+
 ENDED_GROUPS = {
     "finished": "No group can be split further.",
     "time": "Stopped at the time limit: groups might have been split further.",
@@ -38,6 +42,7 @@ def summary(release: Release) -> dict[str, Any]:
         "ended": release.ended,
         "moves": len(release.steps),
         "columns": dict(_columns(release)),
+        "without_role": without_role(release),
         "groups": _groups(release),
         "promises": list(_promises(release)),
         "together": None
@@ -70,6 +75,14 @@ def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
                 "cells": int(counts.n.sum()),
             },
         )
+
+
+def without_role(release: Release) -> list[str]:
+    """Columns that are published although the policy says nothing about them."""
+    roles, recipe = release.table.roles, release.recipe
+    minded = {*roles.columns(), *roles.bins, *(recipe.columns if recipe else ())}
+    names = set(release.table.schema.names) - minded
+    return [c for c in release.columns() if c in names]
 
 
 def _groups(release: Release) -> dict[str, Any] | None:
@@ -126,12 +139,27 @@ def as_text(told: Mapping[str, Any]) -> str:
         "",
         *(_hidden(told) if told["groups"] is None else _grouped(told["groups"])),
     ]
+    if told["without_role"]:
+        lines += ["", _without_role(told["without_role"])]
     for f in told["together"] or ():
         lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
         lines += [f"  {f['note'] or f['words']}"]
     ended = ENDED if told["groups"] is None else ENDED_GROUPS
-    lines += ["", f"{ended[told['ended']]} ({told['moves']} moves)"]
+    moves = "1 move" if told["moves"] == 1 else f"{told['moves']:,} moves"
+    lines += ["", f"{ended[told['ended']]} ({moves})"]
     return "\n".join(lines)
+
+
+def _without_role(columns: list[str]) -> str:
+    names = [words.plain(c) for c in columns[:MOST_NAMED]]
+    if len(columns) > MOST_NAMED:
+        names.append(f"{len(columns) - MOST_NAMED:,} more")
+    named = listed(names)
+    verb = "has" if len(columns) == 1 else "have"
+    return (
+        f"Published as in the table: {named}, which {verb} no role in the policy. What "
+        "names people must be an identifier; what others may know of them, quasi."
+    )
 
 
 def _hidden(told: Mapping[str, Any]) -> list[str]:
@@ -147,6 +175,8 @@ def _grouped(about: Mapping[str, Any]) -> list[str]:
         f"{about['groups']:,} groups of {about['smallest']:,} to {about['largest']:,} "
         f"people ({about['people']:,} in all)."
     ]
+    if about["groups"] == 1:
+        lines = [f"One group of everybody ({about['people']:,} in all)."]
     if about["suppressed"]:
         lines.append(f"{about['suppressed']:,} people in wide groups are left out.")
     if about["form"] == "buckets":

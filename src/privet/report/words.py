@@ -13,6 +13,7 @@ from privet.finding import Audit, Basis, Finding, Reconstruction, Verdict, Witne
 from privet.policy import Measure, Promise
 from privet.report import insiders, measured, reconstructed
 from privet.report.reach import REACH
+from privet.report.short import cut_short
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
@@ -169,7 +170,7 @@ def _counted(number: int, counted: str) -> str:
 
 
 def _facts(knows: Mapping[str, str | None]) -> str:
-    return listed([f"{plain(c)} is {value(v)}" for c, v in knows.items()])
+    return listed([f"{plain(c)} is {cut_short(value(v))}" for c, v in knows.items()])
 
 
 def value(cell: str | None) -> str:
@@ -274,6 +275,8 @@ def beyond(finding: Finding) -> str:
     people = _counted(finding.people_above, counted)
     if groups == 1:
         return f"The one group ({people}) is {what}."
+    if counted == "people":  # somebody with several rows may be in several groups
+        people = f"up to {people}"
     some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
     return f"{some} groups ({people}) {_are(above)} {what}."
 
@@ -311,7 +314,9 @@ def advice(audit: Audit) -> list[str]:
         steps.append("Audit again after every change.")
         if any(_is_bayesian(f) for f in broken):
             steps.append("Or let privet classifier flatten its numbers.")
-        if any(_can_be_hidden(f) for f in broken):
+        if any(f.witness and f.witness.counted == "people" for f in broken):
+            steps.append("Make one row per person to publish it with privet publish.")
+        elif any(_can_be_hidden(f) for f in broken):
             steps.append("Or let privet publish hide the values that give it away.")
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
@@ -340,7 +345,10 @@ def _repairs(finding: Finding) -> Iterable[str]:
     """What would help against one breach."""
     stated, witness = finding.promise, finding.witness
     if isinstance(stated, Measure):
-        yield "Make rare combinations of the quasi columns coarser, or drop them."
+        yield (
+            "Make rare combinations of the quasi columns coarser, or drop them; privet "
+            "publish --method mondrian does so."
+        )
         return
     if isinstance(stated.against, Insider):
         yield (
@@ -358,9 +366,9 @@ def _repairs(finding: Finding) -> Iterable[str]:
     columns = [plain(c) for c in witness.knows]
     if not _can_be_hidden(finding):
         yield (
-            f"Leave out the column {plain(witness.column)}, or allow more than "
-            f"{percent(witness.belief.prior)}: that many have the value in the whole "
-            "table, so no coarser table keeps the promise."
+            f"Leave out the column {plain(witness.column)}: "
+            f"{percent(witness.belief.prior)} have the value in the whole table, so no "
+            "coarser table keeps the promise. Or allow more."
         )
     elif len(columns) == 1:
         yield f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import privet as pv
+from privet.demo.tables import clinic_path
 from publishers.examples import copied, written
 
 Change = Callable[[dict[str, Any]], Any]
@@ -128,6 +130,48 @@ def test_what_does_not_fit_the_files(
     assert words in " ".join(found.problems)
     with pytest.raises(pv.InputError, match=re.escape(words)):
         pv.load(folder)
+
+
+def views(folder: Path) -> None:
+    """A release of two views."""
+    with pv.read(str(clinic_path()), identifier="name", sensitive="problem") as table:
+        shown = pv.Views(table, ["name"], ["age", "problem"])
+        limit = pv.Ceiling("1/2")
+        release = pv.publish(shown, [pv.Promise(pv.Reconstructor("restricted"), limit)])
+        release.write(folder / "out", custody=folder / "vault")
+
+
+def classifier(folder: Path) -> None:
+    """A release of a classifier."""
+    counts = {"Adr": {"W": {"a": 1, "b": 4}, "P": {"a": 2, "b": 1}}}
+    model = pv.ClassifierViews.from_counts({"a": 3, "b": 5}, counts)
+    release = pv.publish(model, [pv.Promise(pv.Bayesian(), pv.Ratio(3))])
+    release.write(folder / "out", custody=folder / "vault")
+
+
+def answers(folder: Path) -> None:
+    """A release of disguised answers."""
+    asked = [pv.Question("smokes", ["no", "yes"])]
+    design = pv.Design(asked, [pv.Group("smokes", pv.Flip("0.8"))])
+    policy = pv.Policy(promises=(pv.Promise(pv.Bayesian(), pv.Ratio(5), "smokes"),))
+    with pv.read(pa.table({"smokes": ["yes", "no"]})) as table:
+        out, vault = folder / "out", folder / "vault"
+        pv.disguise(table, design, out, custody=vault, policy=policy).close()
+
+
+@pytest.mark.parametrize("kind", [views, classifier, answers])
+@pytest.mark.parametrize(
+    "keys", [{"basis": "sampled"}, {"worst": "1/7"}, {"verdict": "breach"}]
+)
+def test_no_kind_of_release_may_claim_another_finding(
+    kind: Callable[[Path], None], keys: dict[str, str], tmp_path: Path
+) -> None:
+    kind(tmp_path)
+    assert pv.verify(tmp_path / "out").good
+    forge(tmp_path / "out", promise(**keys))
+    found = pv.verify(tmp_path / "out")
+    assert not found.good
+    assert "must recount to what the manifest says" in " ".join(found.problems)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", '"x"', "[" * 100_000])

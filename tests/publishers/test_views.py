@@ -99,6 +99,19 @@ def test_changed_files_are_refused(patients, tmp_path):
         pv.load(tmp_path / "out")
 
 
+@pytest.mark.parametrize("model", ["unrestricted", "restricted"])
+def test_views_that_share_no_column_are_explained_and_released(
+    patients, model, tmp_path
+):
+    promise = pv.Promise(pv.Reconstructor(model), pv.Ceiling("3/5"))
+    release = pv.publish(pv.Views(patients, ["name"], ["age", "problem"]), [promise])
+    told = release.audit.worst.explain()
+    if model == "unrestricted":
+        assert told.startswith("16,081 tables would give these two views; in 9,281 of")
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert pv.verify(tmp_path / "out").good
+
+
 def test_a_forged_figure_is_refused(patients, tmp_path):
     pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW]).write(
         tmp_path / "out", custody=tmp_path / "vault"

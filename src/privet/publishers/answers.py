@@ -17,6 +17,7 @@ from privet.publishers.reading import (
     changed_files,
     open_files,
     policy_from,
+    unlike_findings,
 )
 from privet.releases.design import Design
 from privet.releases.responses import Responses, code_of
@@ -56,16 +57,8 @@ def _differences(responses: Responses, content: Mapping[str, Any]) -> list[str]:
     if content.get("privacy") != privacy(responses.design):
         problems.append("privacy must be what the design gives; it is not.")
     found = _judged(responses, content)
-    for claim, finding in zip(
-        content["promises"], found.findings if found else (), strict=True
-    ):
-        worst = str(finding.belief.posterior) if finding.belief else None
-        if (claim.get("verdict"), claim.get("worst")) != (finding.verdict.value, worst):
-            problems.append(
-                f"Promise {finding.promise.name!r} must recount to what the manifest "
-                "says; it does not."
-            )
-    return problems
+    findings = found.findings if found else ()
+    return problems + unlike_findings(content["promises"], findings)
 
 
 def _judged(responses: Responses, content: Mapping[str, Any]) -> Audit | None:

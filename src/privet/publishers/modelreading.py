@@ -15,7 +15,12 @@ from privet.policy import Measure, Promise
 from privet.publishers.certificate import Certificate, problems
 from privet.publishers.folders import as_json
 from privet.publishers.models import ClassifierRelease, Method, method_from
-from privet.publishers.reading import Verification, changed_files, policy_from
+from privet.publishers.reading import (
+    Verification,
+    changed_files,
+    policy_from,
+    unlike_findings,
+)
 from privet.publishers.zeros import filled
 from privet.releases.classifier import ClassifierViews
 from privet.releases.scorecard import Scorecard
@@ -133,15 +138,7 @@ def _differences(release: ClassifierRelease, content: Mapping[str, Any]) -> list
     stated: Stated = [*release.policy.promises, *release.policy.measures]
     files = [f["path"] for f in content["files"]]
     wrong = wrong_files(release.card, release.folder, files, stated)
-    for claim, found in zip(content["promises"], release.audit.findings, strict=True):
-        worst = str(found.belief.posterior) if found.belief else None
-        if (claim.get("verdict"), claim.get("worst")) != (found.verdict.value, worst):
-            wrong.append(
-                f"Promise {found.promise.name!r} must recount to what the manifest "
-                f"says: {claim.get('verdict')} at {claim.get('worst')}; it is "
-                f"{found.verdict.value} at {worst}."
-            )
-    return wrong
+    return wrong + unlike_findings(content["promises"], release.audit.findings)
 
 
 def verify_classifier(

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -20,7 +20,7 @@ from privet.engines.base import Listener, Tally
 from privet.engines.files import Source, TextOptions, find_source
 from privet.engines.sql import literal
 from privet.errors import InputError, PrivetError
-from privet.finding import Audit
+from privet.finding import Audit, Finding
 from privet.policy import Measure, Policy, Promise
 from privet.publishers.release import Release
 from privet.releases.manifest import check_form, public_finding
@@ -339,7 +339,15 @@ def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
     if columns != set(content["columns"]):
         problems.append("The table must have the columns the manifest names.")
     stated = [*content["promises"], *content.get("measures", ())]
-    for claim, found in zip(stated, release.audit.findings, strict=True):
+    return problems + unlike_findings(stated, release.audit.findings)
+
+
+def unlike_findings(
+    claims: Sequence[Mapping[str, Any]], findings: Sequence[Finding]
+) -> list[str]:
+    """Promises and measures that do not recount to what a manifest says of them."""
+    problems = []
+    for claim, found in zip(claims, findings, strict=True):
         recounted = public_finding(found)
         if any(claim.get(key) != recounted.get(key) for key in _JUDGED):
             problems.append(

@@ -14,7 +14,7 @@ from privet.engines.sql import literal
 from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import View
-from privet.publishers.reading import _exactly
+from privet.publishers.reading import _exactly, unlike_findings
 from privet.releases.views import Views
 from privet.roles import Roles, Schema
 from privet.table import open_table
@@ -106,12 +106,4 @@ def differences(views: Views, found: Audit, content: Mapping[str, Any]) -> list[
             )
         if rows != different:
             problems.append(f"View {view.name!r} must have no duplicates; it has some.")
-    for claim, finding in zip(content["promises"], found.findings, strict=True):
-        worst = str(finding.belief.posterior) if finding.belief else None
-        if (claim.get("verdict"), claim.get("worst")) != (finding.verdict.value, worst):
-            problems.append(
-                f"Promise {finding.promise.name!r} must recount to what the manifest "
-                f"says: {claim.get('verdict')} at {claim.get('worst')}; it is "
-                f"{finding.verdict.value} at {worst}."
-            )
-    return problems
+    return problems + unlike_findings(content["promises"], found.findings)

@@ -58,7 +58,7 @@ def _counted(
         return f"Every table that would give {views} says that {holds}: 100 %."
     if w.whole > MOST_SAID or Fraction(w.part, w.whole) != w.shares[w.model]:
         return f"Of all tables that would give {views}, {share} say that {holds}."
-    where = "" if w.alone or not w.keys else f"{_where(w, show, plain)} "
+    where = f"{_where(w, show, plain)} " if any(w.keys) and not w.alone else ""
     tables = "table" if w.whole == 1 else "tables"
     first = f"{where}{w.whole:,} {tables} would give {views}"
     return f"{first}; in {w.part:,} of them {holds}: {share}."

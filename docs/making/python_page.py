@@ -65,7 +65,11 @@ MET = (Step, Refining, Verification)
 """Values that a reader meets but never makes; they have no public name."""
 
 
-SHARED = ("privet.exact", "privet.publishers.stating")
+SHARED = (
+    "privet.exact",
+    "privet.publishers.stating",
+    "privet.releases.attributes",
+)
 """Modules with short names that others use."""
 
 

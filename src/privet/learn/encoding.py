@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.exact import fraction
-from privet.releases.classifier import Attribute
+from privet.releases.attributes import Attribute
 from privet.roles import Bins
 
 Codes = NDArray[np.int64]

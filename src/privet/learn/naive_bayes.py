@@ -34,8 +34,8 @@ from privet.learn.estimators import (
     validate_data,
 )
 from privet.learn.predicting import exp_rows, predicted
+from privet.releases.attributes import Attribute
 from privet.releases.classifier import (
-    Attribute,
     ClassifierViews,
     from_categorical,
     order,

@@ -18,7 +18,7 @@ from privet.audits.amplification import pair_odds
 from privet.errors import TooLarge
 from privet.logs import Logs
 from privet.publishers.gap import gap_bound, led_by_less, true_gap
-from privet.releases.classifier import Attribute
+from privet.releases.attributes import Attribute
 from privet.releases.scorecard import Points, Scorecard
 from privet.releases.scores import Scores
 

@@ -16,41 +16,14 @@ import numpy as np
 from privet import exact
 from privet.errors import InputError, nearest, what_exists
 from privet.exact import Number
+from privet.releases.attributes import Attribute, Value, index_of, told_of
 from privet.releases.scores import Scores, smoothed
 
 Label = str
 """A class, by its name."""
-Value = str | None
-"""A value as text; None: missing."""
 
 MOST_CELLS = 5_000_000
 """Counts of one classifier; a column with more values than that is no attribute."""
-
-
-@dataclass(frozen=True)
-class Attribute:
-    """A column a classifier looks at."""
-
-    name: str
-    """As the table calls it."""
-    values: tuple[Value, ...]
-    """The values it takes, as texts; None: missing."""
-    kind: str = "text"
-    """What the texts are, as `privet.roles.KINDS` has it."""
-    edges: tuple[str, ...] = ()
-    """Public cut points, where the values are bins."""
-
-    def __post_init__(self) -> None:
-        if len(set(self.values)) < len(self.values) or not self.values:
-            raise InputError(f"Attribute {self.name!r} must have values, each once.")
-
-    def code(self, value: object) -> int | None:
-        """Where a value stands; None if it never occurs."""
-        return self._codes.get(value)  # type: ignore[call-overload, no-any-return]
-
-    @cached_property
-    def _codes(self) -> dict[Value, int]:
-        return {v: t for t, v in enumerate(self.values)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,13 +151,7 @@ class ClassifierViews:
 
     def victim_index(self, name: str) -> int:
         """Where an attribute stands; an error where there is none."""
-        names = [a.name for a in self.attributes]
-        if name not in names:
-            raise InputError(
-                f"Attribute {name!r} must be one the classifier looks at. "
-                f"{what_exists(name, names)}"
-            )
-        return names.index(name)
+        return index_of(self.attributes, name)
 
     def victim(self, known: Mapping[str, Value]) -> dict[int, int]:
         """What is known of a person, by index; every value must occur."""
@@ -202,10 +169,7 @@ class ClassifierViews:
 
     def told(self, known: Mapping[int, int]) -> dict[str, Value]:
         """What is known of a person, in names and values."""
-        return {
-            self.attributes[i].name: self.attributes[i].values[t]
-            for i, t in known.items()
-        }
+        return told_of(self.attributes, known)
 
     def predict(self, known: Mapping[str, Value]) -> Label:
         """The best label for the values known; others do not count."""

@@ -12,8 +12,8 @@ from privet.engines.base import Run, Tally
 from privet.errors import InputError
 from privet.exact import Number
 from privet.grouped import Grouped
+from privet.releases.attributes import Attribute
 from privet.releases.classifier import (
-    Attribute,
     ClassifierViews,
     order,
     smoothing_of,

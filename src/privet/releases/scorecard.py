@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from privet.errors import InputError, what_exists
+from privet.errors import InputError
 from privet.logs import at_most_log
-from privet.releases.classifier import Attribute
+from privet.releases.attributes import Attribute, index_of, told_of
 from privet.releases.scores import GUARD, Scores
 
 FORM = "privet scorecard 1"
@@ -177,13 +177,7 @@ class Scorecard:
 
     def victim_index(self, name: str) -> int:
         """Where an attribute stands; an error where there is none."""
-        names = [a.name for a in self.attributes]
-        if name not in names:
-            raise InputError(
-                f"Attribute {name!r} must be one the classifier looks at. "
-                f"{what_exists(name, names)}"
-            )
-        return names.index(name)
+        return index_of(self.attributes, name)
 
     def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
         """What is known of a person, by index; every value must be on the card."""
@@ -195,10 +189,7 @@ class Scorecard:
 
     def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
         """What is known of a person, in names and values."""
-        return {
-            self.attributes[i].name: self.attributes[i].values[t]
-            for i, t in known.items()
-        }
+        return told_of(self.attributes, known)
 
     # In and out -----------------------------------------------------------------------
 

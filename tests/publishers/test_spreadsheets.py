@@ -93,3 +93,14 @@ def test_names_of_columns_are_cells_too(tmp_path: Path) -> None:
     with pv.load(tmp_path / "out").table as loaded:
         assert tuple(names) == loaded.schema.names
     assert pv.verify(tmp_path / "out").good
+
+
+@pytest.mark.parametrize("name", ["=1+1", "-a", "'quoted"])
+def test_names_of_disguised_columns_get_a_quote(name: str, tmp_path: Path) -> None:
+    group = pv.Group(name, pv.Flip("0.8"))
+    design = pv.Design([pv.Question(name, ["no", "yes"])], [group])
+    with pv.read(pa.table({name: ["yes", "no"]})) as table:
+        out, vault = tmp_path / "out", tmp_path / "vault"
+        pv.disguise(table, design, out, custody=vault, format="csv").close()
+    assert f'"\'{name}"' == (out / "table.csv").read_text().splitlines()[0]
+    assert pv.verify(out).good

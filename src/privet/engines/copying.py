@@ -22,7 +22,7 @@ from privet.errors import InputError
 
 def copied(con: duckdb.DuckDBPyConnection, select: str, writing: Writing) -> int:
     """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has."""
-    names = [named(name, writing) for name in writing.columns]
+    names = [named(name, writing.format) for name in writing.columns]
     if "" in names and writing.format == "csv":
         raise InputError(
             "A column must have a name to be written as CSV; one has none. Name it, or "
@@ -53,9 +53,9 @@ def _streamed(
     return rows
 
 
-def named(name: str, writing: Writing) -> str:
+def named(name: str, format_: str) -> str:
     """A name that a spreadsheet does not take for a formula."""
-    return sql.guarded_name(name) if writing.format == "csv" else name
+    return sql.guarded_name(name) if format_ == "csv" else name
 
 
 # Files ------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from privet.engines import kinds, sql
 from privet.engines.base import Amount, Engine, Run, Tally
 from privet.engines.chance import Bits, Codes, Disguise
 from privet.engines.coding import Dictionary
-from privet.engines.copying import file_of
+from privet.engines.copying import file_of, named
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import ROWS_AT_ONCE, Session
 from privet.engines.sources import Source
@@ -24,6 +24,8 @@ Cells = list[tuple[tuple[str | None, ...], int]]
 
 MOST_CELLS = 2_000_000
 """Combinations that are counted without a dictionary."""
+
+NO_CODES: Codes = np.zeros(0, np.int64)
 
 MARK = b"privet.disguised"
 """Under this key a Parquet file says that its rows are disguised."""
@@ -106,7 +108,7 @@ class Disguising:
     def schema(self) -> pa.Schema:
         """The columns of the file."""
         fields = [
-            pa.field(c, _column(v, np.zeros(0, np.int64)).type)
+            pa.field(named(c, self._drawing.format), _column(v, NO_CODES).type)
             for c, v in zip(self._drawing.columns, self._values, strict=True)
         ]
         return pa.schema(fields, metadata={MARK: b"1"})

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from privet import terminal
+from privet.exact import fraction, written
 from privet.surveying import given_away, loaded
 
 # Planning ---------------------------------------------------------------------------
@@ -86,8 +87,8 @@ def plan(
     if better is not None:
         terminal.emit(_proposal(better))
     terminal.emit(
-        f"\nAnswers needed for an error of ± {float(error or '0.02'):.1%} with "
-        f"{confidence:.0%} confidence, whatever the truth is:"
+        f"\nAnswers needed for an error of ± {written(fraction(error or '0.02'))} with "
+        f"{written(fraction(confidence))} confidence, whatever the truth is:"
     )
     for need in needs:
         terminal.emit(f"  {need.about}: {need.answers:,} (undisguised: {need.plain:,})")

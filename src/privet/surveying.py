@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import terminal
+from privet.exact import fraction, written
 from privet.options import (
     Asked,
     format_option,
@@ -246,11 +247,16 @@ def _asked(
     ]
 
 
+def _percent(share: float) -> str:
+    """An estimate, which is no exact number."""
+    return f"{100 * share:.1f} %"
+
+
 def _line(what: str, e: Estimate) -> str:
     low, high = e.interval
     text = (
-        f"{what}: {e.value:.1%} ({e.confidence:.0%} sure from {low:.1%} to {high:.1%}, "
-        f"{e.n:,} answer{'' if e.n == 1 else 's'})"
+        f"{what}: {_percent(e.value)} ({written(fraction(e.confidence))} sure from "
+        f"{_percent(low)} to {_percent(high)}, {e.n:,} answer{'' if e.n == 1 else 's'})"
     )
     return f"{text}\n  {e.note}" if e.note else text
 
@@ -273,6 +279,6 @@ def show_collector(source: str, *, as_json: bool) -> NoReturn:
         "else, guesses right:"
     )
     for columns, share in found.groups.items():
-        terminal.emit(f"  {', '.join(columns)}: {share:.1%} of people")
-    terminal.emit(f"  whole records: about {found.records:.1%}")
+        terminal.emit(f"  {', '.join(columns)}: {_percent(share)} of people")
+    terminal.emit(f"  whole records: about {_percent(found.records)}")
     sys.exit(0)

@@ -263,4 +263,9 @@ def test_a_disguised_release_is_judged_by_a_policy(here: Path) -> None:
         found = run("audit", "out", "-p", "p.toml")
         assert code == found.exit_code, found.output
     words = run("audit", "out", "--as", "collector").output
-    assert "smokes: 80.0% of people" in words
+    assert "smokes: 80.0 % of people" in words
+
+
+def test_no_confidence_is_rounded_to_certainty(here: Path) -> None:
+    told = run("plan", "d.toml", "--error", "0.0005", "--confidence", "0.999")
+    assert "error of ± 0.05 % with 99.9 % confidence" in told.output

@@ -182,7 +182,9 @@ def _grouped(about: Mapping[str, Any]) -> list[str]:
     if about["form"] == "buckets":
         return [*lines, "Known values are shown as they are; who has which is not."]
     lines.append("Average width of what is shown, of the whole column:")
-    return lines + [f"  {words.plain(c)}: {w:.1%}" for c, w in about["width"].items()]
+    return lines + [
+        f"  {words.plain(c)}: {100 * w:.1f} %" for c, w in about["width"].items()
+    ]
 
 
 def _column(name: str, about: Mapping[str, Any]) -> str:

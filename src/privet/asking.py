@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from privet import terminal
-from privet.exact import fraction, written
 from privet.surveying import given_away, loaded
 
 # Planning ---------------------------------------------------------------------------
@@ -57,6 +56,7 @@ def plan(
     design is proposed. With --target each of them is asked together with the target,
     as naive Bayes needs it.
     """
+    from privet.exact import fraction, written
     from privet.learn.planning import designed, every_answer
 
     if target is not None and epsilon is None:

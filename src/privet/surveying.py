@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from privet import terminal
-from privet.exact import fraction, written
 from privet.options import (
     Asked,
     format_option,
@@ -253,6 +252,8 @@ def _percent(share: float) -> str:
 
 
 def _line(what: str, e: Estimate) -> str:
+    from privet.exact import fraction, written
+
     low, high = e.interval
     text = (
         f"{what}: {_percent(e.value)} ({written(fraction(e.confidence))} sure from "

@@ -99,8 +99,8 @@ class Estimate:
         low, high = self.interval
         return (
             f"Estimate({self.value:.4g}, unbiased {self.unbiased:.4g} "
-            f"± {self.standard_error:.2g}, {100 * self.confidence:g}% from {low:.4g} to "
-            f"{high:.4g}, n = {self.n:,})"
+            f"± {self.standard_error:.2g}, {100 * self.confidence:g}% from {low:.4g} "
+            f"to {high:.4g}, n = {self.n:,})"
         )
 
 

@@ -91,6 +91,19 @@ def test_where_nothing_helps_the_memory_limit_is_named(large: Path) -> None:
             counted(table)
 
 
+@pytest.mark.parametrize("limit", ["1KB", "300KB", "1MB", "3MB"])
+def test_a_tiny_limit_is_named_or_suffices(limit: str) -> None:
+    """Whatever step it is that does not fit; a small table may."""
+    rows = pa.table({"g": ["p", "q"] * 50, "h": [1, 2, 3, 4] * 25, "s": ["x"] * 100})
+    stated = [pv.Measure(k_anonymity=2)]
+    try:
+        table = pv.read(rows, quasi=["g", "h"], sensitive="s", memory_limit=limit)
+        with table:
+            assert pv.publish(table, stated, method=pv.Mondrian()).audit.safe
+    except pv.EngineError as error:
+        assert "memory limit is too low" in str(error)  # noqa: PT017 - it may suffice
+
+
 def test_many_values_that_do_not_pack_into_64_bits() -> None:
     n, names = 60, [f"c{i}" for i in range(14)]
     rng = np.random.default_rng(3)

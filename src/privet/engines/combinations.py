@@ -65,7 +65,10 @@ class Combinations:
         tried = list(dict.fromkeys([union, *sets[:SETS_AT_ONCE]]))
         statement = sql.sampled(tried, "pv_people", FEW_ROWS)
         ask = partial(self._session.fetch, statement)
-        table = self._session.watched(ask, run, "reading values", (1, 3))
+        try:
+            table = self._session.watched(ask, run, "reading values", (1, 3))
+        except DoesNotFit:
+            return ()
         rows, *distinct = (column[0].as_py() for column in table.columns)
         few = {
             s

@@ -15,6 +15,10 @@ class DoesNotFit(Exception):
     """The memory limit was reached although the engine may spill to disk."""
 
 
+class TooLittleMemory(EngineError):
+    """Not even the smallest part of the work fits the memory limit."""
+
+
 def explained(error: BaseException, words: str) -> BaseException:
     """What an error of DuckDB means for the source that messages call `words`.
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from privet.engines import arrays
+from privet.engines.failures import TooLittleMemory
 from privet.engines.session import Session
 from privet.engines.sources import Source
 from privet.engines.sql import literal, quoted
@@ -107,6 +108,8 @@ def register_frame(session: Session, source: Source) -> None:
         session.register("frame", source.frame)
         session.ask("DESCRIBE SELECT * FROM frame")
         return
+    except TooLittleMemory:
+        raise
     except EngineError:
         wrong = [
             n for i, n in enumerate(source.names or ()) if not _fits(session, source, i)

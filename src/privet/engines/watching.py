@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privet.engines.base import Progress, Run
-from privet.engines.failures import DoesNotFit
+from privet.engines.failures import DoesNotFit, TooLittleMemory
 from privet.engines.sql import Dialect
 from privet.errors import EngineError, InputError
 
@@ -147,7 +147,7 @@ class Watched:
 
 def too_little_memory() -> EngineError:
     """What to say when even the smallest part of a count does not fit."""
-    return EngineError(
+    return TooLittleMemory(
         "The memory limit is too low for this table: the count does not fit, not even "
         "in parts. Raise memory_limit, or give the spill folder more room."
     )

@@ -118,7 +118,8 @@ _reading = (
         "--null",
         multiple=True,
         metavar="TEXT",
-        help="Text that stands for a missing value, such as '?' or NA.",
+        help="Text that stands for a missing value, such as '?' or NA; in quotes it is "
+        "a value like others.",
     ),
     click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
     click.option(

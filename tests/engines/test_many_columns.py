@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
+from privet.draft.guesses import guess_roles
 from privet.engines.base import Run
 
 pytestmark = pytest.mark.engines
@@ -56,3 +57,19 @@ def test_columns_share_scans(tmp_path: Path) -> None:
     assert ("integer", 3, 1) == (one.kind, one.distinct, one.missing)
     kinds = [found[c].kind for c in ("code3", "day7", "none0", "moment59", "long1")]
     assert ["text", "date", "text", "datetime", "integer"] == kinds
+
+
+def test_columns_that_are_nearly_numbers_are_told(tmp_path: Path) -> None:
+    rows = [f"{i},2024-01-{1 + i % 28:02},{i},a{i}" for i in range(50)]
+    rows[30] = "unknown,never,1,x"
+    lines = ["height,seen,age,job", *rows]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pv.read(tmp_path / "t.csv") as table:
+        found = table.engine.describe(Run())
+    assert ["text", "text", "integer", "text"] == [c.kind for c in found]
+    assert ["number", "date", "", ""] == [c.nearly for c in found]
+    height, seen, age, _ = guess_roles(found)
+    assert "nearly all of its values are numbers" in height.reason
+    assert "nearly all of its values are dates" in seen.reason
+    assert not height.sure
+    assert "nearly" not in age.reason

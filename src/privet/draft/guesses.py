@@ -171,7 +171,17 @@ def guess_roles(columns: Sequence[ColumnSummary]) -> tuple[Guess, ...]:
 def _guess(column: ColumnSummary) -> Guess:
     words = words_of(column.name)
     answers = (rule(column, words) for rule in RULES)
-    return next(answer for answer in answers if answer)
+    guess = next(answer for answer in answers if answer)
+    if not column.nearly:
+        return guess
+    what = "dates" if column.nearly.startswith("date") else "numbers"
+    return replace(guess, reason=f"{guess.reason}; {NEARLY.format(what)}", sure=False)
+
+
+NEARLY = (
+    "nearly all of its values are {}, but it is read as text; texts that stand for "
+    "missing values can be named with --null"
+)
 
 
 def _keep_one(

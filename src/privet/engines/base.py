@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -122,6 +122,8 @@ class ColumnSummary:
     """How many different values there are, about; missing counts as a value."""
     missing: int = 0
     """How many rows have no value."""
+    nearly: str = field(default="", compare=False)
+    """What nearly all texts of a column of texts are, if anything: a kind."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

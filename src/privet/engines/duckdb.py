@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 
@@ -125,7 +126,8 @@ class DuckDB:
         """Columns of texts: those that may be of the same kinds share scans."""
         json = self._source.json
         at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
-        possible = self._session.possible_kinds(list(at), json=json)
+        few = self._session.few_kinds(list(at), json=json)
+        possible = {c: kinds.possible(*n) for c, n in few.items()}
         distinct = (
             "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
         )
@@ -140,7 +142,9 @@ class DuckDB:
             for c, (rows, present, values, *n) in numbers.items():
                 kind = kinds.recognised(present, *n)
                 name = self._columns[at[c]].name
-                found[at[c]] = summary(name, kind, rows, present, values)
+                close = kinds.nearly(present, *n[1:]) or kinds.nearly(*few[c])
+                one = summary(name, kind, rows, present, values)
+                found[at[c]] = replace(one, nearly=close if kind == "text" else "")
         return found
 
     def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:

@@ -129,10 +129,9 @@ def _typed(column: Any, kind: str, name: str) -> Any:
 
 def _warn_of_several(names: Sequence[str]) -> None:
     warnings.warn(
-        "Columns should hold values of one type; "
-        + ", ".join(map(repr, names))
-        + " hold several and are read as text, so that 1 and '1' are one value. "
-        "Convert them first.",
+        "A column should hold values of one type. Read as text, so that 1 and '1' are "
+        f"one value, since there are several: {', '.join(map(repr, names))}. Convert "
+        "them first.",
         PrivacyWarning,
         stacklevel=2,
     )

@@ -61,6 +61,16 @@ def possible(texts: int, *fits: int) -> list[str]:
     return [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
 
 
+def nearly(texts: int, *fits: int) -> str:
+    """The kind that nine in ten of so many texts have, but not all; or nothing.
+
+    >>> nearly(100, 0, 98, 0, 0), nearly(100, 0, 100, 0, 0), nearly(100, 0, 80, 0, 0)
+    ('number', '', '')
+    """
+    found = zip(reversed(TEXT_KINDS), reversed(fits), strict=True)
+    return next((k for k, n in found if texts * 9 <= n * 10 and n < texts), "")
+
+
 def recognised(texts: int, quoted: int, *fits: int) -> str:
     """The kind of a column with so many texts, of which so many fit each kind.
 

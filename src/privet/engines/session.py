@@ -174,12 +174,19 @@ class Session(Watched):
 
         Matching patterns is slow, and most columns of texts are ruled out at once.
         """
+        few = self.few_kinds(columns, json=json, source=source)
+        return {c: kinds.possible(*n) for c, n in few.items()}
+
+    def few_kinds(
+        self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
+    ) -> dict[str, list[int]]:
+        """A few texts of each column: how many there are, and are of each kind."""
         if not columns:
             return {}
         few = f"(SELECT {', '.join(columns)} FROM {source} LIMIT {FEW})"
         tests = ["count(v)", *kinds.fitting("v", json=json)[1:]]
         work = partial(self.each, columns, few, tests, rows=FEW)
-        return {c: kinds.possible(*n) for c, n in self.guarded(work).items()}
+        return self.guarded(work)
 
     def each(
         self,

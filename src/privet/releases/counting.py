@@ -160,7 +160,7 @@ def _class(domain: Domain, code: int) -> str:
     if label is None:
         raise InputError(
             f"Target {domain.name!r} must have a value in every row; some have none. "
-            "Fill it, or leave those rows out with where."
+            "Fill it, or leave those rows out of the file."
         )
     return label
 

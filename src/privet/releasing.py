@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from privet.table import Table
 
 
+MARKER = "⊥"
+"""Shown for hidden values unless another text is asked for."""
+
 NO_SIGNOFF = "The policy has no [signoff]; custody records nobody's name."
 
 _grouping = several(
@@ -82,7 +85,7 @@ _grouping = several(
 @_grouping
 @format_option("How the table is written; parquet unless -o ends in .csv.")
 @click.option(
-    "--marker", default="⊥", show_default=True, help="Shown for hidden values."
+    "--marker", default=MARKER, show_default=True, help="Shown for hidden values."
 )
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Never hide its values.")
 @click.option(
@@ -188,7 +191,8 @@ def _settings(
     }
     given = {k: v for k, v in grouping.items() if v not in (None, False, {})}
     if method == "mondrian":
-        _refuse_options(method, {"--keep": keep, "--recipe": recipe})
+        others = {"--keep": keep, "--recipe": recipe, "--marker": marker != MARKER}
+        _refuse_options(method, others)
         return given
     _refuse_options(method, {f"--{key}": value for key, value in given.items()})
     return {"marker": marker, "keep": keep}

@@ -78,7 +78,15 @@ def test_hierarchies_come_with_the_call(
 
 
 @pytest.mark.parametrize(
-    "words", [("--keep", "job"), ("--utility", "beauty"), ("--suppress", "2")]
+    "words",
+    [
+        ("--keep", "job"),
+        ("--marker", "#"),
+        ("--utility", "beauty"),
+        ("--suppress", "2"),
+        ("--hide", "job="),
+        ("--hide", "job"),
+    ],
 )
 def test_wrong_use_is_explained(
     privet: Privet, policy: str, words: tuple[str, str]

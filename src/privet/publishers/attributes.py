@@ -97,13 +97,17 @@ class Attribute:
         return found.tolist()
 
 
+def _unnamed(values: Sequence[str]) -> str:
+    return " A missing value has no name to be hidden." if "" in values else ""
+
+
 def hiding(attribute: Attribute, values: Sequence[str]) -> Attribute:
     """The same column, some of whose values are never named."""
     codes = [attribute.domain.code(v) for v in values]
     if never := codes.count(None):
         raise InputError(
             f"hide must name values of column {attribute.name!r}; "
-            f"{never} of {len(codes)} never occur."
+            f"{never} of {len(codes)} never occur.{_unnamed(values)}"
         )
     return replace(
         attribute,

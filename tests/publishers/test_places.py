@@ -127,6 +127,7 @@ def test_mondrian_gives_the_same_groups(kind: str, tmp_path: Path) -> None:
     assert found[:2] == found[2:]
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # of PySpark, about pandas
 @pytest.mark.parametrize("kind", PLACES)
 def test_custody_of_disguised_answers_tells_what_counted(
     kind: str, tmp_path: Path

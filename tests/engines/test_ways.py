@@ -1,7 +1,8 @@
 """However rows are counted, the integers are the same: those one gets by looking.
 
 Combinations are counted as they are where they are few; else codes are added up in
-arrays, or sorted where there are few rows; else they are grouped, in parts if need be.
+arrays, or sorted where there are few rows or most differ, in blocks if there are many;
+else they are grouped, in parts if need be.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -20,6 +22,7 @@ import privet as pv
 from privet.engines import combinations as combining
 from privet.engines import counting
 from privet.engines.base import Tally
+from privet.engines.cubes import blocks
 from privet.engines.failures import DoesNotFit
 from privet.engines.session import Session
 from privet.grouped import Grouped
@@ -29,7 +32,7 @@ pytestmark = pytest.mark.engines
 Row = tuple[str | None, ...]
 Cells = dict[Row, int]
 
-WAYS = ("combined", "set by set", "added", "sorted", "grouped", "in parts")
+WAYS = ("combined", "set by set", "added", "sorted", "grouped", "in parts", "in blocks")
 
 
 def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,12 +41,14 @@ def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return
     monkeypatch.setattr(combining, "FEW_ROWS", 100)
     monkeypatch.setattr(combining, "LESS", 2 if way == "set by set" else 1000)
-    if way in ("sorted", "grouped", "in parts"):
+    if way not in ("set by set", "added"):
         monkeypatch.setattr(counting, "CELLS_PER_ROW", 0)
-    if way == "grouped":
+    if way in ("grouped", "in parts", "in blocks"):
         monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
-    if way == "in parts":
+    if way in ("in parts", "in blocks"):
         monkeypatch.setattr(counting, "CELLS_AT_ONCE", 5)
+    if way == "in blocks":  # a single row is like no other
+        monkeypatch.setattr(counting, "SOME", 1)
 
 
 def as_frame(names: list[str], rows: list[Row]) -> pa.Table:
@@ -83,6 +88,7 @@ def test_every_way_counts_the_same(
 ) -> None:
     choose(way, monkeypatch)
     added = noted(Session, "added", monkeypatch)
+    sorted_ = noted(counting.Counter, "_in_blocks", monkeypatch)
     names, rows = some_rows(seed)
     tallies = {
         Tally(tuple(names[i] for i in by), names[about]): [*by, about]
@@ -98,6 +104,7 @@ def test_every_way_counts_the_same(
             assert {tally: cells[tally]} == joined(table.count([tally]))
         assert len(rows) == len(table)
     assert bool(added) == (way == "added")
+    assert bool(sorted_) == (way == "in blocks")
 
 
 def noted(kind: type, name: str, monkeypatch: pytest.MonkeyPatch) -> list[object]:
@@ -150,3 +157,21 @@ def test_few_combinations_are_read_once(
     assert {("x", "1"): 200, ("y", "2"): 200} == cells[tallies[0]]
     assert {("1",): 200, ("2",): 200} == cells[tallies[1]]
     assert {("x",): 200, ("y",): 200} == cells[Tally((), "a")]
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 100])
+def test_blocks_keep_groups_whole(most: int) -> None:
+    """Groups have four keys each; the second one has more rows than a block."""
+    keys = np.array([0, 4, 4, 5, 5, 5, 6, 7, 4, 9, 11, 9, 16, 3], dtype=np.int64)
+    found = [
+        dict(zip(*(c.to_pylist() for c in t.columns), strict=True))
+        for t in blocks(keys, 4, most)
+    ]
+    groups = [{key // 4 for key in block} for block in found]
+    assert sum(map(len, groups)) == len(set[int]().union(*groups))
+    assert Counter(keys.tolist()) == {k: n for block in found for k, n in block.items()}
+    assert len(found) == 1 or most < 14
+    assert all(
+        len(g) == 1 or sum(b.values()) <= most
+        for g, b in zip(groups, found, strict=True)
+    )

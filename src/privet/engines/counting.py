@@ -15,11 +15,21 @@ from privet.counts import MOST_KEYS, Counts, Domain
 from privet.engines import arrays, sql
 from privet.engines.base import Amount, Run, Tally
 from privet.engines.coding import Dictionary
-from privet.engines.combinations import COLUMNS_AT_ONCE, SETS_AT_ONCE, Combinations
-from privet.engines.cubes import Order, nonzero, projected, runs, widest
+from privet.engines.combinations import COLUMNS_AT_ONCE, Combinations, agree
+from privet.engines.cubes import (
+    Order,
+    blocks,
+    by_key,
+    joined,
+    nonzero,
+    numbers,
+    projected,
+    runs,
+    widest,
+)
 from privet.engines.failures import DoesNotFit
-from privet.engines.watching import Watched, too_little_memory
-from privet.errors import EngineError, TooLarge
+from privet.engines.watching import Watched, check_complete, too_little_memory
+from privet.errors import TooLarge
 from privet.grouped import Grouped, Keys
 
 Tables = dict[Order, pa.Table]
@@ -35,7 +45,10 @@ CELLS_PER_ROW = 4
 """With more cells than that for each row, most would stay empty."""
 
 KEYS_AT_ONCE = 8_000_000
-"""Keys of rows that are held in memory at once."""
+"""Keys of rows that are sorted here, whether they differ or not."""
+
+KEY_BYTES, SOME = 24, 1_000_000
+"""What a key takes while it is sorted; rows that tell whether most differ."""
 
 MOST_COLUMNS = 100
 """Columns of one group; planning more joins than that takes longer than counting."""
@@ -94,6 +107,9 @@ class Counter:
         self, few: Sequence[Tally], step: tuple[int, int]
     ) -> Iterator[tuple[Tally, Tables]]:
         together = self._is_one_statement(few)
+        if together and len(few) == 1 and self._mostly_differ(few[0], step):
+            yield from self._in_blocks(few[0], step)
+            return
         if together:
             try:
                 tables = self._together(few, step)
@@ -111,7 +127,7 @@ class Counter:
         rounds: list[tuple[list[Tally], dict[frozenset[int], Order]]] = []
         for tally in tallies:
             own = {frozenset(o): o for o in self._orders(tally)}
-            at = next((i for i, (_, o) in enumerate(rounds) if _agree(o, own)), None)
+            at = next((i for i, (_, o) in enumerate(rounds) if agree(o, own)), None)
             if at is None or not self._is_one_statement([tally]):
                 at = len(rounds)
                 rounds.append(([], {}))
@@ -183,9 +199,37 @@ class Counter:
         found = {}
         for order, column in zip(orders, table.columns, strict=True):
             found[order] = runs(arrays.numbers(column))
-            if len(found[order]) > CELLS_AT_ONCE:
-                raise DoesNotFit
         return found
+
+    def _mostly_differ(self, tally: Tally, step: tuple[int, int]) -> bool:
+        """Whether there are many rows, few of them alike, and room for their keys.
+
+        Grouping would find that out after it has held more cells than fit.
+        """
+        orders, rows = self._orders(tally), self._session.total or 0
+        if not tally.by or not self._is_plain or self._adds_up(orders):
+            return False
+        if rows <= KEYS_AT_ONCE or rows * KEY_BYTES > self._session.room:
+            return False
+        some = self._keys(orders[0], step, f"LIMIT {SOME}")
+        return 2 * len(np.unique(some)) > len(some)
+
+    def _in_blocks(
+        self, tally: Tally, step: tuple[int, int]
+    ) -> Iterator[tuple[Tally, Tables]]:
+        """Keys of all rows, sorted, some groups at a time."""
+        (order,) = self._orders(tally)
+        keys = self._keys(order, step)
+        for table in blocks(keys, self._sizes[order[-1]], CELLS_AT_ONCE):
+            yield tally, {order: table}
+
+    def _keys(
+        self, order: Order, step: tuple[int, int], only: str = ""
+    ) -> NDArray[np.int64]:
+        rows = self._rows(order)
+        statement = sql.keys([order], self._sizes, rows, self._dialect)
+        found = self._watched(f"{statement} {only}", "counting", step, None)
+        return arrays.numbers(found.column(0))
 
     def _in_parts(
         self, tally: Tally, step: tuple[int, int], first: int
@@ -251,7 +295,7 @@ class Counter:
                 found = [self._part(tally, key, (p, parts), step) for p in range(parts)]
             except DoesNotFit:
                 continue
-            return {o: _added([f[o] for f in found]) for o in self._orders(tally)}
+            return {o: joined([f[o] for f in found]) for o in self._orders(tally)}
         raise too_little_memory()
 
     def _part(
@@ -278,7 +322,7 @@ class Counter:
             )
             counted = self._watched(statement, doing, step, most)
             in_order = self._dialect.sorts or not packs
-            found[order] = counted if in_order else _sorted(counted)
+            found[order] = counted if in_order else by_key(counted)
         return found
 
     def _watched(
@@ -325,14 +369,14 @@ class Counter:
     def _covered(self, tally: Tally, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""
         cells = tables[self._orders(tally)[0]]
-        return int(_numbers(cells, "r" if self._amount.unit else "n").sum())
+        return int(numbers(cells, "r" if self._amount.unit else "n").sum())
 
     def _grouped(self, tally: Tally, tables: Tables) -> Grouped:
         cells, *groups = self._orders(tally)
         if self._packs(cells):
-            n = _numbers(tables[cells], "n")
-            total = _numbers(tables[groups[0]], "n") if groups else None
-            key = _numbers(tables[cells], "key")
+            n = numbers(tables[cells], "n")
+            total = numbers(tables[groups[0]], "n") if groups else None
+            key = numbers(tables[cells], "key")
             return Grouped.from_sorted(self._domains(cells), key, n, total)
         counts = [self._counts(order, tables[order]) for order in (cells, *groups)]
         names = [d.name for d in self._domains(cells)]
@@ -344,50 +388,8 @@ class Counter:
     def _counts(self, order: Order, table: pa.Table) -> Counts:
         if self._packs(order) and order:  # the groups of cells that do not pack
             codes = Keys(
-                tuple(self._sizes[c] for c in order), _numbers(table, "key")
+                tuple(self._sizes[c] for c in order), numbers(table, "key")
             ).columns()
         else:
             codes = tuple(arrays.numbers(table[f"k{c}"]) for c in order)
-        return Counts(self._domains(order), codes, _numbers(table, "n"))
-
-
-def _agree(
-    orders: Mapping[frozenset[int], Order], own: Mapping[frozenset[int], Order]
-) -> bool:
-    """Whether more sets fit into a statement that has some already."""
-    same = all(orders.get(s, o) == o for s, o in own.items())
-    both = {**orders, **own}
-    columns = frozenset[int]().union(*both)
-    return same and len(both) <= SETS_AT_ONCE and len(columns) <= COLUMNS_AT_ONCE
-
-
-def _added(parts: Sequence[pa.Table]) -> pa.Table:
-    """Parts of one count put together: what two parts have in common is added."""
-    if len(parts) == 1:
-        return parts[0]
-    whole = pa.concat_tables(parts)
-    key, at = np.unique(_numbers(whole, "key"), return_inverse=True)
-    columns = {"key": key}
-    for name in whole.column_names[1:]:
-        columns[name] = np.zeros(len(key), dtype=np.int64)
-        np.add.at(columns[name], at, _numbers(whole, name))
-    return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
-
-
-def _sorted(counted: pa.Table) -> pa.Table:
-    order = np.argsort(_numbers(counted, "key"), kind="stable")
-    columns = {c: _numbers(counted, c)[order] for c in counted.column_names}
-    return arrays.frame(**{c: arrays.integers(v) for c, v in columns.items()})
-
-
-def _numbers(table: pa.Table, column: str) -> NDArray[np.int64]:
-    return arrays.numbers(table[column]).astype(np.int64, copy=False)
-
-
-def check_complete(counted: int, expected: int | None) -> None:
-    """Everybody must have been counted once; a file may change under our hands."""
-    if expected is not None and counted != expected:
-        raise EngineError(
-            f"The table changed while it was read: {expected} in all at first, "
-            f"{counted} when counting. Count a copy that nobody writes to."
-        )
+        return Counts(self._domains(order), codes, numbers(table, "n"))

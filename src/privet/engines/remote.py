@@ -25,7 +25,7 @@ from privet.engines.base import (
 )
 from privet.engines.coding import Dictionaries, Dictionary
 from privet.engines.conditions import Query, read_query
-from privet.engines.counting import Counter, check_complete
+from privet.engines.counting import Counter
 from privet.engines.describing import (
     PRECISE_ROWS,
     is_empty_at,
@@ -43,6 +43,7 @@ from privet.engines.rewriting import Rewriter, complete
 from privet.engines.session import Session
 from privet.engines.sources import Source, refuse_twice
 from privet.engines.tuples import Sides, Tuples, tuples
+from privet.engines.watching import check_complete
 from privet.engines.weights import check_counted
 from privet.engines.writing import types_in_files
 from privet.grouped import Grouped

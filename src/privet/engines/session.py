@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run
 from privet.engines.failures import DoesNotFit, explained
+from privet.engines.room import size_of
 from privet.engines.watching import Watched, too_little_memory
 from privet.errors import InputError
 
@@ -35,6 +36,9 @@ MIN_AT_ONCE, MAX_AT_ONCE, CELLS_AT_ONCE = 4, 250, 5_000_000
 
 ROWS_AT_ONCE = 1_000_000
 """Rows of a result that are fetched together."""
+
+SHARE = 4
+"""What is held beside the database may take one part in so many of its limit."""
 
 SETTINGS: dict[str, object] = {
     "enable_progress_bar": True,
@@ -225,6 +229,12 @@ class Session(Watched):
         """Make a table of what is selected."""
         create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
         self.run(create, run, doing, step)
+
+    @property
+    def room(self) -> int:
+        """A part of the memory limit."""
+        limit = self.one("SELECT current_setting('memory_limit')")
+        return size_of(limit) // SHARE
 
     @property
     def is_open(self) -> bool:

@@ -19,13 +19,9 @@ from numpy.typing import NDArray
 
 from privet.engines import arrays
 from privet.engines.base import Progress, Run, Writing
-from privet.engines.room import size_of
 from privet.engines.session import ROWS_AT_ONCE, Session
 from privet.engines.streams import Column, Stream
 from privet.engines.writing import types_in_files
-
-SHARE = 4
-"""A part may take one part in so many of the memory limit."""
 
 BYTES = 40
 """What a row takes while it gets its place."""
@@ -48,7 +44,7 @@ def write_stream(session: Session, stream: Stream, writing: Writing, run: Run) -
     shown = [(c, _shown(session, c, run)) for c in chosen]
     assert writing.times is not None
     times = column[writing.times].in_rows()
-    room = size_of(session.one("SELECT current_setting('memory_limit')")) // SHARE
+    room = session.room
     return session.guarded(lambda: _written(shown, times, room, writing, run))
 
 

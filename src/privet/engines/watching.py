@@ -69,6 +69,11 @@ class Watched:
         """Stop the statement that runs, if any does."""
         raise NotImplementedError
 
+    @property
+    def room(self) -> int:
+        """Bytes that may be held beside what the engine holds itself."""
+        return 0
+
     def share(self) -> float | None:
         """How much of the running statement is done; None where nobody knows."""
         return None
@@ -151,3 +156,12 @@ def too_little_memory() -> EngineError:
         "The memory limit is too low for this table: the count does not fit, not even "
         "in parts. Raise memory_limit, or give the spill folder more room."
     )
+
+
+def check_complete(counted: int, expected: int | None) -> None:
+    """Everybody must have been counted once; a file may change under our hands."""
+    if expected is not None and counted != expected:
+        raise EngineError(
+            f"The table changed while it was read: {expected} in all at first, "
+            f"{counted} when counting. Count a copy that nobody writes to."
+        )

@@ -237,5 +237,8 @@ def test_a_population_without_gaps(tmp_path) -> None:
     with pv.read(pa.table({"g": ["p", "q", None]}), quasi="g") as table:
         (found,) = pv.audit(table, pv.Measure(missing="drop", **everybody)).findings
     assert Fraction(1, 3) == found.value
+    groups = pv.Groups.from_histograms([{"x": 2}])
+    with pytest.raises(pv.NoAudit, match="must be compared with a table"):
+        pv.audit(groups, pv.Measure(**everybody))
     with pytest.raises(pv.InputError, match="where a population is counted"):
         pv.Measure(missing="wildcard", **everybody)

@@ -22,7 +22,7 @@ from privet.audits.population import sizes_in
 from privet.audits.scores import Batch, Scores, scores
 from privet.counts import MOST_KEYS
 from privet.engines.base import Run, Tally
-from privet.errors import EmptyTable, InputError
+from privet.errors import EmptyTable, InputError, NoAudit
 from privet.finding import Basis, Finding, Verdict, Witness
 from privet.grouped import Grouped, Keys
 from privet.policy import Measure
@@ -267,7 +267,8 @@ class _Counting:
             groups = without_missing(groups, values=KINDS[measure.kind].sensitive)
             everybody = dropped
         if measure.population is not None:
-            assert isinstance(self._release, Table)
+            if not isinstance(self._release, Table):
+                raise NoAudit("A population must be compared with a table; got groups.")
             people = sizes_in(measure.population, groups, self._release, self._run)
             return Batch(groups, everybody, people)
         return Batch(groups, everybody)

@@ -113,7 +113,7 @@ PUBLISH_FIELDS = {
     "method": "How it was made: `top-down disclosure`, `mondrian` or `recipe`.",
     "ended": "Why the search ended: `finished`, `time`, `interrupt`, `callback`, or "
     "`recipe` where there was none.",
-    "moves": "How many values were shown or cuts were made.",
+    "moves": "How many values were shown, or rounds of cuts were made.",
     "columns": "By column, what is not shown as it is.",
     "columns.*.values": "How many values it has.",
     "columns.*.hidden_values": "How many of them are hidden …",

@@ -144,9 +144,10 @@ def as_text(told: Mapping[str, Any]) -> str:
     for f in told["together"] or ():
         lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
         lines += [f"  {f['note'] or f['words']}"]
-    ended = ENDED if told["groups"] is None else ENDED_GROUPS
+    if told["groups"] is not None:
+        return "\n".join([*lines, "", ENDED_GROUPS[told["ended"]]])
     moves = "1 move" if told["moves"] == 1 else f"{told['moves']:,} moves"
-    lines += ["", f"{ended[told['ended']]} ({moves})"]
+    lines += ["", f"{ENDED[told['ended']]} ({moves})"]
     return "\n".join(lines)
 
 

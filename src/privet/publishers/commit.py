@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,18 +17,15 @@ from privet.engines.base import Run, Tally
 from privet.errors import InputError
 from privet.finding import Audit
 from privet.policy import Policy
+from privet.publishers.appearing import appear, files_of, now, refuse_foreign
 from privet.publishers.earlier import same_source
 from privet.publishers.folders import (
     Busy,
     as_json,
     beside,
-    move,
-    private_files,
-    save,
-    sync,
 )
 from privet.publishers.note import note
-from privet.publishers.reading import MANIFEST, digest, read_manifest
+from privet.publishers.reading import CUSTODY
 from privet.publishers.recounting import Place, recount, write_tables
 from privet.publishers.release import Release
 from privet.releases.manifest import Written, columns_of, manifest
@@ -38,7 +33,6 @@ from privet.releases.recipe import RECIPE, Hide, Recipe
 from privet.table import Table
 
 FORMATS = ("parquet", "csv")
-CUSTODY, NOTE = "custody.json", "README.txt"
 
 
 def write(
@@ -57,14 +51,8 @@ def write(
         written = write_tables(release, place, partial, run)
         found, kinds = recount(release, place, partial, written, run)
         content = _manifest(release, place, written, found, kinds, run)
-        save(partial / MANIFEST, as_json(content))
-        save(partial / NOTE, note(content))
-        sync(partial)
-        with _kept(release, place, content, found, replace):
-            refuse_foreign(place.folder, replace)
-            move(partial, place.folder, replace=replace)
-        with suppress(OSError):  # it is there; only its name may not be on disk yet
-            sync(place.folder.parent)
+        record, recipe = custody_record(release, found), {RECIPE: _recipe(release)}
+        appear(partial, place, content, note(content), record, recipe, replace=replace)
     return _published(release, content)
 
 
@@ -130,28 +118,6 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
         raise InputError(
             "A table must have one row per person to be released; unit "
             f"{release.table.roles.unit!r} says it may have several."
-        )
-
-
-def refuse_foreign(folder: Path, replace_: bool) -> None:
-    """Only an empty place is filled, and only a release is ever replaced."""
-    if not folder.exists():
-        return
-    found = {p.name for p in folder.iterdir()} if folder.is_dir() else {""}
-    if not found:
-        return
-    if not (replace_ and MANIFEST in found):
-        raise InputError(
-            f"{str(folder)!r} must not exist yet; it holds "
-            + ("a release. " if MANIFEST in found else "other files. ")
-            + "Choose another folder, or replace a release with --replace "
-            "(replace=True)."
-        )
-    own = {MANIFEST, NOTE, *(f["path"] for f in read_manifest(folder)["files"])}
-    if foreign := sorted(found - own):
-        raise InputError(
-            f"{str(folder)!r} must hold nothing but a release to be replaced; "
-            f"{foreign[0]!r} is none of its files. Move it elsewhere first."
         )
 
 
@@ -263,26 +229,6 @@ def _kinds_of_source(table: Table, run: Run) -> dict[str, str]:
     return {c.name: c.kind for c in table.schema.columns}
 
 
-@contextmanager
-def _kept(
-    release: Release,
-    place: Place,
-    content: dict[str, Any],
-    found: Audit,
-    replace_: bool,
-) -> Iterator[None]:
-    """The private record, written before the release appears; gone if it does not."""
-    record = custody_record(release, content, found)
-    texts = {RECIPE: _recipe(release), CUSTODY: as_json(record)}
-
-    def appeared() -> bool:
-        path = place.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == as_json(content)
-
-    with private_files(place.custody, texts, replace=replace_, stay=appeared):
-        yield
-
-
 def _recipe(release: Release) -> str:
     if release.grouped is not None:  # may have many lines, which nobody reads
         return json.dumps(release.grouped.recipe(), ensure_ascii=False) + "\n"
@@ -290,16 +236,14 @@ def _recipe(release: Release) -> str:
     return as_json(release.recipe.to_dict())
 
 
-def custody_record(
-    release: Release, content: dict[str, Any], found: Audit
-) -> dict[str, Any]:
+def custody_record(release: Release, found: Audit) -> dict[str, Any]:
     """What the steward keeps: source, choices, witnesses, versions, times."""
     table = release.private
     return {
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "source": [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths],
+        "made": now(),
+        "source": files_of(table),
         "rows": table.engine.rows(Run()),
         "rows_from": same_source(replace(table, relabels={})),
         "engine": {table.engine.name: table.engine.version},
@@ -311,7 +255,6 @@ def custody_record(
         "policy": policy_text(release.policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
-        "manifest_sha256": hashlib.sha256(as_json(content).encode()).hexdigest(),
     }
 
 

@@ -19,11 +19,9 @@ from privet.engines.base import Relabel, Run
 from privet.errors import InputError
 from privet.finding import Audit, Basis, Finding, Verdict
 from privet.policy import Promise
-from privet.publishers.reading import digest
+from privet.publishers.reading import CUSTODY, digest
 from privet.releases.recipe import Recipe
 from privet.table import Table
-
-CUSTODY = "custody.json"
 
 OTHER_ROWS = (
     "An earlier release was made from other rows, or with other bins; what they give "

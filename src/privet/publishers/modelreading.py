@@ -16,6 +16,7 @@ from privet.publishers.certificate import Certificate, problems
 from privet.publishers.folders import as_json
 from privet.publishers.models import ClassifierRelease, Method, method_from
 from privet.publishers.reading import (
+    CUSTODY,
     Verification,
     changed_files,
     policy_from,
@@ -26,7 +27,6 @@ from privet.releases.classifier import ClassifierViews
 from privet.releases.scorecard import Scorecard
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
-CUSTODY = "custody.json"
 
 Stated = list[Promise | Measure]
 """What is promised."""

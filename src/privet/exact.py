@@ -198,6 +198,13 @@ def highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.int
     """
     share = part / whole
     at = np.flatnonzero(share == share.max())
+    return highest_of(part, whole, at)
+
+
+def highest_of(
+    part: NDArray[np.int64], whole: NDArray[np.int64], at: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """The same among some positions, whatever their floats are."""
     part, whole = part[at], whole[at]
     best = Fraction(int(part[0]), int(whole[0]))
     while (above := exceeds(part, whole, best)).any():

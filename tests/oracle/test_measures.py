@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import privet as pv
 from oracle import measures as slow
+from privet.audits.scores import Scores
 
 pytestmark = pytest.mark.engines
 
@@ -242,3 +244,17 @@ def test_a_population_without_gaps(tmp_path) -> None:
         pv.audit(groups, pv.Measure(**everybody))
     with pytest.raises(pv.InputError, match="where a population is counted"):
         pv.Measure(missing="wildcard", **everybody)
+
+
+@pytest.mark.parametrize("smallest", [False, True])
+def test_the_worst_is_found_among_any_number_of_nearly_equal_groups(
+    smallest: bool,
+) -> None:
+    """Floats cannot tell these groups apart, and there are more than a few of them."""
+    whole = np.full(3000, 10**15 + 1) + np.arange(3000) % 7
+    part = np.full(3000, 10**14)
+    whole[2500] = 10**15 + (9 if smallest else 0)
+    scores = Scores(part, whole, np.zeros(3000, dtype=bool))
+    exact = [Fraction(int(a), int(b)) for a, b in zip(part, whole, strict=True)]
+    assert exact[2500] == (min(exact) if smallest else max(exact))
+    assert 2500 == scores.worst(smallest)

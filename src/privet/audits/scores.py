@@ -15,7 +15,7 @@ from privet.audits.closeness import Ratio
 from privet.audits.odds import NEAR, Floats, Ints
 from privet.audits.ranked import Ranked, ranked
 from privet.errors import InputError, TooLarge
-from privet.exact import exceeds
+from privet.exact import exceeds, highest_of
 from privet.grouped import Grouped
 from privet.policy import Measure
 from privet.policy.measure import AT_LEAST
@@ -90,14 +90,11 @@ class Scores:
 
     def worst(self, smallest: bool) -> int:
         """The group with the worst number, the first of equals; exactly."""
-        share = self.part / self.whole
-        best = share.min() if smallest else share.max()
-        edge = NEAR * abs(best)
-        close = share <= best + edge if smallest else share >= best - edge
-        near = np.flatnonzero(close)
-        exact = [Fraction(int(self.part[i]), int(self.whole[i])) for i in near[:1000]]
-        wanted = min(exact) if smallest else max(exact)
-        return int(near[exact.index(wanted)])
+        part = -self.part if smallest else self.part
+        share = part / self.whole
+        top = share.max()
+        near = np.flatnonzero(share >= top - NEAR * abs(top))
+        return int(highest_of(part, self.whole, near)[0])
 
 
 def scores(measure: Measure, batch: Batch) -> Scores:

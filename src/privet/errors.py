@@ -20,6 +20,8 @@ Column names, thresholds and counts may be printed; cells of people never.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -124,6 +126,18 @@ class MissingExtra(PrivetError, ImportError):
 
 class PrivacyWarning(UserWarning):
     """A choice that weakens a promise, or one that probably is a slip."""
+
+
+def warn(words: str) -> None:
+    """Warn of something; the warning points at whoever called privet."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(words, PrivacyWarning, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module == "privet" or module.startswith("privet.")
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
@@ -12,7 +11,7 @@ from privet.audits import bayes, channel, confidence, insider, measures, worlds
 from privet.audits.sentences import Sentence, belief_knowing
 from privet.beliefs import Belief, Ceiling
 from privet.engines.base import Listener, Run
-from privet.errors import InputError, NoAudit, PrivacyWarning, Stopped
+from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.finding import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.releases.classifier import ClassifierViews
@@ -205,7 +204,7 @@ class Notes:
             raise InputError(words)
         if words not in self.said:
             self.said.append(words)
-            warnings.warn(words, PrivacyWarning, stacklevel=2)
+            warn(words)
 
 
 def _stated(release: Any, promises: Any) -> list[Promise | Measure]:

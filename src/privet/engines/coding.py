@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from privet.engines.failures import DoesNotFit
 from privet.engines.gathering import Values
 from privet.engines.session import Session, too_little_memory
 from privet.engines.sources import Source
-from privet.errors import InputError, PrivacyWarning
+from privet.errors import InputError, warn
 from privet.roles import Bins, Column
 
 LABELS_AT_ONCE = 1_000_000
@@ -236,12 +235,10 @@ class Dictionaries:
             f"coalesce(bool_and(v = trunc(v)), false) FROM {table}"
         )
         if whole:
-            warnings.warn(
+            warn(
                 f"Column {name!r} holds whole numbers as floats, since a pandas "
                 "column of integers has no missing values: 39 shows as 39.0. Convert "
                 "the column to 'Int64' first.",
-                PrivacyWarning,
-                stacklevel=2,
             )
 
     def _narrow(self, table: str, size: int) -> None:

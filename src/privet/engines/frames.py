@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -12,7 +11,7 @@ import pyarrow as pa
 
 from privet.engines.sources import Source, differ, refuse_twice
 from privet.engines.sql import quoted
-from privet.errors import EmptyTable, InputError, PrivacyWarning
+from privet.errors import EmptyTable, InputError, warn
 
 BATCH = 100_000
 """Rows of a relation that are handed over together."""
@@ -128,12 +127,10 @@ def _typed(column: Any, kind: str, name: str) -> Any:
 
 
 def _warn_of_several(names: Sequence[str]) -> None:
-    warnings.warn(
+    warn(
         "A column should hold values of one type. Read as text, so that 1 and '1' are "
         f"one value, since there are several: {', '.join(map(repr, names))}. Convert "
         "them first.",
-        PrivacyWarning,
-        stacklevel=2,
     )
 
 

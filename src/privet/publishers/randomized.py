@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import warnings
 from bisect import bisect_right
 from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import date, datetime
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from privet.engines.chance import Bits, Codes
 from privet.engines.draws import MARK
-from privet.errors import ColumnNotFound, InputError, PrivacyWarning, what_exists
+from privet.errors import ColumnNotFound, InputError, warn, what_exists
 from privet.exact import Number, fraction
 from privet.publishers.disguise import answer, disguise_codes
 from privet.releases.channels import Channel, Flip, KAry, Keep
@@ -152,7 +151,7 @@ class RandomizedResponse:
             self.fit(X)
         design = self.design_
         if is_marked(X):
-            warnings.warn(TWICE, PrivacyWarning, stacklevel=2)
+            warn(TWICE)
         _refuse_other_columns(design, frame.column_names)
         true = {c: _true(design.question(c), frame[c]) for c in design.columns}
         seed = None if self.seed is None else str(self.seed).encode()
@@ -227,11 +226,9 @@ class RandomizedResponse:
             return Question(column, ["false", "true"])
         if set(found) <= {0, 1}:
             return Question(column, ["0", "1"])
-        warnings.warn(
+        warn(
             f"The values of {column!r} were taken from the data: a rare one tells that "
             "somebody has it. Declare them with values, or use bins.",
-            PrivacyWarning,
-            stacklevel=5,
         )
         return Question(column, sorted((v for v in found if v is not None), key=str))
 

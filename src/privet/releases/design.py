@@ -6,7 +6,6 @@ whose questions are flipped together.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.errors import ColumnNotFound, InputError, PrivacyWarning, what_exists
+from privet.errors import ColumnNotFound, InputError, warn, what_exists
 from privet.releases.channels import (
     CHANNELS,
     Channel,
@@ -148,20 +147,16 @@ class Design:
         if isinstance(group.channel, Flip) and any(s != 2 for s in sizes):
             raise InputError(f"{words} must have two values each to be flipped.")
         if isinstance(group.channel, Flip) and len(sizes) > 1:
-            warnings.warn(
+            warn(
                 f"{words} are flipped together: whether two of them agree is published "
                 "as it is, ε is infinite, and a collector can recover most records. "
                 "Disguise each by itself unless you repeat the paper.",
-                PrivacyWarning,
-                stacklevel=4,
             )
         if (shaky := condition(group.channel, size)) > SHAKY:
-            warnings.warn(
+            warn(
                 f"{words} {'are' if len(sizes) > 1 else 'is'} disguised so strongly "
                 f"that estimates carry {shaky:.0f} times the error; expect to need "
                 "very many answers.",
-                PrivacyWarning,
-                stacklevel=4,
             )
 
     # What there is ------------------------------------------------------------------

@@ -72,10 +72,10 @@ def test_json_lines(tmp_path: Path) -> None:
     (tmp_path / "2.jsonl").write_text('{"job": "", "age": -1}\n', encoding="utf-8")
     pattern = str(tmp_path / "*.jsonl")
     same(pattern, ["job", "age", "ills", "born", "more"])
-    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1"), "ills")
+    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1"), "age")
     shown = []
     for engine in ("duckdb", "spark"):
-        roles = {"quasi": "job", "sensitive": "ills", "engine": engine}
+        roles = {"quasi": "job", "sensitive": "age", "engine": engine}
         with pv.read(pattern, **roles) as table:
             out = tmp_path / engine
             pv.publish(table, promise).write(out, custody=tmp_path / f"v {engine}")

@@ -94,7 +94,6 @@ def check(batch: object, l: int) -> None:
 
 def with_numba(on: bool) -> None:
     os.environ[compiled.SWITCH] = "1" if on else "0"
-    compiled.numba.cache_clear()
     compiled.compiled.cache_clear()
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
+from privet.audits.compiled import SWITCH
 from privet.beliefs import Ceiling
 from privet.publishers import kernels, loops
 from privet.publishers.kernels import Asked, Groups, Kernels, Limits, Moved, Rows
@@ -277,7 +278,7 @@ def test_small_cubes_do_without_numba() -> None:
 def test_the_switch_turns_numba_off(
     fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(kernels.SWITCH, "0")
+    monkeypatch.setenv(SWITCH, "0")
     limits = kernels.limits_of([[Ceiling("0.9")]], 100)
     assert kernels.PLAIN is kernels.chosen(10**9, limits)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from privet.audits import loops
@@ -15,7 +15,6 @@ SWITCH = "PRIVET_NUMBA"
 """Set this variable to 0 to do without numba."""
 
 
-@cache
 def numba() -> Any:
     """The module, or None where it is missing or switched off."""
     if os.environ.get(SWITCH) == "0":
@@ -29,27 +28,26 @@ def numba() -> Any:
 @cache
 def compiled(loop: str) -> Callable[..., Any] | None:
     """A loop of `privet.audits.loops` made fast; None without numba."""
-    if (module := numba()) is None:
-        return None
-    made = _all(module)
-    return made[loop]
+    return None if numba() is None else _own()[loop]
 
 
 @cache
-def _all(module: Any) -> dict[str, Callable[..., Any]]:
-    """Every loop, compiled when it is first called; helpers before their callers."""
-    made: dict[str, Callable[..., Any]] = {}
-    for name in loops.IN_ORDER:
-        plain = getattr(loops, name)
-        own = FunctionType(plain.__code__, {**vars(loops), **made}, name)
-        own.__module__ = loops.__name__
-        own.__qualname__ = name
-        made[name] = _jit(module, own)
+def _own() -> dict[str, Any]:
+    return all_of(loops)
+
+
+def all_of(module: ModuleType) -> dict[str, Any]:
+    """A module's loops, compiled when first called; they call each other compiled."""
+    made = dict(vars(module))
+    for name, loop in vars(module).items():
+        if isinstance(loop, FunctionType):
+            made[name] = jit(FunctionType(loop.__code__, made, name))
     return made
 
 
-def _jit(module: Any, loop: Callable[..., Any]) -> Callable[..., Any]:
+def jit(loop: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled loop, kept for the next time where there is room to keep it."""
+    module = numba()
     try:
         fast: Callable[..., Any] = module.njit(cache=True)(loop)
     except RuntimeError:

@@ -13,18 +13,6 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-IN_ORDER = (
-    "largest",
-    "lacking",
-    "together",
-    "fold_best",
-    "fold_factors",
-    "verdict",
-    "scan",
-    "attain",
-)
-"""The loops, each after those it calls."""
-
 UNSAFE, SAFE, CLOSE = 0, 1, 2
 """What a trial comes to; where it is close, fractions must decide."""
 

@@ -7,6 +7,9 @@ import re
 
 from privet.errors import InputError
 
+SHARE = 4
+"""What is held beside the database may take one part in so many of its limit."""
+
 UNITS = {
     "": 1,
     "B": 1,

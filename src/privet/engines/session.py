@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from privet.engines import arrays, kinds, sql
 from privet.engines.base import Run
 from privet.engines.failures import DoesNotFit, explained
-from privet.engines.room import size_of
+from privet.engines.room import SHARE, size_of
 from privet.engines.watching import Watched, too_little_memory
 from privet.errors import InputError
 
@@ -36,9 +36,6 @@ MIN_AT_ONCE, MAX_AT_ONCE, CELLS_AT_ONCE = 4, 250, 5_000_000
 
 ROWS_AT_ONCE = 1_000_000
 """Rows of a result that are fetched together."""
-
-SHARE = 4
-"""What is held beside the database may take one part in so many of its limit."""
 
 SETTINGS: dict[str, object] = {
     "enable_progress_bar": True,

@@ -79,7 +79,7 @@ class Writer:
         joins = " ".join(
             f"JOIN {d.table} d{c} ON "
             + sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
-            + self._looked_up(c)
+            + f" JOIN labels_{c} l{c} ON d{c}.code = l{c}.code"
             for c, d in self._dictionaries.items()
         )
         named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
@@ -95,10 +95,6 @@ class Writer:
         return summed(
             rows, len(cells), self._writing.columns.index(self._writing.weight)
         )
-
-    def _looked_up(self, c: int) -> str:
-        """The text of each code."""
-        return f" JOIN labels_{c} l{c} ON d{c}.code = l{c}.code"
 
     def _repeated(self) -> str:
         """The rows of the source, each as often as it is written."""

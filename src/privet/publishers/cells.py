@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 
 from privet.counts import Domain
 from privet.engines.base import Run, Tally
-from privet.engines.room import memory_here, size_of
+from privet.engines.room import SHARE, memory_here, size_of
 from privet.errors import TooLarge
 from privet.grouped import Grouped
 from privet.publishers.loops import Floats, Ints
 from privet.table import Table
-
-SHARE = 4
-"""Cells may take one part in so many of the memory limit."""
 
 AT_ONCE = 2**15
 """Lines that are written column by column while they are in the processor's cache."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from importlib import import_module
-from types import FunctionType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from privet.audits.compiled import all_of, numba
 from privet.publishers import cutloops
 from privet.publishers.attributes import Shape
 from privet.publishers.cutting import NUMPY, Aim, Cells, Cutter, Rules, Survey
-from privet.publishers.kernels import SWITCH, jit
 from privet.publishers.loops import Ints
 
 WORTH = 20_000
@@ -28,21 +26,12 @@ def cutter(cells: int) -> Cutter:
 @cache
 def compiled() -> Cutter | None:
     """The compiled loops; None without numba."""
-    if os.environ.get(SWITCH) == "0":
-        return None
-    try:
-        numba = import_module("numba")
-    except ImportError:
-        return None
-    loops = dict(vars(cutloops))
-    for name, loop in vars(cutloops).items():
-        if isinstance(loop, FunctionType):  # so that they call each other compiled
-            loops[name] = jit(numba, FunctionType(loop.__code__, loops, name))
-    return wrapped("numba", SimpleNamespace(**loops))
+    return None if numba() is None else wrapped("numba", all_of(cutloops))
 
 
-def wrapped(name: str, loops: Any = cutloops) -> Cutter:
+def wrapped(name: str, of: dict[str, Any] | None = None) -> Cutter:
     """The loops one step at a time behind the same signatures."""
+    loops = SimpleNamespace(**(of or vars(cutloops)))
 
     def do_survey(
         cells: Cells, start: int, stop: int, shape: Shape, aim: Aim

@@ -16,9 +16,10 @@ import numpy as np
 
 from privet.counts import Domain
 from privet.engines.base import Relabel, Run, Tally
+from privet.engines.room import SHARE
 from privet.errors import TooLarge
 from privet.grouped import Grouped
-from privet.publishers.cells import SHARE, most_bytes
+from privet.publishers.cells import most_bytes
 from privet.publishers.cubes import Cube
 from privet.publishers.loops import Flags, Ints
 from privet.table import Table

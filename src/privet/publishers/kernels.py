@@ -9,23 +9,18 @@ large cubes only: it takes half a second to begin.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.audits.compiled import jit, numba
 from privet.beliefs import Ceiling
 from privet.publishers import loops
 from privet.publishers.loops import Codes, Flags, Floats, Ints
-
-SWITCH = "PRIVET_NUMBA"
-"""Set this variable to 0 to do without numba."""
 
 WORTH = 50_000
 """Cubes with fewer rows are done before numba is imported."""
@@ -334,13 +329,9 @@ def chosen(rows: int, limits: Limits) -> Kernels:
 @cache
 def compiled() -> Kernels | None:
     """The compiled loops; None without numba."""
-    if os.environ.get(SWITCH) == "0":
+    if numba() is None:
         return None
-    try:
-        numba = import_module("numba")
-    except ImportError:
-        return None
-    looking, splitting = jit(numba, loops.look), jit(numba, loops.split)
+    looking, splitting = jit(loops.look), jit(loops.split)
 
     def fast_look(
         rows: Rows,
@@ -360,12 +351,3 @@ def compiled() -> Kernels | None:
         return moved
 
     return Kernels("numba", fast_look, fast_split)
-
-
-def jit(numba: ModuleType, loop: Callable[..., None]) -> Callable[..., None]:
-    """A compiled loop, kept for the next time where there is room to keep it."""
-    try:
-        made: Callable[..., None] = numba.njit(cache=True)(loop)
-    except RuntimeError:
-        made = numba.njit(loop)
-    return made

@@ -24,9 +24,9 @@ import numpy as np
 
 import privet as pv
 from measure import folder
-from privet.publishers.safety import SafetyTransform
-from privet.releases.classifier import Attribute, ClassifierViews
-from privet.releases.counting import views_of
+from privet.classifier.count import views_of
+from privet.classifier.release import Attribute, ClassifierViews
+from privet.classifier.transforms.safety_transform import SafetyTransform
 
 PROMISE = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.8"))
 ADULT = [

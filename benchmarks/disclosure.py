@@ -169,8 +169,8 @@ def by_privet(path: str, task: dict) -> None:
 @contextmanager
 def watched(seconds: dict[str, float]) -> Iterator[None]:
     """Take the time of the pieces of a publication."""
-    from privet import publishers
-    from privet.publishers import commit, topdown
+    from privet.microdata.suppression import publish as hiding
+    from privet.release import publish, write
 
     def watch(piece: str, module: object, name: str) -> None:
         work = getattr(module, name)
@@ -185,12 +185,12 @@ def watched(seconds: dict[str, float]) -> Iterator[None]:
 
         setattr(module, name, timed)
 
-    watch("audits", publishers, "judged")
-    watch("count", topdown, "prepare")
-    watch("greedy", topdown, "Disclosing")
-    watch("greedy", topdown, "refine")
-    watch("write", commit, "write_tables")
-    watch("recount", commit, "recount")
+    watch("audits", publish, "judged")
+    watch("count", hiding, "prepare")
+    watch("greedy", hiding, "Disclosing")
+    watch("greedy", hiding, "refine")
+    watch("write", write, "write_tables")
+    watch("recount", write, "recount")
     yield
 
 

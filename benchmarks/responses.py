@@ -79,8 +79,8 @@ def copy(path: Path) -> None:
 
 def disguise(path: Path) -> None:
     import privet as pv
-    from privet.engines.base import Run
-    from privet.publishers.disguise import binned, drawing
+    from privet.engine.protocol import Run
+    from privet.responses.disguise import binned, drawing
 
     out = folder() / "disguised.parquet"
     out.unlink(missing_ok=True)
@@ -120,7 +120,7 @@ def imported() -> None:
     import duckdb  # noqa: F401
 
     import privet as pv
-    from privet.publishers import disguise  # noqa: F401
+    from privet.responses import disguise  # noqa: F401
 
     for name in ("read", "estimate", "disguise", "Design", "KAry"):
         getattr(pv, name)
@@ -171,10 +171,10 @@ def frequencies() -> bool:
     import numpy as np
 
     import privet as pv
-    from privet.engines.chance import Bits
-    from privet.learn.planning import truth_for
-    from privet.publishers.disguise import disguise_codes
-    from privet.releases.inverse import likeliest
+    from privet.engine.randomise.exact_sampling import Bits
+    from privet.responses.channel_inverse import likeliest
+    from privet.responses.disguise import disguise_codes
+    from privet.responses.planning import truth_for
 
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(VALUES))

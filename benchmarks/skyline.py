@@ -29,11 +29,11 @@ import pyarrow.parquet as pq
 
 import privet as pv
 from measure import folder
-from privet.audits import compiled
-from privet.audits.odds import Point
-from privet.audits.ranked import ranked
-from privet.audits.skyline import Skyline
-from privet.engines.base import Tally
+from privet.engine.protocol import Tally
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.ranked import ranked
+from privet.microdata.skyline.skyline import Skyline
+from privet.values import jit
 
 GROUPS, VALUES, KNOWN = 100_000, 30, 10
 FAST, PLAIN = 1.5, 4.0
@@ -93,8 +93,8 @@ def check(batch: object, l: int) -> None:
 
 
 def with_numba(on: bool) -> None:
-    os.environ[compiled.SWITCH] = "1" if on else "0"
-    compiled.compiled.cache_clear()
+    os.environ[jit.SWITCH] = "1" if on else "0"
+    jit.compiled.cache_clear()
 
 
 # The dynamic program ----------------------------------------------------------------

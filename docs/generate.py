@@ -19,7 +19,7 @@ from making.policy_page import policy_page
 from making.python_page import python_page
 from making.release_page import release_page
 
-from privet.policy.keys import schema
+from privet.policy.file_keys import schema
 
 REFERENCE = Path(__file__).parent / "reference"
 

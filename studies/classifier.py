@@ -20,8 +20,8 @@ import pandas as pd
 import uci
 
 import privet as pv
-from privet.audits.extremes import extreme
-from privet.publishers.safety import MODES
+from privet.classifier.posterior_bounds import extreme
+from privet.classifier.transforms.safety_transform import MODES
 
 OUT = Path("build/studies")
 RICH = ">50K"

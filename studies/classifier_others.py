@@ -16,8 +16,8 @@ import pandas as pd
 
 import classifier as study
 import privet as pv
-from privet.audits.amplification import amplification
-from privet.publishers.stairs import Stair
+from privet.classifier.amplification import amplification
+from privet.classifier.transforms.stairs import Stair
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """k of k-anonymity, as in the paper's Figure 9."""

@@ -13,8 +13,8 @@ import uci
 
 import classifier as study
 import privet as pv
-from privet.publishers.mitigations import Mitigated, mitigations
-from privet.report.classified import table
+from privet.classifier.attacks.mitigations import Mitigated, mitigations
+from privet.classifier.report import table
 
 MARRIED = "marital-status"
 """A class with seven values, for a staircase of seven steps."""

@@ -30,8 +30,8 @@ import uci
 from uci import DataSet
 
 import privet as pv
-from privet.learn.cells import Cells, cells_of
-from privet.learn.tree import best_leaf, predicted
+from privet.microdata.cells import Cells, cells_of
+from privet.microdata.tree import best_leaf, predicted
 
 MODES = {
     "paper": pv.TopDownDisclosure(paper=True),

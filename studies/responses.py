@@ -25,10 +25,10 @@ import responses_data as data
 import uci
 from responses_data import Binary, Bits
 
-from privet.audits.collector import turned_round
-from privet.releases.channels import Flip
-from privet.releases.design import Design, Group, Piece, Question
-from privet.releases.inverse import undo
+from privet.responses.attacks import turned_round
+from privet.responses.channel_inverse import undo
+from privet.responses.channels import Flip
+from privet.responses.design import Design, Group, Piece, Question
 
 THETAS = (0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1)
 FLOOR = 1e-6

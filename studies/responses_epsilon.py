@@ -27,7 +27,7 @@ import uci
 from responses_data import Binary
 
 import privet as pv
-from privet.learn.planning import designed, truth_for
+from privet.responses.planning import designed, truth_for
 from responses import accuracy, learnt
 
 EPSILONS = ("0.5", "1", "2", "4", "8")

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from privet.demo.patients import patients
 from privet.demo.tables import bank_path
 from privet.draft import ColumnSummary, Guess, draft_policy, guess_roles
-from privet.draft.guesses import RULES
+from privet.draft.guess_roles import RULES
 from privet.draft.vocabulary import vocabulary, words_of
 from privet.policy import Measure, Policy
-from privet.roles import KINDS, Bins, Roles
+from privet.values.schema import KINDS, Bins, Roles
 
 ARROW_KINDS = {
     "string": "text",

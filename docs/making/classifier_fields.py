@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import privet as pv
-from privet.releases.counting import views_of
+from privet.classifier.count import views_of
 
 FILES = {
     "scorecard.json": "The classifier: points to add.",
@@ -113,8 +113,8 @@ def classifier_sample(
     **extras: Any,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Manifest, scorecard and custody record of a classifier of the bank table."""
-    from privet.audits import bound
     from privet.demo.tables import bank_path
+    from privet.release.audit import bound
 
     policy = pv.Policy.from_toml(POLICY)
     method = extras.pop("method", pv.SafetyTransform(bits=6))

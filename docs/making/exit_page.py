@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from making.markdown import page, table
-from privet.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
+from privet.cli.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
 
 CODES = {
     EXIT["safe"]: "Every promise that applies is kept.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from making.markdown import page
-from privet.policy.keys import FREE, LISTS, SECTIONS, Key, form_words
+from privet.policy.file_keys import FREE, LISTS, SECTIONS, Key, form_words
 
 EXAMPLES = {
     "title": 'title = "Loan ratings, research file"',

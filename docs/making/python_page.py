@@ -14,9 +14,9 @@ from typing import Any
 
 import privet as pv
 from making.markdown import page
-from privet.publishers.disclose import Step
-from privet.publishers.reading import Verification
-from privet.publishers.refine import Refining
+from privet.microdata.suppression.top_down_disclosure import Step
+from privet.release.refine import Refining
+from privet.release.verify import Verification
 
 SHELVES = {
     "Verbs": ("read", "audit", "belief", "publish", "load", "verify", "skyline"),
@@ -66,9 +66,9 @@ MET = (Step, Refining, Verification)
 
 
 SHARED = (
-    "privet.exact",
-    "privet.publishers.stating",
-    "privet.releases.attributes",
+    "privet.values.exact",
+    "privet.policy.stating",
+    "privet.classifier.attributes",
 )
 """Modules with short names that others use."""
 

@@ -12,7 +12,7 @@ from making import classifier_fields
 from making.groups_fields import GROUPED, GROUPS_FIELDS
 from making.markdown import fields, page, shown, table
 from privet.demo.tables import bank_path
-from privet.report.released import summary
+from privet.microdata.report import summary
 
 MANIFEST_FIELDS = {
     "privet": "The version that wrote the release.",
@@ -120,7 +120,7 @@ def responses_sample() -> dict[str, Any]:
     """The manifest of a few disguised answers."""
     import pyarrow as pa
 
-    from privet.releases.design_file import read_design
+    from privet.responses.design_file import read_design
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

@@ -12,79 +12,79 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Audit": "finding",
-    "Basis": "finding",
-    "Bayesian": "adversary",
-    "Belief": "beliefs",
-    "Bins": "roles",
+    "Audit": "findings",
+    "Basis": "findings",
+    "Bayesian": "values.adversaries",
+    "Belief": "values.beliefs",
+    "Bins": "values.schema",
     "Breach": "errors",
-    "Ceiling": "beliefs",
-    "ClassifierViews": "releases.classifier",
-    "Collector": "audits.collector",
+    "Ceiling": "values.beliefs",
+    "ClassifierViews": "classifier.release",
+    "Collector": "responses.attacks",
     "ColumnNotFound": "errors",
-    "Counts": "counts",
-    "Design": "releases.design",
-    "DisguisedNaiveBayes": "learn.disguised",
+    "Counts": "values.contingency",
+    "Design": "responses.design",
+    "DisguisedNaiveBayes": "responses.disguised_naive_bayes",
     "EmptyTable": "errors",
     "EngineError": "errors",
-    "Estimate": "learn.solving",
-    "ExtendedSafetyTransform": "publishers.extended",
-    "Finding": "finding",
-    "Flip": "releases.channels",
-    "Frontier": "audits.frontier",
-    "Group": "releases.design",
-    "Groups": "releases.groups",
+    "Estimate": "responses.estimate",
+    "ExtendedSafetyTransform": "classifier.transforms.extended_safety_transform",
+    "Finding": "findings",
+    "Flip": "responses.channels",
+    "Frontier": "microdata.skyline.skyline_find",
+    "Group": "responses.design",
+    "Groups": "microdata.groups",
     "Infeasible": "errors",
     "InputError": "errors",
-    "Insider": "adversary",
-    "Inverter": "audits.inversion",
-    "KAry": "releases.channels",
-    "Linker": "adversary",
-    "Matrix": "releases.channels",
+    "Insider": "values.adversaries",
+    "Inverter": "classifier.attacks.inversion",
+    "KAry": "responses.channels",
+    "Linker": "values.adversaries",
+    "Matrix": "responses.channels",
     "Measure": "policy",
     "MissingExtra": "errors",
-    "Mondrian": "publishers",
-    "NaiveBayes": "learn.naive_bayes",
+    "Mondrian": "release.publish",
+    "NaiveBayes": "classifier.naive_bayes",
     "NoAudit": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyWarning": "errors",
     "PrivetError": "errors",
-    "Progress": "engines.base",
+    "Progress": "engine.protocol",
     "Promise": "policy",
     "Purpose": "policy",
-    "Question": "releases.questions",
-    "RandomizedResponse": "publishers.randomized",
-    "Ratio": "beliefs",
-    "Recipe": "releases.recipe",
-    "Reconstructor": "adversary",
-    "Release": "publishers",
-    "Replace": "releases.channels",
-    "Responses": "releases.responses",
+    "Question": "responses.questions",
+    "RandomizedResponse": "responses.transformer",
+    "Ratio": "values.beliefs",
+    "Recipe": "microdata.recipe",
+    "Reconstructor": "values.adversaries",
+    "Release": "release.publish",
+    "Replace": "responses.channels",
+    "Responses": "responses.release",
     "RoleConflict": "errors",
-    "Roles": "roles",
-    "SafetyTransform": "publishers.safety",
-    "Shift": "beliefs",
+    "Roles": "values.schema",
+    "SafetyTransform": "classifier.transforms.safety_transform",
+    "Shift": "values.beliefs",
     "Signoff": "policy",
-    "SplitViews": "publishers",
+    "SplitViews": "release.publish",
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
-    "TopDownDisclosure": "publishers",
-    "Verdict": "finding",
+    "TopDownDisclosure": "release.publish",
+    "Verdict": "findings",
     "View": "policy",
-    "Views": "releases.views",
-    "Witness": "finding",
-    "audit": "audits",
-    "belief": "audits",
-    "disguise": "publishers.respond",
-    "estimate": "learn.estimates",
-    "load": "publishers",
-    "publish": "publishers",
+    "Views": "views.release",
+    "Witness": "findings",
+    "audit": "release.audit",
+    "belief": "release.audit",
+    "disguise": "responses.publish",
+    "estimate": "responses.estimates",
+    "load": "release.publish",
+    "publish": "release.publish",
     "read": "table",
-    "score_disguised": "learn.accuracy",
-    "skyline": "audits.frontier",
-    "verify": "publishers",
+    "score_disguised": "responses.accuracy",
+    "skyline": "microdata.skyline.skyline_find",
+    "verify": "release.publish",
 }
 """Where each public name lives; it is imported when first used."""
 
@@ -166,14 +166,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from privet.adversary import Bayesian, Insider, Linker, Reconstructor
-    from privet.audits import audit, belief
-    from privet.audits.collector import Collector
-    from privet.audits.frontier import Frontier, skyline
-    from privet.audits.inversion import Inverter
-    from privet.beliefs import Belief, Ceiling, Ratio, Shift
-    from privet.counts import Counts
-    from privet.engines.base import Progress
+    from privet.classifier.attacks.inversion import Inverter
+    from privet.classifier.naive_bayes import NaiveBayes
+    from privet.classifier.release import ClassifierViews
+    from privet.classifier.transforms.extended_safety_transform import (
+        ExtendedSafetyTransform,
+    )
+    from privet.classifier.transforms.safety_transform import SafetyTransform
+    from privet.engine.protocol import Progress
     from privet.errors import (
         Breach,
         ColumnNotFound,
@@ -190,14 +190,13 @@ if TYPE_CHECKING:
         Stopped,
         TooLarge,
     )
-    from privet.finding import Audit, Basis, Finding, Verdict, Witness
-    from privet.learn.accuracy import score_disguised
-    from privet.learn.disguised import DisguisedNaiveBayes
-    from privet.learn.estimates import estimate
-    from privet.learn.naive_bayes import NaiveBayes
-    from privet.learn.solving import Estimate
+    from privet.findings import Audit, Basis, Finding, Verdict, Witness
+    from privet.microdata.groups import Groups
+    from privet.microdata.recipe import Recipe
+    from privet.microdata.skyline.skyline_find import Frontier, skyline
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
-    from privet.publishers import (
+    from privet.release.audit import audit, belief
+    from privet.release.publish import (
         Mondrian,
         Release,
         SplitViews,
@@ -206,20 +205,23 @@ if TYPE_CHECKING:
         publish,
         verify,
     )
-    from privet.publishers.extended import ExtendedSafetyTransform
-    from privet.publishers.randomized import RandomizedResponse
-    from privet.publishers.respond import disguise
-    from privet.publishers.safety import SafetyTransform
-    from privet.releases.channels import Flip, KAry, Matrix, Replace
-    from privet.releases.classifier import ClassifierViews
-    from privet.releases.design import Design, Group
-    from privet.releases.groups import Groups
-    from privet.releases.questions import Question
-    from privet.releases.recipe import Recipe
-    from privet.releases.responses import Responses
-    from privet.releases.views import Views
-    from privet.roles import Bins, Roles
+    from privet.responses.accuracy import score_disguised
+    from privet.responses.attacks import Collector
+    from privet.responses.channels import Flip, KAry, Matrix, Replace
+    from privet.responses.design import Design, Group
+    from privet.responses.disguised_naive_bayes import DisguisedNaiveBayes
+    from privet.responses.estimate import Estimate
+    from privet.responses.estimates import estimate
+    from privet.responses.publish import disguise
+    from privet.responses.questions import Question
+    from privet.responses.release import Responses
+    from privet.responses.transformer import RandomizedResponse
     from privet.table import Table, read
+    from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
+    from privet.values.beliefs import Belief, Ceiling, Ratio, Shift
+    from privet.values.contingency import Counts
+    from privet.values.schema import Bins, Roles
+    from privet.views.release import Views
 
 
 def __getattr__(name: str) -> object:

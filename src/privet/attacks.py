@@ -9,7 +9,7 @@ from math import perm
 from typing import Any
 
 from privet.errors import InputError
-from privet.fixed import Fixed
+from privet.values.frozen import Fixed
 
 Cell = str | None | tuple[str | None, ...]
 """A value of the sensitive column, or a set of them where it holds sets."""

@@ -8,16 +8,24 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from privet.counts import Domain
-from privet.engines.base import Amount, Engine, Listener, Recoding, Relabel, Run, Tally
-from privet.engines.files import find_source
-from privet.engines.sources import Source, TextOptions
+from privet.engine.protocol import (
+    Amount,
+    Engine,
+    Listener,
+    Recoding,
+    Relabel,
+    Run,
+    Tally,
+)
+from privet.engine.sources.source import find_source
+from privet.engine.sources.sources import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
-from privet.grouped import Grouped
-from privet.roles import Bins, Edge, Roles, Schema, names
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+from privet.values.schema import Bins, Edge, Roles, Schema, names
 
 if TYPE_CHECKING:
-    from privet.releases.groups import Groups
+    from privet.microdata.groups import Groups
 
 ENGINES = ("duckdb", "spark")
 """What may read files."""
@@ -142,7 +150,7 @@ class Table:
         self, about: str | None = None, *, progress: Listener | None = None
     ) -> Groups:
         """People who look alike in every quasi column, with one column's histogram."""
-        from privet.releases.groups import Groups
+        from privet.microdata.groups import Groups
 
         return Groups.from_table(self, about, run=Run(progress))
 
@@ -264,7 +272,7 @@ def _found(
     named = all(isinstance(f, str | os.PathLike) for f in files)
     if engine == "duckdb" or not named:
         return find_source(source, table=table, text=text)
-    from privet.engines.clusters import from_cluster
+    from privet.engine.remote.clusters import from_cluster
 
     if table is not None:
         raise InputError(
@@ -288,10 +296,10 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
 
 def _opened(source: Source, options: Mapping[str, Any]) -> Engine:
     if source.place is not None:
-        from privet.engines.remote import Remote
+        from privet.engine.remote.engine import Remote
 
         return Remote(source, **options)
-    from privet.engines.duckdb import DuckDB
+    from privet.engine.duckdb.engine import DuckDB
 
     return DuckDB(source, **options)
 

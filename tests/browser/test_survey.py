@@ -16,9 +16,9 @@ import pytest
 import privet as pv
 from browser.chromium import BROWSER, Page
 from oracle.responses import of_group
-from privet.collect.checks import for_browser
-from privet.collect.service import Service
-from privet.collect.store import Store, answers
+from privet.responses.collect.checks import for_browser
+from privet.responses.collect.service import Service
+from privet.responses.collect.store import Store, answers
 
 pytestmark = pytest.mark.skipif(
     "PRIVET_BROWSER" not in os.environ or BROWSER is None,
@@ -108,7 +108,7 @@ def test_only_what_is_shown_is_sent_and_kept(page: Page, survey: Open) -> None:
 
 
 def pv_run() -> object:
-    from privet.engines.base import Run
+    from privet.engine.protocol import Run
 
     return Run()
 

@@ -20,8 +20,8 @@ import duckdb
 import pytest
 
 import privet as pv
-from privet.collect.service import Service
-from privet.collect.store import Store, answers
+from privet.responses.collect.service import Service
+from privet.responses.collect.store import Store, answers
 
 DESIGN = pv.Design(
     [pv.Question("smokes", ["no", "yes"]), pv.Question("town", ["N", "S", 'Ü, "x"'])],
@@ -161,7 +161,7 @@ def test_slow_connections_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those who send a byte now and then do not keep others out."""
-    from privet.collect import service as module
+    from privet.responses.collect import service as module
 
     monkeypatch.setattr(module, "AT_ONCE", 2)
     monkeypatch.setattr(module, "LONGEST", 0.5)
@@ -185,7 +185,7 @@ def test_what_was_not_kept_in_time_is_never_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever was told to try again is not counted twice."""
-    from privet.collect import store as module
+    from privet.responses.collect import store as module
 
     monkeypatch.setattr(module, "WAIT", 0.3)
     found = Service(("127.0.0.1", 0), Store(tmp_path / "a.duckdb", DESIGN))

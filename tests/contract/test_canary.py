@@ -251,8 +251,8 @@ def test_a_survey_keeps_nothing_that_it_refuses(
     import json
     import threading
 
-    from privet.collect.service import Service
-    from privet.collect.store import Store
+    from privet.responses.collect.service import Service
+    from privet.responses.collect.store import Store
 
     caplog.set_level(logging.DEBUG)
     question = pv.Question("s", ["no", "yes"])

@@ -11,8 +11,8 @@ from pathlib import Path
 import examples
 import pytest
 
-from privet.adversary import KINDS
-from privet.finding import Basis, Verdict
+from privet.findings import Basis, Verdict
+from privet.values.adversaries import KINDS
 
 ROOT = examples.ROOT
 SOURCE = ROOT / "src" / "privet"

@@ -19,8 +19,8 @@ from making.policy_page import EXAMPLES
 
 import privet as pv
 from privet.cli import cli
-from privet.policy.keys import FREE, SECTIONS, schema
-from privet.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
+from privet.cli.terminal import BUG, EXIT, INFEASIBLE, INTERRUPTED, WRONG
+from privet.policy.file_keys import FREE, SECTIONS, schema
 
 KEYS = [
     f"{section}.{key}" if section else key

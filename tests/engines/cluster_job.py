@@ -13,11 +13,11 @@ from typing import Any
 
 import privet as pv
 from engines.servers import SHORT
-from privet.engines import rewriting
-from privet.engines.base import Run
-from privet.publishers import handing
-from privet.publishers.disguise import drawing
-from privet.releases.channels import Keep
+from privet.engine.protocol import Run
+from privet.engine.remote import remote_writer
+from privet.microdata.generalisation import distributed_rows
+from privet.responses.channels import Keep
+from privet.responses.disguise import drawing
 
 ROLES: dict[str, Any] = {
     "identifier": "name",
@@ -90,8 +90,8 @@ def main(master: str, table: str, folder: str) -> None:
     context = spark.sparkContext
     page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
     print(json.dumps({"page": page}), flush=True)
-    rewriting.ROWS_PER_FILE = 2_000
-    handing.HERE, handing.AT_ONCE = 1_000, 8_000
+    remote_writer.ROWS_PER_FILE = 2_000
+    distributed_rows.HERE, distributed_rows.AT_ONCE = 1_000, 8_000
     with pv.read(spark.read.parquet(table), **ROLES) as people:
         for number, line in enumerate(sys.stdin):
             if line.strip() == "audit":

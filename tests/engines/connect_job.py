@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 import privet as pv
-from privet.publishers import handing
+from privet.microdata.generalisation import distributed_rows
 
 
 def main(folder: str) -> None:
@@ -25,7 +25,7 @@ def main(folder: str) -> None:
     with pv.read(frame, **ROLES, where={"job": ["Cook", "Judge", None]}) as people:
         release = pv.publish(people, PROMISE)
         release.write(Path(folder) / "out", custody=Path(folder) / "vault")
-        handing.HERE = 1  # the server's machines cut
+        distributed_rows.HERE = 1  # the server's machines cut
         groups = pv.publish(people, GROUPS, method=pv.Mondrian())
         groups.write(Path(folder) / "groups", custody=Path(folder) / "vault 2")
         said = [f.to_dict() for f in release.audit.findings]

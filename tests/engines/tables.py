@@ -24,7 +24,7 @@ import pytest
 
 import privet as pv
 from engines.servers import POSTGRES_TYPES, postgres, postgres_table, spark_frame
-from privet.engines.base import Tally
+from privet.engine.protocol import Tally
 
 Cells = dict[tuple[str | None, ...], int]
 

@@ -15,8 +15,8 @@ import pytest
 import privet as pv
 from engines.servers import spark, spark_frame
 from engines.tables import cells
-from privet.engines import rewriting
-from privet.engines.base import Run
+from privet.engine.protocol import Run
+from privet.engine.remote import remote_writer
 
 pytestmark = pytest.mark.spark
 
@@ -163,7 +163,7 @@ def test_columns_that_differ_by_case(tmp_path: Path) -> None:
 def test_odd_names_and_several_files_out(
     parts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rewriting, "ROWS_PER_FILE", 300 if parts == 1 else 100)
+    monkeypatch.setattr(remote_writer, "ROWS_PER_FILE", 300 if parts == 1 else 100)
     names = ["a", "a.b", "`t`", "sp ace", "=1", "when"]
     rows = [
         (f"{i % 7}", f"{i % 3}", "x", i, i / 8, datetime(2024, 1, 1, i % 24))

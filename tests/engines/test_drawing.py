@@ -12,10 +12,10 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engines.base import Run
-from privet.engines.chance import Bits
-from privet.publishers.disguise import drawing
-from privet.releases.channels import Keep
+from privet.engine.protocol import Run
+from privet.engine.randomise.exact_sampling import Bits
+from privet.responses.channels import Keep
+from privet.responses.disguise import drawing
 
 SIDE = 60
 """Rows are told apart by two columns of so many values."""

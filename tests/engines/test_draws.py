@@ -15,9 +15,9 @@ import pytest
 from pyarrow import csv
 
 import privet as pv
-from privet.engines.base import Run
-from privet.engines.chance import Bits
-from privet.publishers.disguise import answer, binned, drawing
+from privet.engine.protocol import Run
+from privet.engine.randomise.exact_sampling import Bits
+from privet.responses.disguise import answer, binned, drawing
 
 pytestmark = pytest.mark.engines
 

@@ -17,7 +17,7 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened, same
-from privet.policy.measure import MEASURES
+from privet.policy.measures import MEASURES
 
 KINDS = (
     *("text", "text", "integer", "decimal", "date", "truth", "big", "moment"),

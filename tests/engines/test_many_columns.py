@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from privet.draft.guesses import guess_roles
-from privet.engines.base import Run
+from privet.draft.guess_roles import guess_roles
+from privet.engine.protocol import Run
 
 pytestmark = pytest.mark.engines
 

@@ -12,8 +12,9 @@ import pytest
 import privet as pv
 from engines.servers import PASSWORD, connection, postgres, postgres_table
 from engines.tables import PLACES, People, cells, opened
-from privet.engines import counting, fetching
-from privet.engines.base import Run
+from privet.engine.counting import counter
+from privet.engine.protocol import Run
+from privet.engine.remote import transfer
 
 ROWS = [(f"job {i % 9}", i % 7, "flu" if i % 4 else "hiv") for i in range(120)]
 KINDS = ("text", "integer", "text")
@@ -28,8 +29,8 @@ def test_what_does_not_fit_comes_in_parts(
     with opened(people, "arrow", tmp_path) as here:
         expected = cells(here, by, about)
         alone = cells(here, [], about)
-    monkeypatch.setattr(counting, "CELLS_AT_ONCE", 30)
-    monkeypatch.setattr(fetching, "VALUES_AT_ONCE", 8)
+    monkeypatch.setattr(counter, "CELLS_AT_ONCE", 30)
+    monkeypatch.setattr(transfer, "VALUES_AT_ONCE", 8)
     said: list[str] = []
     with opened(people, kind, tmp_path) as there:
         there.engine.rows(Run())

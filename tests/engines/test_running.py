@@ -16,9 +16,10 @@ import pytest
 import sqlglot
 
 import privet as pv
-from privet.engines import counting, sql
-from privet.engines.base import Engine, Progress, Run, Tally
-from privet.engines.duckdb import DuckDB
+from privet.engine import sql
+from privet.engine.counting import counter
+from privet.engine.duckdb.engine import DuckDB
+from privet.engine.protocol import Engine, Progress, Run, Tally
 
 pytestmark = pytest.mark.engines
 
@@ -64,8 +65,8 @@ def test_too_many_cells_are_counted_in_parts(
 ) -> None:
     with pv.read(large, **roles) as table:
         one, whole = counted(table)
-    monkeypatch.setattr(counting, "CELLS_AT_ONCE", 30_000)
-    monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
+    monkeypatch.setattr(counter, "CELLS_AT_ONCE", 30_000)
+    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
     with pv.read(large, **roles) as table:
         parts, cut = counted(table)
     assert one == 1 < parts
@@ -77,7 +78,7 @@ def test_where_spilling_gives_up_the_count_is_done_in_parts(
 ) -> None:
     with pv.read(large) as table:
         _, whole = counted(table)
-    monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
+    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
     options = {"memory_limit": "22MB", "spill_limit": "0KB", "threads": 1}
     with pv.read(large, **options) as table:
         parts, cut = counted(table)

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from privet.engines import shuffling
-from privet.engines.base import Run, Writing
-from privet.engines.session import Session
-from privet.engines.streams import Column, Stream
+from privet.engine.duckdb.session import Session
+from privet.engine.export import shuffle
+from privet.engine.protocol import Run, Writing
+from privet.engine.sources.streams import Column, Stream
 
 pytestmark = pytest.mark.engines
 DAYS = ["1970-01-01", "1999-12-31"]
@@ -41,7 +41,7 @@ def written(tmp_path: Path, columns: tuple[str, ...]) -> Any:
     writing = Writing(str(path), "parquet", columns, times="people")
     session = Session("the release")
     try:
-        rows = shuffling.write_stream(session, stream(), writing, Run())
+        rows = shuffle.write_stream(session, stream(), writing, Run())
     finally:
         session.close()
     table = pq.read_table(path)
@@ -64,14 +64,14 @@ def test_rows_are_repeated_and_typed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("room", [10**9, 100, 1, 0])
 def test_every_row_is_in_one_part(room: int) -> None:
     times = np.array([0, 5, 1, 0, 40, 2])
-    found = np.concatenate(list(shuffling._shuffled(times, 48, room)))
+    found = np.concatenate(list(shuffle._shuffled(times, 48, room)))
     assert Counter(found.tolist()) == {1: 5, 2: 1, 4: 40, 5: 2}
 
 
 def test_every_order_occurs_in_parts_and_without() -> None:
     for room in (10**9, 60):
         found = Counter(
-            tuple(np.concatenate(list(shuffling._shuffled(np.ones(3, int), 3, room))))
+            tuple(np.concatenate(list(shuffle._shuffled(np.ones(3, int), 3, room))))
             for _ in range(900)
         )
         assert set(permutations(range(3))) == set(found)
@@ -79,7 +79,7 @@ def test_every_order_occurs_in_parts_and_without() -> None:
 
 
 def test_rows_that_draw_the_same_draw_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = shuffling._drawn
+    drawn = shuffle._drawn
 
     def alike(rows: int, kind: Any) -> Any:
         """Five rows draw two numbers; whoever draws again draws anew."""
@@ -87,8 +87,8 @@ def test_rows_that_draw_the_same_draw_again(monkeypatch: pytest.MonkeyPatch) -> 
             return np.array([9, 1, 9, 1, 9], dtype=kind) << np.uint64(40)
         return drawn(rows, kind)
 
-    monkeypatch.setattr(shuffling, "_drawn", alike)
-    found = Counter(tuple(shuffling._order(5).tolist()) for _ in range(600))
+    monkeypatch.setattr(shuffle, "_drawn", alike)
+    found = Counter(tuple(shuffle._order(5).tolist()) for _ in range(600))
     assert {
         (*a, *b) for a in permutations((1, 3)) for b in permutations((0, 2, 4))
     } == set(found)
@@ -101,7 +101,7 @@ def test_nobody_at_all(tmp_path: Path) -> None:
     writing = Writing(str(path), "parquet", ("job",), times="people")
     session = Session("the release")
     try:
-        assert shuffling.write_stream(session, empty, writing, Run()) == 0
+        assert shuffle.write_stream(session, empty, writing, Run()) == 0
     finally:
         session.close()
     assert pq.read_table(path).column_names == ["job"]

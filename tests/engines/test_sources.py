@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from privet.engines.base import Tally
+from privet.engine.protocol import Tally
 
 pytestmark = pytest.mark.engines
 

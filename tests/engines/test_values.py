@@ -266,9 +266,9 @@ def test_thousands_of_values_and_of_columns(tmp_path: Path) -> None:
 
 
 def test_large_domains_are_fetched_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from privet.engines import coding
+    from privet.engine import dictionaries
 
-    monkeypatch.setattr(coding, "LABELS_AT_ONCE", 10)
+    monkeypatch.setattr(dictionaries, "LABELS_AT_ONCE", 10)
     with pv.read(pa.table({"x": range(35)})) as table:
         domain = table.domains(["x"])["x"]
         assert [str(i) for i in range(35)] == list(domain.labels)

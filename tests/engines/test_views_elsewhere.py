@@ -15,7 +15,7 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engines import arriving
+from privet.engine.remote import arriving
 
 KINDS = ("text", "date", "decimal", "text", "integer")
 WHO, DAY, PAID, ILL, TIMES = (f"{kind} {i}" for i, kind in enumerate(KINDS))

@@ -19,13 +19,13 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.engines import combinations as combining
-from privet.engines import counting
-from privet.engines.base import Tally
-from privet.engines.cubes import blocks
-from privet.engines.failures import DoesNotFit
-from privet.engines.session import Session
-from privet.grouped import Grouped
+from privet.engine.counting import counter
+from privet.engine.counting import precount as combining
+from privet.engine.counting.cells import blocks
+from privet.engine.duckdb.session import Session
+from privet.engine.failures import DoesNotFit
+from privet.engine.protocol import Tally
+from privet.values.equivalence_classes import Grouped
 
 pytestmark = pytest.mark.engines
 
@@ -42,13 +42,13 @@ def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(combining, "FEW_ROWS", 100)
     monkeypatch.setattr(combining, "LESS", 2 if way == "set by set" else 1000)
     if way not in ("set by set", "added"):
-        monkeypatch.setattr(counting, "CELLS_PER_ROW", 0)
+        monkeypatch.setattr(counter, "CELLS_PER_ROW", 0)
     if way in ("grouped", "in parts", "in blocks"):
-        monkeypatch.setattr(counting, "KEYS_AT_ONCE", 0)
+        monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
     if way in ("in parts", "in blocks"):
-        monkeypatch.setattr(counting, "CELLS_AT_ONCE", 5)
+        monkeypatch.setattr(counter, "CELLS_AT_ONCE", 5)
     if way == "in blocks":  # a single row is like no other
-        monkeypatch.setattr(counting, "SOME", 1)
+        monkeypatch.setattr(counter, "SOME", 1)
 
 
 def as_frame(names: list[str], rows: list[Row]) -> pa.Table:
@@ -88,7 +88,7 @@ def test_every_way_counts_the_same(
 ) -> None:
     choose(way, monkeypatch)
     added = noted(Session, "added", monkeypatch)
-    sorted_ = noted(counting.Counter, "_in_blocks", monkeypatch)
+    sorted_ = noted(counter.Counter, "_in_blocks", monkeypatch)
     names, rows = some_rows(seed)
     tallies = {
         Tally(tuple(names[i] for i in by), names[about]): [*by, about]

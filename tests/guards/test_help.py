@@ -8,7 +8,7 @@ import click
 import pytest
 
 from privet.cli import cli
-from privet.engines.base import Engine
+from privet.engine.protocol import Engine
 
 COMMANDS = list(cli.commands.items())
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.audits.worst import Worst
-from privet.counts import Counts, packed
-from privet.grouped import Grouped, grouped
+from privet.microdata.worst import Worst
+from privet.values.contingency import Counts, packed
+from privet.values.equivalence_classes import Grouped, grouped
 
 CELL = st.sampled_from(["x", "y", "z", None])
 ROW = st.tuples(CELL, CELL, CELL)
@@ -44,7 +44,7 @@ def test_counts_of_parts_add_up(left: list, right: list) -> None:
 def test_the_engine_counts_parts_as_it_counts_the_whole(
     left: list, right: list
 ) -> None:
-    from privet.engines.base import Tally
+    from privet.engine.protocol import Tally
 
     def cells(rows: list) -> dict:
         table = pa.table(

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.audits.measures import MONOTONE, Extreme, is_monotone
-from privet.audits.scores import Batch
-from privet.policy.measure import KINDS
+from privet.microdata.privacy_models.audit import MONOTONE, Extreme, is_monotone
+from privet.microdata.privacy_models.models import Batch
+from privet.policy.measures import KINDS
 
 HISTOGRAM = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 6), min_size=1)
 RELEASE = st.lists(HISTOGRAM, min_size=2, max_size=6)

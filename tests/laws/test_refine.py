@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.publishers.refine import Refining, refine
+from privet.release.refine import Refining, refine
 
 
 class Counting:

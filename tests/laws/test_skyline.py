@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import privet as pv
 from oracle.releases import fast
-from privet.audits.odds import Point
-from privet.audits.skyline import Skyline
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.skyline import Skyline
 
 HISTOGRAM = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 6), min_size=1)
 RELEASE = st.lists(HISTOGRAM, min_size=1, max_size=6)

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.engines.base import Relabel
-from privet.learn import cells
-from privet.learn.cells import cells_of, split
-from privet.learn.tree import best_leaf
+from privet.engine.protocol import Relabel
+from privet.microdata import cells
+from privet.microdata.cells import cells_of, split
+from privet.microdata.tree import best_leaf
 
 ROWS = pa.table(
     {

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.learn.solving import Solved
-from privet.learn.unrelated import two_samples
-from privet.releases.channels import Keep
-from privet.releases.inverse import covariance
+from privet.responses.channel_inverse import covariance
+from privet.responses.channels import Keep
+from privet.responses.estimate import Solved
+from privet.responses.unrelated_question import two_samples
 
 
 def design(*, public: bool) -> pv.Design:

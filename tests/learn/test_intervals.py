@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.learn.intervals import MOST_EXACT, certain, hoeffding, wilson
-from privet.learn.solving import estimated
+from privet.responses.estimate import estimated
+from privet.responses.intervals import MOST_EXACT, certain, hoeffding, wilson
 
 GRID = [Fraction(i, 40) for i in range(41)]
 

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.learn.planning import answers_needed, designed, every_answer, truth_for
+from privet.responses.planning import answers_needed, designed, every_answer, truth_for
 
 
 def asked(number: int, size: int = 2, **public: bool) -> pv.Design:
-    from privet.releases.channels import Keep
+    from privet.responses.channels import Keep
 
     values = [str(v) for v in range(size)]
     names = [f"q{i}" for i in range(number)]
@@ -112,7 +112,7 @@ def test_answers_needed_count_who_is_asked() -> None:
     needs = {n.about: n.answers for n in every_answer(design, error="0.05")}
     assert needs["a"] == needs["b"]
     assert 2 * needs["y"] == pytest.approx(needs["a"], abs=2)
-    from privet.learn.expressions import equalities
+    from privet.responses.expressions import equalities
 
     every = answers_needed(design, equalities(design, {"y": "1"}), error="0.05")
     assert needs["y"] == every.answers

@@ -13,8 +13,8 @@ import pytest
 
 import privet as pv
 from privet.demo.tables import bank_path
-from privet.learn.utility import kept
-from privet.releases.recipe import Cut, Hide
+from privet.microdata.recipe import Cut, Hide
+from privet.microdata.utility import kept
 
 PROMISE = pv.Promise(
     against=pv.Linker(knows=["job", "country"]),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.releases.channels import Keep
+from privet.responses.channels import Keep
 
 CHANCES = st.integers(0, 12).map(lambda i: Fraction(i, 12))
 

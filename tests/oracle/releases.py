@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 
 import privet as pv
-from privet.audits.odds import Point
-from privet.audits.skyline import Case, Skyline
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.skyline import Case, Skyline
 
 LETTERS = "abcdefghij"
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import privet as pv
-from privet.releases.channels import Keep
+from privet.responses.channels import Keep
 
 Record = tuple[int, ...]
 """The codes of the columns of a design, in their order."""

@@ -9,11 +9,19 @@ import pytest
 
 import privet as pv
 from oracle.classifiers import Cells, Sizes, every_victim, posterior, random_views
-from privet.audits import averaging, victims
-from privet.audits.amplification import amplification, gain_allowed, gain_of_the_paper
-from privet.audits.averaging import factor_bound, posterior_worlds, worst_odds_worlds
-from privet.audits.extremes import extreme
-from privet.releases.scores import from_counts
+from privet.classifier import audit, possible_tables
+from privet.classifier.amplification import (
+    amplification,
+    gain_allowed,
+    gain_of_the_paper,
+)
+from privet.classifier.possible_tables import (
+    factor_bound,
+    posterior_worlds,
+    worst_odds_worlds,
+)
+from privet.classifier.posterior_bounds import extreme
+from privet.classifier.scores import from_counts
 
 
 def named(sizes: Sizes, cells: Cells) -> pv.ClassifierViews:
@@ -150,8 +158,8 @@ def test_counts_too_large_to_average_leave_an_interval_that_holds(
     }
     pairs = [(c, d) for c in range(len(sizes)) for d in range(len(sizes)) if c != d]
     worst = {p: worst_odds_worlds(views, scores, p, budget=10**6) for p in pairs}
-    monkeypatch.setattr(averaging, "MOST_STEPS", -1)
-    monkeypatch.setattr(victims, "MOST_STEPS", -1)
+    monkeypatch.setattr(possible_tables, "MOST_STEPS", -1)
+    monkeypatch.setattr(audit, "MOST_STEPS", -1)
     for pair in pairs:
         found = worst_odds_worlds(views, scores, pair, budget=10**6)
         if worst[pair].most is None:
@@ -161,9 +169,9 @@ def test_counts_too_large_to_average_leave_an_interval_that_holds(
     for row, shares in exactly.items():
         if shares is None:
             continue
-        low, high = victims._between(scores, views, dict(row))
+        low, high = audit._between(scores, views, dict(row))
         assert all(a <= p <= b for a, p, b in zip(low, shares, high, strict=True))
-        odds = victims.most_odds(scores, views, dict(row))
+        odds = audit.most_odds(scores, views, dict(row))
         for (c, d), most in odds.items():
             if most is not None and shares[d]:
                 assert shares[c] / shares[d] <= most

@@ -13,7 +13,7 @@ import privet as pv
 from oracle.classifiers import Cells, Sizes, difference, random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
-from privet.publishers.closeness import (
+from privet.classifier.transforms.r_closeness import (
     closeness,
     crossing_blocks,
     least_needed,

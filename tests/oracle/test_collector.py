@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.audits.collector import _best, _chances, recovered
-from privet.releases.inverse import forward, likeliest
+from privet.responses.attacks import _best, _chances, recovered
+from privet.responses.channel_inverse import forward, likeliest
 
 CHANNELS = [
     pv.KAry("0.6"),

@@ -16,7 +16,7 @@ from oracle.by_definition import (
     confidence_of_people,
     repeated,
 )
-from privet.audits import possible
+from privet.release import enumeration
 
 pytestmark = pytest.mark.engines
 
@@ -146,7 +146,7 @@ def test_listing_the_worlds_gives_the_same_belief(seed: int) -> None:
     with read(rows) as table:
         groups = table.groups()
     listed = max(
-        possible.belief(groups, (g, 0), value)
+        enumeration.belief(groups, (g, 0), value)
         for g, histogram in enumerate(groups.histograms())
         for value in histogram
     )

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from oracle.tables import covers as listed
-from privet.audits import chances, covers
-from privet.beliefs import Ceiling
+from privet.values.beliefs import Ceiling
+from privet.views.counting import bipartite_covers, share
 
 SMALL = [(m, n) for m in range(1, 21) for n in range(1, 21) if m * n <= 20]
 SMALLER = [(m, n) for m, n in SMALL if m * n <= 12]
@@ -31,11 +31,11 @@ def all_covers(m: int, n: int) -> np.ndarray:
 def test_all_sizes_up_to_twenty_edges(m, n):
     masks = all_covers(m, n)
     row = masks & np.uint32((1 << n) - 1)  # the edges of the first person
-    assert len(masks) == covers.upw(m, n)
-    assert int((masks & 1).sum()) == covers.uiw(m, n)
-    assert int((row == 1).sum()) == covers.riw(m, n)
+    assert len(masks) == bipartite_covers.upw(m, n)
+    assert int((masks & 1).sum()) == bipartite_covers.uiw(m, n)
+    assert int((row == 1).sum()) == bipartite_covers.riw(m, n)
     one = sum(int((row == 1 << b).sum()) for b in range(n))
-    assert one == covers.rpw(m, n)
+    assert one == bipartite_covers.rpw(m, n)
 
 
 @pytest.mark.parametrize(("m", "n"), SMALLER)
@@ -48,7 +48,7 @@ def test_everybody_has_one_value(m, n):
     def functional(edges):
         return len(edges) == len({a for a, _ in edges})
 
-    assert listed(m, n, functional) == covers.surjections(m, n)
+    assert listed(m, n, functional) == bipartite_covers.surjections(m, n)
 
 
 @pytest.mark.parametrize(("m", "n"), SMALLER)
@@ -57,13 +57,13 @@ def test_blocks_of_nodes(m, n):
     for s, t in product(range(1, m + 1), range(1, n + 1)):
         block = sum(1 << (a * n + b) for a in range(s) for b in range(t))
         avoided = int(((masks & np.uint32(block)) == 0).sum())
-        assert avoided == covers.avoiding(m, n, s, t)
-        assert avoided == covers.avoiding_edges(m, n, [(1 << s) - 1] * t)
+        assert avoided == bipartite_covers.avoiding(m, n, s, t)
+        assert avoided == bipartite_covers.avoiding_edges(m, n, [(1 << s) - 1] * t)
         others = sum(1 << (a * n + b) for a in range(s) for b in range(t, n))
         only = int(((masks & np.uint32(others)) == 0).sum())
-        assert only == covers.one_value(m, n, s, t)
+        assert only == bipartite_covers.one_value(m, n, s, t)
         whole = Fraction(len(masks) - avoided, len(masks))
-        assert chances.Share.of(whole) == chances.block_share(m, n, s, t)
+        assert share.Share.of(whole) == share.block_share(m, n, s, t)
 
 
 def test_any_edges_of_one_person():
@@ -80,7 +80,7 @@ def test_any_edges_of_one_person():
             if mask >> a & 1
         )
         avoided = int(((masks & np.uint32(edges)) == 0).sum())
-        assert avoided == covers.avoiding_edges(m, n, forbidden)
+        assert avoided == bipartite_covers.avoiding_edges(m, n, forbidden)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_stars(sizes):
             found = found[(found & np.uint32(mask)) != 0]
     meet = sum(1 << j for j, cell in enumerate(cells) if cell[:2] == (0, 0))
     having = int(((found & np.uint32(meet)) != 0).sum())
-    assert len(found) == covers.star(sizes)
-    assert Fraction(having, len(found)) == covers.star_rho(sizes)
+    assert len(found) == bipartite_covers.star(sizes)
+    assert Fraction(having, len(found)) == bipartite_covers.star_rho(sizes)
 
 
 def test_weighted_edges():
@@ -108,7 +108,7 @@ def test_weighted_edges():
                 w = weight ** mask.bit_count()
                 whole += w
                 part += w * (mask & 1)
-            assert part / whole == covers.weighted(m, n, weight)
+            assert part / whole == bipartite_covers.weighted(m, n, weight)
 
 
 # Too large to count -----------------------------------------------------------------
@@ -125,25 +125,25 @@ def pairs() -> list[tuple[int, int]]:
 def test_the_error_bound_holds_against_exact_integers():
     assert len(pairs()) > 1000
     for m, n in pairs():
-        truth = 2 * covers.rho(m, n) - 1
-        f, e = chances.excess(m, n)
+        truth = 2 * bipartite_covers.rho(m, n) - 1
+        f, e = share.excess(m, n)
         error = abs(Fraction(f) * Fraction(2) ** e - truth) / truth
-        assert error < Fraction(chances.RELATIVE_ERROR), (m, n)
+        assert error < Fraction(share.RELATIVE_ERROR), (m, n)
 
 
 def test_enclosures_enclose_exact_integers_tightly():
     for m, n in pairs():
-        truth = (2 * covers.rho(m, n) - 1) * 2 ** min(m, n)
-        low, high = chances.enclosed(m, n)
-        assert low <= truth * 2**chances.BITS <= high, (m, n)
+        truth = (2 * bipartite_covers.rho(m, n) - 1) * 2 ** min(m, n)
+        low, high = share.enclosed(m, n)
+        assert low <= truth * 2**share.BITS <= high, (m, n)
         assert high - low < 2**40, (m, n)
 
 
 def test_a_wrong_term_would_be_seen():
     """The comparison has power: the neighbour's value fails it by far."""
-    truth = 2 * covers.rho(12, 13) - 1
-    f, e = chances.excess(12, 14)
-    assert abs(Fraction(f) * Fraction(2) ** e - truth) / truth > chances.RELATIVE_ERROR
+    truth = 2 * bipartite_covers.rho(12, 13) - 1
+    f, e = share.excess(12, 14)
+    assert abs(Fraction(f) * Fraction(2) ** e - truth) / truth > share.RELATIVE_ERROR
 
 
 def test_a_million_by_a_million_takes_less_than_a_millisecond():
@@ -155,34 +155,34 @@ def test_a_million_by_a_million_takes_less_than_a_millisecond():
         return time.perf_counter() - start
 
     calls = [
-        lambda: chances.excess(10**6, 10**6),
-        lambda: chances.enclosed(10**6, 10**6),
+        lambda: share.excess(10**6, 10**6),
+        lambda: share.enclosed(10**6, 10**6),
     ]
     for call in calls:
         assert min(seconds(call) for _ in range(5)) < 1e-3
-    assert -999_999 == chances.log2_excess(10**6, 10**6)
-    huge = chances.share(10**6, 10**6)
+    assert -999_999 == share.log2_excess(10**6, 10**6)
+    huge = share.share(10**6, 10**6)
     assert huge.low == Fraction(1, 2) < huge.high < Fraction(1, 2) + Fraction(1, 2**200)
 
 
 def test_shares_at_a_limit_are_decided():
     at_most, below = Ceiling("161/265"), Ceiling(below="161/265")
-    assert chances.share(3, 3).beyond(at_most) is False
-    assert chances.share(3, 3).beyond(below) is True
-    assert chances.share(10**6, 10**6).beyond(Ceiling("1/2")) is True
-    assert chances.share(10**6, 10**6).beyond(Ceiling("0.5000001")) is False
-    both = chances.either([chances.share(10**6, 10**6)] * 2)
+    assert share.share(3, 3).beyond(at_most) is False
+    assert share.share(3, 3).beyond(below) is True
+    assert share.share(10**6, 10**6).beyond(Ceiling("1/2")) is True
+    assert share.share(10**6, 10**6).beyond(Ceiling("0.5000001")) is False
+    both = share.either([share.share(10**6, 10**6)] * 2)
     assert both.beyond(Ceiling("3/4")) is True
     assert both.beyond(Ceiling("0.7500001")) is False
 
 
 def test_large_blocks_are_bounded(monkeypatch):
     for m, n, s, t in [(8, 9, 2, 1), (10, 10, 2, 2), (9, 12, 1, 3)]:
-        exact = chances.block_share(m, n, s, t)
+        exact = share.block_share(m, n, s, t)
         assert exact.exact
         with monkeypatch.context() as patched:
-            patched.setattr(chances, "EXACT_BITS", 0)
-            found = chances.block_share(m, n, s, t)
+            patched.setattr(share, "EXACT_BITS", 0)
+            found = share.block_share(m, n, s, t)
         assert found.low <= exact.low <= found.high < found.low + Fraction(1, 10)
 
 
@@ -191,6 +191,8 @@ def test_any_edges_of_large_keys_are_bounded():
     for _ in range(40):
         m, n, rows = rng.randint(3, 8), rng.randint(3, 8), rng.randint(1, 3)
         masks = [rng.randrange(1, 1 << rows) for _ in range(rng.randint(1, n))]
-        found = chances.edges_share(m, n, masks)
-        truth = 1 - Fraction(covers.avoiding_edges(m, n, masks), covers.upw(m, n))
+        found = share.edges_share(m, n, masks)
+        truth = 1 - Fraction(
+            bipartite_covers.avoiding_edges(m, n, masks), bipartite_covers.upw(m, n)
+        )
         assert found.low <= truth <= found.high

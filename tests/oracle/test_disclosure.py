@@ -10,11 +10,15 @@ import numpy as np
 import pytest
 
 from oracle.disclosure import Disclosure, Row, Step, Template, order
-from privet.beliefs import Ceiling
-from privet.counts import Domain
-from privet.publishers.cubes import Cube
-from privet.publishers.disclose import Attribute, Disclosing, Utility
-from privet.publishers.refine import refine
+from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.top_down_disclosure import (
+    Attribute,
+    Disclosing,
+    Utility,
+)
+from privet.release.refine import refine
+from privet.values.beliefs import Ceiling
+from privet.values.contingency import Domain
 
 
 def random_case(dice: random.Random, *, ordered: bool) -> Disclosure:

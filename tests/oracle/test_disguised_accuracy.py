@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
-from privet.learn.accuracy import LABEL, accuracy
+from privet.responses.accuracy import LABEL, accuracy
 
 
 @settings(max_examples=12)

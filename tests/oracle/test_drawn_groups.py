@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle.designs import channels
 from oracle.responses import of_group
-from privet.releases.design import Piece
-from privet.releases.inverse import undo
+from privet.responses.channel_inverse import undo
+from privet.responses.design import Piece
 
 SIZES = {"a": 2, "b": 3, "c": 2}
 GROUPS = (("a", "c"), ("c", "b"), ("b", "a"))

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import privet as pv
-from privet.learn import accuracy
-from privet.releases.channels import Keep
+from privet.responses import accuracy
+from privet.responses.channels import Keep
 
 
 def study(

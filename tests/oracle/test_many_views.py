@@ -13,10 +13,10 @@ import pytest
 import privet as pv
 from oracle import tables
 from oracle.test_worlds import CHAIN, CYCLE, LONG, opened, people, small, values
-from privet.audits import chained, chains, coins, general, tuples
-from privet.audits.chains import Graph
 from privet.errors import NoAudit
-from privet.finding import Basis, Verdict
+from privet.findings import Basis, Verdict
+from privet.views.counting import chained, chains, general, general_join, sampling
+from privet.views.counting.chains import Graph
 
 pytestmark = pytest.mark.engines
 
@@ -134,7 +134,7 @@ def test_like_two_views_at_any_size():
 
 def test_too_much_work_leaves_bounds(monkeypatch):
     monkeypatch.setattr(chained, "MOST_WORK", 0)
-    monkeypatch.setattr(tuples, "MOST_LISTED", 0)
+    monkeypatch.setattr(general_join, "MOST_LISTED", 0)
     rows = cases(1, CHAIN, "bounds")[0]
     views = pv.Views(opened(rows), *CHAIN)
     promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9999"))
@@ -162,7 +162,7 @@ def some_part(rng, most=10):
             ]
             for v in kept
         ]
-        found = tuples.parts(tuples.join(seen), "who", "ill")
+        found = general_join.parts(general_join.join(seen), "who", "ill")
         large = [j for near in found.near.values() for j in near]
         if large and 4 <= len(max(large, key=lambda j: len(j.tuples)).tuples) <= most:
             return max(large, key=lambda j: len(j.tuples))
@@ -172,7 +172,7 @@ def test_draws_are_tables_all_as_likely():
     rng = random.Random(30)
     for n in range(6):
         part = some_part(rng)
-        drawn = coins.Coins(part.tuples, coins.new_key(n), draws=1 << 14)
+        drawn = sampling.Coins(part.tuples, sampling.new_key(n), draws=1 << 14)
         assert drawn.draw(range(len(part.tuples))) == 0
         seen = np.zeros(drawn.number, dtype=np.uint32)
         for e, bits in enumerate(drawn.surely):
@@ -197,10 +197,10 @@ def test_intervals_hold_the_truth_and_a_wrong_one_would_be_seen():
     missed = 0
     for n in range(20):
         part = some_part(rng, 12)
-        drawn = coins.Coins(part.tuples, coins.new_key(n), draws=1 << 12)
+        drawn = sampling.Coins(part.tuples, sampling.new_key(n), draws=1 << 12)
         drawn.draw(range(len(part.tuples)))
         for pair, at in part.supports.items():
-            low, high = drawn.held(at).interval(coins.ERROR)
+            low, high = drawn.held(at).interval(sampling.ERROR)
             truth = part.share(*pair).low
             assert low <= truth <= high
             missed += not low <= truth - Fraction(1, 5) <= high
@@ -208,7 +208,7 @@ def test_intervals_hold_the_truth_and_a_wrong_one_would_be_seen():
 
 
 def test_doubt_widens_intervals():
-    sure, unsure = coins.Draws(1000, 600, 600), coins.Draws(1000, 600, 800)
+    sure, unsure = sampling.Draws(1000, 600, 600), sampling.Draws(1000, 600, 800)
     error = Fraction(1, 1000)
     assert sure.interval(error)[0] == unsure.interval(error)[0]
     assert sure.interval(error)[1] < Fraction(8, 10) < unsure.interval(error)[1]
@@ -218,7 +218,7 @@ def test_doubt_widens_intervals():
 def test_the_interval_is_wider_than_the_exact_one(hits, number):
     """At its ends, what was seen is rarer than the error by the binomial itself."""
     error = Fraction(1, 100)
-    low, high = coins.Draws(number, hits, hits).interval(error)
+    low, high = sampling.Draws(number, hits, hits).interval(error)
 
     def tail(p, ks):
         return sum(comb(number, k) * p**k * (1 - p) ** (number - k) for k in ks)
@@ -251,7 +251,7 @@ def test_large_view_sets_are_drawn_and_say_so():
         assert found.basis is Basis.SAMPLED
         assert "drawn at random" in found.note
         assert found.at_least <= found.belief.posterior
-        assert found.details["draws"] >= coins.FEW
+        assert found.details["draws"] >= sampling.FEW
     assert "seed 3" in first.note
     assert "seed" not in other.note
     assert first.at_least <= other.belief.posterior
@@ -266,7 +266,7 @@ def test_draws_agree_with_what_is_counted(monkeypatch):
         promise = pv.Promise(pv.Reconstructor(), pv.Ceiling(1), about)
         truth = tables.share(some, CYCLE, ("who", about["who"]), ("ill", about["ill"]))
         with monkeypatch.context() as patched:
-            patched.setattr(tuples, "MOST_LISTED", 1)
+            patched.setattr(general_join, "MOST_LISTED", 1)
             found = pv.audit(views, promise, seed=4).findings[0]
         if found.basis is Basis.SAMPLED:
             assert found.at_least <= truth <= found.belief.posterior
@@ -301,9 +301,9 @@ def test_restricted_draws(monkeypatch):
         ]
         found = general.General(seen, "who", "ill")
         with monkeypatch.context() as patched:
-            patched.setattr(tuples, "MOST_LISTED", 1)
+            patched.setattr(general_join, "MOST_LISTED", 1)
             shares, _ = found.drawn_restricted(
-                found.supported(), coins.new_key(n), lambda: None
+                found.supported(), sampling.new_key(n), lambda: None
             )
         for (i, p), share in shares.items():
             counted, truth = found.restricted(i, p)

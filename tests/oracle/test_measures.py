@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from oracle import measures as slow
-from privet.audits.scores import Scores
+from privet.microdata.privacy_models.models import Scores
 
 pytestmark = pytest.mark.engines
 

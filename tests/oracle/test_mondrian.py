@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from oracle.mondrian import Column, Mondrian, Promised, Row, belief, people
-from privet.publishers.attributes import TREE
+from privet.microdata.generalisation.domain_order import TREE
 
 TREES = {"p": ["u", "v"], "q": ["u", "v"], "r": ["w", "v"], "s": ["x", "y"]}
 LIMITS = [("1/2", "at_most"), ("0.7", "below"), ("0.9", "below"), ("3/5", "at_most")]

@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
-from privet.audits.reach import reach
-from privet.learn.solving import estimated
-from privet.releases.inverse import (
+from privet.responses.channel_inverse import (
     backward,
     covariance,
     even_likeliest,
@@ -27,6 +25,8 @@ from privet.releases.inverse import (
     variance,
     weights,
 )
+from privet.responses.estimate import estimated
+from privet.responses.reach import reach
 
 
 def records(design: pv.Design) -> list[slow.Record]:

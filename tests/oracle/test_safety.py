@@ -13,12 +13,17 @@ import pytest
 import privet as pv
 from oracle.classifiers import difference, random_views
 from oracle.test_classifiers import named
-from privet.publishers.certificate import problems
-from privet.publishers.gap import gap_bound, true_gap
-from privet.publishers.safety import MODES, ZEROS, Flattened, SafetyTransform
-from privet.publishers.zeros import filled, without_zeros
-from privet.releases.scorecard import Scorecard
-from privet.releases.scores import Scores, from_counts
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.scores import Scores, from_counts
+from privet.classifier.transforms.gap import gap_bound, true_gap
+from privet.classifier.transforms.rounding import problems
+from privet.classifier.transforms.safety_transform import (
+    MODES,
+    ZEROS,
+    Flattened,
+    SafetyTransform,
+)
+from privet.classifier.transforms.zero_counts import filled, without_zeros
 
 KEPT = {"smooth": "full"}
 LIMITS = (
@@ -148,7 +153,7 @@ def test_the_tight_exponent_is_the_largest_of_its_grid() -> None:
     views = named(sizes, cells)
     promise = pv.Promise(pv.Bayesian(), pv.Shift("1/2", "2/3"))
     proof = SafetyTransform(zeros="positive").apply(views, [promise]).proof
-    from privet.audits.amplification import amplification
+    from privet.classifier.amplification import amplification
 
     worst = amplification(views.scores).odds
     assert worst is not None

@@ -11,12 +11,12 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
-from privet.audits import minima, scanning
-from privet.audits.frontier import maximal, surface_of
-from privet.audits.minima import Asked, Minima
-from privet.audits.odds import Point, lacking, lacking_floats
-from privet.audits.ranked import ranked
-from privet.audits.skyline import Skyline, deciding, modes_of
+from privet.microdata.skyline import incremental, scanning
+from privet.microdata.skyline.closed_forms import Point, lacking, lacking_floats
+from privet.microdata.skyline.incremental import Asked, Minima
+from privet.microdata.skyline.ranked import ranked
+from privet.microdata.skyline.skyline import Skyline, deciding, modes_of
+from privet.microdata.skyline.skyline_find import maximal, surface_of
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -175,7 +175,7 @@ def test_splits_are_decided_alike_without_numba(
         empty = Minima.empty([Asked(point, limit)], len(LETTERS))
         fast_one = empty.split(matrix(release))
         with monkeypatch.context() as without:
-            without.setattr(minima, "compiled", lambda loop: None)
+            without.setattr(incremental, "compiled", lambda loop: None)
             slow_one = empty.split(matrix(release))
         assert (fast_one is None) == (slow_one is None)
         if fast_one is not None and slow_one is not None:

@@ -297,7 +297,7 @@ def test_other_view_sets_are_listed_where_they_are_small(shape):
 
 
 def test_bounds_enclose_the_truth():
-    from privet.audits import tuples
+    from privet.views.counting import general_join
 
     rng = random.Random(11)
     for _ in range(25):
@@ -306,8 +306,8 @@ def test_bounds_enclose_the_truth():
             [dict(zip(v, t, strict=True)) for t in sorted(tables.project(rows, v))]
             for v in CHAIN
         ]
-        joined = tuples.join(seen)
-        near = tuples.parts(joined, "who", "ill").near
+        joined = general_join.join(seen)
+        near = general_join.parts(joined, "who", "ill").near
         for part in (j for js in near.values() for j in js if j.small):
             for i, p in part.supports:
                 exact, bounds = part.share(i, p), part.bounded(i, p)

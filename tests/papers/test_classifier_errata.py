@@ -19,16 +19,20 @@ from oracle.classifiers import (
     tables,
 )
 from oracle.test_classifiers import named
-from privet.audits.amplification import amplification, gain_allowed, gain_of_the_paper
-from privet.audits.averaging import posterior_worlds, worst_odds_worlds
-from privet.publishers.closeness import least_needed, needed_for_top
-from privet.publishers.splitting import (
+from privet.classifier.amplification import (
+    amplification,
+    gain_allowed,
+    gain_of_the_paper,
+)
+from privet.classifier.possible_tables import posterior_worlds, worst_odds_worlds
+from privet.classifier.scores import Scores, from_counts
+from privet.classifier.transforms.r_closeness import least_needed, needed_for_top
+from privet.classifier.transforms.splitting import (
     bound_of_statement_14,
     flipped_by,
     paper_est,
 )
-from privet.publishers.zeros import without_zeros
-from privet.releases.scores import Scores, from_counts
+from privet.classifier.transforms.zero_counts import without_zeros
 
 NINE: tuple[Sizes, Cells] = ((4, 5), [[[2, 1], [2, 4]], [[2, 1], [2, 4]]])
 SIX: tuple[Sizes, Cells] = ((3, 3), [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])

@@ -12,11 +12,11 @@ import pytest
 
 import privet as pv
 from oracle import responses as slow
-from privet.audits.channel import cases
-from privet.audits.reach import breach_limit
-from privet.releases.channels import Keep
-from privet.releases.design import Piece
-from privet.releases.inverse import forward, undo
+from privet.responses.audit import cases
+from privet.responses.channel_inverse import forward, undo
+from privet.responses.channels import Keep
+from privet.responses.design import Piece
+from privet.responses.reach import breach_limit
 
 F = Fraction
 
@@ -191,7 +191,7 @@ def test_r9_the_ends_are_exact(truth: int) -> None:
 
 def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
     """Leaving the label as it is biases the accuracy; reversing it does not."""
-    from privet.learn.accuracy import LABEL, accuracy
+    from privet.responses.accuracy import LABEL, accuracy
 
     design = pv.Design(
         yes_no("a", "y"), [pv.Group("a", pv.Flip("0.8")), pv.Group("y", pv.Flip("0.7"))]
@@ -220,7 +220,7 @@ def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
 
 def test_r12_the_error_depends_on_how_many_answer() -> None:
     """SE about 0.5 / (|2θ-1| √n), at the worst share."""
-    from privet.learn.solving import estimated
+    from privet.responses.estimate import estimated
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
     for n in (100, 10_000):
@@ -232,7 +232,7 @@ def test_r12_the_error_depends_on_how_many_answer() -> None:
 
 
 def test_r13_estimates_stay_shares() -> None:
-    from privet.learn.solving import estimated
+    from privet.responses.estimate import estimated
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
     found = estimated(

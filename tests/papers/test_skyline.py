@@ -9,8 +9,8 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import fast, worst
-from privet.audits.odds import Point
-from privet.audits.skyline import APART, TOGETHER, WITH_KNOWN
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN
 
 SIX = dict.fromkeys("abcdef", 1)
 SEVEN = {"a": 2, **dict.fromkeys("bcdef", 1)}

@@ -76,7 +76,7 @@ def test_groups_have_no_names() -> None:
 
 def test_hidden_columns_move_people_together(hospital: pv.Table) -> None:
     """Names are looked up in the private rows, groups in what is shown of them."""
-    from privet.engines.base import Relabel
+    from privet.engine.protocol import Relabel
 
     shown = hospital.relabelled({"group": Relabel(("⊥", "⊥"))})
     assert Fraction(1, 8) == pv.belief(shown, pv.Insider(victim="Tom"), TOM).posterior

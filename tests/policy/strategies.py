@@ -22,9 +22,9 @@ from privet import (
     Shift,
     Signoff,
 )
-from privet.adversary import AVERAGING, MODELS
-from privet.policy.measure import MISSING
-from privet.policy.promise import UTILITIES
+from privet.policy.measures import MISSING
+from privet.policy.promises import UTILITIES
+from privet.values.adversaries import AVERAGING, MODELS
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 odd = st.sampled_from(["a.b", 'say "x"', "#", "[x]", "Größe", "名前", "a\nb", "", " "])

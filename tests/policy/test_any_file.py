@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from policy.examples import DESIGN
 from policy.test_schema import VALIDATOR, as_json
 from privet import Policy, PolicyError
-from privet.policy.keys import FREE, LISTS, SECTIONS
+from privet.policy.file_keys import FREE, LISTS, SECTIONS
 from privet.policy.writing import key, toml
 
 atoms = st.one_of(

@@ -6,7 +6,7 @@ import pytest
 
 from policy.examples import DESIGN
 from privet import Ceiling, Linker, Policy, PolicyError, Promise, Roles
-from privet.roles import Column, Schema
+from privet.values.schema import Column, Schema
 
 LOANS = ("name", "job", "country", "child", "bankruptcy", "rating")
 

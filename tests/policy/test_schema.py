@@ -15,7 +15,7 @@ from policy.examples import DESIGN, PROMISE
 from policy.strategies import policies
 from privet import Policy, PolicyError
 from privet.demo.patients import POLICY
-from privet.policy.keys import FREE, MEANINGS, SECTIONS, fits, form_words, schema
+from privet.policy.file_keys import FREE, MEANINGS, SECTIONS, fits, form_words, schema
 
 SCHEMA = schema()
 VALIDATOR = Draft202012Validator(SCHEMA)

@@ -10,8 +10,8 @@ import pytest
 
 import privet as pv
 from oracle.test_classifiers import named
-from privet.audits.extremes import _undominated
-from privet.report.classified import as_text, summary
+from privet.classifier.posterior_bounds import _undominated
+from privet.classifier.report import as_text, summary
 
 from .test_classifiers import PROMISE
 

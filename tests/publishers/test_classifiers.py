@@ -114,7 +114,7 @@ def test_a_forged_card_is_refused(
     assert not pv.verify(tmp_path / "out").good
     with pytest.raises(pv.InputError, match="digest differs"):
         pv.load(tmp_path / "out")
-    from privet.publishers.reading import digest
+    from privet.release.verify import digest
 
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     manifest["files"][0]["sha256"] = digest(path)
@@ -142,7 +142,7 @@ def test_a_forged_card_is_refused(
 def test_nonsense_in_files_is_refused_in_words(
     model: pv.NaiveBayes, tmp_path: Path, file: str, path: list[object], value: object
 ) -> None:
-    from privet.publishers.reading import digest
+    from privet.release.verify import digest
 
     safe = pv.publish(model, [PROMISE])
     safe.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
@@ -259,7 +259,7 @@ def test_noise_has_the_scale_it_says() -> None:
     """The mean of |z| is 2q/(1 - q^2) with q = e^(-1/scale)."""
     from math import exp
 
-    from privet.publishers.noise import discrete_laplace
+    from privet.classifier.transforms.dp_noise import discrete_laplace
 
     dice = random.Random(0)
     for scale in (Fraction(1, 2), Fraction(3), Fraction(10)):

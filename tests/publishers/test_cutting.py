@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privet.beliefs import Ceiling
-from privet.counts import Domain
-from privet.engines.room import size_of
-from privet.publishers import attributes, cutloops, cutters, cutting
-from privet.publishers.farey import NEVER, most
-from privet.publishers.hierarchies import Hierarchy
+from privet.engine.duckdb.room import size_of
+from privet.microdata.generalisation import cutloops, cutters, domain_order, kernels
+from privet.values.beliefs import Ceiling
+from privet.values.contingency import Domain
+from privet.values.farey import NEVER, most
+from privet.values.hierarchies import Hierarchy
 
 STEP_BY_STEP = cutters.wrapped("python")
 PATHS = {
@@ -23,7 +23,7 @@ PATHS = {
 
 
 @pytest.fixture(scope="module")
-def compiled() -> cutting.Cutter:
+def compiled() -> kernels.Cutter:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
     found = cutters.compiled()
     assert found is not None
@@ -37,19 +37,19 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
         Domain("h", [None, *PATHS]),
     ]
     made = [
-        attributes.ordered(domains[0]),
-        attributes.flat(domains[1], rng.random(8)),
-        attributes.tree(domains[2], Hierarchy(PATHS)),
+        domain_order.ordered(domains[0]),
+        domain_order.flat(domains[1], rng.random(8)),
+        domain_order.tree(domains[2], Hierarchy(PATHS)),
     ]
     codes = [rng.integers(0, len(d), lines) for d in domains]
     placed = [a.place[c] for a, c in zip(made, codes, strict=True)]
     others = [rng.integers(0, 5, lines), rng.integers(0, 3, lines)]
     rows = np.column_stack([*placed, *others, rng.integers(1, 4, lines)])
-    return attributes.shape(made), rows.astype(np.int16)
+    return domain_order.shape(made), rows.astype(np.int16)
 
 
-def random_rules(rng: np.random.Generator) -> cutting.Rules:
-    return cutting.Rules(
+def random_rules(rng: np.random.Generator) -> kernels.Rules:
+    return kernels.Rules(
         np.array([3]),
         np.array([0, 5]),
         int(rng.integers(1, 8)),
@@ -65,13 +65,13 @@ def random_rules(rng: np.random.Generator) -> cutting.Rules:
 @pytest.mark.parametrize("target", [-1, 4])
 @pytest.mark.parametrize("seed", range(15))
 def test_all_ways_make_the_same_tree(
-    seed: int, target: int, compiled: cutting.Cutter
+    seed: int, target: int, compiled: kernels.Cutter
 ) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, int(rng.integers(1, 120)))
-    rules, aim = random_rules(rng), cutting.aim(target, 3)
+    rules, aim = random_rules(rng), kernels.aim(target, 3)
     found = []
-    for loops in (cutting.NUMPY, STEP_BY_STEP, compiled):
+    for loops in (kernels.NUMPY, STEP_BY_STEP, compiled):
         cells, worst = rows.copy(), np.tile([0, 1], (2, 1))
         lines = loops.finish(cells, 0, len(cells), shape, aim, rules, worst)
         assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, cells.tolist()))
@@ -80,30 +80,30 @@ def test_all_ways_make_the_same_tree(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_all_ways_see_and_count_the_same(seed: int, compiled: cutting.Cutter) -> None:
+def test_all_ways_see_and_count_the_same(seed: int, compiled: kernels.Cutter) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, 30)
     rules = random_rules(rng)
     for target in (-1, 4):
         seen = [
-            loops.survey(rows, 3, 28, shape, cutting.aim(target, 3))
-            for loops in (cutting.NUMPY, STEP_BY_STEP, compiled)
+            loops.survey(rows, 3, 28, shape, kernels.aim(target, 3))
+            for loops in (kernels.NUMPY, STEP_BY_STEP, compiled)
         ]
         for other in seen[1:]:
             for mine, theirs in zip(seen[0], other, strict=True):
                 assert mine.tolist() == theirs.tolist()
     tallies = [
         loops.tally(rows, 3, 28, 0, 200, rules)
-        for loops in (cutting.NUMPY, STEP_BY_STEP, compiled)
+        for loops in (kernels.NUMPY, STEP_BY_STEP, compiled)
     ]
     assert tallies[0][0].tolist() == tallies[1][0].tolist() == tallies[2][0].tolist()
     assert tallies[0][1] == tallies[1][1] == tallies[2][1]
 
 
 def test_numbers_beyond_the_table_have_logarithms_too() -> None:
-    logs = cutting.aim(0, 2).logs
+    logs = kernels.aim(0, 2).logs
     numbers = np.array([0, 1, 8, 2**20, 2**40 + 12345])
-    found = cutting.times_log(numbers, logs)
+    found = kernels.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
     assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
     plain = [STEP_BY_STEP and cutloops.times_log(int(n), logs) for n in numbers]

@@ -15,8 +15,8 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engines.base import Amount, Run, Tally
-from privet.engines.held import (
+from privet.engine.protocol import Amount, Run, Tally
+from privet.engine.remote.partitioned_counts import (
     Blocking,
     Counting,
     Held,
@@ -27,8 +27,8 @@ from privet.engines.held import (
     Work,
     Working,
 )
-from privet.publishers import grouping, handing
-from privet.publishers.boxes import Partition
+from privet.microdata.generalisation import distributed_rows, mondrian
+from privet.microdata.generalised_values import Partition
 
 JOBS = ["Cook", "Judge", "Trader", "Nurse", "Clerk", None]
 ILLS = ["flu", "flu", "flu", "cold", "hiv", None]
@@ -195,8 +195,8 @@ def test_the_groups_are_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(grouping, "AT_ONCE", at_once)
-    monkeypatch.setattr(handing, "AT_ONCE", at_once)
+    monkeypatch.setattr(mondrian, "AT_ONCE", at_once)
+    monkeypatch.setattr(distributed_rows, "AT_ONCE", at_once)
     promises = [p for p in STATED[stated] if isinstance(p, pv.Promise)]
     measures = [p for p in STATED[stated] if isinstance(p, pv.Measure)]
     method = pv.Mondrian(utility=utility)
@@ -204,7 +204,7 @@ def test_the_groups_are_the_same(
     with opened(some_people(150, 4), "arrow", tmp_path, **ROLES) as table:
         machines = Machines(table)
         for engine, here in ((table.engine, 0), (machines, 10)):
-            monkeypatch.setattr(handing, "HERE", here)
+            monkeypatch.setattr(distributed_rows, "HERE", here)
             own = replace(table, engine=engine)
             prepared = method.prepare(own, promises, measures, Run())
             partition, refined = method.group(own, prepared)
@@ -220,12 +220,12 @@ def test_the_groups_are_the_same(
 def test_few_cells_are_brought_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing, "HERE", 100)
+    monkeypatch.setattr(distributed_rows, "HERE", 100)
     with opened(some_people(300, 4), "arrow", tmp_path, **ROLES) as table:
         few = replace(table, engine=Machines(table))
         few = few.with_roles(replace(table.roles, quasi=NAMES[:1], target=None))
-        found = handing.handed(few, [NAMES[0], NAMES[3]], Run())
-        assert not isinstance(found, handing.Handed)
+        found = distributed_rows.handed(few, [NAMES[0], NAMES[3]], Run())
+        assert not isinstance(found, distributed_rows.Handed)
         assert found is not None
         assert sum(r[-1] for r in some_people(300, 4).rows) == found.people
 
@@ -236,8 +236,8 @@ def test_few_cells_are_brought_here(
 def test_places_cut_or_hand_over(
     kind: str, stated: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handing, "HERE", 10)
-    monkeypatch.setattr(handing, "AT_ONCE", 60)
+    monkeypatch.setattr(distributed_rows, "HERE", 10)
+    monkeypatch.setattr(distributed_rows, "AT_ONCE", 60)
     people, found = some_people(200, 6), []
     for where in ("arrow", kind):
         with opened(people, where, tmp_path, **ROLES) as table:

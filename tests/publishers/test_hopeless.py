@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engines import counting
-from privet.engines.base import Tally
-from privet.grouped import Grouped
-from privet.publishers import hopeless
+from privet.engine.counting import counter
+from privet.engine.protocol import Tally
+from privet.microdata.suppression import hopeless
+from privet.values.equivalence_classes import Grouped
 
 KINDS = ("text", "text", "integer", "text", "text")
 NAMES = [f"{kind} {i}" for i, kind in enumerate(KINDS)]
@@ -128,7 +128,7 @@ def test_counts_in_parts_are_put_together(tmp_path: Path) -> None:
     with opened(people, "arrow", tmp_path, **ROLES) as table:
         expected = published(table, "3/4")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "CELLS_AT_ONCE", 25)
+        patch.setattr(counter, "CELLS_AT_ONCE", 25)
         with opened(people, "arrow", tmp_path, **ROLES) as table:
             assert len(list(table.count([Tally((NAMES[0],), NAMES[3])]))) > 2
             assert expected == published(table, "3/4")

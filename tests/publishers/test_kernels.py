@@ -13,10 +13,17 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.audits.compiled import SWITCH
-from privet.beliefs import Ceiling
-from privet.publishers import kernels, loops
-from privet.publishers.kernels import Asked, Groups, Kernels, Limits, Moved, Rows
+from privet.microdata.suppression import kernels, loops
+from privet.microdata.suppression.kernels import (
+    Asked,
+    Groups,
+    Kernels,
+    Limits,
+    Moved,
+    Rows,
+)
+from privet.values.beliefs import Ceiling
+from privet.values.jit import SWITCH
 
 
 def _split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Moved:

@@ -14,13 +14,13 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
-from privet.audits.unflattened import card_behind
-from privet.publishers import mitigations as module
-from privet.publishers import people
-from privet.publishers.mitigations import mitigations
-from privet.publishers.models import method_from
-from privet.publishers.people import People
-from privet.publishers.tables import ratios, whole_counts
+from privet.classifier.attacks import mitigations as module
+from privet.classifier.attacks import people
+from privet.classifier.attacks.mitigations import mitigations
+from privet.classifier.attacks.people import People
+from privet.classifier.attacks.unflattened import card_behind
+from privet.classifier.publish import method_from
+from privet.classifier.transforms.tables import ratios, whole_counts
 
 from .test_classifiers import PROMISE, adults
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from privet.engines.base import Run, Tally
-from privet.publishers.boxes import spelled
+from privet.engine.protocol import Run, Tally
+from privet.microdata.generalised_values import spelled
 
 pytestmark = pytest.mark.engines
 

@@ -14,16 +14,16 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
-from privet.errors import TooLarge
-from privet.publishers import gap
-from privet.publishers.closeness import closeness
-from privet.publishers.splitting import (
+from privet.classifier.scores import Scores
+from privet.classifier.transforms import gap
+from privet.classifier.transforms.r_closeness import closeness
+from privet.classifier.transforms.splitting import (
     bound_of_statement_14,
     flipped_by,
     least_of_statement_14,
     paper_est,
 )
-from privet.releases.scores import Scores
+from privet.errors import TooLarge
 
 FAR = named((21, 401), [[[1, 400], [20, 1]]])
 """One attribute whose values tell the classes far apart."""

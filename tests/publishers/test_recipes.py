@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.releases.recipe import Cut, Hide
+from privet.microdata.recipe import Cut, Hide
 from publishers.examples import bank, discharged, jobs, released, written
 
 PROMISE = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), {"ill": "x"})

@@ -14,7 +14,7 @@ import pytest
 import privet as pv
 from engines.servers import postgres, postgres_table, spark, spark_frame
 from engines.tables import cells
-from privet.collect.store import Store
+from privet.responses.collect.store import Store
 from privet.table import Table
 
 pytestmark = pytest.mark.engines

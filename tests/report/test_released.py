@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 import privet as pv
-from privet.publishers.note import note
-from privet.report.released import as_text, summary
+from privet.microdata.report import as_text, summary
+from privet.release.note import note
 
 
 def test_measures_are_no_shares() -> None:

@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 import privet as pv
-from privet.policy.measure import KINDS
-from privet.report import measured
+from privet.microdata import measured
+from privet.policy.measures import KINDS
 
 EVIL = "<b>Tom\x1b[31m</b>"
 

@@ -18,7 +18,7 @@ from privet import (
     Shift,
     Witness,
 )
-from privet.finding import Basis, Verdict
+from privet.findings import Basis, Verdict
 from privet.report import words
 from report.examples import (
     audit,

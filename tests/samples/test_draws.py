@@ -13,11 +13,11 @@ import pytest
 
 import privet as pv
 from oracle.responses import reports
-from privet.engines import chance
-from privet.engines.chance import WORD, Bits, Choice, Coin
-from privet.learn.solving import estimated
-from privet.publishers.disguise import disguise_codes
-from privet.releases.channels import Keep
+from privet.engine.randomise import exact_sampling
+from privet.engine.randomise.exact_sampling import WORD, Bits, Choice, Coin
+from privet.responses.channels import Keep
+from privet.responses.disguise import disguise_codes
+from privet.responses.estimate import estimated
 
 N = 200_000
 
@@ -226,4 +226,4 @@ def test_a_wrong_truth_biases_estimates() -> None:
 
 def test_kept_columns_are_untouched() -> None:
     codes = [np.arange(5)]
-    assert codes is chance.kept(codes, Bits())
+    assert codes is exact_sampling.kept(codes, Bits())

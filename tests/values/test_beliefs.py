@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet import Belief, Ceiling, InputError, Ratio, Shift
-from privet.beliefs import Limit, limit_from
+from privet.values.beliefs import Limit, limit_from
 
 shares = st.fractions(0, 1, max_denominator=60)
 levels = st.fractions(Fraction(1, 60), 1, max_denominator=60)

@@ -8,8 +8,16 @@ from math import prod
 import numpy as np
 import pytest
 
-from privet.counts import MOST_KEYS, Counts, Domain, added, packed, summed, unpacked
-from privet.grouped import Grouped, grouped
+from privet.values.contingency import (
+    MOST_KEYS,
+    Counts,
+    Domain,
+    added,
+    packed,
+    summed,
+    unpacked,
+)
+from privet.values.equivalence_classes import Grouped, grouped
 
 SMALL, WIDE, HUGE = [3, 1, 4], [40_000, 70_000, 5], [2**31, 2**31, 3]
 """Sizes that fit 32 bits, 64 bits, and neither."""

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet import exact
 from privet.errors import InputError
+from privet.values import exact
 
 fractions = st.fractions()
 shares = st.fractions(0, 1)

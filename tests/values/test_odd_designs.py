@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.learn.solving import estimated
-from privet.releases.elimination import PRIMES, _vanishes, inverted, is_singular
+from privet.responses.estimate import estimated
+from privet.values.elimination import PRIMES, _vanishes, inverted, is_singular
 
 SMALL = st.integers(1, 4).flatmap(
     lambda n: st.lists(

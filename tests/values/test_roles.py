@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet import Bins, InputError, RoleConflict, Roles
 from privet.errors import ColumnNotFound
-from privet.roles import Column, Schema, names
+from privet.values.schema import Column, Schema, names
 
 # Bins -------------------------------------------------------------------------------
 

@@ -8,15 +8,15 @@ from shlex import join
 
 import pyarrow.csv as pa_csv
 
-from privet.audits import audit, bound
-from privet.audits.frontier import skyline
 from privet.demo.patients import POLICY, patients
 from privet.errors import InputError
-from privet.finding import Audit
+from privet.findings import Audit
+from privet.microdata.report import as_text, summary
+from privet.microdata.skyline.skyline_find import skyline
+from privet.microdata.skylines import headline
 from privet.policy import Policy
-from privet.publishers import publish, verify
-from privet.report.released import as_text, summary
-from privet.report.skylines import headline
+from privet.release.audit import audit, bound
+from privet.release.publish import publish, verify
 from privet.table import read
 
 MARK = ".privet-demo"

@@ -3,8 +3,8 @@
 Only names, kinds and numbers of different values are looked at, never a cell.
 """
 
-from privet.draft.guesses import Guess, guess_roles
-from privet.draft.text import draft_policy
-from privet.engines.base import ColumnSummary
+from privet.draft.draft_policy import draft_policy
+from privet.draft.guess_roles import Guess, guess_roles
+from privet.engine.protocol import ColumnSummary
 
 __all__ = ["ColumnSummary", "Guess", "draft_policy", "guess_roles"]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from privet.adversary import Bayesian, Insider, Linker, Reconstructor
-from privet.beliefs import Ceiling
 from privet.errors import Problem, what_exists
-from privet.policy.promise import Promise
+from privet.policy.promises import Promise
 from privet.policy.view import is_query
-from privet.roles import Roles
+from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
+from privet.values.beliefs import Ceiling
+from privet.values.schema import Roles
 
 if TYPE_CHECKING:
-    from privet.policy.document import Policy
+    from privet.policy.policy import Policy
 
 Named = tuple[str, Sequence[str]]
 """A key that names columns, and the columns."""

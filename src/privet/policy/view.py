@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privet.errors import InputError
-from privet.roles import names
+from privet.values.schema import names
 
 
 @dataclass(frozen=True)

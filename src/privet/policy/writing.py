@@ -8,8 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from privet.errors import InputError
-from privet.policy.document import Policy
-from privet.roles import Bins
+from privet.policy.policy import Policy
+from privet.values.schema import Bins
 
 
 def write(policy: Policy) -> str:

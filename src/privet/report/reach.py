@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from privet.report import reconstructed
+from privet.views import report
 
 REACH = {
-    "reconstructor": reconstructed.REACH,
+    "reconstructor": report.REACH,
     "linker": (
         "Covered: someone who sees this table and knows the listed columns of one "
         "person. Not covered: someone who knows more columns, who knows other people "

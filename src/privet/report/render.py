@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from privet.finding import Verdict
+from privet.findings import Verdict
 from privet.report.words import SYMBOLS, numbered, plain
 
 if TYPE_CHECKING:

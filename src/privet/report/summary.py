@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from privet.finding import Audit, Finding
+from privet.findings import Audit, Finding
 from privet.policy import Measure
 from privet.report import words
 

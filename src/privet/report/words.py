@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from privet.adversary import Bayesian, Insider, Linker, listed
-from privet.beliefs import Belief, Ceiling, Limit, Ratio, Shift
-from privet.exact import percent, written
-from privet.finding import Audit, Basis, Finding, Reconstruction, Verdict, Witness
+from privet.findings import Audit, Basis, Finding, Reconstruction, Verdict, Witness
+from privet.microdata import insiders, measured
 from privet.policy import Measure, Promise
-from privet.report import insiders, measured, reconstructed
 from privet.report.reach import REACH
 from privet.report.short import cut_short
+from privet.values.adversaries import Bayesian, Insider, Linker, listed
+from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
+from privet.values.exact import percent, written
+from privet.views import report
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
@@ -90,7 +91,7 @@ def explain(finding: Finding) -> str:
             "to be sure of: 0 %."
         )
     if isinstance(finding.witness, Reconstruction):
-        return reconstructed.explain(finding.witness, finding, value, plain)
+        return report.explain(finding.witness, finding, value, plain)
     return _sure(finding.witness, finding.promise.limit)
 
 
@@ -266,7 +267,7 @@ def beyond(finding: Finding) -> str:
     if not groups:
         return ""
     if isinstance(witness, Reconstruction):
-        return reconstructed.beyond(finding, witness)
+        return report.beyond(finding, witness)
     what = _past(finding)
     if not above:
         none = f"None of the {groups:,} groups is"

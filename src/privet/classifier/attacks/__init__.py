@@ -1,0 +1,1 @@
+"""What a shipped attack finds out about a published classifier."""

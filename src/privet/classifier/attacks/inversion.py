@@ -1,0 +1,259 @@
+"""The red team: work out the original counts from a published classifier.
+
+A scorecard tells the ratios of the original counts, to an unknown power. Whoever knows
+the class sizes reads the power off the base points, and ratios of whole numbers give
+away the numbers. Published counts and synthetic rows tell what the scorecard behind
+them tells, as far as whole rows do. Not part of any promise; so that stewards see what
+is not promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+
+from privet.classifier.attacks.unflattened import Doubts, card_behind
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scorecard import Scorecard
+from privet.errors import InputError, what_exists
+from privet.values import exact
+from privet.values.exact import Number
+
+Cells = tuple[tuple[tuple[int | None, ...], ...], ...]
+"""Guesses by attribute, value and class; None: no guess."""
+
+
+MOST_GUESSES = 200_000
+"""Counts that may be guessed while exponents are tried."""
+
+ALIKE = 1e-9
+"""Class sizes so near to each other tell no exponent."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recovered:
+    """What an inverter takes for the original counts. Sensitive where it is right."""
+
+    exponent: float
+    """What scores were raised to, as far as the inverter can tell."""
+    cells: Cells
+    """The counts, guessed."""
+
+    def right(self, truth: ClassifierViews) -> Fraction:
+        """The share of the original counts that are guessed exactly."""
+        pairs = [
+            (guess, n)
+            for table, true in zip(self.cells, truth.cells, strict=True)
+            for row, counts in zip(table, true, strict=True)
+            for guess, n in zip(row, counts, strict=True)
+        ]
+        return Fraction(sum(g == n for g, n in pairs), max(len(pairs), 1))
+
+    def __repr__(self) -> str:
+        return f"Recovered(exponent about {self.exponent:.4g})"
+
+
+@dataclass(frozen=True)
+class Inverter:
+    """Somebody who knows how a classifier was flattened, and the class sizes.
+
+    >>> Inverter({"50K": 2, "70K": 5}).words()
+    'someone who knows how the classifier was made, and the size of each class'
+    """
+
+    class_sizes: Mapping[str, int] = field(default_factory=dict)
+    """Rows per class: often public."""
+    smoothing: Fraction = Fraction(1)
+    """What was added to every count; 1 is the usual choice."""
+    margin: Fraction = Fraction(0)
+    """How far numbers were moved at random, as the release declares."""
+
+    def __init__(
+        self,
+        class_sizes: Mapping[str, int],
+        *,
+        smoothing: Number = 1,
+        margin: Number = 0,
+    ) -> None:
+        if not class_sizes or any(n <= 0 for n in class_sizes.values()):
+            raise InputError("class_sizes must be rows per class, each above 0.")
+        object.__setattr__(self, "class_sizes", dict(class_sizes))
+        object.__setattr__(self, "smoothing", exact.fraction(smoothing, "smoothing"))
+        object.__setattr__(self, "margin", exact.fraction(margin, "margin"))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            "someone who knows how the classifier was made, and the size of each class"
+        )
+
+    def attack(self, release: Any) -> Recovered:
+        """Guess every original count from a release, its scorecard, or its counts."""
+        card = getattr(release, "card", release)
+        doubts: Doubts | None = None
+        if isinstance(card, ClassifierViews):
+            card, doubts = card_behind(card)
+        if not isinstance(card, Scorecard):
+            raise InputError("An inverter must have a published classifier to attack.")
+        sizes = self._sizes(card.labels)
+        beta = self._exponent(card, sizes)
+        tables = [
+            self._attribute(card, i, sizes, beta, doubts[i] if doubts else None)
+            for i in range(len(card.attributes))
+        ]
+        return Recovered(beta, tuple(tables))
+
+    def _sizes(self, labels: Sequence[str]) -> list[int]:
+        missing = [c for c in labels if c not in self.class_sizes]
+        if missing:
+            known = list(self.class_sizes)
+            raise InputError(
+                f"class_sizes must name every class; {missing[0]!r} is missing. "
+                f"{what_exists(missing[0], known)}"
+            )
+        return [self.class_sizes[c] for c in labels]
+
+    def _exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
+        """From base points and class sizes; by trial where all classes are alike."""
+        start = card.totals({})
+        c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
+        apart = log2(sizes[c]) - log2(sizes[d])
+        if apart > ALIKE:
+            head = (c - d) * len(sizes) * (len(card.attributes) + 2) + (c - d)
+            lead = (start[c] - start[d] - head) / card.scale
+            return max(lead / apart, 1e-6)
+        cells = len(sizes) * sum(map(len, card.points))
+        steps = min(400, max(20, MOST_GUESSES // cells))
+        tried = [k / steps for k in range(1, steps + 1)]
+        return max(tried, key=lambda b: (self._whole(card, sizes, b), b))
+
+    def _whole(self, card: Scorecard, sizes: Sequence[int], beta: float) -> float:
+        """How well an exponent makes counts that add up; the best is the truth."""
+        misses = [
+            abs(sum(row[c] or 0 for row in table) - n) / n
+            for i in range(len(card.attributes))
+            for table in [self._attribute(card, i, sizes, beta)]
+            for c, n in enumerate(sizes)
+        ]
+        return -round(sum(misses), 6)
+
+    def _attribute(
+        self,
+        card: Scorecard,
+        i: int,
+        sizes: Sequence[int],
+        beta: float,
+        doubts: Sequence[float] | None = None,
+    ) -> tuple[tuple[int | None, ...], ...]:
+        """Counts of one attribute: ratios of whole numbers that add up to the sizes."""
+        extra = self.smoothing * len(card.points[i])
+        wholes = [Fraction(n) + extra for n in sizes]
+        per = [float(w / wholes[0]) for w in wholes]
+        ratios = [
+            [
+                _power((row[c] - row[0]) / card.scale / beta) * per[c]
+                for c in range(len(sizes))
+            ]
+            for row in card.points[i]
+        ]
+        sure = _precision(card, beta) + float(self.margin) / (len(card.points) + 1)
+        precision = [sure + d / beta for d in doubts or [0.0] * len(ratios)]
+        scales = self._scales(ratios, wholes, precision)
+        return tuple(
+            tuple(self._count(s * x, n) for x, n in zip(row, sizes, strict=True))
+            for s, row in zip(scales, ratios, strict=True)
+        )
+
+    def _count(self, smoothed: float, size: int) -> int | None:
+        if not abs(smoothed) < 2**53:
+            return None
+        count = round(smoothed - float(self.smoothing))
+        return count if 0 <= count <= size else None
+
+    def _scales(
+        self,
+        ratios: list[list[float]],
+        wholes: Sequence[Fraction],
+        precision: Sequence[float],
+    ) -> list[float]:
+        """The first class's smoothed count of each value."""
+        if len(ratios) <= len(wholes):  # as many equations as unknowns
+            matrix = np.array(ratios).T
+            found = np.linalg.lstsq(matrix, np.array(wholes, dtype=float), rcond=None)
+            return [float(s) for s in found[0]]
+        unit = self.smoothing.denominator
+        most = max(1, int(wholes[0] * unit))
+        least = [
+            _denominator(row, most, p) / unit
+            for row, p in zip(ratios, precision, strict=True)
+        ]
+        return _added_up(least, ratios, [float(w) for w in wholes])
+
+
+def _power(doublings: float) -> float:
+    """Two to a power; a wrong exponent may ask for the impossible."""
+    return float(2.0 ** min(max(doublings, -200.0), 200.0))
+
+
+def _precision(card: Scorecard, beta: float) -> float:
+    """How far a ratio may be off: points are rounded up, and then raised."""
+    return max(2 * len(card.labels) / card.scale / beta, 1e-13)
+
+
+def _denominator(row: Sequence[float], most: int, precision: float) -> int:
+    """The least whole number that makes whole numbers of all ratios, nearly."""
+    best = 1
+    for x in row[1:]:
+        off = min(2 * precision, 0.5)
+        _, found = _simplest(x * best * (1 - off), x * best * (1 + off))
+        if found * best > most:
+            found = (
+                Fraction(x * best).limit_denominator(max(1, most // best)).denominator
+            )
+        best *= found
+    return best
+
+
+def _simplest(low: float, high: float, depth: int = 60) -> tuple[int, int]:
+    """The fraction between two positive numbers with the least denominator.
+
+    >>> _simplest(0.33, 0.34), _simplest(2.9, 3.1), _simplest(0.142857, 0.142858)
+    ((1, 3), (3, 1), (1, 7))
+    """
+    whole = ceil(low)
+    if whole <= high or not depth or low > 2**40:
+        return whole, 1
+    below = whole - 1
+    part, parts = _simplest(1 / (high - below), 1 / (low - below), depth - 1)
+    return below * part + parts, part
+
+
+def _added_up(
+    least: list[float], ratios: list[list[float]], wholes: Sequence[float]
+) -> list[float]:
+    """Multiply some of the numbers so that all add up to what is known."""
+    scales = list(least)
+    for _ in range(len(least)):
+        missing = [
+            w - sum(s * row[c] for s, row in zip(scales, ratios, strict=True))
+            for c, w in enumerate(wholes)
+        ]
+        if missing[0] < 0.5:
+            break
+        fits = [
+            (abs(round(missing[0] / s) * s * row[c] - missing[c]), t, missing[0] / s)
+            for c in (len(wholes) - 1,)
+            for t, (s, row) in enumerate(zip(least, ratios, strict=True))
+            if abs(missing[0] / s - round(missing[0] / s)) < 1e-3
+        ]
+        close = [f for f in fits if f[0] < 0.5]
+        if not close:
+            break
+        _, t, times = min(close)
+        scales[t] += round(times) * least[t]
+    return scales

@@ -1,0 +1,164 @@
+"""What helps against inversion, and what it costs: one line for each way.
+
+Somebody who knows how a classifier was flattened works out original counts. Noise
+first, moving every number within a declared margin, coarse points and small tables
+leave less of them, and change some predictions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from privet.classifier.attacks.inversion import Inverter
+from privet.classifier.attacks.people import People
+from privet.classifier.publish import Method, method_for
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.transforms.extended_safety_transform import (
+    ExtendedSafetyTransform,
+)
+from privet.classifier.transforms.safety_transform import SafetyTransform
+from privet.errors import Infeasible, InputError, TooLarge
+from privet.policy import Promise
+
+EPSILONS = ("1", "0.1")
+"""Privacy losses that are tried."""
+MARGINS = ("0.1", "0.5")
+"""Margins that are tried."""
+BITS = (12, 8)
+"""Lengths of points that are tried."""
+ROWS = (100_000, 10_000, 1_000)
+"""Sizes of synthetic tables that are tried."""
+
+
+@dataclass(frozen=True)
+class Mitigated:
+    """What one way of publishing costs, and what it leaves to an inverter."""
+
+    name: str
+    """The way: `noise first`, `margin jitter`, `coarse points` or `small table`."""
+    setting: str
+    """How it was set, such as `epsilon 1`."""
+    agreement: float | None
+    """Share of people predicted as the original does, as the counts have them."""
+    recovered: float | None
+    """Share of the original counts that an inverter works out."""
+    exponent: float | None = None
+    """What the inverter takes for the exponent."""
+    note: str = ""
+    """Why there are no numbers, where there are none."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For a report."""
+        return dict(vars(self))
+
+
+def mitigations(
+    views: ClassifierViews,
+    promises: Sequence[Promise],
+    method: Method | None = None,
+) -> list[Mitigated]:
+    """Publish a classifier in each way, attack it, and see what it still predicts.
+
+    Parameters
+    ----------
+    views
+        The original counts.
+    promises
+        What is promised, against a bayesian.
+    method
+        How it is made safe; each way changes one setting of it.
+    """
+    chosen = method or method_for(promises)
+    tried = Tried(views, list(promises), zeros=chosen.zeros)
+    return [tried.line(name, setting, way) for name, setting, way in ways(chosen)]
+
+
+def of_release(
+    views: ClassifierViews, method: Method, shown: Sequence[Scorecard | ClassifierViews]
+) -> Mitigated:
+    """What one release costs and tells: the most of all that it shows."""
+    tried = Tried(views, [], zeros=method.zeros)
+    margin = getattr(method, "margin", None)
+    lines = [tried.judged("this release", _set(method), x, margin) for x in shown]
+    return max(lines, key=lambda x: x.recovered or 0.0)
+
+
+def _set(method: Method) -> str:
+    """The mitigations of a method, in words."""
+    said = {
+        "epsilon": "epsilon {}",
+        "margin": "margin {}",
+        "bits": "{} bits",
+        "rows": "{:,} rows",
+    }
+    found = {k: getattr(method, k, None) for k in said}
+    return ", ".join(
+        said[k].format(f"{float(v):g}" if isinstance(v, Fraction) else v)
+        for k, v in found.items()
+        if v is not None
+    )
+
+
+def ways(method: Method) -> Iterator[tuple[str, str, Method]]:
+    """A method without mitigation, and with each."""
+    if isinstance(method, ExtendedSafetyTransform):
+        plain: Method = replace(method, bits=None)
+        yield "precise points", "", plain
+        if not method.paper:
+            yield from _coarse(plain)
+        return
+    bare = replace(method, bits=None, epsilon=None, margin=None, rows=None, seed=None)
+    yield "precise points", "", bare
+    for e in EPSILONS:
+        yield "noise first", f"epsilon {e}", replace(bare, epsilon=Fraction(e))
+    for m in MARGINS:
+        yield "margin jitter", f"margin {m}", replace(bare, margin=Fraction(m))
+    yield from _coarse(bare)
+    for n in ROWS if bare.mode == "tight" else ():
+        yield "small table", f"{n:,} rows", replace(bare, rows=n)
+
+
+def _coarse(plain: Method) -> Iterator[tuple[str, str, Method]]:
+    for b in BITS:
+        yield "coarse points", f"{b} bits", replace(plain, bits=b)
+
+
+class Tried:
+    """One classifier, published again and again."""
+
+    def __init__(
+        self, views: ClassifierViews, promises: list[Promise], *, zeros: str
+    ) -> None:
+        self.views, self.promises = views, promises
+        prepared = SafetyTransform(zeros=zeros).prepared(views)
+        self.smoothing = prepared.smoothing
+        self.people = People.of(prepared.scores)
+        self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
+
+    def line(self, name: str, setting: str, method: Method) -> Mitigated:
+        """Publish it in one way."""
+        try:
+            made = method.apply(self.views, self.promises)
+        except (Infeasible, InputError, TooLarge) as no:
+            return Mitigated(name, setting, None, None, note=str(no))
+        shown = made.card if made.table is None else made.table.views
+        return self.judged(name, setting, shown, getattr(method, "margin", None))
+
+    def judged(
+        self,
+        name: str,
+        setting: str,
+        shown: Scorecard | ClassifierViews,
+        margin: Fraction | None,
+    ) -> Mitigated:
+        """What is published costs and tells so much."""
+        attacker = Inverter(self.sizes, smoothing=self.smoothing, margin=margin or 0)
+        found = attacker.attack(shown)
+        right = float(found.right(self.views))
+        same = self.people.agreement(shown)
+        return Mitigated(name, setting, same, right, found.exponent)

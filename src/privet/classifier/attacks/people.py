@@ -1,0 +1,105 @@
+"""People as a naive Bayes classifier has them: what share of them is predicted alike.
+
+A classifier keeps counts and no rows. Its own scores say how common each tuple is, and
+how likely each class is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.scores import GUARD, Floats, Scores
+
+MOST_TUPLES = 200_000
+"""Tuples that are weighed one by one; of more, this many are drawn."""
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Tuples, how many people each stands for, and what they are predicted to be."""
+
+    codes: tuple[Any, ...]
+    """The values of one attribute each, by index."""
+    weights: Floats
+    """How common each tuple is; they add up to 1."""
+    leads: Floats
+    """The original's scores, as logarithms, by tuple and class."""
+
+    @classmethod
+    def of(cls, scores: Scores) -> People:
+        """Every tuple as often as its scores say; or many that are drawn like that."""
+        view = scores.normalised
+        domains = [len(t) for t in view.factors]
+        if (tuples := prod(domains)) <= MOST_TUPLES:
+            codes = tuple(np.indices(domains).reshape(len(domains), tuples))
+            logs = _sums(view.log_weights, view.log_factors, codes)
+            weights = np.exp2(logs - logs.max()).sum(axis=1)
+        else:
+            codes = _drawn(view, MOST_TUPLES)
+            weights = np.ones(MOST_TUPLES)
+        leads = _sums(scores.log_weights, scores.log_factors, codes)
+        return cls(codes, weights / weights.sum(), leads)
+
+    def agreement(self, made: Scorecard | ClassifierViews) -> float:
+        """The share of people for whom another classifier predicts the same."""
+        if isinstance(made, Scorecard):
+            base = np.array([t / made.scale for t in made.totals({})])
+            tables = [
+                np.array([[p / made.scale for p in row] for row in t])
+                for t in made.points
+            ]
+            found = _best(_sums(base, tables, self.codes))
+        else:
+            scores = made.scores
+            found = _best(_sums(scores.log_weights, scores.log_factors, self.codes))
+        return self._alike(found)
+
+    def restricted(self, classes: Sequence[int]) -> tuple[float, float]:
+        """Where some classes only are predicted: the share alike, and that is right."""
+        only = np.full(self.leads.shape[1], -np.inf)
+        only[list(classes)] = 0
+        found = _best(self.leads + only)
+        top = self.leads.max(axis=1, keepdims=True)
+        shares = np.exp2(self.leads - np.where(np.isfinite(top), top, 0))
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+        right = shares[np.arange(len(found)), found]
+        return self._alike(found), float((self.weights * right).sum())
+
+    def _alike(self, found: Any) -> float:
+        other = found != _best(self.leads)
+        return max(0.0, 1 - float(self.weights[other].sum()))
+
+
+def _sums(start: Floats, tables: Sequence[Floats], codes: Sequence[Any]) -> Floats:
+    found: Floats = start[None, :] + sum(
+        table[at] for table, at in zip(tables, codes, strict=True)
+    )
+    return found
+
+
+def _best(sums: Floats) -> Any:
+    """The best class of each row; of those nearly equal the last."""
+    near = sums >= sums.max(axis=1, keepdims=True) - GUARD
+    return sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
+
+
+def _drawn(view: Scores, rows: int) -> tuple[Any, ...]:
+    """Tuples drawn as the classifier has them: a class first, then each attribute."""
+    dice = np.random.default_rng(0)
+    shares = np.exp2(view.log_weights - view.log_weights.max())
+    sizes = dice.multinomial(rows, shares / shares.sum())
+    columns = []
+    for table in view.log_factors:
+        parts = []
+        for c, size in enumerate(sizes):
+            p = np.exp2(table[:, c])
+            parts.append(dice.choice(len(table), size, p=p / p.sum()))
+        columns.append(np.concatenate(parts))
+    return tuple(columns)

@@ -1,0 +1,275 @@
+"""Victims of a published classifier: whom an adversary can be surest about.
+
+Mozafari, Zaniolo 2009, section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Any, Protocol
+
+from privet.classifier.amplification import pair_odds
+from privet.classifier.possible_tables import (
+    MOST_STEPS,
+    Told,
+    factor_bound,
+    steps,
+    worst_odds_worlds,
+)
+from privet.classifier.posterior_bounds import Extreme, extreme
+from privet.classifier.scores import Scores
+from privet.errors import InputError
+from privet.policy import Promise
+from privet.values.adversaries import Bayesian
+from privet.values.beliefs import Belief, Ceiling, Limit
+
+Prior = Sequence[Fraction]
+"""What is believed of each class beforehand."""
+
+
+class Classifier(Protocol):
+    """What can be judged: scores with names."""
+
+    @property
+    def target(self) -> str:
+        """What is predicted."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, the weakest first."""
+
+    @property
+    def scores(self) -> Scores:
+        """What an adversary takes for the scores."""
+
+    @property
+    def counted(self) -> Any:
+        """Whole counts to average over, or None."""
+
+    @property
+    def slack(self) -> Fraction:
+        """How far a posterior of the scores may be off; 0: they are exact."""
+
+    def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
+        """What is known of a person, by index."""
+
+    def victim_index(self, name: str) -> int:
+        """Where an attribute stands."""
+
+    def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
+        """The same in names and values."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """The belief of one victim in one class, and how far it is proved."""
+
+    label: int
+    prior: Fraction
+    found: Extreme
+
+    @property
+    def others(self) -> Case:
+        """The same of all the other classes together."""
+        value, bound = 1 - self.found.value, 1 - self.found.bound
+        return Case(self.label, 1 - self.prior, Extreme(value, bound, self.found.known))
+
+    @property
+    def belief(self) -> Belief:
+        """The belief that is attained."""
+        return Belief(self.prior, self.found.value)
+
+    @property
+    def bound(self) -> Belief:
+        """The belief that is never passed."""
+        return Belief(self.prior, self.found.bound)
+
+    def gravity(self, limit: Limit) -> tuple[bool, bool, Fraction]:
+        """Beyond the limit first; then what may be; then the largest move."""
+        wrong, open_ = not limit.holds(self.belief), not limit.holds(self.bound)
+        value = self.found.value
+        if isinstance(limit, Ceiling):
+            return wrong, open_, value
+        up = (
+            Fraction(value, self.prior) if self.prior else Fraction(2**60 * (value > 0))
+        )
+        down = Fraction(self.prior, value) if value else Fraction(2**60)
+        return wrong, open_, max(up, down)
+
+
+def cases_of(
+    views: Classifier, promise: Promise, labels: Sequence[int], prior: Prior
+) -> Iterator[Case]:
+    """What decides a promise about classes: their highest and lowest posteriors."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    one = isinstance(promise.limit, Ceiling) and not isinstance(against.knows, Mapping)
+    find = _finder(views, against)
+    for label in labels:
+        for highest in [True] if one else [True, False]:
+            found = widened(find(label, highest), views.slack, highest)
+            yield Case(label, prior[label], found)
+
+
+def _finder(views: Classifier, against: Bayesian) -> Callable[[int, bool], Extreme]:
+    """What finds the highest or lowest posterior of a class."""
+    if isinstance(against.knows, Mapping):
+        return partial(_one_victim, views, against, views.victim(against.knows))
+    kept, at_most = known_to(views, against)
+    scores = views.scores if kept is None else views.scores.over(kept)
+    counts = None if views.counted is None else Told.of(views.counted, kept)
+
+    def find(label: int, highest: bool) -> Extreme:
+        if against.averaging == "rows":
+            found = extreme(scores, label, highest=highest, attributes=at_most)
+        else:
+            found = _averaged(scores, counts, label, highest, at_most)
+        return _renamed(found, kept)
+
+    return find
+
+
+def widened(found: Extreme, slack: Fraction, highest: bool) -> Extreme:
+    """What surely is attained and never passed, where scores are not exact."""
+    if not slack:
+        return found
+    off = slack if highest else -slack
+    value, bound = found.value - off, found.bound + off
+    inside = [min(max(x, Fraction(0)), Fraction(1)) for x in (value, bound)]
+    digits = [Fraction(round(x * 10**12), 10**12) for x in inside]
+    return Extreme(digits[0], digits[1], found.known)
+
+
+def known_to(
+    views: Classifier, against: Bayesian
+) -> tuple[tuple[int, ...] | None, int | None]:
+    """Which attributes may be known, and how many at most; None: all."""
+    if isinstance(against.knows, tuple):
+        return tuple(views.victim_index(name) for name in against.knows), None
+    if isinstance(against.knows, int):
+        return None, min(against.knows, views.scores.attributes)
+    return None, views.scores.attributes if views.slack else None
+
+
+def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
+    if kept is None:
+        return found
+    known = {kept[i]: t for i, t in found.known.items()}
+    return Extreme(found.value, found.bound, known)
+
+
+def _one_victim(
+    views: Classifier,
+    against: Bayesian,
+    known: dict[int, int],
+    label: int,
+    highest: bool,
+) -> Extreme:
+    rows = views.scores.posterior(known)
+    if rows is None:
+        raise InputError("Somebody must fit what is known; nobody does.")
+    if against.averaging == "rows":
+        return Extreme(rows[label], rows[label], known)
+    low, high = _between(views.scores, views.counted, known)
+    ends = (low[label], high[label]) if highest else (high[label], low[label])
+    return Extreme(*ends, known)
+
+
+def _between(
+    scores: Scores, counts: Any, known: Mapping[int, int]
+) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
+    """The belief in each class of somebody who averages: at least, and at most."""
+    if counts is not None and steps(counts, known) <= MOST_STEPS:
+        exactly = Told.of(counts).posterior(known)
+        assert exactly is not None
+        return exactly, exactly
+    rows = scores.posterior(known)
+    assert rows is not None
+    # Without counts, never twice the odds of a random row, nor half of them.
+    apart = Fraction(2) if counts is None else factor_bound(scores, known)
+    low, high = ([f * p / (f * p + 1 - p) for p in rows] for f in (1 / apart, apart))
+    return low, high
+
+
+def _averaged(
+    scores: Scores,
+    counts: Told | None,
+    label: int,
+    highest: bool,
+    at_most: int | None,
+) -> Extreme:
+    """The extreme posterior of somebody who averages over the possible tables."""
+    others = [d for d in range(scores.classes) if d != label]
+    found = [
+        _pair(scores, counts, (label, d) if highest else (d, label), at_most)
+        for d in others
+    ]
+    bound = _share([most for _, most, _ in found], highest)
+    if len(others) == 1:
+        least, _, known = found[0]
+        value = _share([least], highest)
+        return Extreme(value, bound, known)
+    victims = [known for _, _, known in found if known]
+    side = 0 if highest else 1  # what is surely attained
+    values = [
+        (_between(scores, counts, known)[side][label], known) for known in victims
+    ]
+    if not values:
+        return Extreme(bound, bound, {})
+    value, known = (max if highest else min)(values, key=lambda v: v[0])
+    return Extreme(value, bound, known)
+
+
+def _pair(
+    scores: Scores, counts: Any, pair: tuple[int, int], at_most: int | None
+) -> tuple[Fraction | None, Fraction | None, Mapping[int, int]]:
+    """Odds attained and odds never passed (None: infinite), with a victim."""
+    if counts is not None:
+        found = worst_odds_worlds(counts, scores, pair, attributes=at_most)
+        sure = found.most is None and bool(found.known)
+        return (None if sure else found.least), found.most, found.known
+    rows = pair_odds(scores.normalised, pair, at_most)
+    if rows.odds is None:
+        return None, None, rows.known
+    return rows.odds / 2, 2 * rows.odds, rows.known
+
+
+def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
+    """A posterior from the odds against (for) each of the other classes."""
+    if highest:
+        rest = sum((1 / o for o in odds if o), start=Fraction(0))
+        return 1 / (1 + rest) if all(o is None or o for o in odds) else Fraction(0)
+    if any(o is None for o in odds):
+        return Fraction(0)
+    return 1 / (1 + sum((o for o in odds if o), start=Fraction(0)))
+
+
+def most_odds(
+    scores: Scores, counts: Any, known: Mapping[int, int]
+) -> dict[tuple[int, int], Fraction | None]:
+    """What the odds between classes never pass for one victim; None: infinite."""
+    low, high = _between(scores, counts, known)
+    return _odds(high, low)
+
+
+def sure_odds(
+    scores: Scores, known: Mapping[int, int]
+) -> dict[tuple[int, int], Fraction | None]:
+    """The odds between classes of somebody who takes one victim for a random row."""
+    found = scores.posterior(known)
+    assert found is not None
+    return _odds(found, found)
+
+
+def _odds(
+    high: Sequence[Fraction], low: Sequence[Fraction]
+) -> dict[tuple[int, int], Fraction | None]:
+    return {
+        (c, d): p / q if q else None
+        for c, p in enumerate(high)
+        for d, q in enumerate(low)
+        if c != d
+    }

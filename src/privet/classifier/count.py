@@ -1,0 +1,171 @@
+"""Counting the views of a classifier on a table: one statement, integers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.classifier.attributes import Attribute
+from privet.classifier.release import ClassifierViews, order, smoothing_of
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError
+from privet.table import Table, require_columns
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+from privet.values.exact import Number
+from privet.values.schema import names as names_of
+
+BETWEEN = " + "
+"""Between the values of several columns that make one class."""
+
+Integers = NDArray[np.int64]
+
+
+def views_of(
+    table: Table,
+    *,
+    target: str | Sequence[str] | None = None,
+    attributes: Sequence[str] | None = None,
+    precedence: Sequence[str] | None = None,
+    smoothing: Number = 0,
+    run: Run | None = None,
+) -> ClassifierViews:
+    """Count what a naive Bayes classifier needs of a table.
+
+    Parameters
+    ----------
+    table
+        The private table.
+    target
+        The column to predict, or several whose values together are the class; the
+        table's own target by default.
+    attributes
+        The columns to predict it from; every quasi column by default.
+    precedence
+        Classes in the order in which they win ties; the others follow by name.
+    smoothing
+        Added to every count when scores are made.
+    run
+        Who listens, and when to stop.
+    """
+    targets = _targets(table, target)
+    columns = _attributes(table, attributes, targets)
+    _refuse_unit(table)
+    tallies = [Tally((c, *targets[:-1]), targets[-1]) for c in columns]
+    parts: dict[Tally, list[Grouped]] = {t: [] for t in tallies}
+    for tally, part in table.count(tallies, run or Run()):
+        parts[tally].append(part)
+    counted = [_counted(parts[t], t) for t in tallies]
+    labels = order(counted[0][1], precedence)
+    return ClassifierViews(
+        BETWEEN.join(targets),
+        labels,
+        tuple(
+            _attribute(table, _domains(parts[t][0])[t.by[0]], used)
+            for t, (used, _, _) in zip(tallies, counted, strict=True)
+        ),
+        tuple(int(counted[0][2][:, counted[0][1].index(c)].sum()) for c in labels),
+        tuple(
+            tuple(map(tuple, n[:, [found.index(c) for c in labels]].tolist()))
+            for _, found, n in counted
+        ),
+        smoothing=smoothing_of(smoothing),
+    )
+
+
+def _targets(table: Table, target: str | Sequence[str] | None) -> tuple[str, ...]:
+    found = names_of(target if target is not None else table.roles.target, "target")
+    if not found:
+        raise InputError("A classifier must have a target; declare one, or name it.")
+    require_columns(found, table.schema, "target")
+    _refuse_roles(table, found, "target")
+    return found
+
+
+def _attributes(
+    table: Table, attributes: Sequence[str] | None, targets: Sequence[str]
+) -> tuple[str, ...]:
+    chosen = (
+        table.roles.quasi if attributes is None else names_of(attributes, "attributes")
+    )
+    found = tuple(c for c in chosen if c not in targets or attributes is not None)
+    if not found:
+        raise InputError(
+            "A classifier must look at some columns: declare quasi columns, or name "
+            "attributes."
+        )
+    require_columns(found, table.schema, "attributes")
+    _refuse_roles(table, found, "attributes")
+    if both := [c for c in found if c in targets]:
+        raise InputError(f"attributes must not hold the target {both[0]!r}.")
+    return found
+
+
+def _refuse_roles(table: Table, columns: Sequence[str], what: str) -> None:
+    roles = table.roles
+    for c in columns:
+        if c in (*roles.identifier, roles.unit, roles.weight):
+            raise InputError(
+                f"{what} must not hold identifiers, the unit or the weight; {c!r} is "
+                "one. It is never released."
+            )
+
+
+def _refuse_unit(table: Table) -> None:
+    if table.roles.unit:
+        raise InputError(
+            "A table must have one row per person for a classifier; unit "
+            f"{table.roles.unit!r} says it may have several."
+        )
+
+
+def _domains(part: Grouped) -> dict[str, Domain]:
+    return {d.name: d for d in (*part.by, part.about)}
+
+
+def _counted(
+    parts: Sequence[Grouped], tally: Tally
+) -> tuple[list[int], list[str], Integers]:
+    """The codes of the values, the classes, and a count for each pair."""
+    cells: dict[tuple[int, tuple[str, ...]], int] = {}
+    for part in parts:
+        domains = _domains(part)
+        by = zip(part.by, part.keys.columns(), strict=True)
+        codes = {d.name: keys[part.group].tolist() for d, keys in by}
+        codes[part.about.name] = part.value.tolist()
+        targets = [(domains[c], codes[c]) for c in (*tally.by[1:], tally.about)]
+        for row, (v, n) in enumerate(
+            zip(codes[tally.by[0]], part.n.tolist(), strict=True)
+        ):
+            key = v, tuple(_class(d, code[row]) for d, code in targets)
+            cells[key] = cells.get(key, 0) + n
+    used = sorted({v for v, _ in cells})
+    joined = sorted({BETWEEN.join(label) for _, label in cells})
+    at = {v: i for i, v in enumerate(used)}
+    column = {label: j for j, label in enumerate(joined)}
+    counts = np.zeros((len(used), len(joined)), dtype=np.int64)
+    for (v, label), amount in cells.items():
+        counts[at[v], column[BETWEEN.join(label)]] += amount
+    return used, joined, counts
+
+
+def _class(domain: Domain, code: int) -> str:
+    label = domain[code]
+    if label is None:
+        raise InputError(
+            f"Target {domain.name!r} must have a value in every row; some have none. "
+            "Fill it, or leave those rows out of the file."
+        )
+    return label
+
+
+def _attribute(table: Table, domain: Domain, used: Sequence[int]) -> Attribute:
+    bins = table.roles.bins.get(domain.name)
+    return Attribute(
+        domain.name,
+        tuple(domain[t] for t in used),
+        domain.kind,
+        tuple(bins.to_list()) if bins else (),
+    )

@@ -1,0 +1,391 @@
+"""A naive Bayes classifier for categories that keeps counts, never rows.
+
+Needs the extra `learn`. Mozafari, Zaniolo 2009, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.classifier.attributes import Attribute
+from privet.classifier.count import BETWEEN, views_of
+from privet.classifier.encoding import (
+    Encoder,
+    binned,
+    coded,
+    in_order,
+    sorted_values,
+    text_of,
+)
+from privet.classifier.predicting import exp_rows, predicted
+from privet.classifier.release import ClassifierViews, from_categorical, order, whole
+from privet.classifier.sklearn_compat import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_classification_targets,
+    check_is_fitted,
+    check_sample_weight,
+    column_or_1d,
+    require_sklearn,
+    validate_data,
+)
+from privet.errors import InputError
+from privet.table import require_columns
+from privet.values import exact
+from privet.values.schema import Bins
+
+if TYPE_CHECKING:
+    from privet.table import Table
+
+
+BINS = "bins must be edges per column such as {'age': [18, 65]}."
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A naive Bayes classifier for categories, exact to the last tie.
+
+    Parameters
+    ----------
+    alpha
+        Added to every count; 1 by default, 0 leaves counts as they are.
+    class_prior
+        Probabilities of the classes, in the order of `classes_`; None: as counted.
+    precedence
+        Classes in the order in which they win ties; by default that of `classes_`.
+    bins
+        Public cut points per column, by name or position: ``{"age": [18, 65]}``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([["W", 40], ["W", 30], ["P", 30]]), ["rich", "rich", "poor"]
+    >>> NaiveBayes().fit(X, y).predict([["P", 30], ["W", 99]])
+    array(['poor', 'rich'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1,
+        class_prior: Any = None,
+        precedence: Any = None,
+        bins: Any = None,
+    ) -> None:
+        require_sklearn()
+        self.alpha = alpha
+        self.class_prior = class_prior
+        self.precedence = precedence
+        self.bins = bins
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # Learning -------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
+        """Count a table of attributes and its classes; a missing value is a value."""
+        self._forget()
+        return self._learn(X, y, None, sample_weight, reset=True)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> NaiveBayes:
+        """Add the counts of some more rows; name all classes in the first call."""
+        first = not hasattr(self, "_counted")
+        if first and classes is None:
+            raise ValueError("classes must be given in the first call to partial_fit.")
+        return self._learn(X, y, classes, sample_weight, reset=first)
+
+    def fit_table(
+        self,
+        table: Table,
+        *,
+        target: str | Sequence[str] | None = None,
+        attributes: Sequence[str] | None = None,
+    ) -> NaiveBayes:
+        """Count a table where it lies, in one scan; no row is fetched.
+
+        Parameters
+        ----------
+        table
+            The private table.
+        target
+            The column to predict, or several that are joined; the table's own target.
+        attributes
+            The columns to predict it from; every quasi column.
+        """
+        self._forget()
+        views = views_of(
+            self._binned(table),
+            target=target,
+            attributes=attributes,
+            precedence=self.precedence,
+            smoothing=_smoothing(self.alpha),
+        )
+        names = [a.name for a in views.attributes]
+        self.classes_ = np.array(views.classes)
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        if (given := self._prior()) is not None:  # in the order of the names
+            at = [views.classes.index(c) for c in views.labels]
+            views = replace(views, prior=tuple(given[c] for c in at))
+        return self._made(views)
+
+    def _binned(self, table: Table) -> Table:
+        """The table with the classifier's own bins beside its own."""
+        if self.bins is None:
+            return table
+        if not isinstance(self.bins, Mapping):
+            raise InputError(BINS)
+        require_columns([str(c) for c in self.bins], table.schema, "bins")
+        roles = table.roles
+        return table.with_roles(replace(roles, bins={**roles.bins, **self.bins}))
+
+    @classmethod
+    def from_sklearn(cls, model: Any) -> NaiveBayes:
+        """A classifier with the counts of a fitted `CategoricalNB`."""
+        views = from_categorical(model)
+        made = cls(alpha=views.smoothing)
+        made.classes_ = np.asarray(model.classes_)
+        made.n_features_in_ = len(views.attributes)
+        return made._made(views)
+
+    def _forget(self) -> None:
+        for name in ("_counted", "views_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        *,
+        reset: bool,
+    ) -> NaiveBayes:
+        y = _joined(y)
+        matrix, y = validate_data(
+            self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan"
+        )
+        check_classification_targets(y)
+        y = column_or_1d(y, warn=True)
+        weights = check_sample_weight(sample_weight, matrix, dtype=np.float64)
+        if (weights < 0).any():
+            raise ValueError("sample_weight must not be negative.")
+        used = weights > 0
+        if not used.any():
+            raise ValueError("sample_weight must leave some rows.")
+        matrix, y, weights = matrix[used], y[used], weights[used]
+        if reset:
+            self.classes_ = np.unique(y if classes is None else classes)
+            self._counted = _Counted(len(self.classes_), matrix.shape[1])
+        self._counted.add(self._columns(matrix), self._places(y), weights)
+        return self._made(self._views())
+
+    def _places(self, y: NDArray[Any]) -> NDArray[np.int64]:
+        at = np.searchsorted(self.classes_, y)
+        at = np.clip(at, 0, len(self.classes_) - 1)
+        if (self.classes_[at] != y).any():
+            raise ValueError("y must hold classes named in the first call only.")
+        return at
+
+    def _columns(
+        self, matrix: NDArray[Any]
+    ) -> list[tuple[list[str | None], NDArray[np.int64]]]:
+        found = []
+        edges = self._edges(matrix.shape[1])
+        for i in range(matrix.shape[1]):
+            values, codes = coded(matrix[:, i])
+            found.append((binned(values, edges[i]) if i in edges else values, codes))
+        return found
+
+    def _edges(self, columns: int) -> dict[int, tuple[str, ...]]:
+        if self.bins is None:
+            return {}
+        if not isinstance(self.bins, Mapping):
+            raise InputError(BINS)
+        names = list(getattr(self, "feature_names_in_", range(columns)))
+        found = {}
+        for column, given in self.bins.items():
+            at = names.index(column) if column in names else column
+            if not isinstance(at, int) or not 0 <= at < columns:
+                raise InputError(f"bins must be of columns of X; got {column!r}.")
+            bins = given if isinstance(given, Bins) else Bins(list(given))
+            found[at] = tuple(bins.to_list())
+        return found
+
+    def _views(self) -> ClassifierViews:
+        texts = [str(text_of(c)) for c in self.classes_.tolist()]
+        if len(set(texts)) < len(texts):
+            raise InputError("Classes must differ as texts; two are written alike.")
+        wanted = [str(text_of(c)) for c in (self.precedence or ())]
+        named = [*wanted, *(c for c in texts if c not in wanted)]
+        there = [c for c, n in zip(texts, self._counted.sizes, strict=True) if n]
+        for c in wanted:
+            if c not in texts:
+                raise InputError(f"precedence must hold classes; got {c!r}.")
+        labels = order(there, [c for c in named if c in there])
+        names = [str(n) for n in getattr(self, "feature_names_in_", ())]
+        names = names or [f"x{i}" for i in range(self._counted.columns)]
+        return self._counted.views(
+            names,
+            labels,
+            [texts.index(c) for c in labels],
+            edges=self._edges(len(names)),
+            smoothing=_smoothing(self.alpha),
+            prior=self._prior(),
+        )
+
+    def _prior(self) -> list[Fraction] | None:
+        if self.class_prior is None:
+            return None
+        given = [exact.fraction(p, "class_prior") for p in self.class_prior]
+        if len(given) != len(self.classes_) or any(p <= 0 for p in given):
+            raise InputError("class_prior must be a positive number for every class.")
+        return given
+
+    def _made(self, views: ClassifierViews) -> NaiveBayes:
+        self.views_ = views
+        self.class_count_ = np.array([float(self._size(c)) for c in self._texts()])
+        return self
+
+    def _texts(self) -> list[str]:
+        return [str(text_of(c)) for c in self.classes_.tolist()]
+
+    def _size(self, label: str) -> Any:
+        at = self.views_.labels
+        return self.views_.sizes[at.index(label)] if label in at else 0
+
+    # Predicting -----------------------------------------------------------------------
+
+    def _codes(self, X: Any) -> NDArray[np.int64]:
+        check_is_fitted(self, "views_")
+        matrix = validate_data(
+            self, X, reset=False, dtype=None, ensure_all_finite="allow-nan"
+        )
+        return Encoder(self.views_.attributes).codes(matrix)
+
+    def _column(self) -> NDArray[np.int64]:
+        """Where each of the views' labels stands in `classes_`."""
+        texts = self._texts()
+        return np.array([texts.index(c) for c in self.views_.labels])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The best class of each row; ties are decided exactly, by precedence."""
+        found = predicted(self.views_.scores, self._codes(X)) if _fitted(self) else None
+        answer: NDArray[Any] = self.classes_[self._column()[found]]
+        return answer
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The belief in each class, in the order of `classes_`."""
+        codes = self._codes(X)
+        found = exp_rows(self.views_.scores, codes)
+        shares = np.zeros((len(codes), len(self.classes_)))
+        shares[:, self._column()] = found
+        return shares
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Natural logarithms of the beliefs."""
+        with np.errstate(divide="ignore"):
+            found: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return found
+
+
+def _fitted(model: NaiveBayes) -> bool:
+    check_is_fitted(model, "views_")
+    return True
+
+
+def _smoothing(alpha: Any) -> Fraction:
+    found = exact.fraction(alpha, "alpha")
+    if found < 0:
+        raise InputError(f"alpha must not be negative; got {alpha!r}.")
+    return found
+
+
+def _joined(y: Any) -> Any:
+    """Several columns of classes as one label."""
+    if y is None:
+        return y
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] > 1:
+        rows = [[str(text_of(v)) for v in row] for row in array.tolist()]
+        return np.array([BETWEEN.join(row) for row in rows])
+    return y
+
+
+class _Counted:
+    """Counts so far: per column a histogram of classes for every value."""
+
+    def __init__(self, classes: int, columns: int) -> None:
+        self.classes, self.columns = classes, columns
+        self.sizes = np.zeros(classes)
+        self.cells: list[dict[str | None, NDArray[np.float64]]] = [
+            {} for _ in range(columns)
+        ]
+
+    def add(
+        self,
+        columns: Sequence[tuple[list[str | None], NDArray[np.int64]]],
+        y: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> None:
+        """Count some more rows."""
+        self.sizes += np.bincount(y, weights, self.classes)
+        for cells, (values, codes) in zip(self.cells, columns, strict=True):
+            found = np.zeros((len(values), self.classes))
+            np.add.at(found, (codes, y), weights)
+            for value, row in zip(values, found, strict=True):
+                if row.any():
+                    cells[value] = cells.get(value, 0) + row
+
+    def views(
+        self,
+        names: Sequence[str],
+        labels: tuple[str, ...],
+        at: Sequence[int],
+        *,
+        edges: Mapping[int, tuple[str, ...]],
+        smoothing: Fraction,
+        prior: Sequence[Fraction] | None,
+    ) -> ClassifierViews:
+        """The counts as views."""
+        values = [
+            in_order(list(cells), edges[i])
+            if i in edges
+            else sorted_values(list(cells))
+            for i, cells in enumerate(self.cells)
+        ]
+        attributes = tuple(
+            Attribute(name, tuple(v), "number", edges.get(i, ()))
+            for i, (name, v) in enumerate(zip(names, values, strict=True))
+        )
+        tables = tuple(
+            tuple(tuple(whole(float(cells[v][c])) for c in at) for v in known)
+            for cells, known in zip(self.cells, values, strict=True)
+        )
+        sums = [sum(row[c] for row in tables[0]) for c in range(len(at))]
+        return ClassifierViews(
+            "class",
+            labels,
+            attributes,
+            tuple(sums),
+            tables,
+            smoothing,
+            None if prior is None else tuple(prior[c] for c in at),
+        )

@@ -1,0 +1,362 @@
+"""What a naive Bayes classifier publishes: class sizes and counts of value and class.
+
+Mozafari, Zaniolo 2009, section 3: the NBC-enabling views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from privet.classifier.attributes import Attribute, Value, index_of, told_of
+from privet.classifier.scores import Scores, smoothed
+from privet.errors import InputError, nearest, what_exists
+from privet.values import exact
+from privet.values.exact import Number
+
+Label = str
+"""A class, by its name."""
+
+MOST_CELLS = 5_000_000
+"""Counts of one classifier; a column with more values than that is no attribute."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassifierViews:
+    """The counts a naive Bayes classifier is made of.
+
+    >>> v = ClassifierViews.from_counts({"50K": 2, "70K": 5},
+    ...     {"Adr": {"W": {"50K": 1, "70K": 4}, "P": {"50K": 1, "70K": 1}}})
+    >>> v.predict({"Adr": "W"}), v.posterior({"Adr": "W"})["70K"]
+    ('70K', Fraction(4, 5))
+    """
+
+    target: str
+    """What is predicted."""
+    labels: tuple[Label, ...]
+    """The classes by precedence, the weakest first: of equal scores the last wins."""
+    attributes: tuple[Attribute, ...]
+    """The columns that predict it."""
+    sizes: tuple[Any, ...]
+    """Rows per class, in the order of `labels`."""
+    cells: tuple[tuple[tuple[Any, ...], ...], ...]
+    """Rows per attribute, value and class."""
+    smoothing: Fraction = Fraction(0)
+    """Added to every cell when scores are made of the counts."""
+    prior: tuple[Fraction, ...] | None = None
+    """A class prior in place of the sizes, in the order of `labels`."""
+
+    def __post_init__(self) -> None:
+        _refuse_odd(self)
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The classes in the order of their names, as `classes_` has them."""
+        return tuple(sorted(self.labels))
+
+    @property
+    def precedence(self) -> tuple[Label, ...]:
+        """The classes in the order in which they win ties."""
+        return self.labels[::-1]
+
+    @property
+    def rows(self) -> Any:
+        """How many rows were counted."""
+        return sum(self.sizes)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every count is a whole number."""
+        return all(Fraction(p).denominator == 1 for p in self.sizes) and all(
+            Fraction(n).denominator == 1
+            for table in self.cells
+            for row in table
+            for n in row
+        )
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The exact scores these counts amount to."""
+        return smoothed(self.sizes, self.cells, self.smoothing, self.prior)
+
+    @classmethod
+    def from_counts(
+        cls,
+        sizes: Mapping[Label, int],
+        counts: Mapping[str, Mapping[Value, Mapping[Label, int]]],
+        *,
+        target: str = "class",
+        precedence: Sequence[Label] | None = None,
+        smoothing: Number = 0,
+    ) -> ClassifierViews:
+        """Counts written out: rows per class, and per attribute, value and class."""
+        if not isinstance(sizes, Mapping) or not isinstance(counts, Mapping):
+            raise InputError(
+                "Counts must be rows per class, and per attribute, value and class; "
+                f"got {type(sizes).__name__} and {type(counts).__name__}."
+            )
+        labels = order(sizes, precedence)
+        attributes = tuple(Attribute(name, tuple(v)) for name, v in counts.items())
+        unknown = {c for v in counts.values() for row in v.values() for c in row} - set(
+            labels
+        )
+        if unknown:
+            first = sorted(unknown)[0]
+            raise InputError(
+                f"Counts must be of classes with rows; got {first!r}. "
+                f"{what_exists(first, labels)}"
+            )
+        return cls(
+            target,
+            labels,
+            attributes,
+            tuple(sizes[c] for c in labels),
+            tuple(
+                tuple(tuple(row.get(c, 0) for c in labels) for row in values.values())
+                for values in counts.values()
+            ),
+            smoothing=smoothing_of(smoothing),
+        )
+
+    def smoothed(self, smoothing: Number = 1) -> ClassifierViews:
+        """The same counts, with this much added to every cell for the scores."""
+        return replace(self, smoothing=smoothing_of(smoothing))
+
+    def over(self, names: Sequence[str]) -> ClassifierViews:
+        """The classifier that looks at some of the attributes only."""
+        at = [self.victim_index(n) for n in names]
+        return replace(
+            self,
+            attributes=tuple(self.attributes[i] for i in at),
+            cells=tuple(self.cells[i] for i in at),
+        )
+
+    @property
+    def slack(self) -> Fraction:
+        """How far a posterior of the scores may be off: they are exact."""
+        return Fraction(0)
+
+    @property
+    def counted(self) -> ClassifierViews | None:
+        """Itself where whole counts are published as they are, for averaging."""
+        plain = not self.smoothing and self.prior is None
+        return self if plain and self.whole else None
+
+    # One victim -----------------------------------------------------------------------
+
+    def victim_index(self, name: str) -> int:
+        """Where an attribute stands; an error where there is none."""
+        return index_of(self.attributes, name)
+
+    def victim(self, known: Mapping[str, Value]) -> dict[int, int]:
+        """What is known of a person, by index; every value must occur."""
+        found = {}
+        for name, value in known.items():
+            i = self.victim_index(name)
+            t = self.attributes[i].code(value)
+            if t is None:
+                raise InputError(
+                    f"What is known must occur in the counts; {name!r} has no such "
+                    "value."
+                )
+            found[i] = t
+        return found
+
+    def told(self, known: Mapping[int, int]) -> dict[str, Value]:
+        """What is known of a person, in names and values."""
+        return told_of(self.attributes, known)
+
+    def predict(self, known: Mapping[str, Value]) -> Label:
+        """The best label for the values known; others do not count."""
+        return self.labels[self.scores.ranking(self.victim(known))[0]]
+
+    def posterior(self, known: Mapping[str, Value]) -> dict[Label, Fraction]:
+        """What somebody believes who knows this of a random row."""
+        found = self.scores.posterior(self.victim(known))
+        if found is None:
+            raise InputError("Somebody must fit what is known; nobody does.")
+        return dict(zip(self.labels, found, strict=True))
+
+    # In and out -----------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the custody record: every count."""
+        return {
+            "target": self.target,
+            "labels": list(self.labels),
+            "attributes": [
+                {
+                    "name": a.name,
+                    "kind": a.kind,
+                    "values": list(a.values),
+                    **({"edges": list(a.edges)} if a.edges else {}),
+                }
+                for a in self.attributes
+            ],
+            "sizes": [_shown(p) for p in self.sizes],
+            "cells": [[[_shown(n) for n in row] for row in t] for t in self.cells],
+            "smoothing": str(self.smoothing),
+            "prior": None if self.prior is None else [str(p) for p in self.prior],
+        }
+
+    @classmethod
+    def from_dict(cls, stated: Mapping[str, Any]) -> ClassifierViews:
+        """Read what `to_dict` wrote."""
+        prior = stated["prior"]
+        return cls(
+            stated["target"],
+            tuple(stated["labels"]),
+            tuple(
+                Attribute(
+                    a["name"],
+                    tuple(a["values"]),
+                    a.get("kind", "text"),
+                    tuple(a.get("edges", ())),
+                )
+                for a in stated["attributes"]
+            ),
+            tuple(_read(p) for p in stated["sizes"]),
+            tuple(
+                tuple(tuple(_read(n) for n in row) for row in table)
+                for table in stated["cells"]
+            ),
+            Fraction(stated["smoothing"]),
+            None if prior is None else tuple(Fraction(p) for p in prior),
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(a.name for a in self.attributes)
+        return (
+            f"ClassifierViews({names} → {self.target}: {len(self.labels)} classes, "
+            f"{self.rows} rows)"
+        )
+
+
+def order(
+    labels: Iterable[Label], precedence: Sequence[Label] | None
+) -> tuple[Label, ...]:
+    """The classes, the weakest first; by default the first in the alphabet wins.
+
+    >>> order(["a", "b"], None), order(["a", "b"], ["b"])
+    (('b', 'a'), ('a', 'b'))
+    """
+    known = sorted(labels)
+    first = list(precedence or ())
+    for label in first:
+        if label not in known or first.count(label) > 1:
+            close = nearest(str(label), [c for c in known if c != label])
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise InputError(
+                f"precedence must hold classes, each once; got {label!r}.{hint}"
+            )
+    return tuple(reversed([*first, *(c for c in known if c not in first)]))
+
+
+def smoothing_of(value: Number) -> Fraction:
+    """What is added to every count, as a fraction; not negative."""
+    found = exact.fraction(value, "smoothing")
+    if found < 0:
+        raise InputError(f"smoothing must not be negative; got {exact.shown(value)}.")
+    return found
+
+
+def _shown(n: Any) -> Any:
+    return int(n) if Fraction(n).denominator == 1 else str(n)
+
+
+def _read(n: Any) -> Any:
+    return n if isinstance(n, int) else Fraction(n)
+
+
+def _refuse_odd(views: ClassifierViews) -> None:
+    if len(set(views.labels)) < len(views.labels) or not views.labels:
+        raise InputError("A classifier must have classes, each once.")
+    names = [a.name for a in views.attributes]
+    if len(set(names)) < len(names):
+        raise InputError("A classifier must look at each attribute once.")
+    _refuse_shape(views)
+    _refuse_negative(views)
+    for attribute, table in zip(views.attributes, views.cells, strict=True):
+        found = [sum(column) for column in zip(*table, strict=True)]
+        if found != list(views.sizes):
+            raise InputError(
+                f"The counts of attribute {attribute.name!r} must add up to the rows "
+                f"of each class, {_listed(views.sizes)}; got {_listed(found)}."
+            )
+
+
+def _refuse_shape(views: ClassifierViews) -> None:
+    rows = [len(a.values) for a in views.attributes]
+    classes = {len(views.labels), len(views.sizes), *_widths(views)}
+    if rows != [len(t) for t in views.cells] or len(classes) > 1:
+        raise InputError("Counts must be given for every class and value, once each.")
+
+
+def _widths(views: ClassifierViews) -> set[int]:
+    return {len(row) for table in views.cells for row in table}
+
+
+def _refuse_negative(views: ClassifierViews) -> None:
+    if any(p <= 0 for p in views.sizes):
+        raise InputError("Each class must have rows; leave out those without.")
+    for table in views.cells:
+        if any(n < 0 for row in table for n in row):
+            raise InputError("A count must not be negative.")
+    if sum(len(t) for t in views.cells) * len(views.labels) > MOST_CELLS:
+        raise InputError(
+            f"A classifier must have at most {MOST_CELLS:,} counts. Bin the columns "
+            "with many values, or leave them out."
+        )
+
+
+def _listed(counts: Sequence[Any]) -> str:
+    return ", ".join(str(n) for n in counts)
+
+
+def from_categorical(model: Any, names: Sequence[str] | None = None) -> ClassifierViews:
+    """The counts of a fitted scikit-learn `CategoricalNB`; its values are codes."""
+    counts = getattr(model, "category_count_", None)
+    if counts is None:
+        raise InputError(
+            "A model must be a fitted NaiveBayes or CategoricalNB; got "
+            f"{type(model).__name__}."
+        )
+    classes = [str(c) for c in model.classes_]
+    given = getattr(model, "feature_names_in_", None) if names is None else names
+    names = [f"x{i}" for i in range(len(counts))] if given is None else list(given)
+    labels = order(classes, None)
+    at = [classes.index(c) for c in labels]
+    prior = np.exp(np.asarray(model.class_log_prior_))
+    fitted = bool(getattr(model, "fit_prior", True)) and model.class_prior is None
+    return ClassifierViews(
+        "class",
+        labels,
+        tuple(
+            Attribute(str(n), tuple(map(str, range(table.shape[1]))), "integer")
+            for n, table in zip(names, counts, strict=True)
+        ),
+        tuple(whole(float(model.class_count_[c])) for c in at),
+        tuple(
+            tuple(
+                tuple(whole(float(table[c, t])) for c in at)
+                for t in range(table.shape[1])
+            )
+            for table in counts
+        ),
+        exact.fraction(float(model.alpha)),
+        None if fitted else tuple(Fraction(float(prior[c])) for c in at),
+    )
+
+
+def whole(n: float) -> int | Fraction:
+    """A count as an integer, or as the fraction its digits mean.
+
+    >>> whole(3.0), whole(0.5)
+    (3, Fraction(1, 2))
+    """
+    return int(n) if float(n).is_integer() else exact.fraction(float(n))

@@ -1,0 +1,177 @@
+"""A published classifier in one plain dictionary, and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import floor
+from typing import Any
+
+from privet.classifier.attacks.mitigations import Mitigated, mitigations, of_release
+from privet.classifier.modelreading import shown_by
+from privet.classifier.publish import ClassifierRelease, Method, method_from
+from privet.classifier.transforms.extended_safety_transform import one_prior
+from privet.classifier.transforms.safety_transform import (
+    SafetyTransform,
+    bayesian_promises,
+)
+from privet.classifier.transforms.stairs import stairs
+from privet.findings import Finding
+from privet.release.manifest import FLATTENED
+from privet.report import words
+from privet.report.summary import finding
+from privet.values.beliefs import Ceiling
+from privet.values.exact import fraction, percent
+
+BAR = 20
+"""How long the bars of a chart are."""
+
+SENSITIVE = (
+    "This report tells of the private table. Keep it where the table is kept; do not "
+    "send it along with a release."
+)
+
+
+def summary(release: ClassifierRelease) -> dict[str, Any]:
+    """What was promised, reached, kept and given up."""
+    before = release.before or release.audit
+    pairs = zip(before.findings, release.audit.findings, strict=True)
+    return {
+        "verdict": release.audit.verdict.value,
+        "title": release.policy.title,
+        "method": release.method,
+        "target": release.card.target,
+        "classes": list(release.card.labels),
+        "attributes": [a.name for a in release.card.attributes],
+        "exponent": None if release.exponent is None else str(release.exponent),
+        "keeps": release.keeps,
+        "promises": [_promise(was, now) for was, now in pairs],
+        "flattened": FLATTENED,
+        "reach": words.reach(release.audit),
+        "staircase": _stairs(release),
+        "inverter": _inverted(release),
+        "sensitive": SENSITIVE,
+    }
+
+
+def _stairs(release: ClassifierRelease) -> list[dict[str, Any]]:
+    """What can be predicted at which closeness to a prior of somebody's own."""
+    if release.made is None or release.method == SafetyTransform().kind:
+        return []
+    prior = one_prior(bayesian_promises(release.policy), release.card.labels)
+    return [s.to_dict() for s in stairs(release.made.views, prior)]
+
+
+def compared(
+    release: ClassifierRelease, method: Method | None = None
+) -> list[dict[str, Any]]:
+    """A release, and every mitigation: what each costs, and what it leaves."""
+    assert release.private is not None
+    method = method or method_from(release.method, release.options)
+    stated = bayesian_promises(release.policy)
+    this, found = _this(release, method), mitigations(release.private, stated, method)
+    others = found if this.setting else found[1:]  # the first has no mitigation
+    return [m.to_dict() for m in (this, *others)]
+
+
+def _this(release: ClassifierRelease, method: Method) -> Mitigated:
+    assert release.private is not None
+    return of_release(release.private, method, shown_by(release))
+
+
+def _promise(before: Finding, after: Finding) -> dict[str, Any]:
+    was, now = finding(before), finding(after)
+    return {
+        "promise": now["promise"],
+        "verdict": now["verdict"],
+        "limit": now["limit"],
+        "ceiling": isinstance(getattr(after.promise, "limit", None), Ceiling),
+        "before": was["posterior"],
+        "after": now["posterior"],
+        "words": now["words"],
+        "note": now["note"],
+    }
+
+
+def _inverted(release: ClassifierRelease) -> dict[str, Any] | None:
+    """What the inverter finds; None with nothing to compare."""
+    if release.private is None or release.made is None:
+        return None
+    method = method_from(release.method, release.options)
+    return _this(release, method).to_dict()
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """Plain text, verdict first."""
+    kept = sum(p["verdict"] == "safe" for p in told["promises"])
+    lines = [f"✓ Safe: every promise about the classifier is kept ({kept})."]
+    for p in told["promises"]:
+        lines += ["", f"{words.plain(p['promise'])}"]
+        if p["before"] is not None and p["after"] is not None:
+            either = len(told["classes"]) == 2 and not p["ceiling"]
+            before, after = (_share(p[k], either) for k in ("before", "after"))
+            lines.append(f"  Worst case: {before} → {after}.")
+        lines.append(f"  {p['note'] or p['words']}")
+    lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
+    if told.get("staircase"):
+        lines += ["", *chart(told["staircase"]), ""]
+    if told["inverter"] is not None:
+        lines += inverter_words(told["inverter"])
+    if told.get("mitigations"):
+        lines += ["", *table(told["mitigations"])]
+    return "\n".join(lines)
+
+
+def inverter_words(found: Mapping[str, Any]) -> list[str]:
+    """What the red team found, and what predictions changed, in sentences."""
+    share, same = found["recovered"], found["agreement"]
+    much = {0: "none", 1: "all"}.get(share, f"at least {_percent(share)}")
+    said = [
+        "Somebody who knows how it was made, and how many rows each class has, works "
+        f"out {much} of the original counts exactly."
+    ]
+    if same < 1:
+        said.append(f"It predicts as the original does for {_percent(same)} of people.")
+    return said
+
+
+def chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The staircase: how close to the prior, and how many are predicted alike."""
+    wide = max(len(", ".join(s["classes"])) for s in stairs)
+    lines = [
+        "The most believed class is the prediction. From this factor on, of these:"
+    ]
+    for s in stairs:
+        full = round(BAR * s["alike"])
+        lines.append(
+            f"  within {s['r']:<6.4g} {', '.join(s['classes']):{wide}} "
+            f"{'█' * full}{'░' * (BAR - full)} {_percent(s['alike']):>6} alike"
+        )
+    return lines
+
+
+def table(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Mitigations side by side: what each costs, and what it leaves to an inverter."""
+    heads = ("what is published", "predicts alike", "counts recovered")
+    rows = [
+        (
+            f"{x['name']}{', ' if x['setting'] else ''}{x['setting']}",
+            "—" if x["agreement"] is None else _percent(x["agreement"]),
+            "—" if x["recovered"] is None else _percent(x["recovered"]),
+        )
+        for x in lines
+    ]
+    wide = [max(len(r[i]) for r in (heads, *rows)) for i in range(3)]
+    return [
+        f"{a:{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}" for a, b, c in (heads, *rows)
+    ]
+
+
+def _percent(share: float) -> str:
+    """A measured share, rounded down so that all is said of all only."""
+    return f"{floor(share * 1000 + 1e-9) / 10:g} %"
+
+
+def _share(value: str, either: bool) -> str:
+    """A belief; of two classes, in the likelier one where either may be learnt."""
+    found = fraction(value)
+    return percent(max(found, 1 - found) if either else found)

@@ -1,0 +1,293 @@
+"""A classifier as whole numbers: add the points of a row, the largest sum wins.
+
+The belief it expresses in a class is two to the power of its sum divided by `scale`,
+relative to the other classes. Whatever is unknown of a person adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from privet.classifier.attributes import Attribute, index_of, told_of
+from privet.classifier.scores import GUARD, Scores
+from privet.errors import InputError
+from privet.values.logarithms import at_most_log
+
+FORM = "privet scorecard 1"
+"""What the file says it is."""
+
+MOST_DOUBLINGS = 50_000
+"""A card with larger points is refused: it may have been made to fill the memory."""
+
+Points = tuple[tuple[tuple[int, ...], ...], ...]
+"""By attribute, value and class."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scorecard:
+    """Points per class, attribute and value.
+
+    >>> card = Scorecard("pay", ("low", "high"), (Attribute("home", ("W", "P")),),
+    ...                  (6, 1), (((0, 8), (2, 0)),), 4)
+    >>> card.predict({"home": "W"}), card.predict({"home": "P"}), card.predict({})
+    ('high', 'low', 'low')
+    """
+
+    target: str
+    """What is predicted."""
+    labels: tuple[str, ...]
+    """The classes."""
+    attributes: tuple[Attribute, ...]
+    """The columns that predict it."""
+    base: tuple[int, ...]
+    """Points of each class before anything is known."""
+    points: Points
+    """Points of each class for each value."""
+    scale: int
+    """So many points double a belief."""
+    rule: tuple[int, ...] | None = None
+    """Points added for the prediction only, not for the belief: the declared rule."""
+
+    def __post_init__(self) -> None:
+        if self.scale < 1 or len(self.base) != len(self.labels) or not self.labels:
+            raise InputError("A scorecard must have a scale and points per class.")
+        rows = (row for table in self.points for row in table)
+        most = max(map(abs, (*self.base, *(p for row in rows for p in row))))
+        if most > MOST_DOUBLINGS * self.scale:
+            raise InputError(
+                f"Points must be at most {MOST_DOUBLINGS:,} times the scale; a belief "
+                "in such a card would be a number nobody can hold."
+            )
+
+    # Predicting -----------------------------------------------------------------------
+
+    def totals(self, known: Mapping[int, int]) -> list[int]:
+        """The sums that are compared, for values by index."""
+        rows = [self.points[i][t] for i, t in known.items()]
+        rule = self.rule or (0,) * len(self.base)
+        start = [b + r for b, r in zip(self.base, rule, strict=True)]
+        return [b + sum(row[c] for row in rows) for c, b in enumerate(start)]
+
+    def ranking(self, known: Mapping[int, int]) -> list[int]:
+        """The classes for values by index, the best first."""
+        totals = self.totals(known)
+        return sorted(range(len(totals)), key=lambda c: (totals[c], c), reverse=True)
+
+    def predict(self, known: Mapping[str, str | None]) -> str:
+        """The best label; values that are not on the card add nothing."""
+        found = {
+            i: t
+            for i, a in enumerate(self.attributes)
+            if a.name in known and (t := a.code(known[a.name])) is not None
+        }
+        return self.labels[self.ranking(found)[0]]
+
+    # What an adversary sees -----------------------------------------------------------
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The beliefs as numbers, correct to about fifteen digits."""
+        low = min(self.base)
+        return Scores(
+            tuple(self.power(b - low) for b in self.base),
+            tuple(
+                tuple(tuple(map(self.power, row)) for row in table)
+                for table in self.points
+            ),
+            realistic=True,  # what is unknown adds nothing, so nothing is summed over
+        )
+
+    @property
+    def slack(self) -> Fraction:
+        """How far a posterior of these scores may be off."""
+        return Fraction(1, 10**10)
+
+    @property
+    def counted(self) -> None:
+        """There are no counts to average over."""
+        return None
+
+    def power(self, points: int) -> Fraction:
+        """What points stand for, to about fifteen digits."""
+        whole, rest = divmod(points, self.scale)
+        return Fraction(2.0 ** (rest / self.scale)) * Fraction(2) ** whole
+
+    def gains(self) -> dict[tuple[int, int], int]:
+        """The most points by which the belief in one class can lead another's."""
+        return self._gains
+
+    @cached_property
+    def _gains(self) -> dict[tuple[int, int], int]:
+        k = range(len(self.labels))
+        found = {(c, d): self.base[c] - self.base[d] for c in k for d in k if c != d}
+        for table in self.points:
+            about = np.array([[p / self.scale for p in row] for row in table])
+            for c, d in found:
+                leads = about[:, c] - about[:, d]
+                # Floats find the candidates; whole points decide.
+                top = leads.max() - GUARD * (1 + abs(leads.max()))
+                near = np.flatnonzero(leads >= top).tolist()
+                best = max(table[t][c] - table[t][d] for t in near)
+                found[c, d] += max(0, best)
+        return found
+
+    def within(self, odds: Fraction | None) -> bool:
+        """Whether no belief leads another by more than these odds, exactly."""
+        most = max(self.gains().values(), default=0)
+        return odds is None or at_most_log(Fraction(most, self.scale), odds)
+
+    def surest(self, twice: int = 1) -> tuple[int, Fraction, dict[int, int]]:
+        """The class somebody can be surest of, how sure at most, and of whom.
+
+        The bound is attained with two classes; it is rounded up.
+        """
+        gains = self.gains()
+        k = range(len(self.labels))
+
+        def share(c: int) -> float:
+            leads = [gains[c, d] / self.scale for d in k if d != c]
+            return float(1 / (1 + sum(2.0**-lead for lead in leads) / twice))
+
+        label = max(k, key=share)
+        rival = max((d for d in k if d != label), key=lambda d: gains[label, d])
+        known = {}
+        for i, table in enumerate(self.points):
+            leads = [row[label] - row[rival] for row in table]
+            if max(leads) > 0:
+                known[i] = leads.index(max(leads))
+        bound = Fraction(ceil(share(label) * 10**9 + 1e-3), 10**9)
+        return label, min(bound, Fraction(1)), known
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether no two classes can ever have the same sum, whatever is known."""
+        k = len(self.labels)
+        start = self.totals({})
+        even = all(p % k == 0 for t in self.points for row in t for p in row)
+        return even and len({b % k for b in start}) == k
+
+    # Names ----------------------------------------------------------------------------
+
+    def victim_index(self, name: str) -> int:
+        """Where an attribute stands; an error where there is none."""
+        return index_of(self.attributes, name)
+
+    def victim(self, known: Mapping[str, str | None]) -> dict[int, int]:
+        """What is known of a person, by index; every value must be on the card."""
+        found = {self.victim_index(n): v for n, v in known.items()}
+        codes = {i: self.attributes[i].code(v) for i, v in found.items()}
+        if None in codes.values():
+            raise InputError("What is known must be on the scorecard; a value is not.")
+        return {i: t for i, t in codes.items() if t is not None}
+
+    def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
+        """What is known of a person, in names and values."""
+        return told_of(self.attributes, known)
+
+    # In and out -----------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """The public file."""
+        rule = {} if self.rule is None else {"rule": _by(self.labels, self.rule)}
+        return {
+            "form": FORM,
+            "how": HOW,
+            "target": self.target,
+            "classes": list(self.labels),
+            "scale": self.scale,
+            "base": _by(self.labels, self.base),
+            **rule,
+            "attributes": [
+                {
+                    "name": a.name,
+                    "type": a.kind,
+                    **({"edges": list(a.edges)} if a.edges else {}),
+                    "values": [
+                        {"value": v, "points": list(row)}
+                        for v, row in zip(a.values, table, strict=True)
+                    ],
+                }
+                for a, table in zip(self.attributes, self.points, strict=True)
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, stated: Any) -> Scorecard:
+        """Read what `to_dict` wrote; anything else is refused."""
+        try:
+            found = cls._read(stated)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise InputError(
+                "scorecard.json must be a scorecard that privet wrote; it is not."
+            ) from None
+        return found
+
+    @classmethod
+    def _read(cls, stated: Any) -> Scorecard:
+        if stated["form"] != FORM:
+            raise ValueError("another form")
+        labels = tuple(_text(c) for c in stated["classes"])
+        attributes = tuple(
+            Attribute(
+                _text(a["name"]),
+                tuple(
+                    None if v["value"] is None else _text(v["value"])
+                    for v in a["values"]
+                ),
+                a.get("type", "text"),
+                tuple(a.get("edges", ())),
+            )
+            for a in stated["attributes"]
+        )
+        points = tuple(
+            tuple(tuple(_whole(p) for p in v["points"]) for v in a["values"])
+            for a in stated["attributes"]
+        )
+        if any(len(row) != len(labels) for table in points for row in table):
+            raise ValueError("points per class")
+        rule = stated.get("rule")
+        return cls(
+            _text(stated["target"]),
+            labels,
+            attributes,
+            tuple(_whole(stated["base"][c]) for c in labels),
+            points,
+            _whole(stated["scale"]),
+            None if rule is None else tuple(_whole(rule[c]) for c in labels),
+        )
+
+    def __repr__(self) -> str:
+        names = ", ".join(a.name for a in self.attributes)
+        return f"Scorecard({names} → {self.target}: {len(self.labels)} classes)"
+
+
+HOW = (
+    "For each class add its base and its points for every value of a row; a value that "
+    "is not listed adds nothing. With a rule, add that too. The largest sum is the "
+    "prediction. The belief in a class is 2 to the power of its sum without the rule "
+    "divided by scale, relative to the other classes. Whole numbers may be long."
+)
+"""How to use the file, said in the file."""
+
+
+def _by(labels: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
+    return dict(zip(labels, numbers, strict=True))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("a whole number")
+    return value

@@ -1,0 +1,1 @@
+"""A classifier made safe, with the same predictions."""

@@ -1,0 +1,374 @@
+"""ExtendedSafetyTransform: beliefs near to a given prior, predictions kept.
+
+Mozafari, Zaniolo 2009, section 7.2 (EST). The paper's own way splits and merges labels;
+its closed form is a power of the scores times a power of the prior. Where no release
+can have both the predictions and the closeness, this says so, with a row that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, exp, floor, log, log2
+
+from privet.classifier.amplification import pair_logs
+from privet.classifier.bayes import priors
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scores import Scores, log_of
+from privet.classifier.transforms.cycles import balanced
+from privet.classifier.transforms.flattening import Base, Flattened, gap_found
+from privet.classifier.transforms.r_closeness import (
+    Needed,
+    Prior,
+    block_weights,
+    crossing_blocks,
+    least_needed,
+    reachable,
+    within,
+)
+from privet.classifier.transforms.safety_transform import (
+    ZEROS,
+    check_bits,
+    choice,
+    kept_of,
+)
+from privet.classifier.transforms.splitting import (
+    PaperEst,
+    flipped_by,
+    least_of_statement_14,
+    paper_est,
+)
+from privet.classifier.transforms.stairs import Stair, stairs
+from privet.classifier.transforms.zero_counts import KEEPS, filled
+from privet.errors import Infeasible, InputError, TooLarge
+from privet.policy import Promise
+from privet.release.audit import audit
+from privet.values.adversaries import Bayesian
+from privet.values.beliefs import Ceiling, Ratio, Shift
+from privet.values.exact import Number, fraction
+
+RULES = ("argmax", "declared")
+"""Whether the best label is read off the beliefs, or off beliefs and offsets."""
+
+STEPS = 2**18
+"""Exponents are multiples of one in this, or finer where they are very small."""
+
+LARGEST = Fraction(10**100)
+"""A larger factor allows no more than this one."""
+
+
+@dataclass(frozen=True)
+class ExtendedSafetyTransform:
+    """Keep beliefs within a factor of a prior, whatever prior that is.
+
+    >>> ExtendedSafetyTransform()
+    ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None, paper=False)
+    """
+
+    rule: str = "argmax"
+    """`argmax`: predictions are the most believed class, which bounds how near to the
+    prior beliefs can be; `declared`: offsets are published beside the beliefs, and any
+    factor above 1 can be kept."""
+    zeros: str = "smooth"
+    """What becomes of counts of 0; see `SafetyTransform`."""
+    bits: int | None = None
+    """Publish coarse points with so many bits."""
+    paper: bool = False
+    """Follow the paper, for comparison: split classes, flatten, merge. Where its own
+    checks fail, and where they pass but a ranking changes, it is `Infeasible`."""
+
+    def __post_init__(self) -> None:
+        choice(self.rule, RULES, "rule")
+        choice(self.zeros, ZEROS, "zeros")
+        check_bits(self.bits)
+        if self.paper and (self.rule != "argmax" or self.bits is not None):
+            raise InputError(
+                "paper must go with rule='argmax' and all bits: that is the paper's "
+                "way."
+            )
+
+    @property
+    def kind(self) -> str:
+        """How manifests call it."""
+        return ("paper's " if self.paper else "") + "extended safety transform"
+
+    def prepared(self, views: ClassifierViews) -> ClassifierViews:
+        """The counts whose predictions are kept: smoothed, if need be."""
+        smooth = self.zeros == "smooth" and views.scores.has_zeros
+        return views.smoothed(1) if smooth else views
+
+    def staircase(
+        self, views: ClassifierViews, prior: Mapping[str, Number]
+    ) -> list[Stair]:
+        """What can be predicted at which closeness to a prior: rows for a chart.
+
+        Parameters
+        ----------
+        views
+            The counts of a classifier; `views_` of a `NaiveBayes`.
+        prior
+            A probability for every class.
+        """
+        shares = {c: fraction(p, "prior") for c, p in prior.items()}
+        stated = Promise(Bayesian(prior=shares), Ratio(1))
+        return stairs(self.prepared(views), one_prior([stated], views.labels))
+
+    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+        """Make a scorecard that keeps every promise, or raise `Infeasible`."""
+        given, views = views, self.prepared(views)
+        scores = filled(views.scores, self.zeros)
+        keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        keeps += kept_of(given, views)
+        base = Base(views, scores, *gap_found(views.scores), keeps)
+        prior = one_prior(promises, views.labels)
+        r = min(LARGEST, *(factor_of(p) for p in promises))
+        if self.paper:
+            return _as_the_paper(base, prior, r, promises[0])
+        if self.rule == "declared":
+            return self._declared(base, prior, r, promises)
+        return self._argmax(base, prior, r, promises)
+
+    # Argmax ---------------------------------------------------------------------------
+
+    def _argmax(
+        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
+    ) -> Flattened:
+        scores = base.scores
+        needed = least_needed(scores, prior)
+        if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
+            raise _impossible(base.views, promises[0], r, needed, prior)
+        blocks = crossing_blocks(scores)
+        weights = block_weights(prior, blocks, float(r))
+        if weights is None or float(r) <= reachable(prior, blocks) * (1 + 1e-12):
+            raise _open(promises[0], needed.r, reachable(prior, blocks))
+        moves = [log2(w) for w in weights]
+        exponent = self._largest(base, moves, prior, float(r))
+        return self._settled(base, exponent, lambda _: moves, False, promises)
+
+    def _largest(
+        self, base: Base, moves: Sequence[float], prior: Prior, r: float
+    ) -> Fraction:
+        """The largest exponent whose beliefs are proved to stay within r."""
+        low, high = 0.0, 1.0
+        if within(base.scores, high, moves, prior) <= r * (1 - 1e-9):
+            return Fraction(1)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if within(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
+                low = middle
+            else:
+                high = middle
+        return _on_grid(low)
+
+    # Declared rule --------------------------------------------------------------------
+
+    def _declared(
+        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
+    ) -> Flattened:
+        if base.scores.classes == 2:
+            exponent, moved_by = between_two(base.scores, prior, r)
+            return self._settled(base, exponent, moved_by, True, promises)
+        moves, mean = balanced(base.scores)
+        start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
+        exponent = _on_grid(start)
+        beliefs = [log_of(f) for f in prior]
+
+        def moved(beta: Fraction) -> list[float]:
+            return [b + m * float(beta) for b, m in zip(beliefs, moves, strict=True)]
+
+        return self._settled(base, exponent, moved, True, promises)
+
+    # Together -------------------------------------------------------------------------
+
+    def _settled(
+        self,
+        base: Base,
+        exponent: Fraction,
+        moves: Callable[[Fraction], Sequence[float]],
+        ruled: bool,
+        promises: Sequence[Promise],
+    ) -> Flattened:
+        """Round, judge, and flatten a little more until every promise is kept."""
+        for _ in range(60):
+            made = base.rounded(
+                exponent, bits=self.bits, moves=moves(exponent), ruled=ruled
+            )
+            if audit(made.card, list(promises)).safe:
+                return made
+            exponent = _on_grid(float(exponent) * 0.97)
+        raise Infeasible(
+            f"Promise {promises[0].name!r} is not reached by flattening.",
+            promise=promises[0],
+            advice=("Allow a larger factor.", "Or publish with a declared rule."),
+        )
+
+
+def between_two(
+    scores: Scores, prior: Prior, r: Fraction
+) -> tuple[Fraction, Callable[[Fraction], list[float]]]:
+    """The largest exponent for two classes with a declared rule, and the moves for it.
+
+    The odds of the second class are spread over all that is r-close to the prior.
+    """
+    first, second = prior
+    low = max(second / r, 1 - r * first)
+    high = min(r * second, 1 - first / r)
+    ends = [_log_odds(low), _log_odds(high)]
+    logs = pair_logs(scores.with_unknown())
+    most, least = float(logs[1, 0]), -float(logs[0, 1])
+    wide = (ends[1] - ends[0]) * (1 - 1e-9)
+    start = min(1.0, wide / (most - least)) if most > least else 1.0
+
+    def moved(exponent: Fraction) -> list[float]:
+        return [0.0, sum(ends) / 2 - float(exponent) * (most + least) / 2]
+
+    return _on_grid(start), moved
+
+
+def _log_odds(belief: Fraction) -> float:
+    """The odds of a belief as a logarithm; a hundred doublings are as good as sure."""
+    if not 0 < belief < 1:
+        return -100.0 if belief <= 0 else 100.0
+    return min(100.0, max(-100.0, log_of(belief / (1 - belief))))
+
+
+def _on_grid(exponent: float) -> Fraction:
+    """An exponent rounded down to a fraction with a power of two below."""
+    steps = STEPS
+    while exponent * steps < 1024 and steps < 2**60:
+        steps *= 2
+    return Fraction(max(1, int(exponent * steps)), steps)
+
+
+# The paper's way --------------------------------------------------------------------
+
+
+def _as_the_paper(base: Base, prior: Prior, r: Fraction, promise: Promise) -> Flattened:
+    """Split, flatten and merge; or FAIL, or refuse what its checks let pass."""
+    views, scores = base.views, base.scores
+    if r <= 1:
+        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
+    found = paper_est(scores, views.sizes, prior, r)
+    if not (found.splits and found.merges):
+        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
+    try:
+        row = flipped_by(scores, found)
+    except TooLarge as no:
+        raise Infeasible(
+            f"Promise {promise.name!r}: the checks of the paper's EST pass, but "
+            f"whether every ranking is kept cannot be proved: {no}",
+            promise=promise,
+            advice=("Leave paper out: then it is proved.",),
+        ) from None
+    if row is not None:
+        raise _flips(views, promise, found, row)
+    return base.rounded(found.exponent, moves=found.moves)
+
+
+def _fails(promise: Promise, needed: float) -> Infeasible:
+    small = needed < log(10**12)
+    digits = f"10 to the power {needed / log(10):,.0f}"
+    least = f"{ceil(exp(needed)):,}" if small else digits
+    return Infeasible(
+        f"Promise {promise.name!r}: the paper's EST fails (FAIL): classes that were "
+        "split may not be merged again. Its Statement 14 asks for a factor of at least "
+        f"{least}.",
+        promise=promise,
+        best=Fraction(ceil(exp(needed))) if small else None,
+        advice=("Leave paper out.", "Or publish with a declared rule."),
+    )
+
+
+def _flips(
+    views: ClassifierViews, promise: Promise, found: PaperEst, known: Mapping[int, int]
+) -> Infeasible:
+    return Infeasible(
+        f"Promise {promise.name!r}: the checks of the paper's EST pass (delta = "
+        f"{found.power}, k = {found.root}), and yet a row is ranked otherwise "
+        f"({_named(views, known)}). Lemma 12 looks at the two largest counts only.",
+        promise=promise,
+        advice=("Leave paper out.", "Or publish with a declared rule."),
+    )
+
+
+def _named(views: ClassifierViews, known: Mapping[int, int]) -> str:
+    told = views.told(known)
+    return ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
+
+
+# Promises and refusals --------------------------------------------------------------
+
+
+def one_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
+    """The prior all promises share."""
+    found = {tuple(priors(p, labels)) for p in promises}
+    if len(found) > 1:
+        raise InputError(
+            "Promises must share one prior for ExtendedSafetyTransform; they have "
+            f"{len(found)}. Publish for one prior at a time."
+        )
+    prior = list(found.pop())
+    if any(f <= 0 for f in prior):
+        raise InputError("prior must give every class more than 0.")
+    return prior
+
+
+def factor_of(promise: Promise) -> Fraction:
+    """The factor that keeps a promise: a shift from L1 to L2 needs L2/L1."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    match promise.limit:
+        case Ratio(factor=factor):
+            return factor
+        case Shift(start=start, end=end):
+            return end / start
+        case Ceiling():
+            raise InputError(
+                f"Promise {promise.name!r} must be limited by within, or from and to, "
+                "for ExtendedSafetyTransform; a ceiling needs no prior."
+            )
+
+
+def _impossible(
+    views: ClassifierViews, promise: Promise, r: Fraction, needed: Needed, prior: Prior
+) -> Infeasible:
+    best = Fraction(ceil(needed.r * 10**6), 10**6)
+    row = _named(views, needed.known)
+    within = [s for s in stairs(views, prior) if s.r <= r]
+    return Infeasible(
+        f"Promise {promise.name!r} cannot be kept by any release with the same "
+        f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "
+        f"predicted against the prior could not be predicted so ({row}). At least "
+        f"{float(best):.4g} is needed.",
+        promise=promise,
+        best=best,
+        advice=(
+            f"Allow a factor of {float(best):.4g} or more.",
+            "Or publish with a declared rule: rule='declared'.",
+            *(_left(s, r) for s in within[-1:]),
+        ),
+    )
+
+
+def _left(stair: Stair, r: Fraction) -> str:
+    some = ", ".join(stair.classes)
+    return (
+        f"Within a factor of {float(r):.4g} no more can be predicted than {some}: that "
+        f"is the original's prediction for {floor(1000 * stair.alike) / 10:g} % of "
+        "people."
+    )
+
+
+def _open(promise: Promise, needed: float, limit: float) -> Infeasible:
+    best = Fraction(ceil(limit * 10**6), 10**6)
+    return Infeasible(
+        f"Promise {promise.name!r} is not reached: any release needs a factor of "
+        f"{needed:.4g}, and flattening comes near to {limit:.4g} but not below.",
+        promise=promise,
+        best=best,
+        advice=(
+            f"Allow a factor above {limit:.4g}.",
+            "Or publish with a declared rule: rule='declared'.",
+        ),
+    )

@@ -1,0 +1,173 @@
+"""r-closeness: how near to a prior the beliefs of a classifier can be made at all.
+
+Mozafari, Zaniolo 2009, section 7. Lower bounds hold for any release whatsoever whose
+best label is the original's; limits are what scores to a small power reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import sqrt
+
+import numpy as np
+
+from privet.classifier.amplification import pair_logs, pair_odds
+from privet.classifier.scores import Scores
+
+Prior = Sequence[Fraction]
+
+
+def closeness(posterior: Sequence[Fraction], prior: Prior) -> Fraction:
+    """The least r for which a belief is r-close to the prior; single classes decide.
+
+    >>> closeness([Fraction(1, 2), Fraction(1, 2)], [Fraction(3, 4), Fraction(1, 4)])
+    Fraction(2, 1)
+    """
+    pairs = zip(posterior, prior, strict=True)
+    return max(max(p / f, f / p) for p, f in pairs)
+
+
+def needed_for_top(prior: Prior, label: int) -> float:
+    """What any release needs that has this class on top for somebody."""
+    own = prior[label]
+    return max(sqrt(max(prior) / own), float(1 / sum(min(f, own) for f in prior)))
+
+
+def needed_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
+    """What any release needs that ranks the classes like this for somebody."""
+    ordered = [prior[c] for c in ranking]
+    low = list(accumulate(reversed(ordered), max))[::-1]
+    high = list(accumulate(ordered, min))
+    worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
+    return max(sqrt(worst), float(sum(low)), float(1 / sum(high)))
+
+
+@dataclass(frozen=True)
+class Needed:
+    """A lower bound on r, and the row that forces it."""
+
+    r: float
+    """No release with the same predictions has less."""
+    known: Mapping[int, int]
+    """The row."""
+    label: int
+    """What it is predicted as."""
+
+
+def least_needed(scores: Scores, prior: Prior) -> Needed:
+    """The best lower bound over the rows with the highest odds of each pair."""
+    best = Needed(1.0, {}, 0)
+    for c in range(scores.classes):
+        for d in range(scores.classes):
+            if c == d:
+                continue
+            known = pair_odds(scores, (c, d)).known
+            ranking = scores.ranking(known)
+            found = needed_for_ranking(prior, ranking)
+            if found > best.r:
+                best = Needed(found, known, ranking[0])
+    return best
+
+
+def crossing_blocks(scores: Scores) -> list[list[int]]:
+    """Classes that beat each other for different rows, together; the best block first.
+
+    Blocks are ordered: every class of an earlier one is above every later one always.
+    """
+    k = scores.classes
+    beats = np.array(
+        [
+            [c != d and _somewhere_above(scores, c, d) for d in range(k)]
+            for c in range(k)
+        ]
+    )
+    reach = beats | np.eye(k, dtype=bool)
+    for _ in range(k):
+        reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
+    mutual = reach & reach.T
+    blocks = {tuple(np.flatnonzero(row).tolist()) for row in mutual}
+    ordered = sorted(blocks, key=lambda b: -int(reach[b[0]].sum()))
+    return [list(b) for b in ordered]
+
+
+def _somewhere_above(scores: Scores, c: int, d: int) -> bool:
+    odds = pair_odds(scores, (c, d)).odds
+    return odds is None or odds > 1 or (odds == 1 and c > d)
+
+
+def reachable(prior: Prior, blocks: Sequence[Sequence[int]]) -> float:
+    """The r that scores to smaller and smaller powers come near to, ranking kept."""
+    low, high, sizes = _bounds(prior, blocks)
+    worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
+    total_low = sum(s * lo for s, lo in zip(sizes, low, strict=True))
+    total_high = sum(s * hi for s, hi in zip(sizes, high, strict=True))
+    return max(sqrt(worst), float(total_low), float(1 / total_high))
+
+
+def _bounds(
+    prior: Prior, blocks: Sequence[Sequence[int]]
+) -> tuple[list[Fraction], list[Fraction], list[int]]:
+    low = [max(prior[c] for b in blocks[j:] for c in b) for j in range(len(blocks))]
+    high = [
+        min(prior[c] for b in blocks[: j + 1] for c in b) for j in range(len(blocks))
+    ]
+    return low, high, [len(b) for b in blocks]
+
+
+def block_weights(
+    prior: Prior, blocks: Sequence[Sequence[int]], r: float
+) -> list[float] | None:
+    """Beliefs of each class that are r-close and fall along the blocks; None: none."""
+    low, high, sizes = _bounds(prior, blocks)
+    ends = [
+        sum(s * float(lo) / r for s, lo in zip(sizes, low, strict=True)),
+        sum(s * float(hi) * r for s, hi in zip(sizes, high, strict=True)),
+    ]
+    if not ends[0] <= 1 <= ends[1]:
+        return None
+    part = (1 - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
+    found = [0.0] * len(prior)
+    for block, lo, hi in zip(blocks, low, high, strict=True):
+        for c in block:
+            found[c] = (1 - part) * float(lo) / r + part * float(hi) * r
+    return found
+
+
+def staircase(prior: Prior) -> list[tuple[float, tuple[int, ...]]]:
+    """How near to the prior releases come that predict ever more classes.
+
+    One point per number of classes, the most probable first: the r that is reached in
+    the limit, and the classes that are predicted. Exact for two classes.
+    """
+    order = sorted(range(len(prior)), key=lambda c: (-prior[c], c))
+    points = []
+    for j in range(1, len(order) + 1):
+        top = order[:j]
+        least, most = min(prior[c] for c in top), max(prior)
+        rest = sum(prior[c] for c in order[j:])
+        r = max(
+            sqrt(most / least),
+            float(j * most + rest) if j > 1 else 1.0,
+            float(1 / sum(min(f, least) for f in prior)) if j > 1 else 1.0,
+        )
+        points.append((r if j > 1 else 1.0, tuple(sorted(top))))
+    return points
+
+
+def within(
+    scores: Scores, exponent: float, moves: Sequence[float], prior: Prior
+) -> float:
+    """An r that scores to a power, moved by so many doublings, surely keep to."""
+    logs = pair_logs(scores.with_unknown()) * exponent
+    logs = logs + np.subtract.outer(np.array(moves), np.array(moves))
+    np.fill_diagonal(logs, -np.inf)
+    found = 1.0
+    for c, f in enumerate(map(float, prior)):
+        others = [d for d in range(len(prior)) if d != c]
+        high = 1 / (1 + np.exp2(-logs[c, others]).sum())
+        low = 1 / (1 + np.exp2(logs[others, c]).sum())
+        found = max(found, high / f, f / low)
+    return float(found)

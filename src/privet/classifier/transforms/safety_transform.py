@@ -1,0 +1,357 @@
+"""SafetyTransform: flatten a classifier, keep its predictions.
+
+Scores are raised to a power of at most 1, which keeps every ranking. The right power
+follows from the worst odds of the original: those of the release are the same odds to
+that power. Mozafari, Zaniolo 2009, section 6, Figure 2; corrected as the page on the
+paper says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor, log
+from typing import Any, cast
+
+from privet.classifier.amplification import allowed, amplification
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.scores import Scores, log_of
+from privet.classifier.transforms.cycles import balanced
+from privet.classifier.transforms.dp_noise import noised
+from privet.classifier.transforms.flattening import (
+    MOST_BITS,
+    Base,
+    Flattened,
+    Jitter,
+    gap_found,
+)
+from privet.classifier.transforms.zero_counts import KEEPS, WAYS, filled
+from privet.errors import Infeasible, InputError, NoAudit, what_exists
+from privet.policy import Policy, Promise
+from privet.values.adversaries import Bayesian
+from privet.values.exact import Number
+from privet.values.logarithms import log_bracket
+
+MODES = ("tight", "paper", "declared")
+"""How the exponent is chosen, and what is published with it."""
+
+ZEROS = ("smooth", *WAYS)
+"""What becomes of counts of 0."""
+
+FINEST = 2**10
+"""The exponent is a multiple of one in this, or finer where it is very small."""
+
+
+@dataclass(frozen=True)
+class SafetyTransform:
+    """Raise scores to a power: the same predictions, and beliefs closer together.
+
+    >>> SafetyTransform(epsilon="0.5").epsilon
+    Fraction(1, 2)
+    """
+
+    mode: str = "tight"
+    """`tight`: the largest exponent that is safe; `paper`: the paper's own, smaller
+    one; `declared`: class offsets are published beside the model, so that beliefs may
+    be flattened less."""
+    zeros: str = "smooth"
+    """Counts of 0: `smooth` adds one to every count and keeps the smoothed
+    classifier's ranking; `full`, `positive+top` and `positive` replace zeros and keep
+    what they say of the counts as they are."""
+    bits: int | None = None
+    """Publish coarse points with so many bits; then close calls may flip."""
+    epsilon: Fraction | None = None
+    """Add noise to the counts first, with this privacy loss for adding or removing one
+    row; everything after is post-processing."""
+    margin: Fraction | None = None
+    """Move every number at random, so far that odds of the original within a factor of
+    e to this may change their order; whoever undoes the exponent finds counts with as
+    much doubt."""
+    rows: int | None = None
+    """Publish a synthetic table of so many rows and its own scorecard only: the fewer
+    rows, the less can be worked out, and the more predictions change."""
+    seed: int | None = None
+    """Draw the noise anew from this number; such a release is not publishable."""
+
+    def __post_init__(self) -> None:
+        choice(self.mode, MODES, "mode")
+        choice(self.zeros, ZEROS, "zeros")
+        check_bits(self.bits)
+        check_whole(self.rows, "rows", least=1)
+        check_whole(self.seed, "seed", least=0)
+        others = (self.bits, self.margin, self.mode)
+        if self.rows is not None and others != (None, None, "tight"):
+            raise InputError("rows must go without bits and margin, in tight mode.")
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
+        if self.margin is not None:
+            object.__setattr__(self, "margin", _positive(self.margin, "margin"))
+
+    @property
+    def kind(self) -> str:
+        """How manifests call it."""
+        return "safety transform"
+
+    # The pipeline ---------------------------------------------------------------------
+
+    def prepared(self, views: ClassifierViews) -> ClassifierViews:
+        """The counts whose predictions are kept: with noise, and smoothed."""
+        if self.epsilon is not None:
+            views = noised(views, self.epsilon, seed=self.seed)
+        if self.zeros == "smooth" and views.scores.has_zeros:
+            return views.smoothed(1)
+        return views
+
+    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+        """Make a scorecard that keeps every promise, or raise `Infeasible`."""
+        prepared = self.prepared(views)
+        original = prepared.scores
+        scores = filled(original, self.zeros)
+        shifts, exponent = self._exponent(prepared, scores, promises)
+        jitter = self._jitter(scores)
+        exponent = self._lowered(exponent, promises, scores.classes)
+        base = Base(
+            prepared, scores, *gap_found(original), self._keeps(views, prepared), jitter
+        )
+        while True:
+            moves = [m * float(exponent) for m in shifts]
+            made = base.rounded(
+                exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
+            )
+            if all(_kept(made.card, p) for p in promises):
+                return self._as_rows(made, promises)
+            exponent = _lower(exponent, promises[0])
+
+    def _exponent(
+        self, views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
+    ) -> tuple[list[float], Fraction]:
+        """How far each class is moved by a declared rule, and the exponent."""
+        none = [0.0] * scores.classes
+        if self.mode == "declared":
+            moves, mean = balanced(scores)
+            limits = [limit_of(p, scores.classes) for p in promises]
+            ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
+            return moves, _grid(min([1.0, *ends]), promises[0])
+        if self.mode == "paper":
+            return none, _paper(views, scores, promises)
+        return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
+
+    def _as_rows(self, made: Flattened, promises: Sequence[Promise]) -> Flattened:
+        if self.rows is None:
+            return made
+        from privet.classifier.transforms.synthetic import only_rows
+
+        return only_rows(made, promises, self.rows)
+
+    def _jitter(self, scores: Scores) -> Jitter | None:
+        if self.margin is None:
+            return None
+        return Jitter.drawn(self.margin, scores, self.seed)
+
+    def _lowered(
+        self, exponent: Fraction, promises: Sequence[Promise], classes: int
+    ) -> Fraction:
+        """The exponent, less what moving the numbers may add to beliefs."""
+        limits = [limit_of(p, classes) for p in promises]
+        least = min((x for x in limits if x is not None), default=None)
+        if self.margin is None or least is None or least <= 1:
+            return exponent
+        added = float(exponent * self.margin) / log(least)
+        return _grid(float(exponent) / (1 + added), promises[0])
+
+    def _keeps(self, views: ClassifierViews, prepared: ClassifierViews) -> str:
+        """What is kept, and of what."""
+        kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
+        if self.epsilon is not None:
+            return f"{kept}, as the counts with noise have it"
+        return kept + kept_of(views, prepared)
+
+
+def kept_of(views: ClassifierViews, prepared: ClassifierViews) -> str:
+    """That something was added to the counts, where it was not before."""
+    if views.smoothing == prepared.smoothing:
+        return ""
+    return f", after adding {prepared.smoothing} to every count"
+
+
+# Limits and exponents ---------------------------------------------------------------
+
+
+def bayesian_promises(policy: Policy) -> list[Promise]:
+    """The promises a classifier is judged by; an error where there are none."""
+    found = [p for p in policy.promises if isinstance(p.against, Bayesian)]
+    if not found:
+        kinds = sorted({p.against.kind for p in policy.promises})
+        raise NoAudit(
+            "A classifier must have promises against a bayesian to be published; got "
+            f"{', '.join(kinds) or 'none'}."
+        )
+    return found
+
+
+def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction | None:
+    """The odds that keep a promise; half of them if the adversary averages tables."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    if against.prior != "uniform":
+        raise InputError(
+            f"Promise {promise.name!r} must have a uniform prior for SafetyTransform; "
+            "use ExtendedSafetyTransform for others."
+        )
+    try:
+        odds = allowed(promise.limit, classes, paper=paper)
+    except Infeasible as no:
+        raise Infeasible(
+            f"Promise {promise.name!r} cannot be kept: {no}",
+            promise=promise,
+            best=no.best,
+            advice=no.advice,
+        ) from None
+    if odds is None or against.averaging == "rows":
+        return odds
+    if odds <= 2:
+        raise Infeasible(
+            f"Promise {promise.name!r} cannot be proved to be kept: somebody who "
+            "averages over tables may be twice as sure as odds of "
+            f"{float(odds):.4g} allow.",
+            promise=promise,
+            best=Fraction(2, 3),
+            advice=("Allow odds above 2, or average over rows.",),
+        )
+    return odds / 2
+
+
+def _seen(
+    views: ClassifierViews, scores: Scores, promise: Promise
+) -> tuple[Scores, int | None]:
+    """What an adversary sees of a classifier: which attributes, and how many."""
+    knows: Any = promise.against.knows  # type: ignore[union-attr]
+    names = isinstance(knows, tuple)
+    kept = map(views.victim_index, knows) if names else range(scores.attributes)
+    factors = tuple(scores.factors[i] for i in kept)
+    most = knows if isinstance(knows, int) else None
+    return Scores(scores.weights, factors, realistic=True), most
+
+
+def _tight(scores: Scores, most: int | None, promise: Promise) -> Fraction:
+    """The largest exponent on a grid that keeps one promise."""
+    limit = limit_of(promise, scores.classes)
+    found = amplification(scores, most).odds
+    if limit is None or found is None or found <= limit:
+        return Fraction(1)
+    wanted = log_of(limit) / log_of(found)
+    start = _grid(wanted, promise)
+    while not _within(found, start, limit):
+        start = _lower(start, promise)
+    return start
+
+
+def _within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
+    """Whether odds to a power are at most a limit; surely, if it says so."""
+    _, most = log_bracket(odds, 256)
+    least, _ = log_bracket(limit, 256)
+    return most * exponent <= least
+
+
+def _grid(wanted: float, promise: Promise) -> Fraction:
+    """The exponent rounded down to a fraction with a power of two below."""
+    steps = FINEST
+    while wanted * steps < 1024 and steps < 2**40:
+        steps *= 2
+    parts = floor(wanted * steps + 1e-9)
+    if parts < 1:
+        raise _nothing_left(promise)
+    return min(Fraction(1), Fraction(parts, steps))
+
+
+def _lower(exponent: Fraction, promise: Promise) -> Fraction:
+    steps = max(exponent.denominator, FINEST)
+    lower = Fraction(floor(exponent * steps) - 1, steps)
+    if lower <= 0:
+        raise _nothing_left(promise)
+    return lower
+
+
+def _nothing_left(promise: Promise) -> Infeasible:
+    return Infeasible(
+        f"Promise {promise.name!r} leaves no room for predictions: every class would "
+        "have to be equally likely for everybody.",
+        promise=promise,
+        advice=("Allow a larger move of beliefs, or more bits where you set them.",),
+    )
+
+
+def _paper(
+    views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
+) -> Fraction:
+    """One over the paper's k: n(2n + 3) log w / log alpha, w of all counts."""
+    n = scores.attributes
+    counts = [Fraction(p) for p in views.sizes]
+    counts += [
+        x * p
+        for table in scores.factors
+        for row in table
+        for x, p in zip(row, views.sizes, strict=True)
+    ]
+    w = max(counts) / min(counts)
+    roots = [Fraction(1)]
+    for p in promises:
+        limit = limit_of(p, scores.classes, paper=True)
+        if limit is not None:
+            if limit <= 1:
+                raise _nothing_left(p)
+            k = n * (2 * n + 3) * log_of(w) / log_of(limit)
+            roots.append(Fraction(1, max(1, -floor(-k))))
+    return min(roots)
+
+
+def _kept(card: Scorecard, promise: Promise) -> bool:
+    """Whether whoever has the card stays within the limit, in whole points."""
+    limit = limit_of(promise, len(card.labels))
+    knows: Any = promise.against.knows  # type: ignore[union-attr]
+    if limit is None or not isinstance(knows, int | tuple):
+        return card.within(limit)
+    if isinstance(knows, tuple):
+        seen = card.scores.over([card.victim_index(name) for name in knows])
+        found = amplification(seen, seen.attributes).odds
+    else:
+        found = amplification(card.scores, knows).odds
+    return found is not None and found <= limit * (1 - Fraction(1, 10**9))
+
+
+def check_bits(bits: object) -> None:
+    """Refuse what is no number of bits."""
+    check_whole(bits, "bits", least=1, most=MOST_BITS)
+
+
+def check_whole(
+    value: object, what: str, *, least: int, most: int | None = None
+) -> None:
+    """Refuse what is no whole number, or too small or large a one; None is left out."""
+    if value is None:
+        return
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    number = cast("int", value)
+    if not whole or number < least or (most is not None and number > most):
+        limits = f"at least {least}" if most is None else f"from {least} to {most:,}"
+        raise InputError(f"{what} must be {limits}; got {value!r}.")
+
+
+def choice(value: str, known: Sequence[str], what: str) -> None:
+    """Refuse a word that is none of those known."""
+    if value not in known:
+        raise InputError(
+            f"{what} must be one of {', '.join(known)}; got {value!r}. "
+            f"{what_exists(str(value), known)}"
+        )
+
+
+def _positive(value: Number, what: str) -> Fraction:
+    from privet.values.exact import fraction
+
+    found = fraction(value, what)
+    if not 0 < found <= 1000:
+        raise InputError(f"{what} must be above 0 and at most 1000; got {value!r}.")
+    return found

@@ -1,0 +1,171 @@
+"""Scores without zeros: small numbers in their place that keep the ranking of labels.
+
+A zero makes the odds infinite. Each way of replacing zeros says what it keeps; every
+new inequality holds by a factor of two. Mozafari, Zaniolo 2009, section 6.2.1, Step 1,
+with the class sizes that the printed formula forgets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import prod
+
+from privet.classifier.scores import Scores
+from privet.errors import InputError, TooLarge, what_exists
+
+MOST_BITS = 20_000
+"""A replacement smaller than two to the minus this is refused."""
+
+Table = list[list[list[Fraction]]]
+
+
+def without_zeros(scores: Scores, how: str) -> Scores:
+    """Scores with every zero replaced; the same scores if there is none.
+
+    >>> from privet.releases.scores import from_counts
+    >>> three_rows = from_counts([2, 1], [[[2, 1]], [[1, 0], [1, 1]]])
+    >>> without_zeros(three_rows, "positive").factors[1][0]
+    (Fraction(1, 2), Fraction(1, 4))
+    """
+    if how not in WAYS:
+        raise InputError(
+            f"zeros must be one of {', '.join(WAYS)}; got {how!r}. "
+            f"{what_exists(how, list(WAYS))}"
+        )
+    if not scores.has_zeros:
+        return scores
+    filled = WAYS[how](scores)
+    return Scores(scores.weights, tuple(tuple(map(tuple, table)) for table in filled))
+
+
+def filled(scores: Scores, how: str) -> Scores:
+    """Scores without zeros; rankings are also kept where attributes are unknown."""
+    if how == "smooth" or not scores.has_zeros:
+        return scores
+    found = without_zeros(scores.with_unknown(), how)
+    return Scores(found.weights, tuple(table[:-1] for table in found.factors))
+
+
+def _copied(scores: Scores) -> Table:
+    return [[list(row) for row in table] for table in scores.factors]
+
+
+def _full(scores: Scores) -> Table:
+    """The ranking of all labels on every tuple; the corrected Figure 3."""
+    table, classes = _copied(scores), range(scores.classes)
+    largest = [[max(row[c] for row in t) for t in table] for c in classes]
+    least = [[min(row[c] for row in t if row[c]) for t in table] for c in classes]
+    for c in reversed(classes):
+        for i, attribute in enumerate(table):
+            for row in attribute:
+                if row[c]:
+                    continue
+                others = prod(m for j, m in enumerate(largest[c]) if j != i)
+                bound = min(
+                    scores.weights[d] * prod(least[d]) / (scores.weights[c] * others)
+                    for d in classes
+                    if d != c
+                )
+                row[c] = _small(bound / 2)
+                least[c][i] = min(least[c][i], row[c])
+                largest[c][i] = max(largest[c][i], row[c])
+    return table
+
+
+def _positive(scores: Scores) -> Table:
+    """The order of all labels with a positive score, and these above the others."""
+    table = _copied(scores)
+    small = [
+        _less_than(
+            scores, c, scores.factors, [d for d in range(scores.classes) if d != c]
+        )
+        for c in range(scores.classes)
+    ]
+    return _replaced(table, small)
+
+
+def _positive_and_top(scores: Scores) -> Table:
+    """The same, and the best label on every tuple, also where all scores are zero."""
+    last = scores.classes - 1
+    others = list(range(last))
+    first = _less_than(scores, last, scores.factors, others)
+    table = _replaced(_copied(scores), [None] * last + [first])
+    small: list[Fraction | None] = [None] * scores.classes
+    for c in others:
+        rest = [d for d in range(scores.classes) if d != c]
+        small[c] = min(
+            _less_than(scores, c, scores.factors, rest),
+            _less_than(scores, c, table, [last]),
+        )
+    return _replaced(table, small)
+
+
+def _less_than(
+    scores: Scores,
+    c: int,
+    table: Sequence[Sequence[Sequence[Fraction]]],
+    rivals: list[int],
+) -> Fraction:
+    """What may stand for the zeros of a class so that its rivals stay twice above."""
+    bounds = [Fraction(1)]
+    for d in rivals:
+        both, none = [], []
+        for before, now in zip(scores.factors, table, strict=True):
+            rows = list(zip(before, now, strict=True))
+            both.append(
+                max(
+                    (b[c] / n[d] for b, n in rows if b[c] and n[d]), default=Fraction(0)
+                )
+            )
+            none.append(
+                max(
+                    (1 / n[d] for b, n in rows if not b[c] and n[d]),
+                    default=Fraction(0),
+                )
+            )
+        worst = max(
+            b * prod(max(both[j], none[j]) for j in range(len(both)) if j != i)
+            for i, b in enumerate(none)
+        )
+        if worst:
+            bounds.append(scores.weights[d] / (2 * scores.weights[c] * worst))
+    return _small(min(bounds))
+
+
+def _replaced(table: Table, small: Sequence[Fraction | None]) -> Table:
+    for attribute in table:
+        for row in attribute:
+            for c, s in enumerate(small):
+                if s is not None and not row[c]:
+                    row[c] = s
+    return table
+
+
+def _small(number: Fraction) -> Fraction:
+    """A power of two that is not larger, to keep the numbers short."""
+    bits = number.denominator.bit_length() - number.numerator.bit_length() + 1
+    if bits > MOST_BITS:
+        raise TooLarge(
+            f"A zero would have to become less than 2 to the power -{MOST_BITS:,}"
+            "; the classifier would tell nothing else any more. Use zeros='smooth', "
+            "or 'positive+top', which keeps every prediction."
+        )
+    return min(number, Fraction(1, 2**bits) if bits > 0 else Fraction(1))
+
+
+WAYS: dict[str, Callable[[Scores], Table]] = {
+    "full": _full,
+    "positive+top": _positive_and_top,
+    "positive": _positive,
+}
+"""How zeros may be replaced; the names say what is kept."""
+
+KEEPS = {
+    "full": "the ranking of all classes for every row",
+    "positive+top": (
+        "the prediction for every row, and the order of classes with a score above 0"
+    ),
+    "positive": "the order of all classes with a score above 0, for every row",
+}
+"""What each way keeps, in words."""

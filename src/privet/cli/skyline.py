@@ -1,0 +1,107 @@
+"""The command `skyline`: how much insiders may know."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from privet.cli import terminal
+from privet.cli.options import Asked, policy_option, reads_table
+
+AT_LEAST_0 = click.IntRange(min=0)
+
+
+@click.command(short_help="Find how much insiders may know.")
+@policy_option(
+    "The policy file (TOML), for the roles of columns; a release has its own.",
+    required=False,
+)
+@click.option(
+    "--confidence",
+    default="0.95",
+    show_default=True,
+    help="How sure an insider must not become.",
+)
+@click.option("--about", help="The sensitive column, where there are several.")
+@click.option(
+    "--max-l", type=AT_LEAST_0, default=20, show_default=True, help="Values ruled out."
+)
+@click.option(
+    "--max-k", type=AT_LEAST_0, default=50, show_default=True, help="People known."
+)
+@click.option(
+    "--max-m", type=AT_LEAST_0, default=50, show_default=True, help="Companions."
+)
+@reads_table
+def skyline(
+    asked: Asked,
+    policy: str | None,
+    confidence: str,
+    about: str | None,
+    max_l: int,
+    max_k: int,
+    max_m: int,
+) -> None:
+    """Find how much insiders may know about people in TABLE and still be unsure.
+
+    \b
+    Examples:
+      privet skyline patients.csv -p policy.toml
+      privet skyline out --confidence 0.8
+      privet skyline patients.csv -p policy.toml --json | jq .points
+
+    TABLE is what privet audit takes, or the folder of a release. Each line is as much
+    as one insider may know: values a person does not have, other people's values, and
+    people who have the same value as the person. The companions of --max-m are those
+    people. Nothing is written.
+
+    \b
+    Exit codes: 0 somebody without further knowledge stays unsure, 1 not even that,
+    2 wrong use.
+    """
+    from privet.microdata.skyline.skyline_find import skyline as find
+
+    with _table(asked, policy) as (table, bar):
+        found = find(
+            table,
+            confidence,
+            about=about,
+            max_l=max_l,
+            max_k=max_k,
+            max_m=max_m,
+            max_seconds=asked.max_seconds,
+            progress=bar,
+        )
+    if asked.as_json:
+        terminal.emit(terminal.as_one_object(found.to_dict()))
+    elif asked.quiet:
+        terminal.emit("\n".join(" ".join(map(str, p)) for p in found.points))
+    else:
+        terminal.show_any(found)
+    sys.exit(0 if found.safe else 1)
+
+
+@contextmanager
+def _table(asked: Asked, policy: str | None) -> Iterator[tuple[Any, Any]]:
+    """The table as the policy means it, or what a release shows."""
+    from privet.engine.sources.source import require_there
+    from privet.policy import Policy
+    from privet.release.audit import bound
+    from privet.release.publish import load
+    from privet.release.verify import is_release
+
+    if is_release(asked.source):
+        release = load(asked.source, memory_limit=asked.reading["memory_limit"])
+        with release.table as table, terminal.bar(asked.silent) as bar:
+            yield table, bar
+        return
+    if policy is None:
+        require_there(asked.source)
+        raise click.UsageError("A table must have a policy: give one with -p.")
+    stated = Policy.load(policy)
+    with asked.opened(stated) as (table, bar):
+        yield bound(table, stated), bar

@@ -1,0 +1,216 @@
+"""What commands share: printing results, saying things, explaining what went wrong.
+
+Results go to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from privet.engine.protocol import Listener
+    from privet.findings import Audit
+
+EXIT = {"safe": 0, "breach": 1, "not applicable": 2, "undecided": 3}
+"""Exit codes by verdict."""
+
+WRONG, INFEASIBLE, BUG, INTERRUPTED = 2, 4, 70, 130
+"""The other exit codes; the last is what a shell expects of Ctrl-C."""
+
+WIDEST = 100
+"""Columns of a terminal that a report fills; longer lines are hard to read."""
+
+
+# Results ----------------------------------------------------------------------------
+
+
+def show(found: Audit, *, as_json: bool = False, quiet: bool = False) -> None:
+    """Print an audit: for a terminal, for a file, as JSON, or its verdict only."""
+    if as_json:
+        emit(as_one_object(found.to_dict()))
+    elif quiet:
+        emit(found.verdict.value)
+    else:
+        show_any(found)
+
+
+def show_any(found: Any) -> None:
+    """Print what shows itself: for a terminal, or as plain text."""
+    if _is_terminal(sys.stdout):
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        console.print(found, width=min(console.width, WIDEST))
+    else:
+        emit(found.explain())
+
+
+def as_one_object(content: dict[str, Any]) -> str:
+    """JSON that standard output can hold."""
+    import json
+
+    encoding = getattr(sys.stdout, "encoding", None) or ""
+    return json.dumps(content, ensure_ascii=encoding.lower() != "utf-8", indent=2)
+
+
+def emit(text: str) -> None:
+    """Print a result; a reader who has seen enough, such as head, is no error."""
+    try:
+        click.echo(text)
+    except OSError as error:
+        _silence()
+        if not isinstance(error, BrokenPipeError):
+            raise OSError(error.errno, error.strerror, "standard output") from None
+
+
+def _silence() -> None:
+    """Lose what is still to be printed, so that Python does not try again at exit."""
+    with Path(os.devnull).open("w") as nothing:
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a whole file, or none; never over another one."""
+    refuse_existing(path)
+    file = path.open("x", encoding="utf-8")
+    try:
+        with file:
+            file.write(text)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def refuse_existing(path: Path) -> None:
+    """Nothing is written over."""
+    from privet.errors import InputError
+
+    if path.exists() or path.is_symlink():
+        raise InputError(
+            f"{str(path)!r} must not exist yet; nothing is written over. Choose "
+            "another name, or remove it first."
+        )
+
+
+# Messages ---------------------------------------------------------------------------
+
+
+def say_notes(notes: Iterable[str]) -> None:
+    """Print warnings that came up."""
+    for note in notes:
+        say(f"note: {note}")
+
+
+def say(text: str) -> None:
+    """Print a message beside the result; that nobody listens is no error."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+@contextmanager
+def bar(silent: bool) -> Iterator[Listener | None]:
+    """A progress bar on a terminal; nothing when messages are piped."""
+    if silent or not _is_terminal(sys.stderr):
+        yield None
+        return
+    from privet.cli.progress import progress_bar
+
+    with progress_bar() as listener:
+        yield listener
+
+
+@contextmanager
+def moves(silent: bool) -> Iterator[Any]:
+    """Tells on a terminal how far a search is; nothing when messages are piped."""
+    if silent or not _is_terminal(sys.stderr):
+        yield None
+        return
+    from privet.cli.progress import moves_bar
+
+    with moves_bar() as watcher:
+        yield watcher
+
+
+def _is_terminal(stream: Any) -> bool:
+    return stream is not None and bool(stream.isatty())
+
+
+@contextmanager
+def warned() -> Iterator[list[str]]:
+    """Gather warnings about privacy; those of libraries are not for stewards."""
+    import warnings
+
+    from privet.errors import PrivacyWarning
+
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", PrivacyWarning)
+        yield said
+    said += dict.fromkeys(str(w.message) for w in caught)
+
+
+# Errors -----------------------------------------------------------------------------
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Say why, and leave."""
+    say(f"privet: {message}")
+    sys.exit(code)
+
+
+def explained(error: Exception) -> tuple[str, int]:
+    """A message that quotes nobody's data, and an exit code."""
+    from privet.errors import Breach, Infeasible, PrivetError, Stopped
+
+    codes = {Breach: EXIT["breach"], Stopped: EXIT["undecided"]}
+    if isinstance(error, Infeasible):
+        steps = [f"{i}. {step}" for i, step in enumerate(error.advice, 1)]
+        return "\n".join([str(error), *steps]), INFEASIBLE
+    if isinstance(error, PrivetError):
+        return str(error), codes.get(type(error), WRONG)
+    if isinstance(error, MemoryError):
+        return "There is too little memory. Try --memory-limit and --spill.", WRONG
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{str(error.filename)!r}: " if error.filename else ""
+        return f"{place}{error.strerror}.", WRONG
+    return _bug(error), BUG
+
+
+def _bug(error: Exception) -> str:
+    if os.environ.get("PRIVET_DEBUG"):
+        import traceback
+
+        say("".join(traceback.format_exception(error)))
+    return (
+        f"This is a bug in privet: {type(error).__name__}. Please report it. Its "
+        "message is withheld, since it may quote people's data; with PRIVET_DEBUG=1 "
+        "in the environment it is shown, with a traceback."
+    )
+
+
+PLAINER = {"✓": "+", "✗": "x", "–": "-", "→": "->", "…": "..."}
+"""What stands for a sign where a terminal or a file cannot hold it."""
+
+
+def hold_any_text() -> None:
+    """Let standard output and error take any text, whatever their encoding."""
+    codecs.register_error("privet", _plainer)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="privet")
+
+
+def _plainer(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(PLAINER.get(c) or ascii(c)[1:-1] for c in lost), error.end

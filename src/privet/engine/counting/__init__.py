@@ -1,0 +1,1 @@
+"""Ways to count rows, and the choice among them."""

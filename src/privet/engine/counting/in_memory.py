@@ -1,0 +1,95 @@
+"""Counts that are at hand already, counted further: no rows, nothing to open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from privet.engine.protocol import Amount, ColumnSummary, Recoding, Run, Tally, Writing
+from privet.engine.randomise.randomise_rows import Cells, Drawing
+from privet.errors import InputError
+from privet.values.contingency import Counts, Domain
+from privet.values.equivalence_classes import Grouped, grouped
+from privet.values.schema import Column
+
+
+class InMemory:
+    """An engine of one coded count; whatever it stands for was recoded before."""
+
+    name = "memory"
+    version = "1"
+
+    def __init__(
+        self, domains: Sequence[Domain], codes: Sequence[NDArray[Any]], n: Any
+    ):
+        """Codes of each column, and how many rows have each combination."""
+        self._domains = {d.name: d for d in domains}
+        self._counts = Counts(tuple(domains), tuple(codes), n)
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the count."""
+        return tuple(Column(d.name, d.kind) for d in self._domains.values())
+
+    def rows(self, run: Run) -> int:
+        """How many rows were counted."""
+        return self._counts.total
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+        return len(self._counts) == 0
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values."""
+        raise _no_rows()
+
+    def domains(
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
+    ) -> dict[str, Domain]:
+        """The values of some columns."""
+        return {c: self._domains[c] for c in columns}
+
+    def count(
+        self,
+        tallies: Sequence[Tally],
+        amount: Amount,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count; multiplicities are in the count already."""
+        if only:
+            raise InputError("Counts must be counted whole; single people are not.")
+        order = list(self._domains)
+        for tally in dict.fromkeys(tallies):
+            run.check()
+            by = sorted(tally.by, key=order.index)
+            yield tally, grouped(self._counts, by, tally.about)
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Counts are not written; the rows they stand for are."""
+        raise _no_rows()
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Counts are not disguised; the rows they stand for are."""
+        raise _no_rows()
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Counts are tabulated by the table they were made from."""
+        raise _no_rows()
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def _no_rows() -> InputError:
+    return InputError("Counts must be used through the table they were made from.")

@@ -1,0 +1,247 @@
+"""Dictionaries: each value of a column gets a small integer, NULL one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import overload
+
+import numpy as np
+import pyarrow as pa
+
+from privet.engine import arrow, sql, text_types
+from privet.engine.duckdb.session import Session, too_little_memory
+from privet.engine.failures import DoesNotFit
+from privet.engine.gathering import Values
+from privet.engine.protocol import Recoding, Relabel, Run
+from privet.engine.sources.sources import Source
+from privet.errors import InputError, warn
+from privet.values.contingency import Domain
+from privet.values.schema import Bins, Column
+
+LABELS_AT_ONCE = 1_000_000
+"""Labels that are fetched together."""
+
+FEW_LABELS = 100_000
+"""Up to so many labels are fetched at once and kept, and outlive the session."""
+
+
+class Labels(Sequence[str | None]):
+    """The values of a column as the source wrote them, fetched when first needed."""
+
+    def __init__(self, session: Session, table: str, text: str, size: int) -> None:
+        self._session = session
+        self._table = table
+        self._text = text
+        self._size = size
+        if size <= FEW_LABELS:
+            _ = self._all
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[str | None]:
+        for start in range(0, self._size, LABELS_AT_ONCE):
+            yield from self[start : start + LABELS_AT_ONCE]
+
+    @overload
+    def __getitem__(self, code: int) -> str | None: ...
+    @overload
+    def __getitem__(self, code: slice) -> Sequence[str | None]: ...
+    def __getitem__(self, code: int | slice) -> str | Sequence[str | None] | None:
+        if isinstance(code, slice):
+            wanted = range(*code.indices(self._size))
+            first = min(wanted, default=0)
+            found = self._between(first, max(wanted, default=-1) + 1)
+            return [found[c - first] for c in wanted]
+        if not 0 <= code < self._size:
+            raise IndexError(code)
+        if self._size <= FEW_LABELS:
+            return self._texts[code]
+        return self._between(code, code + 1)[0]
+
+    def _between(self, start: int, stop: int) -> list[str | None]:
+        if self._size <= FEW_LABELS:
+            return self._texts[start:stop]
+        if self._size <= LABELS_AT_ONCE:
+            found = self._all.slice(start, stop - start)
+        else:
+            only = f"WHERE code >= {int(start)} AND code < {int(stop)}"
+            found = self._fetch(only)
+        texts: list[str | None] = found.to_pylist()
+        return texts
+
+    @cached_property
+    def _all(self) -> pa.ChunkedArray:
+        return self._fetch("")
+
+    @cached_property
+    def _texts(self) -> list[str | None]:
+        found: list[str | None] = self._all.to_pylist()
+        return found
+
+    def _fetch(self, only: str) -> pa.ChunkedArray:
+        return self._session.ask(sql.labels(self._table, self._text, only))["label"]
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """A column whose values are coded."""
+
+    table: str
+    """The engine's table of values and codes."""
+    domain: Domain
+    """The values, each at its code."""
+
+
+class Dictionaries:
+    """The dictionaries of one source, made when first needed and kept."""
+
+    def __init__(
+        self,
+        session: Session,
+        columns: tuple[Column, ...],
+        source: Source,
+        values: Values | None = None,
+    ) -> None:
+        self._session = session
+        self._columns = columns
+        self._source = source
+        self._values = values or Values(session)
+        self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
+        self._lock = Lock()
+
+    def of(
+        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[int, Dictionary]:
+        """The dictionaries of some columns; one scan gathers what is new."""
+        wanted = {c: recodings.get(self._columns[c].name) for c in columns}
+        with self._lock:
+            try:
+                self._values.gather(columns, run)
+                return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
+            except DoesNotFit:
+                pass
+        raise too_little_memory()
+
+    def kind(self, c: int, run: Run) -> str:
+        """The kind of a column, found from its values."""
+        with self._lock:
+            self._values.gather([c], run)
+            return self._kind(c)[0]
+
+    # Codes --------------------------------------------------------------------------
+
+    def _dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
+        if (c, how) not in self._made:
+            if isinstance(how, Relabel):
+                made = self._relabelled(c, how, run)
+            else:
+                made = self._plain(c, how, run)
+            self._narrow(made.table, len(made.domain))
+            self._made[c, how] = made
+        return self._made[c, how]
+
+    def _plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
+        table = f"pv_dictionary_{c}_{len(self._made)}"
+        kind, text = self._kind(c)
+        codes = self._codes(c, kind, text) if cut is None else self._bins(c, cut, kind)
+        self._session.make(codes, table, run, "coding values", (1, 1))
+        return Dictionary(table, self._domain(c, cut, kind, table, text))
+
+    def _relabelled(self, c: int, how: Relabel, run: Run) -> Dictionary:
+        """The same values with other labels; those that look alike become one."""
+        base = self._dictionary(c, how.base, run)
+        if len(how.texts) != len(base.domain):
+            raise InputError(
+                f"Column {base.domain.name!r} must have {len(how.texts)} values to be "
+                f"relabelled; it has {len(base.domain)}."
+            )
+        texts = list(dict.fromkeys(how.texts))
+        code = {text: i for i, text in enumerate(texts)}
+        table = f"pv_dictionary_{c}_{len(self._made)}"
+        new = arrow.integers(np.array([code[t] for t in how.texts], np.uint32))
+        old = arrow.integers(np.arange(len(how.texts), dtype=np.uint32))
+        self._session.register(f"{table}_new", arrow.frame(old=old, new=new))
+        self._session.make(
+            sql.recoded(base.table, f"{table}_new"), table, run, "coding values", (1, 1)
+        )
+        self._session.unregister(f"{table}_new")
+        return Dictionary(table, Domain(base.domain.name, texts))
+
+    def _kind(self, c: int) -> tuple[str, str]:
+        """The kind of a column, and its values `v` as they are shown.
+
+        The kind of texts is what all of them allow. JSON texts lose their quotes,
+        unless there are numbers beside them.
+        """
+        kind, json = self._columns[c].kind, self._source.json
+        if not self._source.is_text(c):
+            zero = "CASE WHEN v = 0 THEN CAST(abs(v) AS VARCHAR) ELSE {} END"
+            text = text_types.text_of("v", textual=False, json=False)
+            return kind, zero.format(text) if kind == "number" else text
+        asked = ", ".join(["count(v)", *text_types.fitting("v", json=json)])
+        row = self._session.ask(f"SELECT {asked} FROM pv_values_{c}").to_pylist()[0]
+        texts, quoted, *fits = row.values()
+        text = text_types.text_of("v", textual=True, json=json and quoted == texts)
+        known = text_types.recognised(texts, quoted, *fits) if kind == "text" else kind
+        return known, text
+
+    def _codes(self, c: int, kind: str, text: str) -> str:
+        if not self._source.is_text(c):
+            return sql.dictionary(f"pv_values_{c}", ["v"])
+        ordered = text_types.ordered(f"pv_values_{c}", text, kind)
+        return sql.dictionary(f"({ordered})", text_types.orders(kind))
+
+    def _bins(self, c: int, cut: Bins, kind: str) -> str:
+        rule = "dates" if cut.are_dates else "numbers"
+        fits = ("date", "datetime") if cut.are_dates else ("integer", "number")
+        text = "v"
+        if kind not in fits and self._session.one(
+            f"SELECT count(v) FROM pv_values_{c}"
+        ):
+            raise InputError(
+                f"Column {self._columns[c].name!r} must hold {rule} to be binned by "
+                f"{rule}; it holds values of kind {kind}. "
+                f"Convert it to {rule} first, or leave it out of the bins."
+            )
+        if self._source.json or not cut.are_dates:
+            textual, json = self._source.is_text(c), self._source.json
+            text = text_types.text_of("v", textual=textual, json=json)
+        return text_types.binned(f"pv_values_{c}", text, cut)
+
+    def _domain(
+        self, c: int, cut: Bins | None, kind: str, table: str, text: str
+    ) -> Domain:
+        name = self._columns[c].name
+        if cut is not None:
+            return Domain(name, (None, *cut.labels()), "text")
+        size = self._session.one(f"SELECT count(DISTINCT code) FROM {table}")
+        if self._is_pandas_float(c):
+            self._warn_of_floats(name, table)
+        return Domain(name, Labels(self._session, table, text, size), kind)
+
+    def _is_pandas_float(self, c: int) -> bool:
+        """Whether pandas may have made floats of integers."""
+        types = getattr(self._source.frame, "dtypes", None)
+        return types is not None and str(types.iloc[c]) == "float64"
+
+    def _warn_of_floats(self, name: str, table: str) -> None:
+        """A pandas column of integers turns into floats once a value is missing."""
+        whole = self._session.one(
+            "SELECT count(*) > count(v) AND count(v) > 0 AND "
+            f"coalesce(bool_and(v = trunc(v)), false) FROM {table}"
+        )
+        if whole:
+            warn(
+                f"Column {name!r} holds whole numbers as floats, since a pandas "
+                "column of integers has no missing values: 39 shows as 39.0. Convert "
+                "the column to 'Int64' first.",
+            )
+
+    def _narrow(self, table: str, size: int) -> None:
+        width = "UTINYINT" if size <= 2**8 else "USMALLINT" if size <= 2**16 else ""
+        if width:
+            self._session.ask(f"ALTER TABLE {table} ALTER code TYPE {width}")

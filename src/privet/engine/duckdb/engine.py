@@ -1,0 +1,358 @@
+"""The embedded engine: files, frames and relations, counted by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+
+import duckdb
+import pyarrow as pa
+
+from privet.engine import sql, text_types
+from privet.engine.counting.counter import Counter
+from privet.engine.counting.precount import Combinations
+from privet.engine.counting.weights import check_weights
+from privet.engine.describe import (
+    PRECISE_ROWS,
+    is_empty_at,
+    numbers_at,
+    rows_at,
+    summary,
+)
+from privet.engine.dictionaries import Dictionaries
+from privet.engine.duckdb.opening import (
+    attached,
+    json_names,
+    names_files,
+    plain_folders,
+    register_frame,
+)
+from privet.engine.duckdb.session import Session
+from privet.engine.export.row_writer import Writer
+from privet.engine.export.shuffle import is_streamed, write_stream
+from privet.engine.gathering import COLUMNS_AT_ONCE, Values
+from privet.engine.projections import Columns, Sides, Tuples, counted, tuples
+from privet.engine.protocol import Amount, ColumnSummary, Recoding, Run, Tally, Writing
+from privet.engine.randomise.randomise_rows import Cells, Drawer, Drawing, tabulated
+from privet.engine.row_filter import Filter
+from privet.engine.sources.sources import Source
+from privet.engine.sources.streams import Stream
+from privet.engine.sources.text_files import check_whole, json_scan
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+from privet.values.schema import Column
+from privet.views.sql.join import Relation
+from privet.views.sql.secret_query import Query, read_query
+
+
+class DuckDB:
+    """One source of rows in one private in-memory database."""
+
+    name = "duckdb"
+    version = duckdb.__version__
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        where: Mapping[str, Sequence[object]] | None = None,
+        memory_limit: str | None = None,
+        spill: str | PathLike[str] | None = None,
+        spill_limit: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._source = source
+        self._session = Session(
+            source.words,
+            memory_limit=memory_limit,
+            spill=spill,
+            spill_limit=spill_limit,
+            threads=threads,
+        )
+        self._session.expected = source.rows
+        try:
+            self._columns = self._open(where or {})
+        except BaseException:
+            self.close()
+            raise
+        self._whole = False
+        self._positions = {c.name: i for i, c in enumerate(self._columns)}
+        values = Values(self._session)
+        self._cells = Combinations(self._session, values)
+        self._dictionaries = Dictionaries(self._session, self._columns, source, values)
+
+    def close(self) -> None:
+        """Close the database and remove what it spilled."""
+        self._session.close()
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the source, in its order."""
+        return self._columns
+
+    def _check_whole(self, run: Run) -> None:
+        """Compressed files must be complete; looked at once, before rows are read."""
+        if not self._whole:
+            check_whole(self._source.paths, run)
+            self._whole = True
+
+    def rows(self, run: Run) -> int:
+        """How many rows there are."""
+        self._check_whole(run)
+        return rows_at(self._session, run)
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+        return is_empty_at(self._session)
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values."""
+        precise = self.rows(run) <= PRECISE_ROWS
+        texts = self._described_texts(precise, run)
+        return tuple(
+            texts.get(c) or self._summary(c, precise, run)
+            for c in range(len(self._columns))
+        )
+
+    def _described_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
+        """Columns of texts: those that may be of the same kinds share scans."""
+        json = self._source.json
+        at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
+        few = self._session.few_kinds(list(at), json=json)
+        possible = {c: text_types.possible(*n) for c, n in few.items()}
+        distinct = (
+            "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
+        )
+        found: dict[int, ColumnSummary] = {}
+        for among in sorted({tuple(p) for p in possible.values()}):
+            alike = [c for c in at if tuple(possible[c]) == among]
+            fits = text_types.fitting("v", json=json, among=among)
+            tests = ["count(*)", "count(v)", distinct, *fits]
+            work = partial(self._session.each, alike, "pv_people", tests)
+            step = (len(found) + len(alike), len(self._columns))
+            numbers = self._session.watched(work, run, "reading columns", step)
+            for c, (rows, present, values, *n) in numbers.items():
+                kind = text_types.recognised(present, *n)
+                name = self._columns[at[c]].name
+                close = text_types.nearly(present, *n[1:]) or text_types.nearly(*few[c])
+                one = summary(name, kind, rows, present, values)
+                found[at[c]] = replace(one, nearly=close if kind == "text" else "")
+        return found
+
+    def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
+        step = (c + 1, len(self._columns))
+        numbers = numbers_at(self._session, c, precise, run, step)
+        return summary(self._columns[c].name, self._columns[c].kind, *numbers)
+
+    def domains(
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
+    ) -> dict[str, Domain]:
+        """The values of some columns, coded once; NULL has a code of its own."""
+        self._check_whole(run)
+        if before:
+            self._count_ahead(before, run)
+        soon = [c for t in before for c in (*t.by, t.about)]
+        at = {c: self._position(c) for c in (*columns, *soon)}
+        made = self._dictionaries.of(list(at.values()), recodings, run)
+        return {c: made[at[c]].domain for c in columns}
+
+    def count(
+        self,
+        tallies: Sequence[Tally],
+        amount: Amount,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count; a tally may come in several parts, each with whole groups."""
+        self._check_whole(run)
+        wanted = list(dict.fromkeys(tallies))
+        names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
+        at = [self._position(c) for c in names]
+        few = not only and amount == Amount() and self._count_ahead(wanted, run)
+        made = self._dictionaries.of(at, recodings, run)
+        before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
+        expected = self._session.total
+        if amount.weight is not None:
+            w = self._position(amount.weight)
+            step = (before + 1, before + 2)
+            expected = check_weights(self._session, w, self._columns[w], run, step)
+            before += 1
+        people = self._some(only) if only else "pv_people"
+        counter = Counter(
+            self._session,
+            self._position,
+            made,
+            amount,
+            run,
+            people,
+            cells=self._cells if few else None,
+        )
+        yield from counter.count(wanted, None if only else expected, before)
+
+    def _count_ahead(self, tallies: Sequence[Tally], run: Run) -> bool:
+        """Count combinations of values as they are, where they are few.
+
+        A query of the user's would be run once more to see whether they are.
+        """
+        if not self._source.paths and self._source.rows is None:
+            return False
+        sets = [frozenset(map(self._position, (*t.by, t.about))) for t in tallies]
+        return self._cells.prepare(sets, run)
+
+    def _some(self, only: Mapping[str, Sequence[object]]) -> str:
+        """A view of the rows with some values; those that were asked for last."""
+        self._session.ask("DROP VIEW IF EXISTS pv_some")
+        for i in range(len(only)):
+            self._session.ask(f"DROP TABLE IF EXISTS pv_only_{i}")
+        condition = self._filter.condition(only, "pv_only")
+        self._session.ask(
+            f"CREATE TEMP VIEW pv_some AS SELECT * FROM pv_people e {condition}"
+        )
+        return "pv_some"
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
+        self._check_whole(run)
+        changed = [c for c in writing.columns if c in recodings]
+        at = [self._position(c) for c in changed]
+        if isinstance(self._source.frame, Stream) and is_streamed(writing):
+            return write_stream(self._session, self._source.frame, writing, run)
+        made = self._dictionaries.of(at, recodings, run)
+        writer = Writer(self._session, self._position, made, writing, self._source)
+        return writer.write(run)
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, disguised by exact draws; how many were written."""
+        self._check_whole(run)
+        at = [self._position(c) for c in drawing.columns]
+        made = self._dictionaries.of(at, recodings, run)
+        return Drawer(self._session, self._position, made, drawing).write(run)
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values, for each set of columns."""
+        self._check_whole(run)
+        at = [[self._position(c) for c in columns] for columns in sets]
+        return tabulated(self._session, at, self._source, run)
+
+    def relate(
+        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+    ) -> Relation:
+        """Two views of the rows, joined."""
+        self._check_whole(run)
+        if sides.weight is not None:
+            w = self._position(sides.weight)
+            check_weights(self._session, w, self._columns[w], run, (1, 2))
+        return Relation(self._named(), sides, recodings, run)
+
+    def tuples(
+        self,
+        columns: Sequence[str],
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        *,
+        most: int,
+    ) -> Tuples:
+        """The different tuples of some columns, in codes."""
+        self._check_whole(run)
+        return tuples(self._named(), columns, sides, recodings, run, most)
+
+    def _named(self) -> Columns:
+        source, made = self._source, self._dictionaries
+        return Columns(self._session, self._columns, source, made)
+
+    def counted(
+        self, columns: Sequence[str], sides: Sides, run: Run
+    ) -> tuple[int, int]:
+        """The rows of a view, and how many of them differ."""
+        return counted(self._named(), columns, sides, run)
+
+    def read_query(self, text: str, tables: Sequence[str]) -> Query:
+        """A secret query over the rows; it is read, not run."""
+        names = [c.name for c in self._columns]
+        return read_query(self._session, text, names, tables)
+
+    # Opening ------------------------------------------------------------------------
+
+    def _position(self, name: str) -> int:
+        return self._positions[name]
+
+    def _open(self, where: Mapping[str, Sequence[object]]) -> tuple[Column, ...]:
+        source, session = self._source, self._session
+        scan, names = self._scan()
+        types = self._types(scan)
+        columns = tuple(
+            Column(name, "text" if source.is_text(i) else kind_of(type_))
+            for i, (name, type_) in enumerate(zip(names, types, strict=True))
+        )
+        spelled = sql.unguarded if source.guarded else str
+        numbers = range(len(names))
+        cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
+        renamed = ", ".join(f"c{i}" for i in numbers)
+        session.ask(
+            f"CREATE TEMP VIEW pv_everybody AS "
+            f"SELECT {cells} FROM {scan} AS t({renamed})"
+        )
+        self._filter = Filter(session, source, columns, types)
+        only = self._filter.condition(where)
+        session.ask(
+            f"CREATE TEMP VIEW pv_people AS SELECT * FROM pv_everybody e {only}"
+        )
+        return columns
+
+    def _scan(self) -> tuple[str, Sequence[str]]:
+        """What to select from, and the names of its columns."""
+        source, session = self._source, self._session
+        if source.attach:
+            scan = attached(session, source.attach, source.scan)
+            return scan, self._described(scan)["column_name"].to_pylist()
+        if source.paths:
+            names_files(session, source.paths)
+        if source.json:
+            names = json_names(session, source.words)
+            return json_scan(names), names
+        if source.frame is not None:
+            register_frame(session, source)
+        return plain_folders(source.scan or "frame"), source.names or ()
+
+    def _types(self, scan: str) -> list[str]:
+        types: list[str] = self._described(scan)["column_type"].to_pylist()
+        return types
+
+    def _described(self, scan: str) -> pa.Table:
+        return self._session.ask(f"DESCRIBE SELECT * FROM {scan}")
+
+
+def kind_of(type_: str) -> str:
+    """The kind of values a DuckDB type holds.
+
+    >>> kind_of("DECIMAL(10,2)"), kind_of("UBIGINT"), kind_of("VARCHAR[]")
+    ('number', 'integer', 'other')
+    """
+    name = type_.split("(", maxsplit=1)[0]
+    kinds = {
+        "VARCHAR": "text",
+        "ENUM": "text",
+        "DATE": "date",
+        "BOOLEAN": "boolean",
+        "DOUBLE": "number",
+        "FLOAT": "number",
+        "DECIMAL": "number",
+    }
+    if type_.endswith("]"):
+        return "other"
+    if name.endswith(("INT", "INTEGER")):
+        return "integer"
+    if name.startswith("TIMESTAMP"):
+        return "datetime"
+    return kinds.get(name, "other")

@@ -1,0 +1,273 @@
+"""A private DuckDB connection whose statements can be watched and stopped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from duckdb.func import PythonUDFType
+from numpy.typing import NDArray
+
+from privet.engine import arrow, sql, text_types
+from privet.engine.duckdb.room import SHARE, size_of
+from privet.engine.failures import DoesNotFit, explained
+from privet.engine.protocol import Run
+from privet.engine.run import Watched, too_little_memory
+from privet.errors import InputError
+
+__all__ = ["Session", "too_little_memory"]
+
+FEW = 1_000
+"""Texts that are looked at before all of them are."""
+
+MIN_AT_ONCE, MAX_AT_ONCE, CELLS_AT_ONCE = 4, 250, 5_000_000
+"""Columns that share a scan: fewer of long ones, whose values need memory."""
+
+ROWS_AT_ONCE = 1_000_000
+"""Rows of a result that are fetched together."""
+
+SETTINGS: dict[str, object] = {
+    "enable_progress_bar": True,
+    "enable_progress_bar_print": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "preserve_insertion_order": False,
+    "TimeZone": "UTC",
+    # Joins are written with the people first and small dictionaries after them. Where
+    # DuckDB does not know how many rows a stream has it would hold all people in
+    # memory instead: 1.5 GB and three times as slow for 4 million rows.
+    "disabled_optimizers": "join_order,build_side_probe_side",
+    # Python objects were looked at when the frame was handed over; see frames.py.
+    "pandas_analyze_sample": 0,
+}
+"""How our database differs from others."""
+
+
+class Session(Watched):
+    """One in-memory database of our own."""
+
+    dialect = sql.DUCKDB
+    failures = (duckdb.Error, pa.ArrowException, OSError)
+
+    def __init__(
+        self,
+        words: str,
+        *,
+        memory_limit: str | None = None,
+        spill: str | os.PathLike[str] | None = None,
+        spill_limit: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        super().__init__(words)
+        if spill is not None and not Path(spill).is_dir():
+            raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
+        folder = tempfile.mkdtemp(prefix="privet-", dir=spill)
+        self.con = duckdb.connect()
+        self._close = weakref.finalize(self, _close, self.con, folder, self._worker)
+        wanted = {
+            "temp_directory": folder,
+            "memory_limit": memory_limit,
+            "max_temp_directory_size": spill_limit,
+            "threads": threads,
+        }
+        try:
+            self._configure({**SETTINGS, **wanted})
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the database and remove what it spilled; once or more often."""
+        self._close()
+
+    def _configure(self, settings: dict[str, object]) -> None:
+        for key, value in settings.items():
+            if value is None:
+                continue
+            text = sql.literal(value) if isinstance(value, str) else str(value)
+            try:
+                self.con.execute(f"SET {key} = {text}")
+            except duckdb.Error:
+                name = OPTIONS.get(key, key)
+                raise InputError(
+                    f"{name} must be a value DuckDB takes, such as "
+                    f"memory_limit='4GB', spill_limit='50GB' or threads=2; "
+                    f"got {value!r}."
+                ) from None
+
+    def register(self, name: str, frame: object) -> None:
+        """Let statements see a frame under a name."""
+        self.guarded(lambda: self.con.register(name, frame))
+
+    def unregister(self, name: str) -> None:
+        """Take a frame away again."""
+        self.guarded(lambda: self.con.unregister(name))
+
+    @contextmanager
+    def drawing(self) -> Iterator[str]:
+        """Let statements draw a number for each row from the system's secure source.
+
+        Gives the name of the function; its argument means nothing.
+        """
+        self.guarded(
+            lambda: self.con.create_function(
+                DRAWN,
+                _drawn,
+                ["INTEGER"],
+                "UBIGINT",
+                type=PythonUDFType.ARROW,
+                side_effects=True,
+            )
+        )
+        try:
+            yield DRAWN
+        finally:
+            self.guarded(lambda: self.con.remove_function(DRAWN))
+
+    def fetch(self, statement: str, most: int | None = None) -> pa.Table:
+        """Run a statement in this thread; what it selects, or an empty table.
+
+        A result of more than `most` rows does not fit.
+        """
+        relation = self.con.sql(statement)
+        if relation is None:
+            return arrow.frame()
+        batches: list[pa.RecordBatch] = []
+        rows = 0
+        # An open reader would block the connection.
+        with closing(relation.to_arrow_reader(ROWS_AT_ONCE)) as reader:
+            for batch in reader:
+                batches.append(batch)
+                rows += len(batch)
+                if most is not None and rows > most:
+                    raise DoesNotFit
+        return pa.Table.from_batches(batches, reader.schema)
+
+    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+        """Run a statement in this thread; how often each of its columns has 0, 1, …
+
+        Adding up in arrays is several times faster than grouping, where they fit.
+        """
+        found = [np.zeros(size, dtype=np.int64) for size in sizes]
+        with closing(self.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)) as reader:
+            for batch in reader:
+                for n, column in zip(found, batch.columns, strict=True):
+                    at: NDArray[Any] = np.from_dlpack(column)
+                    np.add.at(n, at, 1)
+        return found
+
+    def possible_kinds(
+        self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
+    ) -> dict[str, list[str]]:
+        """The kinds of `kinds.TEXT_KINDS` that a few texts of each column allow.
+
+        Matching patterns is slow, and most columns of texts are ruled out at once.
+        """
+        few = self.few_kinds(columns, json=json, source=source)
+        return {c: text_types.possible(*n) for c, n in few.items()}
+
+    def few_kinds(
+        self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
+    ) -> dict[str, list[int]]:
+        """A few texts of each column: how many there are, and are of each kind."""
+        if not columns:
+            return {}
+        few = f"(SELECT {', '.join(columns)} FROM {source} LIMIT {FEW})"
+        tests = ["count(v)", *text_types.fitting("v", json=json)[1:]]
+        work = partial(self.each, columns, few, tests, rows=FEW)
+        return self.guarded(work)
+
+    def each(
+        self,
+        columns: Sequence[str],
+        source: str,
+        tests: Sequence[str],
+        rows: int | None = None,
+    ) -> dict[str, list[int]]:
+        """Numbers of each column, in this thread; tests call its values v.
+
+        Columns stand below each other, so that a scan serves many of them and a test
+        is planned once.
+        """
+        found: dict[str, list[int]] = {}
+        share = CELLS_AT_ONCE // (rows or self.total or CELLS_AT_ONCE)
+        most = max(MIN_AT_ONCE, min(MAX_AT_ONCE, share))
+        for at in range(0, len(columns), most):
+            part = columns[at : at + most]
+            below = sql.stacked(part, source)
+            numbers = self.fetch(
+                f"SELECT i, {', '.join(tests)} FROM {below} GROUP BY i"
+            )
+            lines = zip(
+                *(column.to_pylist() for column in numbers.columns), strict=True
+            )
+            found |= {part[i]: list(n) for i, *n in lines}
+        return {c: found.get(c, [0] * len(tests)) for c in columns}
+
+    def run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
+        """Run a statement whose result nobody wants."""
+        self.watched(lambda: self.con.execute(statement), run, doing, step)
+
+    def make(
+        self, select: str, table: str, run: Run, doing: str, step: tuple[int, int]
+    ) -> None:
+        """Make a table of what is selected."""
+        create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
+        self.run(create, run, doing, step)
+
+    @property
+    def room(self) -> int:
+        """A part of the memory limit."""
+        limit = self.one("SELECT current_setting('memory_limit')")
+        return size_of(limit) // SHARE
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the database is open."""
+        return self._close.alive
+
+    def explain(self, error: BaseException) -> BaseException:
+        """What an error of DuckDB means."""
+        return explained(error, self.words)
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if any does."""
+        self.con.interrupt()
+
+    def share(self) -> float | None:
+        """How much of the running statement is done."""
+        percent = self.con.query_progress()
+        return None if percent < 0 else min(percent / 100, 1.0)
+
+
+DRAWN = "pv_drawn"
+"""What statements call the secure source."""
+
+
+def _drawn(rows: pa.ChunkedArray) -> pa.Array:
+    """As many numbers as there are rows; nobody can guess or repeat them."""
+    return arrow.integers(np.frombuffer(os.urandom(8 * len(rows)), np.uint64))
+
+
+OPTIONS = {"max_temp_directory_size": "spill_limit"}
+"""What we call DuckDB's settings, where that differs."""
+
+
+def _close(
+    con: duckdb.DuckDBPyConnection, folder: str, worker: ThreadPoolExecutor
+) -> None:
+    worker.shutdown(wait=False, cancel_futures=True)
+    con.close()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Rows written in a random order."""

@@ -1,0 +1,193 @@
+"""Writing rows out: recoded, shuffled, and safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from privet.engine import arrow, sql, text_types
+from privet.engine.dictionaries import Dictionary
+from privet.engine.duckdb.session import Session, too_little_memory
+from privet.engine.export.copying import copied
+from privet.engine.failures import DoesNotFit
+from privet.engine.protocol import Run, Writing
+from privet.engine.sources.sources import Source
+
+CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
+"""What texts of a kind are written as where the format has types."""
+
+
+class Writer:
+    """Writes the people of one source."""
+
+    def __init__(
+        self,
+        session: Session,
+        position: Callable[[str], int],
+        dictionaries: Mapping[int, Dictionary],
+        writing: Writing,
+        source: Source,
+    ) -> None:
+        self._session = session
+        self._position = position
+        self._dictionaries = dictionaries
+        self._writing = writing
+        self._source = source
+
+    def write(self, run: Run) -> int:
+        """Write the file; how many rows it has."""
+        for c, made in self._dictionaries.items():
+            labels = arrow.frame(
+                code=arrow.integers(np.arange(len(made.domain), dtype=np.uint32)),
+                label=arrow.texts(made.domain.labels),
+            )
+            self._session.register(f"labels_{c}", labels)
+        try:
+            with self._session.drawing() as drawn:
+                statement = self._statement(drawn, run)
+                rows = self._session.watched(
+                    partial(self._copied, statement), run, "writing", (1, 1)
+                )
+        except DoesNotFit:
+            raise too_little_memory() from None
+        finally:
+            for c in self._dictionaries:
+                self._session.unregister(f"labels_{c}")
+        return rows
+
+    def _copied(self, statement: str) -> int:
+        """Write what a statement selects; how many rows that are."""
+        return copied(self._session.con, statement, self._writing)
+
+    def _statement(self, drawn: str, run: Run) -> str:
+        types = self._types(run)
+        cells = [self._cell(c, types) for c in self._writing.columns]
+        if self._writing.times is None:
+            shuffled = sql.shuffled(self._rows(cells, "pv_people"), drawn)
+        else:  # shuffled before values are looked up, which may be long
+            shuffled = self._rows(cells, f"({sql.shuffled(self._repeated(), drawn)})")
+        chosen = ", ".join(
+            f"{spelled(f'o{i}', name, self._writing)} AS o{i}"
+            for i, name in enumerate(self._writing.columns)
+        )
+        return f"SELECT {chosen} FROM ({shuffled})"
+
+    def _rows(self, cells: list[str], people: str) -> str:
+        """The rows to write; those that look alike once, where they are counted."""
+        joins = " ".join(
+            f"JOIN {d.table} d{c} ON "
+            + sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
+            + f" JOIN labels_{c} l{c} ON d{c}.code = l{c}.code"
+            for c, d in self._dictionaries.items()
+        )
+        named = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
+        rows = f"SELECT {named} FROM {people} s {joins}"
+        if self._writing.only is not None:
+            rows += (
+                f" WHERE CAST(s.c{self._position(self._writing.only)} AS BIGINT) > 0"
+            )
+        if self._writing.distinct:
+            return f"SELECT DISTINCT * FROM ({rows})"
+        if self._writing.weight is None:
+            return rows
+        return summed(
+            rows, len(cells), self._writing.columns.index(self._writing.weight)
+        )
+
+    def _repeated(self) -> str:
+        """The rows of the source, each as often as it is written."""
+        assert self._writing.times is not None
+        times = f"CAST(c{self._position(self._writing.times)} AS BIGINT)"
+        return f"SELECT *, unnest(range({times})) AS pv_again FROM pv_people"
+
+    def _cell(self, name: str, types: Mapping[str, str]) -> str:
+        c = self._position(name)
+        if c in self._dictionaries:
+            return f"l{c}.label"
+        if name == self._writing.weight:
+            return f"CAST(s.c{c} AS BIGINT)"
+        text = text_types.text_of(f"s.c{c}", textual=True, json=self._source.json)
+        wanted = types.get(f"c{c}")
+        return f"CAST({text} AS {wanted})" if wanted else text
+
+    def _types(self, run: Run) -> dict[str, str]:
+        """The types of texts that are written as they are."""
+        if self._writing.format != "parquet":
+            return {}
+        shown = {self._position(n) for n in self._writing.columns} - {
+            *self._dictionaries
+        }
+        cells = [f"c{c}" for c in sorted(shown) if self._source.is_text(c)]
+        json = self._source.json
+        return types_in_files(self._session, cells, "pv_people", run, json=json)
+
+
+def summed(rows: str, columns: int, weight: int) -> str:
+    """Rows that look alike, once each, with the sum of their weights."""
+    others = ", ".join(f"o{i}" for i in range(columns) if i != weight)
+    chosen = ", ".join(
+        f"CAST(sum(o{i}) AS BIGINT) AS o{i}" if i == weight else f"o{i}"
+        for i in range(columns)
+    )
+    by = f"GROUP BY {others}" if others else ""
+    return f"SELECT {chosen} FROM ({rows}) r {by} HAVING sum(o{weight}) > 0"
+
+
+def spelled(cell: str, name: str, writing: Writing) -> str:
+    """A cell that a spreadsheet does not take for a formula."""
+    if writing.format != "csv" or name == writing.weight:
+        return cell
+    return sql.guarded(cell)
+
+
+# Types ------------------------------------------------------------------------------
+
+
+def types_in_files(
+    session: Session,
+    cells: Sequence[str],
+    source: str,
+    run: Run,
+    *,
+    json: bool = False,
+) -> dict[str, str]:
+    """What all texts of each column are, where the format has types; empty: text."""
+    wanted = dict.fromkeys(cells, "")
+    possible = session.possible_kinds(cells, json=json, source=source)
+    among = sorted({tuple(kinds_) for kinds_ in possible.values() if kinds_})
+    for step, of in enumerate(among, start=1):
+        alike = [c for c in cells if tuple(possible[c]) == of]
+        tests = [
+            "count(v)",
+            "count(TRY_CAST(v AS BIGINT))" if "integer" in of else "0",
+            f"count(*) FILTER (WHERE {_kept('v')})" if "number" in of else "0",
+            *text_types.fitting("v", json=json, among=of),
+        ]
+        work = partial(session.each, alike, source, tests)
+        found = session.watched(work, run, "reading columns", (step, len(among)))
+        wanted |= {c: _wanted(*numbers) for c, numbers in found.items()}
+    return wanted
+
+
+def _kept(cell: str) -> str:
+    """Whether a float keeps every digit, and numbers that differ different.
+
+    Fifteen digits are kept, away from the smallest and the largest floats.
+    """
+    digits = (
+        f"length(ltrim(regexp_replace(regexp_replace({cell}, '[eE].*', ''), "
+        "'[^0-9]', '', 'g'), '0'))"
+    )
+    value = f"abs(TRY_CAST({cell} AS DOUBLE))"
+    return f"{digits} = 0 OR ({digits} <= 15 AND {value} BETWEEN 1e-290 AND 1e290)"
+
+
+def _wanted(texts: int, whole: int, kept: int, *fits: int) -> str:
+    kind = text_types.recognised(texts, *fits)
+    if kind == "integer" and whole == texts:
+        return "BIGINT"
+    if kind == "number" and kept < texts:
+        return ""
+    return CASTS.get(kind, "")

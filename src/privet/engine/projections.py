@@ -1,0 +1,222 @@
+"""How statements call columns, and the tuples of a view in codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from privet.engine import sql
+from privet.engine.dictionaries import Dictionaries, Dictionary
+from privet.engine.duckdb.session import Session, too_little_memory
+from privet.engine.failures import DoesNotFit
+from privet.engine.protocol import Recoding, Run
+from privet.engine.sources.sources import Source
+from privet.errors import TooLarge
+from privet.values.contingency import Domain
+from privet.values.schema import Column
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The columns of a join of two views."""
+
+    key: tuple[str, ...]
+    """What both views have; empty: everybody is in one group."""
+    person: str
+    """Whom it is about; in the left view."""
+    secret: str
+    """What nobody should learn; in the right view."""
+    left: tuple[str, ...] = ()
+    """Other columns of the left view that tell its tuples apart."""
+    right: tuple[str, ...] = ()
+    """The same for the right view."""
+    weight: str | None = None
+    """A column of multiplicities."""
+    marker: str | None = None
+    """A column that says which view a row is of, where views come as files."""
+    views: tuple[int, int] = (0, 1)
+    """The numbers of the two views in it."""
+
+
+class Columns:
+    """How statements call the columns of a source, and how their values are shown."""
+
+    people = "pv_people"
+    """The rows."""
+    holds_codes = False
+    """Whether rows hold codes instead of values."""
+
+    def __init__(
+        self,
+        session: Session,
+        columns: Sequence[Column],
+        source: Source,
+        dictionaries: Dictionaries,
+    ) -> None:
+        self.session = session
+        self.columns = columns
+        self.source = source
+        self._dictionaries = dictionaries
+        self._at = {c.name: i for i, c in enumerate(columns)}
+
+    @property
+    def total(self) -> int | None:
+        """How many rows the source has, where that is known by now."""
+        return self.session.total
+
+    def coded(
+        self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[str, Dictionary]:
+        """Dictionaries of what cannot be compared as it stands: texts, recodings."""
+        wanted = [n for n in dict.fromkeys(names) if self._is_coded(n, recodings)]
+        made = self._dictionaries.of([self._at[n] for n in wanted], recodings, run)
+        return {n: made[self._at[n]] for n in wanted}
+
+    def every(
+        self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[str, Dictionary]:
+        """Dictionaries of all of these columns."""
+        made = self._dictionaries.of([self._at[n] for n in names], recodings, run)
+        return {n: made[self._at[n]] for n in names}
+
+    def _is_coded(self, name: str, recodings: Mapping[str, Recoding]) -> bool:
+        return name in recodings or self.source.is_text(self._at[name])
+
+    def position(self, name: str) -> int:
+        """The number of a column."""
+        return self._at[name]
+
+    def weight(self, name: str | None) -> str:
+        """How many rows a row `s` stands for, by a column of multiplicities."""
+        return f"CAST(s.c{self._at[name]} AS BIGINT)" if name else "1"
+
+    def kind(self, name: str) -> str:
+        """What values a column holds."""
+        return self.columns[self._at[name]].kind
+
+    def type_of(self, name: str) -> str:
+        """The engine's own type of a column."""
+        described = self.session.ask("DESCRIBE SELECT * FROM pv_people")
+        found: str = described["column_type"][self._at[name]].as_py()
+        return found
+
+
+class Rows:
+    """The rows of one view, with codes where values cannot be compared as they are."""
+
+    def __init__(
+        self,
+        places: Columns,
+        coded: Mapping[str, Dictionary],
+        named: Mapping[str, str],
+        *,
+        plain: bool = False,
+    ) -> None:
+        self.places = places
+        self.coded = coded
+        self.named = named
+        self._plain = plain  # codes as they are; else NULL for what is missing
+
+    def cell(self, name: str) -> str:
+        """A value of the row `s`, or its code; missing is always NULL."""
+        c = self.places.position(name)
+        if name not in self.coded:
+            return f"s.c{c}"
+        missing = null_code(self.coded[name].domain)
+        code = f"s.k{c}" if self.places.holds_codes else f"d{c}.code"
+        return code if missing is None or self._plain else f"nullif({code}, {missing})"
+
+    def select(self, more: Sequence[str], only: Sequence[str]) -> str:
+        """The rows with their columns called as asked, and more."""
+        cells = [
+            f"{self.cell(name)} AS {called}" for called, name in self.named.items()
+        ]
+        used = [n for n in dict.fromkeys(self.named.values()) if n in self.coded]
+        held = self.places.holds_codes
+        joins = "" if held else " ".join(self._join(name) for name in used)
+        where = f"WHERE {' AND '.join(only)}" if only else ""
+        people = f"{self.places.people} s"
+        return f"SELECT {', '.join([*cells, *more])} FROM {people} {joins} {where}"
+
+    def _join(self, name: str) -> str:
+        c = self.places.position(name)
+        same = sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
+        return f"JOIN {self.coded[name].table} d{c} ON {same}"
+
+
+def null_code(domain: Domain) -> int | None:
+    """The code of the missing value, if it occurs."""
+    if len(domain) and domain[0] is None:
+        return 0
+    if isinstance(domain.labels, list | tuple):  # relabelled: in any place
+        return next((i for i, v in enumerate(domain.labels) if v is None), None)
+    return None
+
+
+@dataclass(frozen=True)
+class Tuples:
+    """The different tuples of a view, in codes; one array per column."""
+
+    columns: tuple[str, ...]
+    """What the columns are called."""
+    rows: tuple[tuple[int, ...], ...]
+    """The tuples."""
+    domains: Mapping[str, Domain]
+    """The values of each column, by code."""
+
+
+def counted(
+    places: Columns, columns: Sequence[str], sides: Sides, run: Run
+) -> tuple[int, int]:
+    """The rows of the first view of `sides`, and how many of them differ."""
+    named = {f"o{j}": name for j, name in enumerate(columns)}
+    rows = Rows(places, {}, named).select((), _only(places, sides))
+    statement = (
+        f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
+        f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
+    )
+    work = partial(places.session.fetch, statement)
+    found = places.session.watched(work, run, "counting rows", (1, 1))
+    return int(found["n"][0].as_py()), int(found["d"][0].as_py())
+
+
+def _only(places: Columns, sides: Sides) -> list[str]:
+    """Conditions on the rows of the first view."""
+    only = []
+    if sides.weight:
+        only.append(f"{places.weight(sides.weight)} > 0")
+    if sides.marker:
+        at = places.position(sides.marker)
+        only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")
+    return only
+
+
+def tuples(
+    places: Columns,
+    columns: Sequence[str],
+    sides: Sides,
+    recodings: Mapping[str, Recoding],
+    run: Run,
+    most: int,
+) -> Tuples:
+    """The different tuples of the first view of `sides`, if there are not too many."""
+    coded = places.every(columns, recodings, run)
+    named = {f"o{j}": name for j, name in enumerate(columns)}
+    rows = Rows(places, coded, named, plain=True)
+    only = _only(places, sides)
+    statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
+    try:
+        found = places.session.watched(
+            partial(places.session.fetch, statement), run, "reading views", (1, 1)
+        )
+    except DoesNotFit:
+        raise too_little_memory() from None
+    if len(found) > most:
+        raise TooLarge(
+            f"More than two views that no key links are judged up to {most} tuples "
+            "each; there are more."
+        )
+    arrays = [column.to_pylist() for column in found.columns]
+    listed = tuple(sorted(zip(*arrays, strict=True)))
+    return Tuples(tuple(columns), listed, {n: d.domain for n, d in coded.items()})

@@ -1,0 +1,272 @@
+"""What every engine offers: columns, domains and counts of one source of rows."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from privet.errors import InputError, Stopped
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+from privet.values.schema import KINDS, Bins, Column
+
+if TYPE_CHECKING:
+    from privet.engine.projections import Sides, Tuples
+    from privet.engine.randomise.randomise_rows import Cells, Drawing
+    from privet.views.sql.join import Relation
+    from privet.views.sql.secret_query import Query
+
+ENOUGH_ROWS = 20
+"""In fewer rows, many different values mean nothing."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the engine is; sent to the callback a few times a second."""
+
+    doing: str
+    """What the statement does, such as "reading values" or "counting"."""
+    statement: int
+    """Which statement runs, from 1."""
+    of: int
+    """How many statements are foreseen."""
+    share: float | None
+    """How much of the statement is done, from 0 to 1; None if the engine can't say."""
+    rows: int | None
+    """Rows read by this statement so far, about; None while the total is unknown."""
+
+
+Listener = Callable[[Progress], None]
+"""What takes progress; exceptions it raises stop the work."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One piece of work: who listens, and when it must stop."""
+
+    listener: Listener | None = None
+    """Takes progress, if anybody does."""
+    deadline: float | None = None
+    """Point in `time.monotonic` after which the work stops."""
+    seed: int | None = None
+    """Makes draws repeatable; None: they come from the system's secure source."""
+
+    @classmethod
+    def starting(
+        cls,
+        listener: Listener | None = None,
+        max_seconds: float | None = None,
+        seed: int | None = None,
+    ) -> Run:
+        """A run that starts now and may take so many seconds."""
+        if max_seconds is not None and not max_seconds > 0:
+            raise InputError(f"max_seconds must be above 0; got {max_seconds!r}.")
+        end = None if max_seconds is None else monotonic() + max_seconds
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise InputError(f"seed must be a whole number; got {seed!r}.")
+        return cls(listener, end, seed)
+
+    def check(self) -> None:
+        """Raise `Stopped` once the time is over."""
+        if self.deadline is not None and monotonic() > self.deadline:
+            raise Stopped("The time limit ran out before the count was complete.")
+
+    def tell(self, progress: Progress) -> None:
+        """Pass progress on."""
+        if self.listener is not None:
+            self.listener(progress)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """One count: groups over `by`, each with the histogram of `about`."""
+
+    by: tuple[str, ...]
+    """Columns that make the groups; empty: everybody is one group."""
+    about: str
+    """The column counted in each group; not one of `by`."""
+
+    def __post_init__(self) -> None:
+        columns = (*self.by, self.about)
+        twice = next((c for c in columns if columns.count(c) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"A tally must name each column once; got {twice!r} twice."
+            )
+
+
+@dataclass(frozen=True)
+class Amount:
+    """What is counted: rows, distinct people, or the sum of a column of weights."""
+
+    unit: str | None = None
+    """Column that tells people apart."""
+    weight: str | None = None
+    """Column of multiplicities."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """What may be known of a column without reading a cell."""
+
+    name: str
+    """As the source writes it."""
+    kind: str
+    """One of `privet.roles.KINDS`: the kind of all of its values."""
+    rows: int
+    """How many rows the table has."""
+    distinct: int
+    """How many different values there are, about; missing counts as a value."""
+    missing: int = 0
+    """How many rows have no value."""
+    nearly: str = field(default="", compare=False)
+    """What nearly all texts of a column of texts are, if anything: a kind."""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(f"kind must be one of {KINDS}; got {self.kind!r}.")
+        if not (0 <= self.distinct <= self.rows and 0 <= self.missing <= self.rows):
+            raise InputError(
+                f"distinct and missing must be from 0 to rows; "
+                f"got {self.distinct} and {self.missing} of {self.rows}."
+            )
+        if any(unicodedata.category(letter) == "Cs" for letter in self.name):
+            raise InputError(f"name must be text UTF-8 can hold; got {self.name!r}.")
+
+    @property
+    def telling(self) -> bool:
+        """Whether nearly every row has its own value."""
+        return self.rows >= ENOUGH_ROWS and self.distinct * 10 >= self.rows * 9
+
+    @property
+    def varied(self) -> bool:
+        """Whether there are more than half as many values as rows."""
+        return self.rows >= ENOUGH_ROWS and self.distinct * 2 > self.rows
+
+
+@dataclass(frozen=True)
+class Relabel:
+    """Other texts in place of a column's values, one per code of the original."""
+
+    texts: tuple[str | None, ...]
+    """What is shown for each code; codes with the same text become one value."""
+    base: Bins | None = None
+    """The bins that made the codes, if any did."""
+
+
+Recoding = Bins | Relabel
+"""What a column may be counted and written as, instead of its own values."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How rows are written out."""
+
+    path: str
+    """The file; it must not exist yet."""
+    format: str
+    """`csv` or `parquet`."""
+    columns: tuple[str, ...]
+    """Which columns, in this order."""
+    weight: str | None = None
+    """A column of multiplicities: rows that look alike are written once, summed."""
+    times: str | None = None
+    """A column, itself not written, that says how often each row is written."""
+    distinct: bool = False
+    """Whether rows that look alike are written once."""
+    only: str | None = None
+    """A column of multiplicities, itself not written: rows without any are left out."""
+
+
+class Engine(Protocol):
+    """A source of rows that can be counted. One engine serves one source."""
+
+    name: str
+    """As the command line calls it."""
+    version: str
+    """Which version of the software counts."""
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the source, in its order."""
+
+    def rows(self, run: Run) -> int:
+        """How many rows there are."""
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values."""
+
+    def domains(
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[Tally] = (),
+    ) -> dict[str, Domain]:
+        """The values of some columns, coded once and for all.
+
+        `before` some rows are counted: an engine may find both in one scan.
+        """
+
+    def count(
+        self,
+        tallies: Sequence[Tally],
+        amount: Amount,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
+    ) -> Iterator[tuple[Tally, Grouped]]:
+        """Count; a tally may come in several parts, each with whole groups.
+
+        `only` the rows with one of these values per column.
+        """
+
+    def write(
+        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
+
+    def draw(
+        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, disguised by exact draws; how many were written."""
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values as texts, for each set of columns."""
+
+    def close(self) -> None:
+        """Let go of everything, temporary files included."""
+
+
+@runtime_checkable
+class Joining(Protocol):
+    """An engine that can also join views of its rows."""
+
+    def relate(
+        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+    ) -> Relation:
+        """Two views of the rows, joined."""
+
+    def tuples(
+        self,
+        columns: Sequence[str],
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        *,
+        most: int,
+    ) -> Tuples:
+        """The different tuples of some columns, in codes."""
+
+    def counted(
+        self, columns: Sequence[str], sides: Sides, run: Run
+    ) -> tuple[int, int]:
+        """The rows of a view, and how many of them differ."""
+
+    def read_query(self, text: str, tables: Sequence[str]) -> Query:
+        """A secret query over the rows; it is read, not run."""

@@ -1,0 +1,1 @@
+"""Rows disguised by exact draws."""

@@ -1,0 +1,1 @@
+"""Engines that count elsewhere: PostgreSQL and Spark."""

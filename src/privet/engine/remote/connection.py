@@ -1,0 +1,110 @@
+"""Places where rows stay: a cluster or a database server that counts for us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+import pyarrow as pa
+
+from privet.engine.protocol import Run
+from privet.engine.randomise.exact_sampling import Bits
+from privet.engine.randomise.randomise_rows import Disguising
+from privet.engine.remote.partitioned_counts import Held
+from privet.engine.run import Watched
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column as a place hands it over."""
+
+    name: str
+    """As the source writes it."""
+    kind: str | None = None
+    """What its texts mean; None: what its type says, or what all texts allow."""
+    textual: bool = False
+    """Whether values arrive as texts that may mean more."""
+    written: str = ""
+    """The DuckDB type such texts have in files; empty: what all texts allow."""
+
+
+class Place(Watched):
+    """Somewhere else, where statements run; only what they count comes here.
+
+    Its rows are called pv_everybody, with columns c0, c1, …
+    """
+
+    name: ClassVar[str]
+    """As the command line calls the engine."""
+    version: str
+    """Which software, and which version of it."""
+
+    def cells(self) -> tuple[Cell, ...]:
+        """The columns, in the order of the source."""
+        raise NotImplementedError
+
+    def view(self, name: str, select: str) -> None:
+        """Let statements see what is selected under a name; anew, if it has one."""
+        raise NotImplementedError
+
+    def upload(self, name: str, frame: pa.Table, column: int) -> None:
+        """Let statements see a small table; its `v` are values of a column."""
+        raise NotImplementedError
+
+    def drop(self, name: str) -> None:
+        """Take an uploaded table away again."""
+        raise NotImplementedError
+
+    @contextmanager
+    def stream(self, select: str, scratch: Path, run: Run) -> Iterator[Any]:
+        """Rows that are to be written here, as a frame that DuckDB reads once.
+
+        Files may be put into the folder `scratch`, which does not exist yet.
+        """
+        raise NotImplementedError
+        yield
+
+    @contextmanager
+    def draw(
+        self,
+        select: str,
+        change: Disguising,
+        bits: Bits | None,
+        scratch: Path,
+        run: Run,
+    ) -> Iterator[Iterable[pa.RecordBatch]]:
+        """Reports of rows of codes, drawn as they arrive."""
+        source = bits or Bits()
+        with self.stream(select, scratch, run) as rows:
+            yield (change.draw(batch, source) for batch in rows)
+
+    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held | None:
+        """Keep what a statement counts where it was counted: codes, and last people.
+
+        A place that has no machines for that keeps nothing.
+        """
+        return None
+
+    def write_parts(
+        self, select: str, names: list[str], folder: Path, parts: int
+    ) -> int:
+        """Write what is selected as files of a new folder; how many rows they have.
+
+        Rows stand there in an order that says nothing about the source. A place that
+        cannot do that writes none.
+        """
+        return 0
+
+    def close(self) -> None:
+        """Let go of everything."""
+        raise NotImplementedError
+
+
+class Address(Protocol):
+    """How to get to a place; never shows what it takes to be let in."""
+
+    def opened(self, words: str) -> Place:
+        """A connection of our own."""

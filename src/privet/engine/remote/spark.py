@@ -1,0 +1,354 @@
+"""Spark counts: any DataFrame of a session the user hands over, or files it reads."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from privet.engine import sql
+from privet.engine.failures import DoesNotFit
+from privet.engine.protocol import Run
+from privet.engine.randomise.exact_sampling import Bits
+from privet.engine.randomise.randomise_rows import Disguising
+from privet.engine.remote.connection import Cell, Place
+from privet.engine.remote.partitioned_counts import Held
+from privet.engine.remote.spark_partitions import Kept
+from privet.errors import EngineError, InputError, MissingExtra, PrivetError
+
+T = TypeVar("T")
+
+FULL = ("maxResultSize", "OutOfMemory", "Java heap space", "RESOURCE_EXHAUSTED")
+"""What Spark says when something does not fit."""
+
+STOPPED = ("cancelled", "canceled", "CANCELED", "interrupted")
+"""What Spark says when somebody stopped it."""
+
+OPAQUE = ("map", "variant", "void", "interval", "time")
+"""Types that begin like this cannot be compared or sent; they are shown as texts."""
+
+WRITING = {
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+"""How Spark must write files so that all columns come back as they were."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A DataFrame, as an address."""
+
+    frame: Any = field(repr=False)
+    """The user's."""
+    textual: bool = False
+    """Whether all of its columns are texts of a file."""
+
+    def opened(self, words: str) -> Spark:
+        """A place of our own in the session of the frame."""
+        return Spark(self.frame, words, textual=self.textual)
+
+
+class Spark(Place):
+    """The rows of one DataFrame. What we make in its session has names of our own."""
+
+    name = "spark"
+    dialect = sql.SPARK
+    failures = (Exception,)
+
+    def __init__(self, frame: Any, words: str, *, textual: bool = False) -> None:
+        super().__init__(words)
+        self._names: list[str] = list(frame.columns)
+        self._textual = textual
+        self._spark = frame.sparkSession
+        self._token = secrets.token_hex(4)
+        self._made: set[str] = set()
+        self._holds: list[Held] = []
+        self._open = True
+        self.version: str = self._spark.version
+        self.guarded(partial(self._show, frame))
+
+    def _show(self, frame: Any) -> None:
+        """Call the rows pv_everybody; columns that differ by case only stay apart."""
+        numbered = frame.toDF(*(f"c{i}" for i in range(len(self._names))))
+        cells = (_plain(f.name, f.dataType.simpleString()) for f in numbered.schema)
+        everybody = numbered.selectExpr(*cells)
+        self._types = [f.dataType for f in everybody.schema]
+        everybody.createOrReplaceTempView(self._called("pv_everybody"))
+
+    def _called(self, name: str) -> str:
+        """A name that nobody else in the session uses."""
+        called = name.replace("pv_", f"pv_{self._token}_", 1)
+        self._made.add(called)
+        return called
+
+    def _spelled(self, statement: str) -> str:
+        return re.sub(r"\bpv_", f"pv_{self._token}_", statement)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether statements can still be run."""
+        return self._open
+
+    def close(self) -> None:
+        """Forget what was made; the session stays the user's."""
+        if not self._open:
+            return
+        self._open = False
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        with suppress(Exception):  # a session that was stopped has forgotten it
+            for kept in self._holds:
+                kept.close()
+            for name in self._made:
+                self._spark.catalog.dropTempView(name)
+
+    def cells(self) -> tuple[Cell, ...]:
+        """The columns of the frame."""
+        return tuple(Cell(n, textual=self._textual) for n in self._names)
+
+    # Statements ---------------------------------------------------------------------
+
+    def fetch(self, statement: str, most: int | None = None) -> pa.Table:
+        """Run a statement; only what it counts reaches the driver.
+
+        A result can have as many rows as the table. Where that may be too many, it is
+        kept by the executors until its size is known.
+        """
+        found = self.tagged(lambda: self._spark.sql(self._spelled(statement)))
+        if most is None or (self.total is not None and self.total <= most):
+            return found.toArrow()
+        found = found.persist()
+        try:
+            if found.count() > most:
+                raise DoesNotFit
+            return found.toArrow()
+        finally:
+            found.unpersist()
+
+    def tagged(self, work: Callable[[], T]) -> T:
+        """Run work in this thread so that it can be told from others', and stopped."""
+        self._spark.addTag(self._tag)
+        return work()
+
+    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held:
+        """Let the executors keep what a statement counts: codes, and last people."""
+        make = partial(self.tagged, lambda: self._kept(statement, sizes))
+        return self.watched(make, run, "counting")
+
+    def _kept(self, statement: str, sizes: Sequence[int]) -> Held:
+        kept = Kept(self, self._spark.sql(self._spelled(statement)), sizes)
+        self._holds.append(kept)
+        return kept
+
+    @property
+    def _tag(self) -> str:
+        return f"privet-{self._token}"
+
+    def interrupt(self) -> None:
+        """Cancel what runs for us."""
+        with suppress(Exception):  # nothing runs
+            self._spark.interruptTag(self._tag)
+
+    def explain(self, error: BaseException) -> BaseException:
+        """What an error of Spark means; none of its text is passed on."""
+        if isinstance(error, PrivetError | DoesNotFit):
+            return error
+        text = str(error)
+        if any(word in text for word in FULL):
+            return DoesNotFit()
+        if any(word in text for word in STOPPED):
+            return KeyboardInterrupt()
+        if "ModuleNotFoundError" in text:
+            return InputError(
+                "The Python of Spark's machines must have privet installed, too, to "
+                "disguise rows, cut groups, or read JSON lines; it has not. "
+                "PYSPARK_PYTHON says which Python that is."
+            )
+        condition = getattr(error, "getCondition", lambda: None)()
+        why = condition if isinstance(condition, str) else type(error).__name__
+        return EngineError(
+            f"Spark could not read {self.words} ({why}). Its own message is withheld, "
+            "since it may quote people's data."
+        )
+
+    def view(self, name: str, select: str) -> None:
+        """Let statements see what is selected under a name."""
+
+        def show() -> None:
+            found = self._spark.sql(self._spelled(select))
+            found.createOrReplaceTempView(self._called(name))
+
+        self.watched(show, Run(), "opening", (1, 1))
+
+    def upload(self, name: str, frame: pa.Table, column: int) -> None:
+        """Let statements see a small table."""
+        from pyspark.sql import types as t
+
+        known = {
+            "v": self._types[column],
+            "code": t.IntegerType(),
+            "w": t.LongType(),
+            "label": t.StringType(),
+        }
+        fields = [t.StructField(n, known[n]) for n in frame.column_names]
+        made = self._spark.createDataFrame(frame, t.StructType(fields))
+        made.createOrReplaceTempView(self._called(name))
+
+    def drop(self, name: str) -> None:
+        """Take an uploaded table away again."""
+        called = self._called(name)
+        self.guarded(lambda: self._spark.catalog.dropTempView(called))
+
+    # Writing ------------------------------------------------------------------------
+
+    @contextmanager
+    def stream(self, select: str, scratch: Path, run: Run) -> Iterator[Any]:
+        """Rows, written by the executors to a folder that all of them share."""
+
+        def write() -> None:
+            self._spark.addTag(self._tag)
+            with self._settings(WRITING):
+                self._spark.sql(self._spelled(select)).write.parquet(uri_of(scratch))
+
+        with self._arrived(write, scratch, run) as rows:
+            yield rows
+
+    @contextmanager
+    def draw(
+        self,
+        select: str,
+        change: Disguising,
+        bits: Bits | None,
+        scratch: Path,
+        run: Run,
+    ) -> Iterator[Iterable[pa.RecordBatch]]:
+        """Reports, drawn by the executors, each partition from its own secure source.
+
+        Nothing is shuffled after the draw, so of a task that was run twice one result
+        survives, whole.
+        """
+        if bits is not None:
+            raise InputError("A seed must be left out where Spark disguises rows.")
+
+        def drawn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            source = Bits()
+            return (change.draw(batch, source) for batch in batches)
+
+        def write() -> None:
+            self._spark.addTag(self._tag)
+            rows = self._spark.sql(self._spelled(select))
+            schema = ", ".join(f"{name} BIGINT" for name in change.names)
+            rows.mapInArrow(drawn, schema).write.parquet(uri_of(scratch))
+
+        with self._arrived(write, scratch, run) as reports:
+            yield reports.to_batches()
+
+    @contextmanager
+    def _arrived(
+        self, write: Callable[[], None], scratch: Path, run: Run
+    ) -> Iterator[ds.Dataset]:
+        """What the executors write to a folder that all of them share."""
+        try:
+            self.watched(write, run, "writing", (1, 2))
+            files = sorted(map(str, scratch.glob("part-*.parquet")))
+            if not files:
+                raise _not_shared()
+            yield ds.dataset(files, format="parquet")
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def write_parts(
+        self, select: str, names: list[str], folder: Path, parts: int
+    ) -> int:
+        """Write files whose rows are in the order of a keyed hash of what they show.
+
+        An order that only depends on what is shown says nothing about the source; and
+        a task that is run again after a machine was lost gives the same rows again,
+        which it would not if each row drew a number.
+        """
+        from pyspark.sql import functions as f
+
+        self._spark.addTag(self._tag)
+        with self._settings(WRITING):
+            rows = self._spark.sql(self._spelled(select))
+            cells = [f.col(c) for c in rows.columns]
+            texts = [f.coalesce(c.cast("string"), f.lit("\x00")) for c in cells]
+            secret = f.lit(secrets.token_hex(32))
+            key = f.sha2(f.concat_ws("\x01", secret, *texts), 256)
+            keyed = rows.withColumn("pv_key", key).repartitionByRange(parts, "pv_key")
+            shuffled = keyed.sortWithinPartitions("pv_key", *rows.columns)
+            shown = shuffled.drop("pv_key").toDF(*names)
+            shown.write.option("compression", "zstd").parquet(uri_of(folder))
+        return _tidied(folder)
+
+    @contextmanager
+    def _settings(self, wanted: Mapping[str, str]) -> Iterator[None]:
+        """Settings of the user's session that hold while something is done."""
+        conf = self._spark.conf
+        before = {key: conf.get(key, None) for key in wanted}
+        try:
+            for key, value in wanted.items():
+                conf.set(key, value)
+            yield
+        finally:
+            for key, value in before.items():
+                conf.unset(key) if value is None else conf.set(key, value)
+
+
+def _plain(column: str, type_: str) -> str:
+    """A column whose values can be compared and sent."""
+    if type_.startswith("map") or type_.startswith("variant"):
+        return f"to_json({column}) AS {column}"
+    if type_.startswith(OPAQUE) and not type_.startswith("timestamp"):
+        return f"CAST({column} AS STRING) AS {column}"
+    if type_.startswith(("string collate", "char", "varchar")):
+        return f"CAST({column} AS STRING) COLLATE UTF8_BINARY AS {column}"
+    return column
+
+
+def uri_of(path: Path) -> str:
+    """How Spark calls a path that every machine sees; Hadoop decodes nothing."""
+    return f"file://{path.absolute()}"
+
+
+def _tidied(folder: Path) -> int:
+    """Give the files of a folder plain names, remove Spark's marks; count the rows."""
+    if not (folder / "_SUCCESS").exists():
+        raise _not_shared()
+    parts = sorted(folder.glob("part-*.parquet"))
+    for path in folder.iterdir():
+        if path not in parts:
+            path.unlink()
+    rows = 0
+    for i, part in enumerate(parts):
+        rows += pq.read_metadata(part).num_rows
+        part.rename(folder / f"part-{i:05}.parquet")
+    return rows
+
+
+def _not_shared() -> EngineError:
+    return EngineError(
+        "Spark wrote the rows, but they did not arrive here. The folder of the "
+        "release must be shared with the machines that write it."
+    )
+
+
+def require_pyspark() -> Any:
+    """The package; or what to install."""
+    try:
+        import pyspark
+    except ImportError:
+        raise MissingExtra(
+            "Spark needs the extra 'spark': pip install 'privet[spark]'. It also needs "
+            "Java 17, unless you connect to a server with sc://…"
+        ) from None
+    return pyspark

@@ -1,0 +1,161 @@
+"""What comes from a place and goes there: distinct values, small tables, conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import pyarrow as pa
+
+from privet.engine import arrow, sql
+from privet.engine.duckdb.session import Session
+from privet.engine.failures import DoesNotFit
+from privet.engine.gathering import PARTS, Values
+from privet.engine.protocol import Run
+from privet.engine.remote.connection import Place
+from privet.engine.row_filter import Filter, check_where, texts_of
+from privet.engine.sources.sources import Source
+from privet.values.schema import Column
+
+VALUES_AT_ONCE = 2_000_000
+"""Values of a column that come together."""
+
+EASY = ("text", "integer", "number", "date", "datetime", "boolean")
+"""Kinds of which the values asked for can be told without seeing those there are."""
+
+
+class Fetched(Values):
+    """Tables of the values of each column here, filled from a place."""
+
+    def __init__(self, session: Session, place: Place) -> None:
+        super().__init__(session)
+        self._place = place
+
+    def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
+        for c in columns:
+            total = fetch_values(self._session, self._place, c, f"pv_values_{c}", run)
+            self._place.total = total
+            self._collected.add(c)
+
+
+def fetch_values(
+    local: Session,
+    place: Place,
+    column: int,
+    table: str,
+    run: Run,
+    source: str = "pv_people",
+) -> int:
+    """Make a table of a column's values here, each with its rows; how many in all."""
+    for parts in (1, *PARTS):
+        try:
+            return _in_parts(local, place, column, table, run, source, parts)
+        except DoesNotFit:
+            continue
+    raise DoesNotFit
+
+
+def _in_parts(
+    local: Session,
+    place: Place,
+    column: int,
+    table: str,
+    run: Run,
+    source: str,
+    parts: int,
+) -> int:
+    for part in range(parts):
+        statement = sql.values_in_part(column, part, parts, place.dialect, source)
+        most = VALUES_AT_ONCE if parts < PARTS[-1] else None
+        doing = "reading values"
+        if parts > 1:
+            doing += f", part {part + 1} of {parts}"
+        work = partial(place.fetch, statement, most=most)
+        found = place.watched(work, run, doing, (1, 2))
+        local.register("pv_arrived", found)
+        if part == 0:
+            local.make("SELECT * FROM pv_arrived", table, run, doing, (1, 2))
+        else:
+            insert = f"INSERT INTO {table} SELECT * FROM pv_arrived"
+            local.run(insert, run, doing, (1, 2))
+        local.unregister("pv_arrived")
+    return int(local.one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
+
+
+def sent(place: Place, local: Session, table: str, select: str, column: int) -> None:
+    """Upload what a statement selects here, under a name of the place."""
+    frame = local.ask(select)
+    place.watched(
+        partial(place.upload, table, plain(frame), column), Run(), "coding values"
+    )
+
+
+def plain(frame: pa.Table) -> pa.Table:
+    """The same table with texts as everybody reads them."""
+    wanted = [
+        f.with_type(pa.string())
+        if pa.types.is_string_view(f.type) or pa.types.is_large_string(f.type)
+        else f
+        for f in frame.schema
+    ]
+    return frame.cast(pa.schema(wanted))
+
+
+class Chosen:
+    """The rows whose columns have one of the values asked for.
+
+    Which values are meant is decided here, as for files.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        local: Session,
+        source: Source,
+        columns: Sequence[Column],
+        types: Sequence[str],
+    ) -> None:
+        self._place = place
+        self._local = local
+        self._source = source
+        self._columns = columns
+        self._types = types
+
+    def condition(
+        self, where: Mapping[str, Sequence[object]], table: str, people: str
+    ) -> str:
+        """A condition on the rows `e` of `people`, by small tables of the place."""
+        names = [c.name for c in self._columns]
+        tests = []
+        for i, (name, values) in enumerate(where.items()):
+            check_where(name, values, names)
+            c = names.index(name)
+            self._send(c, values, f"{table}_{i}", people)
+            same = self._place.dialect.same.format(a=f"e.c{c}", b="w.v")
+            tests.append(f"EXISTS (SELECT 1 FROM {table}_{i} w WHERE {same})")
+        return "WHERE " + " AND ".join(tests) if tests else ""
+
+    def _send(self, c: int, values: Sequence[object], table: str, people: str) -> None:
+        """Upload the values of a column that are meant."""
+        local = self._local
+        if self._source.is_text(c) or self._columns[c].kind not in EASY:
+            fetch_values(local, self._place, c, "pv_candidates", Run(), people)
+        else:
+            given = arrow.texts(t for v in values for t in texts_of(v))
+            local.register("pv_asked", arrow.frame(v=given))
+            cast = f"SELECT DISTINCT TRY_CAST(v AS {self._types[c]}) AS v FROM pv_asked"
+            local.make(cast, "pv_candidates", Run(), "opening", (1, 1))
+            local.unregister("pv_asked")
+        cells = ", ".join(
+            f"{'v' if i == c else 'NULL'} AS c{i}" for i in range(len(self._columns))
+        )
+        local.ask(
+            "CREATE OR REPLACE TEMP VIEW pv_candidate AS "
+            f"SELECT {cells} FROM pv_candidates"
+        )
+        chosen = Filter(local, self._source, self._columns, self._types)
+        only = chosen.condition({self._columns[c].name: values})
+        select = f"SELECT e.c{c} AS v FROM pv_candidate e {only}"
+        self._place.drop(table)
+        sent(self._place, local, table, select, c)
+        local.ask("DROP TABLE IF EXISTS pv_wanted_0")

@@ -1,0 +1,98 @@
+"""Only some rows: what `where` asks for, without a value in any statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from privet.engine import arrow, sql, text_types
+from privet.engine.duckdb.session import Session
+from privet.engine.sources.sources import Source
+from privet.errors import ColumnNotFound, InputError, what_exists
+from privet.values.schema import Column
+
+TYPED = ("integer", "number", "date", "datetime", "boolean")
+"""Kinds whose values are compared as what they are, not as texts."""
+
+
+class Filter:
+    """The rows whose columns have one of the values asked for."""
+
+    def __init__(
+        self,
+        session: Session,
+        source: Source,
+        columns: Sequence[Column],
+        types: Sequence[str],
+    ) -> None:
+        self._session = session
+        self._source = source
+        self._columns = columns
+        self._types = types
+
+    def condition(
+        self, where: Mapping[str, Sequence[object]], table: str = "pv_wanted"
+    ) -> str:
+        """A condition on the rows `e`, by temporary tables; empty if there is none."""
+        names = [c.name for c in self._columns]
+        tests = []
+        for i, (name, values) in enumerate(where.items()):
+            check_where(name, values, names)
+            tests.append(self._test(names.index(name), values, f"{table}_{i}"))
+        return "WHERE " + " AND ".join(tests) if tests else ""
+
+    def _test(self, c: int, values: Sequence[object], table: str) -> str:
+        wanted = arrow.texts(t for v in values for t in texts_of(v))
+        self._session.register(f"{table}_given", arrow.frame(v=wanted))
+        cell = f"e.c{c}"
+        if self._source.is_text(c):
+            cell = text_types.text_of(cell, textual=True, json=self._source.json)
+            value = "v"
+            if any(_is_number(v) for v in values):  # 2024 also means 2024.0
+                cell, value = text_types.same_number(cell), text_types.same_number("v")
+            select = f"SELECT DISTINCT {value} AS v FROM {table}_given"
+        elif self._columns[c].kind in TYPED:
+            select = typed(f"{table}_given", self._types[c], self._columns[c].kind)
+        else:
+            cell = text_types.text_of(cell, textual=False, json=False)
+            select = f"SELECT DISTINCT v FROM {table}_given"
+        self._session.ask(f"CREATE TEMP TABLE {table} AS {select}")
+        self._session.unregister(f"{table}_given")
+        same = sql.DUCKDB.same.format(a=cell, b="w.v")
+        return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"
+
+
+def check_where(name: str, values: Sequence[object], names: Sequence[str]) -> None:
+    """A column of `where` must exist and have values."""
+    if name not in names:
+        raise ColumnNotFound(
+            f"Column {name!r} of where must exist. {what_exists(name, names)}"
+        )
+    if not values:
+        raise InputError(f"where must give a value for column {name!r}.")
+
+
+def typed(given: str, type_: str, kind: str) -> str:
+    """The values that the column's type can hold exactly; others match no row."""
+    value = f"TRY_CAST(v AS {type_})"
+    fits = f"{value} IS NOT NULL"
+    if kind in ("integer", "number"):
+        same = text_types.same_number(f"CAST({value} AS VARCHAR)")
+        fits = f"{same} = {text_types.same_number('v')}"
+    return f"SELECT DISTINCT {value} AS v FROM {given} WHERE v IS NULL OR {fits}"
+
+
+def _is_number(value: object) -> bool:
+    number = isinstance(value, int | float | Decimal | np.number)
+    return number and not isinstance(value, bool)
+
+
+def texts_of(value: object) -> list[str | None]:
+    """How a value may be written in a file."""
+    if value is None:
+        return [None]
+    if isinstance(value, bool | np.bool_):
+        return [str(value), str(value).lower(), str(value).upper()]
+    return [str(value)]

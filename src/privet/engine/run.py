@@ -1,0 +1,167 @@
+"""Statements that run in a worker thread: watched, and stopped when asked to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from privet.engine.failures import DoesNotFit, TooLittleMemory
+from privet.engine.protocol import Progress, Run
+from privet.engine.sql import Dialect
+from privet.errors import EngineError, InputError
+
+T = TypeVar("T")
+
+POLL = 0.05
+"""Seconds between two looks at a running statement."""
+
+
+class Watched:
+    """Where statements run, one at a time.
+
+    They run in a worker thread, so that progress can be watched, a time limit kept,
+    and Ctrl-C obeyed at once.
+    """
+
+    dialect: ClassVar[Dialect]
+    """How statements are spelled here."""
+    failures: ClassVar[tuple[type[BaseException], ...]] = ()
+    """What goes wrong here; such messages may quote cells and are never passed on."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.total: int | None = None  # rows that were counted
+        self.expected: int | None = None  # rows that a scan will read
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="privet-engine")
+
+    # What each place does in its own way ---------------------------------------------
+
+    @property
+    def is_open(self) -> bool:
+        """Whether statements can still be run."""
+        raise NotImplementedError
+
+    def fetch(self, statement: str, most: int | None = None) -> pa.Table:
+        """Run a statement in this thread; what it selects, or an empty table.
+
+        A result of more than `most` rows does not fit.
+        """
+        raise NotImplementedError
+
+    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+        """Run a statement in this thread; how often each of its columns has 0, 1, …
+
+        Only where the dialect says that rows are at hand.
+        """
+        raise NotImplementedError
+
+    def explain(self, error: BaseException) -> BaseException:
+        """What a failure means, in words that cannot quote a cell."""
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if any does."""
+        raise NotImplementedError
+
+    @property
+    def room(self) -> int:
+        """Bytes that may be held beside what the engine holds itself."""
+        return 0
+
+    def share(self) -> float | None:
+        """How much of the running statement is done; None where nobody knows."""
+        return None
+
+    # What is the same everywhere ------------------------------------------------------
+
+    def ask(self, statement: str) -> pa.Table:
+        """Run a small statement."""
+        try:
+            return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
+        except DoesNotFit:
+            raise too_little_memory() from None
+
+    def one(self, statement: str) -> Any:
+        """The one value a small statement selects."""
+        return self.ask(statement)[0][0].as_py()
+
+    def guarded(self, work: Callable[[], T]) -> T:
+        """Run work; an error of the engine is replaced by one without cells."""
+        failure: BaseException
+        try:
+            return work()
+        except self.failures as error:
+            failure = self.explain(error)
+        raise failure  # outside of the handler: the engine's own error is forgotten
+
+    def watched(
+        self,
+        work: Callable[[], T],
+        run: Run,
+        doing: str,
+        step: tuple[int, int] = (1, 2),
+    ) -> T:
+        """Run work in the worker; report progress; stop it on Ctrl-C or time-out."""
+        run.check()
+        if not self.is_open:
+            raise InputError(
+                f"A table must be open to be counted; {self.words} was closed."
+            )
+        run.tell(Progress(doing, *step, 0.0, None))
+        future: Future[T] = self._worker.submit(self.guarded, work)
+        try:
+            return self._awaited(future, run, doing, step)
+        except BaseException:
+            if not future.cancel():
+                self._interrupt(future)
+            raise
+
+    def _awaited(
+        self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
+    ) -> T:
+        while True:
+            try:
+                return future.result(POLL)
+            except NotYet:
+                if future.done():
+                    raise
+            run.check()
+            run.tell(self._progress(doing, step))
+
+    def _interrupt(self, future: Future[T]) -> None:
+        """Stop the statement and wait until it has really stopped.
+
+        Asked for repeatedly, since between two statements nobody listens.
+        """
+        while not future.done():
+            self.interrupt()
+            wait([future], POLL)
+
+    def _progress(self, doing: str, step: tuple[int, int]) -> Progress:
+        share = self.share()
+        rows = self.total if self.expected is None else self.expected
+        read = None if share is None or rows is None else int(share * rows)
+        return Progress(doing, *step, share, read)
+
+
+def too_little_memory() -> EngineError:
+    """What to say when even the smallest part of a count does not fit."""
+    return TooLittleMemory(
+        "The memory limit is too low for this table: the count does not fit, not even "
+        "in parts. Raise memory_limit, or give the spill folder more room."
+    )
+
+
+def check_complete(counted: int, expected: int | None) -> None:
+    """Everybody must have been counted once; a file may change under our hands."""
+    if expected is not None and counted != expected:
+        raise EngineError(
+            f"The table changed while it was read: {expected} in all at first, "
+            f"{counted} when counting. Count a copy that nobody writes to."
+        )

@@ -1,0 +1,1 @@
+"""Where rows come from: files, data frames, text of unknown types."""

@@ -1,0 +1,271 @@
+"""Tables in memory: pandas, polars, pyarrow, and relations of a DuckDB connection."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+import pyarrow as pa
+
+from privet.engine.sources.sources import Source, differ, refuse_twice
+from privet.engine.sql import quoted
+from privet.errors import EmptyTable, InputError, warn
+
+BATCH = 100_000
+"""Rows of a relation that are handed over together."""
+
+LOSSY = ("UHUGEINT", "TIME WITH TIME ZONE", "BIT")
+"""Types of DuckDB that Arrow cannot hold."""
+
+OBJECTS = {
+    *("boolean", "bytes", "date", "datetime", "datetime64", "decimal", "floating"),
+    *("integer", "mixed-integer-float", "time", "timedelta", "timedelta64"),
+}
+"""What pandas calls columns of Python objects that have an Arrow type in common."""
+
+
+def from_frame(frame: Any) -> Source:
+    """A table in memory; nothing of it is copied, except what no engine reads."""
+    kind = type(frame)
+    if _is_a(frame, "pandas", "DataFrame"):
+        return _from_pandas(frame)
+    if _is_a(frame, "polars", "DataFrame"):
+        return _from_polars(frame)
+    if isinstance(frame, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
+        return _from_arrow(frame)
+    if _is_a(frame, "pyarrow.dataset", "Dataset"):
+        return _from_arrow(frame)
+    if kind.__name__ == "DuckDBPyRelation":
+        return _from_relation(frame)
+    if kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark."):
+        return _from_spark(frame)
+    called = f"{kind.__module__.split('.')[0]}.{kind.__name__}"
+    raise InputError(
+        "A source must be a path, a list of paths, a pandas, polars or pyarrow table, "
+        f"a DuckDB relation or a Spark DataFrame; got {called}."
+        + (" Call collect() first." if kind.__name__ == "LazyFrame" else "")
+    )
+
+
+def _is_a(frame: object, module: str, name: str) -> bool:
+    """Whether it is an instance of a class, which is not imported for that."""
+    return module in sys.modules and isinstance(
+        frame, getattr(sys.modules[module], name)
+    )
+
+
+def _numbered(columns: int) -> list[str]:
+    return [f"c{i}" for i in range(columns)]
+
+
+def _check_names(names: Sequence[str], words: str) -> None:
+    if not names:
+        raise EmptyTable(f"A table must have columns; {words} has none.")
+    refuse_twice(names, words)
+
+
+# pandas -----------------------------------------------------------------------------
+
+
+def _from_pandas(frame: Any) -> Source:
+    words = "the data frame"
+    names = [str(c) for c in frame.columns]
+    _check_names(names, words)
+    shown = frame.copy(deep=False)
+    shown.columns = _numbered(len(names))
+    shown.index = range(len(frame))  # else DuckDB may take it for a column
+    mixed, several = set(), []
+    for i, name in enumerate(names):
+        column = shown[f"c{i}"]
+        kind = _objects(column)
+        if kind in ("", "string", "empty"):
+            continue
+        typed = _typed(column, kind, name)
+        shown[f"c{i}"] = typed
+        if pa.types.is_string(typed.dtype.pyarrow_dtype):
+            mixed.add(i)
+            several += [name] if kind.startswith("mixed") else []
+    if several:
+        _warn_of_several(several)
+    return Source(
+        tuple(names),
+        frame=shown,
+        mixed=frozenset(mixed),
+        words=words,
+        rows=len(frame),
+    )
+
+
+def _objects(column: Any) -> str:
+    """What kind of Python objects a column holds; empty: it has a type."""
+    import pandas as pd
+
+    return (
+        pd.api.types.infer_dtype(column, skipna=True) if column.dtype == object else ""
+    )
+
+
+def _typed(column: Any, kind: str, name: str) -> Any:
+    """Python objects as Arrow values; as texts where they have no type in common.
+
+    DuckDB would guess the type from some of the objects, at each statement anew, and
+    fail on others later.
+    """
+    import pandas as pd
+
+    values: pa.Array = None
+    if kind in OBJECTS:
+        try:
+            values = pa.array(column, from_pandas=True)
+        except (pa.ArrowException, OverflowError, ValueError, TypeError):
+            values = None  # such as integers of more than 64 bits
+    if values is None:
+        values = _texts(column, name)
+    return pd.Series(pd.arrays.ArrowExtensionArray(values), index=column.index)
+
+
+def _warn_of_several(names: Sequence[str]) -> None:
+    warn(
+        "A column should hold values of one type. Read as text, so that 1 and '1' are "
+        f"one value, since there are several: {', '.join(map(repr, names))}. Convert "
+        "them first.",
+    )
+
+
+def _texts(column: Any, name: str) -> pa.Array:
+    missing = column.isna()
+    texts = [None if m else _told(v) for v, m in zip(column, missing, strict=True)]
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeError:
+        pass
+    raise InputError(f"Column {name!r} must hold text that UTF-8 can encode.")
+
+
+# polars and pyarrow -----------------------------------------------------------------
+
+
+def _from_polars(frame: Any) -> Source:
+    import polars as pl
+
+    for name, kind in frame.schema.items():
+        if kind == pl.Object:
+            raise InputError(
+                f"Column {name!r} must have a type of its own; it holds Python "
+                "objects. Convert it to text."
+            )
+    return _from_arrow(frame.to_arrow(compat_level=pl.CompatLevel.newest()))
+
+
+def _from_arrow(frame: Any) -> Source:
+    words = "the table"
+    if isinstance(frame, pa.RecordBatchReader):
+        frame = frame.read_all()  # a stream can be read once only
+    if isinstance(frame, pa.RecordBatch):
+        frame = pa.Table.from_batches([frame])
+    names = list(frame.schema.names)
+    _check_names(names, words)
+    if not isinstance(frame, pa.Table):
+        return Source(tuple(names), frame=frame, words=words)
+    mixed = set()
+    for i, field in enumerate(frame.schema):
+        if pa.types.is_float16(field.type):
+            frame = _with_type(frame, i, pa.float32())
+        if pa.types.is_decimal256(field.type):
+            frame = _with_type(frame, i, pa.string())
+            mixed.add(i)
+    return Source(
+        tuple(names),
+        frame=frame.rename_columns(_numbered(len(names))),
+        mixed=frozenset(mixed),
+        words=words,
+        rows=len(frame),
+    )
+
+
+def _with_type(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
+    """A column that DuckDB does not read, as one with the same values that it reads."""
+    values = table.column(column).cast(wanted)
+    return table.set_column(column, table.field(column).with_type(wanted), values)
+
+
+def _from_spark(frame: Any) -> Source:
+    from privet.engine.remote.spark import Frame
+
+    if type(frame).__module__.startswith("pyspark.pandas"):
+        frame = frame.to_spark()
+    names, words = list(frame.columns), "the DataFrame"
+    _check_names(names, words)
+    return Source(tuple(names), place=Frame(frame), words=words)
+
+
+# Relations --------------------------------------------------------------------------
+
+
+class Again:
+    """A relation of another connection as a stream that can be read repeatedly."""
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+        names = _numbered(len(relation.columns))
+        schema = relation.limit(0).to_arrow_table().schema
+        self.schema = pa.schema(
+            [f.with_name(n) for f, n in zip(schema, names, strict=True)]
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        # The stream is asked for three times per statement, and read once: the
+        # relation must not run before the first batch is wanted.
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        reader = self._relation.to_arrow_reader(BATCH)
+        try:
+            for batch in reader:
+                yield pa.RecordBatch.from_arrays(batch.columns, schema=self.schema)
+        finally:
+            reader.close()
+
+
+def _from_relation(relation: Any) -> Source:
+    import duckdb
+
+    words, names = "the relation", list(relation.columns)
+    _check_names(names, words)
+    lossy = {i for i, t in enumerate(relation.types) if str(t) in LOSSY}
+    if lossy:
+        relation = _as_texts(relation, names, lossy)
+    try:
+        frame = Again(relation)
+    except duckdb.Error:
+        frame = None
+    if frame is None:
+        raise InputError("The relation must be usable; its connection refuses it.")
+    return Source(tuple(names), frame=frame, mixed=frozenset(lossy), words=words)
+
+
+def _as_texts(relation: Any, names: list[str], columns: set[int]) -> Any:
+    """The relation with some columns as text, since Arrow would change their values."""
+    if not differ(names):
+        raise InputError(
+            "Column names of the relation must differ by more than case, since it has "
+            f"columns of type {', '.join(LOSSY)}."
+        )
+    chosen = (
+        f"CAST({quoted(n)} AS VARCHAR) AS {quoted(n)}" if i in columns else quoted(n)
+        for i, n in enumerate(names)
+    )
+    return relation.project(", ".join(chosen))
+
+
+def _told(value: object) -> str:
+    """An object as text; what it says where it cannot be told is withheld."""
+    with suppress(Exception):
+        return str(value)
+    raise InputError(
+        "A data frame must hold values that can be written as text; an object of type "
+        f"{type(value).__name__} cannot."
+    )

@@ -1,0 +1,305 @@
+"""What an audit found: a verdict, its basis, the belief, and a witness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from privet.attacks import Attack
+from privet.errors import Breach, InputError
+from privet.policy import Measure, Promise
+from privet.values.beliefs import Belief
+from privet.values.frozen import Fixed
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+class Verdict(StrEnum):
+    """What became of a promise."""
+
+    SAFE = "safe"
+    BREACH = "breach"
+    UNDECIDED = "undecided"
+    NOT_APPLICABLE = "not applicable"
+
+
+class Basis(StrEnum):
+    """How a belief was found. Only an exact one, or a sampled one, may accuse."""
+
+    EXACT = "exact"
+    BOUND = "bound"
+    SAMPLED = "sampled"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The case that decides: whom, knowing what, by which counts."""
+
+    knows: Mapping[str, str | None]
+    """What the adversary knows of the victim, column by column; None: missing."""
+    column: str
+    """What the belief is about; empty for a measure."""
+    value: str | None
+    """The value believed."""
+    part: int
+    """People who fit and have the value …"""
+    whole: int
+    """… out of the people who fit."""
+    prior_part: int
+    """People with the value …"""
+    prior_whole: int
+    """… out of everybody."""
+    counted: str = "rows"
+    """What the counts count: rows or people; "chances" where nothing was counted."""
+    attack: Attack | None = field(default=None, repr=False)
+    """What an insider knows besides; the belief then is the attack's."""
+    sees: Mapping[str, str] = field(default_factory=dict)
+    """The disguised row that is seen, where there is one."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "knows", Fixed(self.knows))
+        object.__setattr__(self, "sees", Fixed(self.sees))
+        shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
+        if not all(0 <= part <= whole for part, whole in shares):
+            raise InputError(
+                "A witness must count a part of a whole; got "
+                + " and ".join(f"{part} of {whole}" for part, whole in shares)
+                + "."
+            )
+
+    @property
+    def belief(self) -> Belief:
+        """The belief these counts amount to."""
+        sure = self.attack.belief if self.attack else Fraction(self.part, self.whole)
+        return Belief(Fraction(self.prior_part, self.prior_whole), sure)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        people = {"count": self.part, "of": self.whole, "counted": self.counted}
+        if not self.column:  # a measure: people who look alike, and nothing about them
+            return {"knows": dict(self.knows), **people}
+        return {
+            "knows": dict(self.knows),
+            **({"sees": dict(self.sees)} if self.sees else {}),
+            "about": {self.column: self.value},
+            **people,
+            "prior_count": self.prior_part,
+            "prior_of": self.prior_whole,
+            **({"attack": self.attack.to_dict()} if self.attack else {}),
+        }
+
+
+@dataclass(frozen=True)
+class Reconstruction(Witness):
+    """An association that the tables behind some views may hold.
+
+    Of `whole` tables that would give the views, `part` hold it.
+    """
+
+    model: str = "unrestricted"
+    """Which tables count as possible."""
+    views: int = 2
+    """How many views bear on it."""
+    keys: tuple[Mapping[str, str | None], ...] = ()
+    """The values of the shared columns in which both meet: with the two of them, the
+    tuples of the join that support it."""
+    sizes: tuple[tuple[int, int], ...] = ()
+    """People and values of those keys."""
+    cover: tuple[str | None, ...] = ()
+    """Values that the join gives the person; not all of very many."""
+    covered: int = 0
+    """How many values that are."""
+    shares: Mapping[str, Fraction | None] = field(default_factory=dict)
+    """The belief by model; None where the views refute the model."""
+    alone: bool = False
+    """Whether no other key leaves a choice: then these are all tables there are."""
+    listed: bool = False
+    """Whether associations were looked at one by one, rather than whole keys."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "keys", tuple(Fixed(k) for k in self.keys))
+        object.__setattr__(self, "shares", Fixed(self.shares))
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        shares = {m: None if s is None else str(s) for m, s in self.shares.items()}
+        return {
+            "knows": dict(self.knows),
+            "about": {self.column: self.value},
+            "count": self.part,
+            "of": self.whole,
+            "counted": self.counted,
+            "model": self.model,
+            "keys": [dict(k) for k in self.keys],
+            "sizes": [list(s) for s in self.sizes],
+            "cover": list(self.cover),
+            "cover_size": self.covered,
+            "shares": shares,
+        }
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one promise or one measure."""
+
+    promise: Promise | Measure
+    """What was promised."""
+    verdict: Verdict
+    """What became of it."""
+    basis: Basis | None = None
+    """How that is known; None where nothing was counted."""
+    belief: Belief | None = None
+    """The worst belief; None for measures, and where nothing was counted."""
+    witness: Witness | None = None
+    """The case that attains it."""
+    groups: int = 0
+    """Groups of people who look alike to the adversary of the worst case."""
+    groups_above: int = 0
+    """How many of them are beyond the limit."""
+    people_above: int = 0
+    """How many people these groups hold."""
+    value: Fraction | None = None
+    """What a measure measures."""
+    note: str = ""
+    """What else must be said."""
+    at_least: Fraction | None = None
+    """Where the belief is a bound: another one, below."""
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """More that was counted, for machines."""
+
+    def __post_init__(self) -> None:
+        if self.verdict is Verdict.BREACH and not self._may_accuse():
+            raise InputError(
+                "A breach must rest on an exact or a sampled belief; "
+                f"got {self.basis and self.basis.value!r}."
+            )
+
+    def _may_accuse(self) -> bool:
+        """Only what is exact or sampled, or bounded from below beyond the limit."""
+        if self.basis in _ACCUSING:
+            return True
+        if self.at_least is None or isinstance(self.promise, Measure):
+            return False
+        return not self.promise.limit.holds(Belief(0, self.at_least))
+
+    def explain(self) -> str:
+        """The finding in plain words."""
+        from privet.report import words
+
+        return words.explain(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines, probabilities as fractions in text."""
+        from privet.report import summary
+
+        return summary.finding(self)
+
+    def __repr__(self) -> str:
+        from privet.report import render
+
+        return render.finding_as_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from privet.report import render
+
+        return render.finding_as_html(self.to_dict())
+
+    def __rich__(self) -> RenderableType:
+        from privet.report import render
+
+        return render.finding_as_rich(self.to_dict())
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found about every promise; sensitive, for it quotes the table."""
+
+    findings: tuple[Finding, ...]
+    """One per promise and measure, in the order of the policy."""
+    title: str = ""
+    """The policy's title."""
+    notes: tuple[str, ...] = ()
+    """Warnings that came up."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "findings", tuple(self.findings))
+        object.__setattr__(self, "notes", tuple(self.notes))
+        if not self.findings:
+            raise InputError("An audit must have findings; got none.")
+
+    @property
+    def verdict(self) -> Verdict:
+        """Breach over undecided over safe."""
+        found = {f.verdict for f in self.findings}
+        for verdict in (Verdict.BREACH, Verdict.UNDECIDED, Verdict.SAFE):
+            if verdict in found:
+                return verdict
+        return Verdict.NOT_APPLICABLE
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.verdict is Verdict.SAFE
+
+    @property
+    def worst(self) -> Finding:
+        """The finding to look at first: gravest verdict, then highest belief."""
+        return max(self.findings, key=_gravity)
+
+    def require_safe(self) -> Audit:
+        """The audit itself if it is safe; otherwise `Breach` is raised."""
+        if self.safe:
+            return self
+        bad = [f for f in self.findings if f.verdict is self.verdict]
+        names = ", ".join(repr(f.promise.name) for f in bad)
+        raise Breach(
+            f"Every promise must be kept; {len(bad)} of {len(self.findings)} "
+            f"{'is' if len(bad) == 1 else 'are'} {_BAD[self.verdict]}: {names}.",
+            bad,
+        )
+
+    def explain(self) -> str:
+        """The whole audit in plain words."""
+        from privet.report import render
+
+        return render.as_text(self.to_dict(), whole=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines, probabilities as fractions in text."""
+        from privet.report import summary
+
+        return summary.audit(self)
+
+    def __repr__(self) -> str:
+        from privet.report import render
+
+        return render.as_text(self.to_dict())
+
+    def _repr_html_(self) -> str:
+        from privet.report import render
+
+        return render.as_html(self.to_dict())
+
+    def __rich__(self) -> RenderableType:
+        from privet.report import render
+
+        return render.as_rich(self.to_dict())
+
+
+_BAD = {
+    Verdict.BREACH: "broken",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.NOT_APPLICABLE: "not applicable here",
+}
+_ACCUSING = (Basis.EXACT, Basis.SAMPLED)
+_ORDER = (Verdict.NOT_APPLICABLE, Verdict.SAFE, Verdict.UNDECIDED, Verdict.BREACH)
+
+
+def _gravity(finding: Finding) -> tuple[int, Fraction]:
+    posterior = finding.belief.posterior if finding.belief else Fraction(0)
+    return _ORDER.index(finding.verdict), posterior

@@ -1,0 +1,1 @@
+"""Tables of people, and what linkers and insiders learn from them."""

@@ -1,0 +1,1 @@
+"""Mondrian: equivalence classes as small as the promises allow."""

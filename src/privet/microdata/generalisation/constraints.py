@@ -1,0 +1,360 @@
+"""What a split of a group must keep, judged on the whole release.
+
+A linker, or an insider without companions, sees one group: rules on each group alone
+are exact. Companions may be in another group: such insiders are judged by running
+minima over all groups (`microdata/skyline/incremental.py`). Merging groups never raises
+a belief, so a linker who knows fewer columns is never surer than one who knows all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from privet.errors import Infeasible, InputError
+from privet.microdata.generalisation import kernels
+from privet.microdata.generalisation.kernels import Rules
+from privet.microdata.linkage import about as meant
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.incremental import Asked, Minima
+from privet.microdata.suppression.loops import Ints
+from privet.policy import Measure, Promise
+from privet.table import Table, require_columns
+from privet.values.adversaries import Insider, Linker
+from privet.values.beliefs import Ceiling
+from privet.values.contingency import Domain
+from privet.values.exact import percent
+from privet.values.farey import most
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A promise in terms of groups."""
+
+    promise: Promise | Measure
+    column: str
+    """What the belief is about."""
+    values: tuple[object, ...] | None
+    """The values that matter; None: every value."""
+    point: Point
+    """l, k and m; a linker knows (0, 0, 0)."""
+    limit: Ceiling
+
+    def within(self, values: int, people: int) -> Rule:
+        """The same of a column with so many values: nobody knows more people."""
+        l, k, m = self.point
+        assert isinstance(l, int)
+        near = Point(min(l, values), min(k, people), min(m, people))
+        return replace(self, point=near)
+
+    def codes(self, domain: Domain) -> tuple[int, ...] | None:
+        """The values that matter and occur."""
+        if self.values is None:
+            return None
+        found = [domain.code(v) for v in self.values]
+        return tuple(c for c in found if c is not None)
+
+
+def rules_of(promises: Sequence[Promise], table: Table) -> list[Rule]:
+    """What linkers and insiders must not learn; other adversaries see no groups."""
+    return [
+        _rule(p, table) for p in promises if isinstance(p.against, Linker | Insider)
+    ]
+
+
+def _rule(promise: Promise, table: Table) -> Rule:
+    column, values = meant(promise, None if promise.about else table.protected(), table)
+    require_columns([column], table.schema, "about")
+    roles = table.roles
+    if column in (*roles.identifier, *roles.quasi):
+        role = "an identifier" if column in roles.identifier else "a quasi column"
+        raise InputError(
+            f"about must be a column that groups keep as it is; {column!r} is {role}. "
+            "Groups show such columns coarsely or not at all."
+        )
+    if not isinstance(promise.limit, Ceiling):
+        raise InputError(
+            "A promise about groups must be limited by at_most or below; "
+            f"got {promise.limit!r}."
+        )
+    return Rule(promise, column, values, _point(promise, table), promise.limit)
+
+
+def _point(promise: Promise, table: Table) -> Point:
+    who = promise.against
+    if isinstance(who, Linker):
+        outside = [c for c in who.knows or () if c not in table.roles.quasi]
+        if outside:
+            raise InputError(
+                "knows must hold quasi columns for a release in groups; "
+                f"{outside[0]!r} is none. Declare it as quasi."
+            )
+        return Point(0, 0, 0)
+    assert isinstance(who, Insider)
+    numbers = who.rules_out, who.knows_others, who.same_as
+    if who.victim is not None or not all(isinstance(n, int) for n in numbers):
+        raise InputError(
+            "A release must be made against insiders whose knowledge is given as "
+            f"numbers; promise {promise.name!r} names a victim or values. Audit it "
+            "separately."
+        )
+    return Point(*numbers)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Steering:
+    """A measure that every group must keep."""
+
+    measure: Measure
+    column: str
+    """What it looks at."""
+    keeps: Callable[[Ints], bool]
+    """Whether groups with these histograms, one line each, do."""
+
+
+class Judge:
+    """Every promise and steering measure, and how close the release is to them."""
+
+    steering: Sequence[tuple[int, Steering]] = ()
+    """Measures that are scored, and the protected column they look at."""
+    most_groups: int | None = None
+    """How many groups there may be."""
+    most_alone: int | None = None
+    """How many people may be in a group of their own."""
+    groups, singles = 1, 0
+
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        least: int,
+        domains: Sequence[Domain],
+        columns: Sequence[int],
+        people: int,
+    ) -> None:
+        """Rules about these columns, which stand at these places in the cells."""
+        at = {d.name: j for j, d in enumerate(domains)}
+        stated = [
+            r.within(len(domains[at[r.column]]), people)
+            for r in rules
+            if r.limit.strict or r.limit.level < 1
+        ]
+        self.alone = [r for r in stated if r.point.m == 0]
+        self.least = least
+        self.rules = _compiled(self.alone, least, domains, columns, people)
+        self.worst_found = np.tile(np.array([0, 1]), (len(self.alone), 1))
+        self.minima: dict[int, Minima] = {}
+        self.apart: dict[int, list[Rule]] = {}
+        for rule in stated:
+            if rule.point.m:
+                self.apart.setdefault(at[rule.column], []).append(rule)
+        for j, several in self.apart.items():
+            asked = [Asked(r.point, r.limit, r.codes(domains[j])) for r in several]
+            self.minima[j] = Minima.empty(asked, len(domains[j]))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the loops can judge each group by itself; order is no matter then."""
+        overall = self.most_groups is not None or self.most_alone is not None
+        return not (self.minima or self.steering or overall)
+
+    def begin(self, hist: Ints, people: int) -> None:
+        """Judge everybody as one group; raise what no grouping can mend."""
+        broken = []
+        for r, rule in enumerate(self.alone):
+            a, whole = self._alone(r, hist, people)
+            self.worst_found[r] = a, whole
+            if a * int(self.rules.den[r]) > int(self.rules.num[r]) * whole:
+                broken.append((rule, Fraction(a, whole)))
+        for j, empty in self.minima.items():
+            self.minima[j] = empty.with_groups(self._of(j, hist[None, :]))
+            reached = self.minima[j].beliefs()
+            broken += [
+                (rule, belief)
+                for rule, belief in zip(self.apart[j], reached, strict=True)
+                if not _holds(rule.limit, belief)
+            ]
+        refuse_infeasible(broken, self.least, people)
+        self.singles = int(people == 1)
+        for j, steering in self.steering:
+            if not steering.keeps(self._of(j, hist[None, :])):
+                raise never(steering.measure)
+        if _over(1, self.most_groups) or _over(self.singles, self.most_alone):
+            raise Infeasible("One group of everybody is more than a measure allows.")
+
+    def _alone(self, r: int, hist: Ints, people: int) -> tuple[int, int]:
+        j = int(self.rules.of[r])
+        part = slice(int(self.rules.offset[j]), int(self.rules.offset[j + 1]))
+        return kernels.worst_of(
+            hist[part],
+            self.rules.mask[r, part],
+            int(self.rules.ruled[r]),
+            int(self.rules.known[r]),
+            people,
+        )
+
+    def _of(self, j: int, hist: Ints) -> Ints:
+        return hist[:, self.rules.offset[j] : self.rules.offset[j + 1]]
+
+    def trial(self, hist: Ints, left: int, people: int) -> Trial | None:
+        """What a split into these two histograms comes to; None if it is unsafe."""
+        totals = np.array([left, people - left])
+        found = np.zeros((2, len(self.alone), 2), dtype=np.int64)
+        if not kernels.allowed(hist, totals, self.rules, found):
+            return None
+        return self._whole(hist, totals, found)
+
+    def _whole(self, hist: Ints, totals: Ints, found: Ints) -> Trial | None:
+        """What must hold beyond the rules on single groups."""
+        groups = self.groups + len(totals) // 2
+        singles = self.singles + int((totals == 1).sum())
+        if _over(groups, self.most_groups) or _over(singles, self.most_alone):
+            return None
+        if not all(s.keeps(self._of(j, hist)) for j, s in self.steering):
+            return None
+        after: dict[int, Minima] = {}
+        for j, minima in self.minima.items():
+            split = minima.split(self._of(j, hist))
+            if split is None:
+                return None
+            after[j] = split
+        return Trial(found, after, groups, singles)
+
+    def trial_of(self, hist: Ints, totals: Ints) -> Trial | None:
+        """The same for any number of parts at once, some groups' worth of them."""
+        if len(totals) and totals.min() < self.least:
+            return None
+        found = np.zeros((len(totals), len(self.alone), 2), dtype=np.int64)
+        for r in range(len(self.alone)):
+            a, whole = self._all_alone(r, hist, totals)
+            if (a * self.rules.den[r] > self.rules.num[r] * whole).any():
+                return None
+            found[:, r, 0], found[:, r, 1] = a, whole
+        return self._whole(hist, totals, found)
+
+    def _all_alone(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
+        """`privet.publishers.cutting.worst_of` for many groups."""
+        j, l, k = (int(x[r]) for x in self.rules[3:6])
+        values = self._of(j, hist)
+        mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]
+        a = values[:, mask].max(axis=1, initial=0)
+        falling = -np.sort(-values, axis=1)[:, : l + 1]
+        gone = falling[:, :l].sum(axis=1)
+        if falling.shape[1] > l:
+            gone = gone + np.minimum(falling[:, l], a)
+        whole = a + np.maximum(totals - gone - k, 0)
+        return a, np.where(a == 0, 1, whole)
+
+    def accept(self, trial: Trial) -> None:
+        """The split was made."""
+        kernels.keep_worst(self.worst_found, trial.found)
+        self.minima = trial.minima
+        self.groups, self.singles = trial.groups, trial.singles
+
+    def worst(self) -> Fraction:
+        """The highest belief of any promise."""
+        alone = [Fraction(int(a), int(whole)) for a, whole in self.worst_found]
+        apart = [b for m in self.minima.values() for b in m.beliefs()]
+        return max([*alone, *apart], default=Fraction(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What the release comes to after a split."""
+
+    found: Ints
+    minima: dict[int, Minima]
+    groups: int
+    singles: int
+
+
+def _over(number: int, most: int | None) -> bool:
+    return most is not None and number > most
+
+
+def never(measure: Measure) -> Infeasible:
+    """What no grouping reaches."""
+    return Infeasible(
+        f"Measure {measure.name!r} cannot be reached by grouping: one group of "
+        "everybody does not.",
+        promise=measure,
+        advice=["Ask for less, or merge values of the sensitive column."],
+    )
+
+
+def _holds(limit: Ceiling, belief: Fraction) -> bool:
+    return belief < limit.level if limit.strict else belief <= limit.level
+
+
+def _compiled(
+    rules: Sequence[Rule],
+    least: int,
+    domains: Sequence[Domain],
+    columns: Sequence[int],
+    people: int,
+) -> Rules:
+    sizes = [len(d) for d in domains]
+    offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    at = {d.name: j for j, d in enumerate(domains)}
+    of = np.array([at[r.column] for r in rules], dtype=np.int64)
+    limits = [most(r.limit, people) for r in rules]
+    mask = np.zeros((len(rules), int(offset[-1])), dtype=bool)
+    for i, rule in enumerate(rules):
+        codes = rule.codes(domains[of[i]])
+        inside = slice(None) if codes is None else list(codes)
+        mask[i, offset[of[i]] : offset[of[i] + 1]][inside] = True
+    return Rules(
+        np.array(columns, dtype=np.int64),
+        offset,
+        least,
+        of,
+        np.array([r.point.l for r in rules], dtype=np.int64),
+        np.array([r.point.k for r in rules], dtype=np.int64),
+        np.array([m.numerator for m in limits], dtype=np.int64),
+        np.array([m.denominator for m in limits], dtype=np.int64),
+        mask,
+    )
+
+
+def refuse_infeasible(
+    broken: Sequence[tuple[Any, Any]], least: int, people: int
+) -> None:
+    """Raise where even one group of everybody breaks a promise."""
+    if people < least:
+        raise Infeasible(
+            f"Groups of {least} people cannot be made: there are only {people}.",
+            best=people,
+            advice=["Collect more rows, or lower k_anonymity."],
+        )
+    if not broken:
+        return
+    kept = [b for b in broken if not isinstance(b[0].promise, Measure)]
+    if not kept:
+        raise never(broken[0][0].promise)
+    lines = [
+        f"Promise {rule.promise.name!r} cannot be kept by grouping: even in one "
+        f"group of everybody the belief is {belief} ({percent(belief)})."
+        for rule, belief in kept
+    ]
+    rule, belief = max(kept, key=lambda b: b[1])
+    raise Infeasible(
+        "\n".join(lines),
+        promise=rule.promise,
+        best=belief,
+        advice=[
+            _raised(rule.promise, belief),
+            "Leave the sensitive column out, or merge its values.",
+            *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
+        ],
+    )
+
+
+def _raised(promise: Promise, belief: Fraction) -> str:
+    """A limit that could be kept, if any can."""
+    limit = promise.limit
+    if not (isinstance(limit, Ceiling) and limit.strict):
+        return f"Raise the limit to at least {belief}."
+    return f"Raise the limit above {belief}." if belief < 1 else "Say at_most = 1."

@@ -1,0 +1,95 @@
+"""Which way the loops of Mondrian are run: compiled by numba, or in numpy."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from privet.microdata.generalisation import cutloops
+from privet.microdata.generalisation.domain_order import Shape
+from privet.microdata.generalisation.kernels import (
+    NUMPY,
+    Aim,
+    Cells,
+    Cutter,
+    Rules,
+    Survey,
+)
+from privet.microdata.suppression.loops import Ints
+from privet.values.jit import all_of, numba
+
+WORTH = 20_000
+"""Tables with fewer cells are cut before numba is imported."""
+
+
+def cutter(cells: int) -> Cutter:
+    """The loops for a table with so many cells."""
+    return NUMPY if cells < WORTH else compiled() or NUMPY
+
+
+@cache
+def compiled() -> Cutter | None:
+    """The compiled loops; None without numba."""
+    return None if numba() is None else wrapped("numba", all_of(cutloops))
+
+
+def wrapped(name: str, of: dict[str, Any] | None = None) -> Cutter:
+    """The loops one step at a time behind the same signatures."""
+    loops = SimpleNamespace(**(of or vars(cutloops)))
+
+    def do_survey(
+        cells: Cells, start: int, stop: int, shape: Shape, aim: Aim
+    ) -> Survey:
+        found = Survey.of(len(shape.kind))
+        loops.survey(
+            cells, start, stop, *_plain(shape), *aim, *_scratch(shape, aim), *found
+        )
+        return found
+
+    def do_tally(
+        cells: Cells, start: int, stop: int, column: int, cut: int, rules: Rules
+    ) -> tuple[Ints, int]:
+        hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
+        left = loops.tally(
+            cells, start, stop, column, cut, rules.about, rules.offset, hist
+        )
+        return hist, int(left)
+
+    def do_part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
+        return int(loops.part(cells, start, stop, column, cut))
+
+    def do_finish(
+        cells: Cells,
+        start: int,
+        stop: int,
+        shape: Shape,
+        aim: Aim,
+        rules: Rules,
+        worst: Ints,
+    ) -> Ints:
+        scratch = _scratch(shape, aim)
+        lines: Ints = loops.finish(
+            cells, start, stop, *_plain(shape), *aim, *scratch, *rules, worst
+        )
+        return lines
+
+    return Cutter(name, do_survey, do_tally, do_part, do_finish)
+
+
+def _plain(shape: Shape) -> tuple[Any, ...]:
+    """What the loops need of a shape."""
+    return (shape.kind, shape.size, shape.at, shape.first, shape.nodes, shape.spread)
+
+
+def _scratch(shape: Shape, aim: Aim) -> tuple[Ints, Ints]:
+    """Room for a histogram of each column, left empty, and for places that occur."""
+    return _room(len(shape.kind), shape.at.shape[1], aim.classes)
+
+
+@cache
+def _room(columns: int, places: int, classes: int) -> tuple[Ints, Ints]:
+    hist = np.zeros((columns, places, classes), dtype=np.int64)
+    return hist, np.zeros(places, dtype=np.int64)

@@ -1,0 +1,176 @@
+"""The distinct rows of a table as small integers, in memory or in a file of our own.
+
+The engine counts them. What does not fit the memory limit is kept in a file that has
+no name any more: the groups of Mondrian lie side by side in it, so that a group is read
+from one end to the other, and the groups are the same for every memory limit.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.engine.duckdb.room import SHARE, memory_here, size_of
+from privet.engine.protocol import Run, Tally
+from privet.errors import TooLarge
+from privet.microdata.suppression.loops import Floats, Ints
+from privet.table import Table
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+
+AT_ONCE = 2**15
+"""Lines that are written column by column while they are in the processor's cache."""
+
+MOST_PEOPLE = 2**31
+"""Products of two counts must fit into 64 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Codes of some columns, and how many people have each combination."""
+
+    domains: tuple[Domain, ...]
+    """The columns."""
+    rows: NDArray[Any]
+    """One line per combination: its codes, and last how many people have it."""
+
+    @property
+    def people(self) -> int:
+        """How many there are in all."""
+        return int(self.rows[:, -1].sum(dtype=np.int64))
+
+    def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
+        """People with each value of a column; of those with one value of another."""
+        rows = self.rows
+        if inside is not None:
+            rows = rows[rows[:, inside[0]] == inside[1]]
+        weights = rows[:, -1].astype(np.float64)
+        size = len(self.domains[column])
+        found = np.bincount(rows[:, column], weights=weights, minlength=size)
+        return found.astype(np.float64)
+
+    def place(self, places: Sequence[Ints]) -> None:
+        """Let places stand for the codes of the first columns."""
+        placed(self.rows, places)
+
+    def ordered(self, _options: Any) -> NDArray[Any]:
+        """All lines, those of a group side by side."""
+        return self.rows
+
+
+def counted(table: Table, columns: Sequence[str], run: Run) -> Counted:
+    """Count the combinations of some columns."""
+    tally = Tally(tuple(columns[:-1]), columns[-1])
+    domains = table.domains(list(columns), run, before=[tally])
+    store = Store(len(columns) + 1, table.options)
+    for _, batch in table.count([tally], run):
+        store.add(batch, columns)
+    rows = store.rows()
+    found = Counted(tuple(domains[c] for c in columns), rows)
+    check_people(found.people)
+    return found
+
+
+def check_people(people: int) -> None:
+    """Refuse more people than products of counts allow."""
+    if people >= MOST_PEOPLE:
+        raise TooLarge(
+            f"A table must have fewer than {MOST_PEOPLE:,} people to be published in "
+            f"groups; it has {people:,}."
+        )
+
+
+def room(lines: int, width: int, options: Any) -> NDArray[Any]:
+    """Room for so many lines: in memory, or in a file where they do not fit."""
+    shape, most = (lines, width), most_bytes(options)
+    if lines * width * 4 <= most:
+        return np.empty(shape, dtype=np.int32)
+    with tempfile.TemporaryFile(prefix="privet-", dir=options.get("spill")) as file:
+        return np.memmap(file, np.int32, "w+", shape=shape)  # it keeps the file
+
+
+def most_bytes(options: Any) -> int:
+    """What cells may take of the memory limit, or else of the machine's memory."""
+    limit = options.get("memory_limit")
+    return (memory_here() if limit is None else size_of(limit)) // SHARE
+
+
+class Store:
+    """Lines that are added block by block, in memory or in a file."""
+
+    def __init__(self, width: int, options: Any) -> None:
+        self._most = most_bytes(options)
+        self._spill = options.get("spill")
+        self._width = width
+        self._blocks: list[NDArray[Any]] = []
+        self._file: IO[bytes] | None = None
+        self._lines = 0
+
+    def add(self, batch: Grouped, columns: Sequence[str]) -> None:
+        """Take the cells of some more groups."""
+        if len(batch.n) and batch.n.max() >= MOST_PEOPLE:
+            raise TooLarge(f"A table must have fewer than {MOST_PEOPLE:,} people.")
+        sizes = [len(d) for d in (*batch.by, batch.about)]
+        narrow = max(*sizes, int(batch.n.max(initial=0))) < 2**15
+        kind = np.int16 if narrow and self._file is None else np.int32
+        block = np.empty((len(batch.n), self._width), dtype=kind)
+        at = [columns.index(d.name) for d in (*batch.by, batch.about)]
+        for start in range(0, len(block), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            codes = batch.keys.take(batch.group[part]).columns()
+            for j, code in zip(at, (*codes, batch.value[part]), strict=True):
+                block[part, j] = code
+        block[:, -1] = batch.n
+        self._lines += len(block)
+        if self._file is None and self._fits():
+            self._blocks.append(block)
+            return
+        self._to_file()
+        assert self._file is not None
+        self._file.write(block.astype(np.int32, copy=False).data)
+
+    def _fits(self) -> bool:
+        return self._lines * self._width * 4 <= self._most
+
+    def _to_file(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(  # noqa: SIM115 - outlives this call
+                prefix="privet-", dir=self._spill
+            )
+        while self._blocks:
+            self._file.write(self._blocks.pop(0).astype(np.int32, copy=False).data)
+
+    def rows(self) -> NDArray[Any]:
+        """All lines; those in a file are mapped, not read."""
+        if self._file is None:
+            return self._together()
+        self._file.flush()
+        shape = (self._lines, self._width)
+        with self._file as file:  # the map keeps it for itself
+            return np.memmap(file, np.int32, "r+", shape=shape)
+
+    def _together(self) -> NDArray[Any]:
+        """The blocks as one array, as wide as the widest."""
+        if len(self._blocks) == 1:
+            return self._blocks.pop()
+        kind = max((b.dtype for b in self._blocks), default=np.dtype(np.int16))
+        whole = np.empty((self._lines, self._width), dtype=kind)
+        at = 0
+        while self._blocks:
+            block = self._blocks.pop(0)
+            whole[at : at + len(block)] = block
+            at += len(block)
+        return whole
+
+
+def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:
+    """Replace the codes of the first columns by their places, some lines at a time."""
+    for start in range(0, len(rows), 2**20):
+        block = rows[start : start + 2**20]
+        for d, place in enumerate(places):
+            block[:, d] = place[block[:, d]]

@@ -1,0 +1,275 @@
+"""Cells that stay on the machines that counted them, and are cut there.
+
+Where every rule looks at one group alone, the order of cuts is no matter: large groups
+are cut from sums that the machines send, one after the other; groups that are small
+enough for one machine are handed to the machines, all at once, and each is cut as far
+as it goes. Cuts, groups and labels are those that one machine arrives at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from privet.engine.protocol import Amount, Run
+from privet.engine.remote.partitioned_counts import (
+    Held,
+    Histogram,
+    Holding,
+    Lines,
+    Pair,
+    Tree,
+    Worked,
+)
+from privet.errors import EngineError
+from privet.microdata.generalisation import cutters, kernels
+from privet.microdata.generalisation.distinct_rows import Counted, check_people, room
+from privet.microdata.generalisation.domain_order import Shape
+from privet.microdata.generalisation.kernels import Aim, Cells, Cutter, Rules, Survey
+from privet.microdata.generalisation.mondrian import LINE
+from privet.microdata.suppression.loops import Floats, Ints
+from privet.table import Table
+from privet.values.contingency import Domain
+
+HERE = 8_000_000
+"""Up to this many cells are brought here and cut here, which is faster."""
+
+AT_ONCE = 1_000_000
+"""Cells of a group that one machine of many cuts as far as it goes."""
+
+
+def handed(table: Table, columns: Sequence[str], run: Run) -> Handed | Counted | None:
+    """The combinations of some columns, where they are; here if they are few.
+
+    None where there are no machines to keep them, or clearly no need.
+    """
+    engine = table.engine
+    if not isinstance(engine, Holding) or engine.rows(run) <= HERE:
+        return None
+    domains = table.domains(list(columns), run)
+    amount = Amount(table.roles.unit, table.roles.weight)
+    held = engine.hold(columns, amount, table.recodings, run)
+    if held is None:
+        return None
+    check_people(held.people)
+    found = Handed(tuple(domains[c] for c in columns), held, run)
+    if held.lines > HERE:
+        return found
+    return found.brought(table.options)
+
+
+class Handed:
+    """The distinct rows of a table, kept elsewhere."""
+
+    def __init__(self, domains: tuple[Domain, ...], held: Held, run: Run) -> None:
+        self.domains = domains
+        self._held = held
+        self._run = run
+        self._leaves = _Leaves(held.lines)
+        self._partners: tuple[int, ...] = (-1,)
+        self._seen: dict[int, dict[Pair, Histogram]] = {}
+        self._worked: list[Worked] = []
+        self._told: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return self._held.lines
+
+    @property
+    def people(self) -> int:
+        """How many there are in all."""
+        return self._held.people
+
+    def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
+        """People with each value of a column; of those with one value of another."""
+        pair = Pair(column, -1 if inside is None else inside[0])
+        found = self._held.count(None, [0], [pair], self._run)[0, pair]
+        kept = slice(None) if inside is None else found.second == inside[1]
+        size = len(self.domains[column])
+        weights = found.n[kept].astype(np.float64)
+        made = np.bincount(found.first[kept], weights=weights, minlength=size)
+        return made.astype(np.float64)
+
+    def brought(self, options: Any) -> Counted:
+        """All cells, here."""
+        rows = self._gathered(options)
+        self.close()
+        return Counted(self.domains, rows)
+
+    def place(self, places: Sequence[Ints]) -> None:
+        """Let places stand for the codes of the first columns."""
+        self._held.place(places)
+
+    def close(self) -> None:
+        """Let the machines forget the cells."""
+        for worked in self._worked:
+            worked.close()
+        self._held.close()
+
+    def ordered(self, options: Any) -> Cells:
+        """All cells, those of a group side by side; the machines forget them."""
+        rows = self._gathered(options)
+        self.close()
+        return rows
+
+    def _gathered(self, options: Any) -> Cells:
+        rows = room(len(self), len(self.domains) + 1, options)
+        filled = {leaf: start for leaf, (start, _) in self._leaves.open().items()}
+
+        def take(leaf: int, lines: Lines) -> None:
+            start = filled[leaf]
+            rows[start : start + len(lines)] = lines
+            filled[leaf] = start + len(lines)
+
+        left = [leaf for leaf in filled if leaf not in self._told]
+        for worked in self._worked:
+            worked.blocks(self._run, take)
+        if left:
+            self._held.blocks(self._leaves.tree(), left, self._run, take)
+        if any(filled[leaf] != stop for leaf, (_, stop) in self._leaves.open().items()):
+            raise EngineError("A part of the counts did not arrive whole. Try again.")
+        return rows
+
+    # The loops ------------------------------------------------------------------------
+
+    def cutter(self, about: Sequence[int], target: int) -> Cutter:
+        """The loops of Mondrian, on what the machines tell."""
+        partners = [*about, *([target] if target >= 0 else [])]
+        self._partners = tuple(dict.fromkeys(partners)) or (-1,)
+        return Cutter("handed", self.survey, self.tally, self.part, self.finish)
+
+    def _histograms(self, leaf: int) -> dict[Pair, Histogram]:
+        """What is known of a leaf; asked for together with that of others as large."""
+        if leaf not in self._seen:
+            spans = self._leaves.open()
+            fresh = [i for i in spans if i not in self._seen and _large(*spans[i])]
+            wanted = sorted({leaf, *fresh})
+            known = range(len(self._held.meant.places))
+            pairs = [Pair(d, j) for d in known for j in self._partners]
+            found = self._held.count(self._leaves.tree(), wanted, pairs, self._run)
+            for i in wanted:
+                self._seen[i] = {p: found[i, p] for p in pairs}
+        return self._seen[leaf]
+
+    def survey(
+        self, _cells: Any, start: int, stop: int, shape: Shape, aim: Aim
+    ) -> Survey:
+        """See `privet.publishers.cutting.survey`: cells with one column each do."""
+        leaf = self._leaves.at(start, stop)
+        columns, width = len(shape.kind), len(self.domains) + 1
+        found = Survey.of(columns)
+        partner = aim.target if aim.target >= 0 else self._partners[0]
+        for d in range(columns):
+            seen = self._histograms(leaf)[Pair(d, partner)]
+            cells = np.zeros((len(seen.n), width), dtype=np.int64)
+            cells[:, d], cells[:, -1] = seen.first, seen.n
+            if aim.target >= 0:
+                cells[:, aim.target] = seen.second
+            own = kernels.survey(cells, 0, len(cells), shape, aim)
+            for mine, theirs in zip(found, own, strict=True):
+                mine[d] = theirs[d]
+        return found
+
+    def tally(
+        self, _cells: Any, start: int, stop: int, column: int, cut: int, rules: Rules
+    ) -> tuple[Ints, int]:
+        """See `privet.publishers.cutting.tally`."""
+        seen = self._histograms(self._leaves.at(start, stop))
+        hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
+        for j, c in enumerate(rules.about.tolist()):
+            own = seen[Pair(column, c)]
+            right = (own.first > cut).astype(np.int64)
+            np.add.at(hist, (right, rules.offset[j] + own.second), own.n)
+        any_ = seen[Pair(column, self._partners[0])]
+        return hist, int(any_.n[any_.first <= cut].sum())
+
+    def part(self, _cells: Any, start: int, stop: int, column: int, cut: int) -> int:
+        """See `privet.publishers.cutting.part`: no row is moved before all are."""
+        leaf = self._leaves.at(start, stop)
+        own = self._histograms(leaf)[Pair(column, self._partners[0])]
+        left = int(own.lines[own.first <= cut].sum())
+        self._leaves.cut(leaf, column, cut, start + left)
+        del self._seen[leaf]
+        return start + left
+
+    def finish(
+        self,
+        _cells: Any,
+        start: int,
+        stop: int,
+        shape: Shape,
+        aim: Aim,
+        rules: Rules,
+        worst: Ints,
+    ) -> Ints:
+        """See `privet.publishers.cutting.finish`; all small groups at once."""
+        leaf = self._leaves.at(start, stop)
+        if leaf not in self._told:
+            self._finish_small(Finish(shape, aim, rules))
+        said = np.frombuffer(self._told[leaf], dtype=np.int64)
+        kernels.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
+        lines = said[worst.size :].reshape(-1, LINE).copy()
+        lines[:, :2] += start
+        return lines
+
+    def _finish_small(self, work: Finish) -> None:
+        """Hand all groups to the machines that are small enough."""
+        spans, tree = self._leaves.open(), self._leaves.tree()
+        small = [i for i in spans if not _large(*spans[i]) and i not in self._told]
+        worked = self._held.each(tree, small, work, self._run)
+        self._worked.append(worked)
+        self._told |= worked.told(self._run)
+
+
+def _large(start: int, stop: int) -> bool:
+    return stop - start > AT_ONCE
+
+
+@dataclass(frozen=True, eq=False)
+class Finish:
+    """Cut one group as far as it goes, on the machine that has it."""
+
+    shape: Shape
+    aim: Aim
+    rules: Rules
+
+    def __call__(self, lines: Lines) -> bytes:
+        """The surest belief of each rule, and the tree of cuts."""
+        worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
+        cutter = cutters.cutter(len(lines))
+        tree = cutter.finish(
+            lines, 0, len(lines), self.shape, self.aim, self.rules, worst
+        )
+        return worst.tobytes() + tree.tobytes()
+
+
+class _Leaves:
+    """The groups that were cut so far, by where their cells will lie."""
+
+    def __init__(self, lines: int) -> None:
+        self._column, self._cut, self._left = [-1], [0], [0]
+        self._span = [(0, lines)]
+        self._node = {(0, lines): 0}
+
+    def at(self, start: int, stop: int) -> int:
+        return self._node[start, stop]
+
+    def open(self) -> dict[int, tuple[int, int]]:
+        """Where each leaf begins and ends."""
+        return {i: s for i, s in enumerate(self._span) if self._column[i] < 0}
+
+    def tree(self) -> Tree:
+        return Tree(np.array(self._column), np.array(self._cut), np.array(self._left))
+
+    def cut(self, leaf: int, column: int, cut: int, middle: int) -> None:
+        start, stop = self._span[leaf]
+        self._column[leaf], self._cut[leaf] = column, cut
+        self._left[leaf] = len(self._column)
+        for span in ((start, middle), (middle, stop)):
+            self._node[span] = len(self._column)
+            self._column.append(-1)
+            self._cut.append(0)
+            self._left.append(0)
+            self._span.append(span)

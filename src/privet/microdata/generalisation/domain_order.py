@@ -1,0 +1,271 @@
+"""Quasi-identifying columns as Mondrian sees them: values at places that can be cut.
+
+Every value has a place, from 0. Values that belong together stand side by side, so that
+a cut is a place: what stands at or before it goes left. Numbers and dates stand in
+their order; categories by falling frequency, or below their hierarchy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InputError
+from privet.microdata.labels import ANY, MISSING
+from privet.values.contingency import Domain
+from privet.values.hierarchies import TOP, Hierarchy
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ORDERED, FLAT, TREE = 0, 1, 2
+"""Cut anywhere and as wide as its ends are apart; anywhere and as wide as it has
+values; between the children of the lowest node above all values."""
+
+NOBODY = "\0missing"
+"""The node above missing values in a tree."""
+
+NUMBERS = ("integer", "number")
+RANGES = (*NUMBERS, "date", "datetime")
+"""Kinds whose values are shown as ranges."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """A quasi-identifying column."""
+
+    domain: Domain
+    """Its values."""
+    kind: int
+    """How it is cut: `ORDERED`, `FLAT` or `TREE`."""
+    place: Ints
+    """The place of each value, by its code."""
+    at: Floats
+    """Where each place lies between 0 and 1; of an ordered column."""
+    nodes: NDArray[np.int32]
+    """Of a tree: the node above each place at each level, the values first."""
+    names: tuple[tuple[str, ...], ...] = ()
+    """Of a tree: what the nodes of each level are called."""
+    hidden: frozenset[int] = frozenset()
+    """Places whose values are never named."""
+
+    def __len__(self) -> int:
+        return len(self.place)
+
+    @property
+    def name(self) -> str:
+        """The column."""
+        return self.domain.name
+
+    @property
+    def as_ranges(self) -> bool:
+        """Whether several values are shown as a range."""
+        return self.kind == ORDERED and self.domain.kind in RANGES
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The code of the value at each place."""
+        found = np.empty(len(self), dtype=np.int64)
+        found[self.place] = np.arange(len(self))
+        return found
+
+    @cached_property
+    def texts(self) -> list[str | None]:
+        """The value at each place."""
+        return [self.domain[code] for code in self.codes.tolist()]
+
+    @cached_property
+    def spelled(self) -> list[str]:
+        """What is written for the value at each place."""
+        return [MISSING if v is None else spelled(v) for v in self.texts]
+
+    @cached_property
+    def rank(self) -> list[int]:
+        """Where each place stands in a set: by what is written, missing last."""
+        texts, size = self.spelled, len(self)
+        order = sorted(range(size), key=lambda p: (self.texts[p] is None, texts[p]))
+        found = np.empty(size, dtype=np.int64)
+        found[order] = np.arange(size)
+        return found.tolist()
+
+
+def _unnamed(values: Sequence[str]) -> str:
+    return " A missing value has no name to be hidden." if "" in values else ""
+
+
+def hiding(attribute: Attribute, values: Sequence[str]) -> Attribute:
+    """The same column, some of whose values are never named."""
+    codes = [attribute.domain.code(v) for v in values]
+    if never := codes.count(None):
+        raise InputError(
+            f"hide must name values of column {attribute.name!r}; "
+            f"{never} of {len(codes)} never occur.{_unnamed(values)}"
+        )
+    return replace(
+        attribute,
+        hidden=frozenset(int(attribute.place[c]) for c in codes if c is not None),
+    )
+
+
+def ordered(domain: Domain) -> Attribute:
+    """Numbers, dates, or texts whose order means something: in the engine's order."""
+    size = len(domain)
+    place = np.arange(size)
+    return Attribute(domain, ORDERED, place, _between(domain), _no_nodes(size))
+
+
+def listed(domain: Domain, order: Sequence[str]) -> Attribute:
+    """Values in an order that is given; missing comes first."""
+    rank = {value: i + 1 for i, value in enumerate(order)}
+    rank_of = [0 if v is None else rank.get(v, -1) for v in domain.labels]
+    if missing := sum(r < 0 for r in rank_of):
+        raise InputError(
+            f"order of column {domain.name!r} must hold all of its values; "
+            f"{missing} are not in it."
+        )
+    place = _ranks(np.array(rank_of))
+    size = len(domain)
+    steps = np.arange(size) / max(size - 1, 1)
+    return Attribute(domain, ORDERED, place, steps, _no_nodes(size))
+
+
+def flat(domain: Domain, first: Floats) -> Attribute:
+    """Categories: those with the highest numbers first, equal ones by their code."""
+    place = _ranks(-first)
+    size = len(domain)
+    return Attribute(domain, FLAT, place, np.zeros(size), _no_nodes(size))
+
+
+def tree(domain: Domain, hierarchy: Hierarchy) -> Attribute:
+    """Categories below a hierarchy, in the order of its lines; missing comes last."""
+    hierarchy.require(domain.labels, domain.name)
+    line = {value: i for i, value in enumerate(hierarchy.levels)}
+    paths = [_path(value, hierarchy) for value in domain.labels]
+    first: list[dict[tuple[str, ...], int]] = [{} for _ in range(hierarchy.depth)]
+    lines = [len(line) if v is None else line[v] for v in domain.labels]
+    for code in np.argsort(lines, kind="stable"):
+        path = paths[code]
+        for level in range(len(path)):
+            first[level].setdefault(path[level:], len(first[level]))
+    # Sorted from the top down by which node came first, each node is one stretch.
+    ids = np.array([[first[i][p[i:]] for p in paths] for i in range(hierarchy.depth)])
+    order = np.lexsort(ids)
+    place = np.empty(len(domain), dtype=np.int64)
+    place[order] = np.arange(len(domain))
+    nodes = np.ascontiguousarray(ids[:, order], dtype=np.int32)
+    names = tuple(tuple(p[0] for p in level) for level in first)
+    return Attribute(domain, TREE, place, np.zeros(len(domain)), nodes, names)
+
+
+def _path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
+    """Missing stands beside all other values, below the top."""
+    if value is not None:
+        return hierarchy.path(value)
+    top = next(iter(hierarchy.levels.values()))[-1:] or (TOP,)
+    return (*[NOBODY] * (hierarchy.depth - 1), *top)
+
+
+def _ranks(numbers: NDArray[np.generic]) -> Ints:
+    place = np.empty(len(numbers), dtype=np.int64)
+    place[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+    return place
+
+
+def _no_nodes(size: int) -> NDArray[np.int32]:
+    return np.zeros((0, size), dtype=np.int32)
+
+
+def _between(domain: Domain) -> Floats:
+    """Where values lie between the first and the last; missing one step before."""
+    size = len(domain)
+    steps = np.arange(size) / max(size - 1, 1)
+    if domain.kind not in RANGES:
+        return steps
+    numbers = [_number(v, domain.kind) for v in domain.labels if v is not None]
+    if len(numbers) < 2 or not all(map(math.isfinite, numbers)):
+        return steps
+    values = np.array(numbers)
+    span = values[-1] - values[0]
+    if not (math.isfinite(span) and span > 0):
+        return steps
+    at = (values - values[0]) / span
+    if len(at) < size:  # missing is the first code
+        step = 1 / (len(at) - 1)
+        at = np.concatenate([[-step], at])
+        at = (at + step) / (1 + step)
+    return np.maximum.accumulate(at)
+
+
+def _number(label: str, kind: str) -> float:
+    try:
+        if kind in NUMBERS:
+            return float(label)
+        if kind == "date":
+            return float(date.fromisoformat(label).toordinal())
+        return _seconds(datetime.fromisoformat(label))
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def _seconds(when: datetime) -> float:
+    day = when.toordinal() * 86_400.0
+    return day + when.hour * 3600 + when.minute * 60 + when.second
+
+
+class Shape(NamedTuple):
+    """All attributes in arrays, as the loops want them."""
+
+    kind: Ints
+    """How each attribute is cut."""
+    size: Ints
+    """How many values it has."""
+    at: Floats
+    """Where places lie, one row per attribute."""
+    first: Ints
+    """Where the levels of each attribute begin in `nodes`."""
+    levels: Ints
+    """How many levels it has."""
+    nodes: NDArray[np.int32]
+    """The node above each place, one row per level."""
+    spread: Ints
+    """How many values each of those nodes has."""
+
+
+def shape(attributes: Sequence[Attribute]) -> Shape:
+    """Attributes in arrays."""
+    longest = max((len(a) for a in attributes), default=1)
+    at = np.zeros((len(attributes), longest))
+    for i, a in enumerate(attributes):
+        at[i, : len(a)] = a.at
+    levels = np.array([len(a.nodes) for a in attributes], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(levels)])[:-1].astype(np.int64)
+    nodes = np.zeros((max(int(levels.sum()), 1), longest), dtype=np.int32)
+    spread = np.zeros(nodes.shape, dtype=np.int64)
+    for i, a in enumerate(attributes):
+        for level, above in enumerate(a.nodes):
+            row = first[i] + level
+            nodes[row, : len(a)] = above
+            spread[row, : len(a)] = np.bincount(above)[above]
+    kind = np.array([a.kind for a in attributes], dtype=np.int64)
+    size = np.array([len(a) for a in attributes], dtype=np.int64)
+    return Shape(kind, size, at, first, levels, nodes, spread)
+
+
+def spelled(value: str) -> str:
+    """A text, in quotes where it could be taken for something else.
+
+    >>> spelled("Cook"), spelled("a, b"), spelled("missing")
+    ('Cook', '"a, b"', '"missing"')
+    """
+    plain = value and value == value.strip() and not set(value) & set('{}[]",')
+    if plain and value != ANY and not value.startswith((MISSING, "not ")):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,271 @@
+"""The two forms of a release in groups, and the files they are written to.
+
+Generalised: one table that shows ranges and sets in place of the known columns' values.
+Buckets: one table with everybody's known values and group, another with each group's
+sensitive values and how many people have them; nothing tells who has which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from privet.engine.counting.in_memory import InMemory
+from privet.engine.protocol import Relabel
+from privet.engine.sources.streams import Column, Stream
+from privet.errors import InputError
+from privet.microdata.generalisation.domain_order import TREE, Attribute
+from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
+from privet.microdata.generalisation.summing import summed
+from privet.microdata.generalised_values import GRAMMAR, Partition
+from privet.microdata.suppression.loops import Ints
+from privet.release.manifest import NOT_PROMISED_OF_GROUPS
+from privet.table import Shown, Table, open_table
+from privet.values.contingency import Domain
+from privet.values.schema import Roles
+
+GENERALISED, BUCKETS = "generalised", "buckets"
+FORMS = (GENERALISED, BUCKETS)
+PEOPLE, VALUES = "people", "values"
+"""The tables of buckets."""
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A table to be written."""
+
+    stem: str
+    """The file's name without its ending."""
+    table: Table
+    """Its rows, in a column of their own how often each is written."""
+    times: str
+    """That column; written only where the source had multiplicities itself."""
+    weight: str | None = None
+    """The column of multiplicities that is written."""
+    counts: Table = field(init=False)
+    """The same rows, counted from memory."""
+    at_hand: InMemory | None = None
+
+    def __post_init__(self) -> None:
+        counts = replace(self.table, engine=self.at_hand or self.table.engine)
+        object.__setattr__(self, "counts", counts)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are written."""
+        names = self.table.schema.names
+        return tuple(c for c in names if c != self.times or c == self.weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A partition in one of its forms."""
+
+    partition: Partition
+    """The groups."""
+    form: str
+    """`GENERALISED` or `BUCKETS`."""
+    files: tuple[File, ...]
+    """The tables; promises are judged on the last."""
+    kinds: Mapping[str, str]
+    """What kind of values each known column has."""
+    coarse: tuple[str, ...] = ()
+    """The columns that show more than one value at a time."""
+
+    @property
+    def table(self) -> Table:
+        """What promises are judged on."""
+        return self.files[-1].table
+
+    def columns(self, stated: Mapping[str, Any]) -> dict[str, Any]:
+        """What the manifest says of each column, given its role and type."""
+        found = {c: dict(about) for c, about in stated.items()}
+        for c in self.kinds:
+            found[c]["type"] = self.kinds[c]
+        shown = {a.name: _shown_as(a) for a in self.partition.attributes}
+        for c in self.coarse:
+            found[c]["shown_as"] = shown[c]
+        if self.form == BUCKETS:
+            people, values = self.files
+            found[self.table.roles.quasi[0]] = {"role": "group", "type": "integer"}
+            found[values.times] = {"role": "weight", "type": "integer"}
+            for c in values.columns[1:]:
+                found[c]["file"] = values.stem
+            for c in people.columns[1:]:
+                found[c]["file"] = people.stem
+        return found
+
+    def manifest(self) -> dict[str, Any]:
+        """What the manifest says of the form."""
+        said = {"form": self.form, "not_promised": list(NOT_PROMISED_OF_GROUPS)}
+        if self.form == BUCKETS:
+            values = self.files[-1]
+            return said | {"group": self.table.roles.quasi[0], "count": values.times}
+        return said | {"labels": dict(GRAMMAR)}
+
+    def recipe(self) -> dict[str, Any]:
+        """How the groups were made, for the custody record."""
+        columns = {
+            a.name: [a.domain[int(c)] for c in a.codes]
+            for a in self.partition.attributes
+        }
+        return {
+            "recipe": "groups",
+            "columns": columns,
+            "tree": {
+                "column": self.partition.tree[:, COLUMN].tolist(),
+                "cut": self.partition.tree[:, CUT].tolist(),
+                "left": self.partition.tree[:, LEFT].tolist(),
+            },
+            "same_cuts": [block.tolist() for block in self.partition.blocks_of],
+            "hidden": {
+                a.name: [a.texts[p] for p in sorted(a.hidden)]
+                for a in self.partition.attributes
+                if a.hidden
+            },
+        }
+
+
+def _shown_as(attribute: Attribute) -> str:
+    if attribute.kind == TREE:
+        return "levels"
+    return "ranges" if attribute.as_ranges else "sets"
+
+
+def in_form(partition: Partition, table: Table, form: str) -> Grouped:
+    """The tables that show a partition of a table."""
+    shapes = {GENERALISED: _generalised, BUCKETS: _buckets}
+    kinds = {a.name: a.domain.kind for a in partition.attributes}
+    files, coarse = shapes[form](partition, table)
+    return Grouped(partition, form, files, kinds, coarse)
+
+
+def _generalised(
+    partition: Partition, table: Table
+) -> tuple[tuple[File, ...], tuple[str, ...]]:
+    known = len(partition.attributes)
+    behind = range(known, known + len(partition.others))
+    group, codes, n = summed(partition, list(behind))
+    columns, coarse = {}, []
+    for attribute, labels in zip(partition.attributes, partition.labels, strict=True):
+        name, domain = attribute.name, attribute.domain
+        exactly = set(labels.texts) <= set(domain.labels)
+        kind = domain.kind if exactly else "text"
+        of = labels.of.astype(_narrow(len(labels.texts)))
+        columns[name] = Column(name, labels.texts, of, group, kind)
+        coarse += [] if exactly else [name]
+    for domain, code in zip(partition.others, codes, strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
+    shown = Shown(roles.quasi, roles.quasi)
+    file = _file("table", columns, n, roles, table, shown)
+    return (file,), tuple(coarse)
+
+
+def _buckets(
+    partition: Partition, table: Table
+) -> tuple[tuple[File, ...], tuple[str, ...]]:
+    roles, known = table.roles, len(partition.attributes)
+    if not roles.sensitive:
+        raise InputError("Buckets must have sensitive columns; none is declared.")
+    of = {d.name: known + j for j, d in enumerate(partition.others)}
+    name = _new_name("group", table.schema.names)
+    kept = [d for d in partition.others if d.name not in roles.sensitive]
+    group, codes, n = summed(partition, [*range(known), *(of[d.name] for d in kept)])
+    numbers = [str(g + 1) for g in range(len(partition))]
+    columns = {name: Column(name, numbers, group, kind="integer")}
+    for attribute, place in zip(partition.attributes, codes, strict=False):
+        domain = attribute.domain
+        columns[domain.name] = _as_it_is(domain, attribute.codes[place])
+    for domain, code in zip(kept, codes[known:], strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    target = roles.target if roles.target in columns else None
+    people = _file(
+        PEOPLE, columns, n, Roles(quasi=roles.quasi, target=target), table, None
+    )
+    secret = [d for d in partition.others if d.name in roles.sensitive]
+    group, codes, n = summed(partition, [of[d.name] for d in secret])
+    columns = {name: Column(name, numbers, group, kind="integer")}
+    for domain, code in zip(secret, codes, strict=True):
+        columns[domain.name] = _as_it_is(domain, code)
+    judged = Roles(quasi=(name,), sensitive=roles.sensitive)
+    shown = Shown(tuple(_quasi(table)), (name,))
+    values = _file(VALUES, columns, n, judged, table, shown, counted="count")
+    return (people, values), ()
+
+
+def _quasi(table: Table) -> Iterator[str]:
+    return (c for c in table.schema.names if c in table.roles.quasi)
+
+
+def _released(roles: Roles) -> Roles:
+    return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
+
+
+def _as_it_is(domain: Domain, code: Ints) -> Column:
+    """A column that shows its values; those that nobody has any more are left out."""
+    used = np.zeros(len(domain), dtype=bool)
+    used[code] = True
+    texts = [domain[int(c)] for c in np.flatnonzero(used)]
+    number = (np.cumsum(used) - 1).astype(_narrow(len(texts)))
+    return Column(domain.name, texts, number[code], kind=domain.kind)
+
+
+def _narrow(values: int) -> type[np.signedinteger[Any]]:
+    """The narrowest integers that number so many values."""
+    if values <= 2**15:
+        return np.int8 if values <= 2**7 else np.int16
+    return np.int32 if values <= 2**31 else np.int64
+
+
+def _file(
+    stem: str,
+    columns: Mapping[str, Column],
+    n: Ints,
+    roles: Roles,
+    table: Table,
+    shown: Shown | None,
+    counted: str = "",
+) -> File:
+    """A table of rows and how often each is written, in the source's order."""
+    own = table.roles.weight
+    times = own or _new_name(counted or "people", table.schema.names)
+    written = own or counted or None
+    names = [c for c in columns if c not in table.schema.names]
+    names += [c for c in table.schema.names if c in columns]
+    stream = Stream(
+        [*(columns[c] for c in names), Column(times, (), n.astype(np.int64))]
+    )
+    options = {k: v for k, v in table.options.items() if k != "where"}
+    opened = open_table(
+        stream.source("the release"), replace(roles, weight=times), **options
+    )
+    # Texts are looked up when they are written; until then they are numbers.
+    looked_up = {c: Relabel(tuple(columns[c].texts)) for c in names if columns[c].coded}
+    opened = replace(opened.relabelled(looked_up), shown=shown)
+    domains = [Domain(c, columns[c].texts, columns[c].kind) for c in names]
+    codes = [columns[c].in_rows() for c in names]
+    return File(stem, opened, times, written and times, InMemory(domains, codes, n))
+
+
+def _new_name(name: str, taken: Sequence[str]) -> str:
+    """A name for a column that is none yet."""
+    folded = {t.casefold() for t in taken}
+    while name.casefold() in folded:
+        name += "_"
+    return name
+
+
+@contextmanager
+def closing(grouped: Grouped) -> Iterator[None]:
+    """Let go of the tables if something goes wrong."""
+    try:
+        yield
+    except BaseException:
+        for file in grouped.files:
+            file.table.close()
+        raise

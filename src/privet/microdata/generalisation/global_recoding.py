@@ -1,0 +1,165 @@
+"""The same cuts for everybody: one set of ranges per column, refined from the top.
+
+A move cuts one range of one column in all groups at once. What it is worth depends on
+the column alone, so that each cut is tried once, the best first; one that is refused is
+refused for ever, since groups only become smaller. Fung, Wang, Yu 2005 (top-down
+specialization), with cuts that are judged on the whole release.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from heapq import heappop, heappush
+
+import numpy as np
+
+from privet.microdata.generalisation.constraints import Judge, Trial
+from privet.microdata.generalisation.domain_order import Attribute, shape
+from privet.microdata.generalisation.kernels import Aim, Cells, survey
+from privet.microdata.generalisation.mondrian import Step
+from privet.microdata.suppression.loops import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Everywhere:
+    """A cut of one column in all groups."""
+
+    column: int
+    """Which column."""
+    start: int
+    """Where the range begins, in places."""
+    cut: int
+    """The last place on the left."""
+    stop: int
+    """Where the range ends; this place is not in it."""
+    groups: Ints
+    """The groups that fall into two."""
+    trial: Trial
+    """What the release comes to."""
+    name: str
+    """The column's name."""
+
+    def __str__(self) -> str:
+        return f"cutting {self.name} everywhere"
+
+
+class Recoding:
+    """Everybody in one group at first; see `privet.release.refine`."""
+
+    def __init__(
+        self, cells: Cells, attributes: list[Attribute], aim: Aim, judge: Judge
+    ) -> None:
+        self.cells = cells
+        self.attributes = attributes
+        self.aim = aim
+        self.judge = judge
+        self.people = cells[:, -1].astype(np.int64)
+        self.group = np.zeros(len(cells), dtype=np.int64)
+        self.groups = 1
+        self.blocks = [np.zeros(len(a), dtype=np.int64) for a in attributes]
+        self._alone = [self._margin(d) for d in range(len(attributes))]
+        self._pending: list[tuple[float, int, int, int, int]] = []
+        hist = self._histograms(np.zeros(len(cells), dtype=np.int64), slice(None), 1)
+        judge.begin(hist[0], int(self.people.sum()))
+        for d, attribute in enumerate(attributes):
+            self._await(d, 0, len(attribute))
+
+    def _margin(self, d: int) -> Cells:
+        """How many people of each class have each value of one column."""
+        target = self.cells[:, self.aim.target] if self.aim.target >= 0 else 0
+        key = self.cells[:, d].astype(np.int64) * self.aim.classes + target
+        n = np.bincount(key, weights=self.people).astype(np.int64)
+        there = np.flatnonzero(n)
+        return np.column_stack(
+            [there // self.aim.classes, there % self.aim.classes, n[there]]
+        )
+
+    def _await(self, d: int, start: int, stop: int) -> None:
+        """Take a range of a column in, by what its best cut is worth."""
+        margin = self._alone[d]
+        low, high = np.searchsorted(margin[:, 0], [start, stop])
+        if high - low < 2:
+            return
+        aim = Aim(1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs)
+        one = shape([self.attributes[d]])
+        seen = survey(margin, int(low), int(high), one, aim)
+        if seen.cut[0] < 0:
+            return
+        people = float(margin[low:high, -1].sum())
+        worth = seen.gain[0] if self.aim.target >= 0 else people * seen.width[0]
+        entry = (-float(worth), d, start, int(seen.cut[0]), stop)
+        heappush(self._pending, entry)
+
+    def best(self) -> Everywhere | None:
+        """The best cut that leaves the whole release safe."""
+        while self._pending:
+            _, d, start, cut, stop = self._pending[0]
+            move = self._try(d, start, cut, stop)
+            if move is not None:
+                return move
+            heappop(self._pending)
+        return None
+
+    def _try(self, d: int, start: int, cut: int, stop: int) -> Everywhere | None:
+        place = self.cells[:, d]
+        inside = np.flatnonzero((place >= start) & (place < stop))
+        right = (place[inside] > cut).astype(np.int64)
+        sizes = np.bincount(
+            2 * self.group[inside] + right,
+            weights=self.people[inside],
+            minlength=2 * self.groups,
+        ).reshape(-1, 2)
+        split = np.flatnonzero((sizes > 0).all(axis=1))
+        number = np.full(self.groups, -1)
+        number[split] = np.arange(len(split))
+        own = number[self.group[inside]]
+        part = np.where(own < 0, -1, 2 * own + right)
+        kept = part >= 0
+        hist = self._histograms(part[kept], inside[kept], 2 * len(split))
+        totals = sizes[split].astype(np.int64).ravel()
+        trial = self.judge.trial_of(hist, totals)
+        if trial is None:
+            return None
+        name = self.attributes[d].name
+        return Everywhere(d, start, cut, stop, split, trial, name)
+
+    def _histograms(self, part: Ints, rows: Ints | slice, parts: int) -> Ints:
+        """The protected values of each part."""
+        rules = self.judge.rules
+        values = int(rules.offset[-1])
+        hist = np.zeros((parts, values), dtype=np.int64)
+        for j, c in enumerate(rules.about.tolist()):
+            code = self.cells[rows, c].astype(np.int64) + rules.offset[j]
+            np.add.at(hist, (part, code), self.people[rows])
+        return hist
+
+    def apply(self, move: Everywhere) -> Step:
+        """Cut a column in all groups."""
+        place = self.cells[:, move.column]
+        number = np.full(self.groups, -1)
+        number[move.groups] = self.groups + np.arange(len(move.groups))
+        right = (place > move.cut) & (place < move.stop) & (number[self.group] >= 0)
+        group = np.where(right, number[self.group], self.group)
+        block = self.blocks[move.column].copy()
+        block[move.cut + 1 : move.stop] = block.max() + 1
+        self.judge.accept(move.trial)
+        heappop(self._pending)
+        self.group, self.blocks[move.column] = group, block
+        self.groups += len(move.groups)
+        self._await(move.column, move.start, move.cut + 1)
+        self._await(move.column, move.cut + 1, move.stop)
+        return Step(move.name, int(self.people.sum()), self.groups)
+
+    def worst(self) -> Fraction:
+        """The highest belief of any promise."""
+        return self.judge.worst()
+
+    def leaves(self) -> Ints:
+        """Bring the cells of a group together: start, stop and people of each."""
+        order = np.argsort(self.group, kind="stable")
+        self.cells[:] = self.cells[order]
+        sizes = np.bincount(self.group, minlength=self.groups)
+        people = np.bincount(self.group, weights=self.people, minlength=self.groups)
+        stop = np.cumsum(sizes)
+        return np.column_stack([stop - sizes, stop, people.astype(np.int64)])

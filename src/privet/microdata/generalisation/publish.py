@@ -1,0 +1,365 @@
+"""The method `Mondrian`: its options, and the groups it arrives at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from privet.engine.counting.in_memory import InMemory
+from privet.engine.protocol import Run
+from privet.errors import InputError
+from privet.microdata.generalisation import (
+    cutters,
+    distributed_rows,
+    domain_order,
+    kernels,
+)
+from privet.microdata.generalisation.constraints import Judge, Rule, rules_of
+from privet.microdata.generalisation.distinct_rows import Counted, counted
+from privet.microdata.generalisation.distributed_rows import Handed, handed
+from privet.microdata.generalisation.domain_order import RANGES, Attribute, Floats
+from privet.microdata.generalisation.forms import BUCKETS, FORMS, GENERALISED
+from privet.microdata.generalisation.global_recoding import Recoding
+from privet.microdata.generalisation.mondrian import LINE, Grouping, Step
+from privet.microdata.generalisation.steering import Asked, asked, most_of
+from privet.microdata.generalised_values import Partition
+from privet.policy import Measure, Promise
+from privet.release.refine import Refined, Watcher, refine
+from privet.table import Table, require_columns
+from privet.values.exact import Number, fraction
+from privet.values.frozen import Fixed
+from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
+from privet.values.schema import names
+
+UTILITIES = ("ncp", "information")
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Split everybody into groups as small as every promise allows.
+
+    Parameters
+    ----------
+    utility
+        "ncp": even cuts through the widest columns keep ranges and sets small;
+        "information": cuts that tell most about the target.
+    form
+        "generalised": ranges and sets in place of values; "buckets": one table of
+        known values by group, another of each group's sensitive values.
+    hierarchies
+        For categories: an ARX file (a line per value: value;level 1;level 2;…) or the
+        levels of each value, by column. Without one, categories form sets.
+    order
+        For categories with an order of their own: their values in that order.
+    same_cuts
+        Whether everybody has the same ranges and sets, which are easier to analyse;
+        otherwise each group has its own, which are narrower.
+    suppress
+        Which share of the people may be left out, in the widest groups.
+    hide
+        Values that no group may name, by column: where one would be named, `*` stands.
+        Groups that look alike then are one, and everything is judged again.
+    """
+
+    kind: ClassVar[str] = "mondrian"
+    utility: str = "ncp"
+    form: str = GENERALISED
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    same_cuts: bool = False
+    suppress: Fraction = Fraction(0)
+    hide: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __init__(
+        self,
+        *,
+        utility: str = "ncp",
+        form: str = GENERALISED,
+        hierarchies: Mapping[str, Given | Hierarchy] | None = None,
+        order: Mapping[str, Sequence[str]] | None = None,
+        same_cuts: bool = False,
+        suppress: Number = 0,
+        hide: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        for what, value, known in (
+            ("utility", utility, UTILITIES),
+            ("form", form, FORMS),
+        ):
+            if value not in known:
+                raise InputError(
+                    f"{what} must be one of {', '.join(known)}; got {value!r}."
+                )
+        share = fraction(suppress, "suppress")
+        if not 0 <= share < 1:
+            raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
+        trees = {
+            c: hierarchy_of(h, f"The hierarchy of {c!r}")
+            for c, h in (hierarchies or {}).items()
+        }
+        orders = {
+            c: names(v, f"order of {c!r}", noun="value")
+            for c, v in (order or {}).items()
+        }
+        if both := sorted(trees.keys() & orders.keys()):
+            raise InputError(
+                f"Column {both[0]!r} must have a hierarchy or an order; got both."
+            )
+        object.__setattr__(self, "utility", utility)
+        object.__setattr__(self, "form", form)
+        object.__setattr__(self, "hierarchies", Fixed(trees))
+        object.__setattr__(self, "order", Fixed(orders))
+        object.__setattr__(self, "same_cuts", bool(same_cuts))
+        object.__setattr__(self, "suppress", share)
+        hidden = {
+            c: names(v, f"hide of {c!r}", noun="value") for c, v in (hide or {}).items()
+        }
+        if hidden and form == BUCKETS:
+            raise InputError(
+                "hide must be left out for buckets: they show known values as they are."
+            )
+        object.__setattr__(self, "hide", Fixed(hidden))
+
+    def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
+        """With a policy's hierarchies for the columns that have none here."""
+        mine = {*self.hierarchies, *self.order}
+        more = {c: Hierarchy.load(f) for c, f in files.items() if c not in mine}
+        return replace(self, hierarchies={**self.hierarchies, **more})
+
+    def prepare(
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        measures: Sequence[Measure],
+        run: Run,
+    ) -> Prepared:
+        """What must hold, and the counts of everything that is released."""
+        self._check(table)
+        wanted = asked(measures, table)
+        rules = [*rules_of(promises, table), *wanted.rules]
+        about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
+        self._check_about(about, table)
+        columns = _columns(table, about)
+        cells = handed(table, columns, run) or counted(table, columns, run)
+        return Prepared(rules, wanted, cells)
+
+    def group(
+        self,
+        table: Table,
+        prepared: Prepared,
+        *,
+        max_seconds: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> tuple[Partition, Refined[Step]]:
+        """The groups, and how they were found; the counts are used up."""
+        prepared = prepared.at_hand(self.same_cuts, table)
+        cells = prepared.cells
+        quasi = sum(d.name in table.roles.quasi for d in cells.domains)
+        made = self._attributes(cells, quasi, table)
+        cells.place([a.place for a in made])
+        state = self._state(table, prepared, made)
+        refined: Refined[Step]
+        if isinstance(state, Recoding):
+            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            tree, blocks = np.empty((0, LINE), dtype=np.int64), tuple(state.blocks)
+        else:
+            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            tree, blocks = state.tree, ()
+        partition = Partition(
+            tuple(made),
+            cells.domains[len(made) :],
+            cells.ordered(table.options),
+            state.leaves(),
+            tree,
+            blocks_of=blocks,
+        )
+        return self._without_outliers(partition), refined
+
+    def _check(self, table: Table) -> None:
+        if not table.roles.quasi:
+            raise InputError("A table must have quasi columns to be put into groups.")
+        given = [*self.hierarchies, *self.order, *self.hide]
+        require_columns(given, table.schema, "hierarchies, order and hide")
+        for column in given:
+            if column not in table.roles.quasi:
+                raise InputError(
+                    "hierarchies, order and hide must be of quasi columns; "
+                    f"{column!r} is none."
+                )
+        if self.utility == "information":
+            _check_target(table)
+
+    def _check_about(self, about: Sequence[str], table: Table) -> None:
+        """Buckets part sensitive values from people; all others stay with them."""
+        for column in about:
+            if self.form == BUCKETS and column not in table.roles.sensitive:
+                raise InputError(
+                    "about must be a sensitive column for a release in buckets; "
+                    f"{column!r} is none, and would stand beside each person."
+                )
+
+    def _state(
+        self,
+        table: Table,
+        prepared: Prepared,
+        made: Sequence[Attribute],
+    ) -> Grouping | Recoding:
+        cells = prepared.cells
+        at = {d.name: j for j, d in enumerate(cells.domains)}
+        judge = prepared.judge()
+        target = at[table.roles.target or ""] if self.utility == "information" else -1
+        classes = len(cells.domains[target]) if target >= 0 else 1
+        aim = kernels.aim(target, classes)
+        form, names = domain_order.shape(made), tuple(a.name for a in made)
+        if isinstance(cells, Handed):
+            cutter = cells.cutter(judge.rules.about.tolist(), target)
+            return Grouping(
+                cells, form, aim, judge, cutter, names, distributed_rows.AT_ONCE
+            )
+        if self.same_cuts:
+            return Recoding(cells.rows, list(made), aim, judge)
+        cutter = cutters.cutter(len(cells.rows))
+        return Grouping(cells.rows, form, aim, judge, cutter, names)
+
+    # Columns ------------------------------------------------------------------------
+
+    def _attributes(
+        self, cells: Counted | Handed, quasi: int, table: Table
+    ) -> list[Attribute]:
+        made = [self._attribute(cells, d, table) for d in range(quasi)]
+        return [
+            domain_order.hiding(a, self.hide[a.name]) if a.name in self.hide else a
+            for a in made
+        ]
+
+    def _attribute(self, cells: Counted | Handed, d: int, table: Table) -> Attribute:
+        domain = cells.domains[d]
+        if domain.name in self.hierarchies:
+            return domain_order.tree(domain, self.hierarchies[domain.name])
+        if domain.name in self.order:
+            return domain_order.listed(domain, self.order[domain.name])
+        if domain.kind in RANGES or domain.name in table.roles.bins:
+            return domain_order.ordered(domain)
+        return domain_order.flat(domain, self._first(cells, d, table))
+
+    def _first(self, cells: Counted | Handed, d: int, table: Table) -> Floats:
+        """Which categories stand first: frequent ones, or those of the main class.
+
+        Even cuts then leave frequent values alone, which are shown as they are; cuts
+        by information part the values by what they tell.
+        """
+        often = cells.sums(d)
+        if self.utility != "information":
+            return often
+        at = [x.name for x in cells.domains].index(table.roles.target or "")
+        main = int(np.argmax(cells.sums(at)))
+        return np.asarray(cells.sums(d, (at, main)) / np.maximum(often, 1))
+
+    # Outliers -----------------------------------------------------------------------
+
+    def _without_outliers(self, partition: Partition) -> Partition:
+        """Leave out groups at least twice as wide as the average, the widest first.
+
+        Without some of its groups a release tells nobody more about the others.
+        """
+        most = int(self.suppress * partition.people)
+        if not most:
+            return partition
+        loss, people = partition.loss, partition.leaves[:, 2]
+        wide = loss >= 2 * (loss * people).sum() / people.sum()
+        order = np.argsort(-loss, kind="stable")
+        order = order[wide[order] & (loss[order] > 0)]
+        out = order[np.cumsum(people[order]) <= most]
+        if len(out) == len(partition):
+            return partition
+        kept = np.delete(partition.leaves, out, axis=0)
+        return replace(partition, leaves=kept, suppressed=int(people[out].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What Mondrian starts from."""
+
+    rules: Sequence[Rule]
+    """What must hold."""
+    asked: Asked
+    """What measures ask."""
+    cells: Counted | Handed
+    """The distinct rows, here or where they were counted."""
+
+    def at_hand(self, same_cuts: bool, table: Table) -> Prepared:
+        """With cells here, unless machines that keep them can cut them there.
+
+        They cannot where a cut of one group changes what others may do.
+        """
+        if not isinstance(self.cells, Handed):
+            return self
+        if self.judge().is_local and not same_cuts:
+            return self
+        return replace(self, cells=self.cells.brought(table.options))
+
+    def judge(self) -> Judge:
+        """Every promise and measure that steers."""
+        cells, steered = self.cells, self.asked.steered
+        at = {d.name: j for j, d in enumerate(cells.domains)}
+        columns = [*(r.column for r in self.rules), *(s.column for s in steered)]
+        about = list(dict.fromkeys(columns))
+        domains = [cells.domains[at[c]] for c in about]
+        places = [at[c] for c in about]
+        judge = Judge(self.rules, self.asked.least, domains, places, cells.people)
+        judge.steering = [
+            (
+                about.index(s.column),
+                s.start(
+                    cells.domains[at[s.column]],
+                    cells.sums(at[s.column]).astype(np.int64),
+                ),
+            )
+            for s in steered
+        ]
+        judge.most_groups = most_of(self.asked.most_groups, cells.people)
+        judge.most_alone = most_of(self.asked.most_alone, cells.people)
+        return judge
+
+    def as_table(self, table: Table) -> Table:
+        """The same table, counted from memory where the counts are there."""
+        if isinstance(self.cells, Handed):
+            return table
+        rows = self.cells.rows
+        if isinstance(rows, np.memmap):
+            return table
+        codes = [rows[:, j] for j in range(len(self.cells.domains))]
+        n = rows[:, -1].astype(np.int64)
+        return replace(table, engine=InMemory(self.cells.domains, codes, n))
+
+
+def _check_target(table: Table) -> None:
+    target = table.roles.target
+    if target is None:
+        raise InputError(
+            "utility must be 'ncp' for a table without a target; got 'information'. "
+            "Declare a target, or choose ncp."
+        )
+    if target in table.roles.sensitive:
+        raise InputError(
+            "utility 'information' must not be about a sensitive column: cuts are "
+            f"chosen by it, and {target!r} is sensitive. Choose ncp."
+        )
+
+
+def _columns(table: Table, about: Sequence[str]) -> list[str]:
+    """What is counted: known columns first, then all others that are released."""
+    roles = table.roles
+    dropped = {*roles.identifier, roles.unit, roles.weight}
+    quasi = [c for c in table.schema.names if c in roles.quasi]
+    others = [c for c in table.schema.names if c not in {*dropped, *roles.quasi}]
+    missing = [c for c in about if c not in others]
+    if missing:
+        raise InputError(
+            f"about must be a column that is released; got {missing[0]!r}."
+        )
+    return [*quasi, *others]

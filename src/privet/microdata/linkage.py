@@ -1,0 +1,339 @@
+"""How sure somebody who knows some columns can be of a value in another one.
+
+The confidence of ``known values -> value`` is the share of the rows with the known
+values that also have the value; the worst over all groups is the posterior, the share
+of the value in the whole table the prior. Wang, Fung, Yu 2007, sections 3 and 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError, NoAudit, TooLarge, nearest
+from privet.findings import Basis, Finding, Verdict, Witness
+from privet.microdata.groups import Groups
+from privet.microdata.list_columns import by_member, members, sets_of
+from privet.microdata.worst import Case, Worst
+from privet.policy import Promise
+from privet.table import Shown, Table, require_columns
+from privet.values.adversaries import Linker
+from privet.values.beliefs import Belief, Ceiling
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+
+MOST_SETS = 5_000
+"""Sets of columns that one promise may have counted."""
+
+BOUNDED = (
+    "Who knows some of the columns may not tell a person's group, and is at most as "
+    "sure as of the worst group."
+)
+
+Warn = Callable[[str], None]
+"""Takes what a person should be warned of."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A promise in terms of counts: which groups, which values, which limit."""
+
+    promise: Promise
+    tallies: tuple[Tally, ...]
+    """The sets of columns to look at; the worst one counts."""
+    column: str
+    """What the belief is about."""
+    values: tuple[object, ...] | None
+    """The values that matter; None: every value."""
+    limit: Ceiling
+    exact: bool = True
+    """Whether the groups are those the linker sees; otherwise they bound the belief."""
+
+
+def judge_table(
+    table: Table, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a linker's promises on a table, from one count."""
+    questions = [ask(promise, table) for promise in promises]
+    columns = dict.fromkeys(
+        c for q in questions for t in q.tallies for c in (*t.by, t.about)
+    )
+    everybody = {q.column: Tally((), q.column) for q in questions}
+    tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
+    domains = table.domains(list(columns), run, before=tallies)
+    lists = {
+        c: sets for c in everybody if (sets := sets_of(table, domains[c])) is not None
+    }
+    single = {c: members(domains[c], sets) for c, sets in lists.items()}
+    folds = [
+        dict.fromkeys(
+            q.tallies,
+            Worst(q.limit, codes_of(q.values, (domains | single)[q.column], warn)),
+        )
+        for q in questions
+    ]
+    overall: dict[str, Grouped] = {}
+    for tally, counted in table.count(tallies, run):
+        batch, column = counted, tally.about
+        if column in lists:
+            batch = by_member(counted, lists[column], single[column])
+        if not tally.by:
+            overall[tally.about] = batch
+        for fold in folds:
+            if tally in fold:
+                fold[tally] = fold[tally].add(batch)
+    return [
+        _finding(q, fold, overall[q.column], table.counted)
+        for q, fold in zip(questions, folds, strict=True)
+    ]
+
+
+def judge_groups(
+    groups: Groups, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a linker who sees a person's group, and nothing else, in a release."""
+    found = []
+    for promise in promises:
+        limit = ceiling(promise)
+        _, values = about(promise, groups.about)
+        tally = Tally(groups.quasi, groups.about)
+        _know_groups(promise, groups)
+        question = Question(promise, (tally,), groups.about, values, limit)
+        fold = Worst(limit, codes_of(question.values, groups.grouped.about, warn))
+        folds = {tally: fold.add(groups.grouped)}
+        found.append(_finding(question, folds, groups.everybody, groups.counted))
+    return found
+
+
+def _know_groups(promise: Promise, groups: Groups) -> None:
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    knows_all = linker.knows is None and linker.knows_any is None
+    if not knows_all and set(linker.knows or ()) != set(groups.quasi):
+        raise NoAudit(
+            "Groups must be judged by a linker who knows all of their columns "
+            f"({', '.join(groups.quasi)}); audit the table itself for one who knows "
+            "fewer."
+        )
+
+
+# From a promise to a count ----------------------------------------------------------
+
+
+def ask(promise: Promise, table: Table) -> Question:
+    """What must be counted to judge a promise on a table."""
+    column, values = about(promise, None if promise.about else table.protected(), table)
+    require_columns([column], table.schema, "about")
+    if column in table.roles.identifier:
+        raise InputError(
+            f"about must not be an identifier; {column!r} is one. It is never released."
+        )
+    sets = [
+        tuple(sorted(s, key=table.schema.names.index))
+        for s in _sets(promise, column, table)
+    ]
+    tallies = tuple(Tally(s, column) for s in sets)
+    exact = table.shown is None or _is_exact(promise, table.shown)
+    return Question(promise, tallies, column, values, ceiling(promise), exact)
+
+
+def _is_exact(promise: Promise, shown: Shown) -> bool:
+    """Whether a linker can tell a person's group: by all columns, or needs none."""
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    if linker.knows_any is not None:
+        return linker.knows_any >= len(shown.known)
+    return not linker.knows or set(shown.known) <= set(linker.knows)
+
+
+def ceiling(promise: Promise) -> Ceiling:
+    """The limit of a promise, which must be a ceiling."""
+    if not isinstance(promise.limit, Ceiling):
+        raise InputError(
+            f"A promise against a {promise.against.kind} must be limited by at_most or "
+            f"below; got {promise.limit!r}."
+        )
+    return promise.limit
+
+
+def about(
+    promise: Promise, default: str | None, table: Table | None = None
+) -> tuple[str, tuple[object, ...] | None]:
+    """The column and the values a promise is about; None for every value."""
+    stated = promise.about
+    if isinstance(stated, str):
+        return stated, None
+    if isinstance(stated, dict):
+        if len(stated) != 1:
+            raise InputError(
+                f"about must name one column for a {promise.against.kind}; "
+                f"got {', '.join(map(repr, stated)) or 'none'}."
+            )
+        ((column, values),) = stated.items()
+        return column, None if values == "*" else _several(values)
+    column = default if default is not None else (table.protected() if table else "")
+    return column, None if stated is None else _several(stated)
+
+
+def _several(values: object) -> tuple[object, ...]:
+    return tuple(values) if isinstance(values, tuple | list) else (values,)
+
+
+def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ...]]:
+    linker = promise.against
+    assert isinstance(linker, Linker)
+    quasi = tuple(c for c in table.roles.quasi if c != column)
+    if table.shown is not None:
+        return [_groups_seen(linker, column, table, table.shown)]
+    if linker.knows is not None:
+        _check_known(linker.knows, column, table)
+        return [linker.knows]
+    if linker.knows_any is None:
+        return [_some(quasi)]
+    size = min(linker.knows_any, len(_some(quasi)))
+    # Knowing more never lowers the worst confidence of rows, so the largest sets
+    # decide. People with several rows can be in many groups, where it may: all sets.
+    sizes = range(size + 1) if table.roles.unit else [size]
+    number = sum(comb(len(quasi), k) for k in sizes)
+    if number > MOST_SETS:
+        raise TooLarge(
+            f"knows_any = {linker.knows_any} of {len(quasi)} columns asks for {number} "
+            f"sets of columns; at most {MOST_SETS} are counted. Lower it, or name the "
+            "columns with knows."
+        )
+    return [s for k in sizes for s in combinations(quasi, k)]
+
+
+def _groups_seen(
+    linker: Linker, column: str, table: Table, shown: Shown
+) -> tuple[str, ...]:
+    """The groups of a release that shows known columns in groups.
+
+    Who knows fewer columns may take several groups into account, and is at most as
+    sure as of the worst of them.
+    """
+    known = linker.knows
+    if known == ():
+        return ()
+    beside = [c for c in known or () if c not in shown.known]
+    _check_known(beside, column, table)
+    return (*shown.by, *beside)
+
+
+def _some(quasi: tuple[str, ...]) -> tuple[str, ...]:
+    if not quasi:
+        raise InputError(
+            "A linker must know some columns: declare quasi columns, or give knows."
+        )
+    return quasi
+
+
+def _check_known(known: Sequence[str], column: str, table: Table) -> None:
+    require_columns(known, table.schema, "knows")
+    for c in known:
+        if c in table.roles.identifier:
+            raise InputError(
+                f"knows must not hold an identifier; {c!r} is one. None is released."
+            )
+        if c in (table.roles.weight, table.roles.unit):
+            raise InputError(f"knows must not hold the unit or weight column {c!r}.")
+    if column in known:
+        raise InputError(f"knows must not hold {column!r}, which the promise is about.")
+
+
+def codes_of(
+    values: Sequence[object] | None, domain: Domain, warn: Warn
+) -> tuple[int, ...] | None:
+    """The codes of values, with a warning for those that never occur."""
+    if values is None:
+        return None
+    codes = []
+    for value in values:
+        code = domain.code(value)
+        if code is None:
+            warn(never(value, domain))
+        else:
+            codes.append(code)
+    return tuple(codes)
+
+
+def never(value: object, domain: Domain) -> str:
+    """That a value never occurs, and which ones are close."""
+    known = [v for v in domain.labels[:1000] if v is not None]
+    close = nearest(str(value), known)
+    hint = " Did you mean " + " or ".join(map(repr, close)) + "?" if close else ""
+    return f"Value {value!r} never occurs in column {domain.name!r}.{hint}"
+
+
+# From a count to a finding ----------------------------------------------------------
+
+
+def _finding(
+    question: Question, folds: dict[Tally, Worst], everybody: Grouped, counted: str
+) -> Finding:
+    tally, worst = _worst_set(folds)
+    if worst.case is None:  # no protected value occurs
+        belief = Belief(0, 0)
+        return _judged(question, worst, belief, None)
+    witness = _witness(tally, worst.case, everybody, counted)
+    return _judged(question, worst, witness.belief, witness)
+
+
+def _worst_set(folds: dict[Tally, Worst]) -> tuple[Tally, Worst]:
+    """The set of columns with the worst case; the first among equals."""
+    best: tuple[Tally, Worst] | None = None
+    for tally, worst in folds.items():
+        if best is None or _surer(worst.case, best[1].case):
+            best = tally, worst
+    assert best is not None
+    return best
+
+
+def _surer(case: Case | None, other: Case | None) -> bool:
+    if case is None or other is None:
+        return case is not None
+    return (case.belief, case.part) > (other.belief, other.part)
+
+
+def _witness(tally: Tally, case: Case, everybody: Grouped, counted: str) -> Witness:
+    same = np.flatnonzero(everybody.value == case.rank[-1])
+    return Witness(
+        knows=dict(zip(tally.by, case.known, strict=True)),
+        column=tally.about,
+        value=case.value,
+        part=case.part,
+        whole=case.whole,
+        prior_part=int(everybody.n[same[0]]),
+        prior_whole=int(everybody.total[0]),
+        counted=counted,
+    )
+
+
+def _judged(
+    question: Question, worst: Worst, belief: Belief, witness: Witness | None
+) -> Finding:
+    kept = question.limit.holds(belief)
+    if not question.exact:
+        return Finding(
+            promise=question.promise,
+            verdict=Verdict.SAFE if kept else Verdict.UNDECIDED,
+            basis=Basis.BOUND,
+            belief=belief,
+            groups=worst.groups,
+            note=BOUNDED,
+        )
+    return Finding(
+        promise=question.promise,
+        verdict=Verdict.SAFE if kept else Verdict.BREACH,
+        basis=Basis.EXACT,
+        belief=belief,
+        witness=witness,
+        groups=worst.groups,
+        groups_above=worst.groups_above,
+        people_above=worst.people_above,
+    )

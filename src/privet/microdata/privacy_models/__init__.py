@@ -1,0 +1,1 @@
+"""k-anonymity, l-diversity, t-closeness and their kin."""

@@ -1,0 +1,318 @@
+"""Familiar measures from the same groups: findings without a belief.
+
+All of them come from one count of (group, value). A missing value is a value of its own
+unless a measure says otherwise. Merging two groups never worsens the measures in
+`MONOTONE`, as long as missing values are values: those may steer a publisher, the
+others are checked at the end. δ-disclosure is not among them: a value that only one of
+two groups has is rarer in both together than in either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import prod
+
+import numpy as np
+
+from privet.engine.protocol import Run, Tally
+from privet.errors import EmptyTable, InputError, NoAudit
+from privet.findings import Basis, Finding, Verdict, Witness
+from privet.microdata.groups import Groups
+from privet.microdata.list_columns import refuse_lists
+from privet.microdata.privacy_models.missing_values import wildcards, without_missing
+from privet.microdata.privacy_models.models import Batch, Scores, scores
+from privet.microdata.privacy_models.population import sizes_in
+from privet.microdata.skyline.closed_forms import Ints
+from privet.policy import Measure
+from privet.policy.measures import AT_LEAST, KINDS
+from privet.table import Table, require_columns
+from privet.values.contingency import MOST_KEYS
+from privet.values.equivalence_classes import Grouped, Keys
+
+MONOTONE = frozenset(KINDS) - {"delta_disclosure"}
+"""Measures that merging two groups never worsens."""
+
+AGAINST_EVERYBODY = (
+    "t_closeness",
+    "beta_likeness",
+    "enhanced_beta_likeness",
+    "delta_disclosure",
+)
+"""Measures that compare a group with everybody."""
+
+OVERALL = ("marketer_risk", "sample_uniques")
+"""Measures of all groups together; the worst group only illustrates them."""
+
+
+LISTS = (
+    "familiar measures are about one value per person. State a promise against a "
+    "linker or an insider, who are judged on lists."
+)
+
+
+def is_monotone(measure: Measure) -> bool:
+    """Whether merging groups never worsens a measure, as it is read here."""
+    return measure.kind in MONOTONE and measure.missing == "value"
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The worst group so far by one measure; ``|`` merges disjoint groups."""
+
+    measure: Measure
+    value: Fraction | None = None
+    known: tuple[str | None, ...] = ()
+    size: int = 0
+    groups: int = 0
+    beyond: int = 0
+    people_beyond: int = 0
+    people: int = 0
+    alone: int = 0
+    """People who look like nobody else."""
+    matches: Fraction = Fraction(0)
+    """Rows somebody gets right on average who matches all of them."""
+
+    def add(self, batch: Batch) -> Extreme:
+        """With some more groups."""
+        groups = batch.groups
+        if not len(groups):
+            return self
+        found = scores(self.measure, batch)
+        worst = self._worst(found)
+        own = Fraction(int(found.part[worst]), int(found.whole[worst]))
+        here = replace(
+            self,
+            value=own,
+            known=groups.labels(worst),
+            size=int(batch.people[worst]),
+            groups=len(groups),
+            beyond=int(found.beyond.sum()),
+            people_beyond=int(groups.total[found.beyond].sum()),
+            people=int(groups.total.sum()),
+            alone=int((batch.people == 1).sum()),
+            matches=batch.matches
+            if self.measure.kind == "marketer_risk"
+            else self.matches,
+        )
+        return self | here
+
+    def _worst(self, found: Scores) -> int:
+        worst = found.worst(self.smallest)
+        if found.beyond[worst] or not found.beyond.any():
+            return worst
+        # Where the level depends on the value, the largest need not be beyond it.
+        some = np.flatnonzero(found.beyond)
+        inner = Scores(found.part[some], found.whole[some], found.beyond[some])
+        return int(some[inner.worst(self.smallest)])
+
+    @property
+    def smallest(self) -> bool:
+        """Whether small numbers are bad."""
+        return self.measure.sense == AT_LEAST
+
+    def __or__(self, other: Extreme) -> Extreme:
+        if self.value is None or other.value is None:
+            best = self if other.value is None else other
+        else:
+            mine, theirs = (
+                (self.beyond > 0, self.value),
+                (other.beyond > 0, other.value),
+            )
+            if self.smallest:
+                mine, theirs = (mine[0], -mine[1]), (theirs[0], -theirs[1])
+            best = self if mine >= theirs else other
+        return replace(
+            best,
+            groups=self.groups + other.groups,
+            beyond=self.beyond + other.beyond,
+            people_beyond=self.people_beyond + other.people_beyond,
+            people=self.people + other.people,
+            alone=self.alone + other.alone,
+            matches=self.matches + other.matches,
+        )
+
+    def finding(self, columns: Sequence[str], counted: str) -> Finding:
+        """What became of the measure."""
+        value, kept = self.value, not self.beyond
+        if self.measure.kind in OVERALL:
+            many = self.matches if self.measure.kind == "marketer_risk" else self.alone
+            value = Fraction(many) / self.people
+            kept = value <= self.measure.level
+        return Finding(
+            promise=self.measure,
+            verdict=Verdict.SAFE if kept else Verdict.BREACH,
+            basis=Basis.EXACT,
+            value=value,
+            witness=Witness(
+                dict(zip(columns, self.known, strict=True)),
+                "",
+                None,
+                self.size,
+                self.size,
+                0,
+                1,
+                counted,
+            ),
+            groups=0 if self.measure.kind in OVERALL else self.groups,
+            groups_above=0 if self.measure.kind in OVERALL else self.beyond,
+            people_above=0 if self.measure.kind in OVERALL else self.people_beyond,
+        )
+
+
+def judge(
+    release: Table | Groups,
+    measures: Sequence[Measure],
+    run: Run,
+    warn: Callable[[str], None],
+) -> list[Finding]:
+    """Measure the groups of all quasi columns."""
+    counting = _Counting(release, run)
+    about = counting.columns(measures)
+    found: dict[int, Finding] = {}
+    for column in dict.fromkeys(about):
+        at = [i for i, c in enumerate(about) if c == column]
+        folds = counting.fold([measures[i] for i in at], column)
+        found |= dict(zip(at, folds, strict=True))
+    return [found[i] for i in range(len(measures))]
+
+
+class _Counting:
+    """Groups of a release, counted as often as there are sensitive columns."""
+
+    def __init__(self, release: Table | Groups, run: Run) -> None:
+        self._release, self._run = release, run
+        if isinstance(release, Groups):
+            self.quasi: tuple[str, ...] = release.quasi
+        else:
+            known = release.schema.names
+            self.quasi = tuple(c for c in known if c in release.roles.quasi)
+
+    def columns(self, measures: Sequence[Measure]) -> list[str]:
+        """The column each measure is counted with; any will do for sizes."""
+        wanted = [self._about(m) for m in measures]
+        some = next((c for c in wanted if c), None)
+        return [c or some or self._any() for c in wanted]
+
+    def _about(self, measure: Measure) -> str | None:
+        if not KINDS[measure.kind].sensitive:
+            return None
+        if isinstance(self._release, Groups):
+            if measure.about not in (None, self._release.about):
+                mine = self._release.about
+                raise InputError(f"about must be {mine!r} here; got {measure.about!r}.")
+            return self._release.about
+        column = measure.about or self._release.protected()
+        require_columns([column], self._release.schema, "about")
+        if column in self.quasi:
+            raise InputError(f"about must not be a quasi column; got {column!r}.")
+        refuse_lists(self._release, [column], self._run, LISTS)
+        return column
+
+    def _any(self) -> str:
+        """What to count beside the quasi columns where nothing else is asked."""
+        if isinstance(self._release, Groups):
+            return self._release.about
+        if not self.quasi:
+            raise InputError("A measure must have quasi columns; none is declared.")
+        return self.quasi[-1]
+
+    def fold(self, measures: Sequence[Measure], about: str) -> list[Finding]:
+        """Judge measures about one column from one count."""
+        folds = [Extreme(m) for m in measures]
+        dropped = self._everybody_without_missing(measures, about)
+        kept: list[Grouped] = []
+        everybody: Ints | None = None
+        for tally, groups in self._count(about):
+            if not tally.by and tally.about == about and everybody is None:
+                everybody = _histogram(groups)
+            if tally.by or not self.quasi:
+                kept += (
+                    [groups] if any(m.missing == "wildcard" for m in measures) else []
+                )
+                folds = [
+                    f
+                    if f.measure.missing == "wildcard"
+                    else f.add(self._batch(f.measure, groups, everybody, dropped))
+                    for f in folds
+                ]
+        folds = [_with_wildcards(f, kept) for f in folds]
+        if any(f.value is None for f in folds):
+            raise EmptyTable("A measure must have people; every row has a gap.")
+        return [f.finding(self.quasi, self._release.counted) for f in folds]
+
+    def _count(self, about: str) -> Iterator[tuple[Tally, Grouped]]:
+        by = tuple(c for c in self.quasi if c != about)
+        if isinstance(self._release, Groups):
+            yield Tally((), about), self._release.everybody
+            yield Tally(("",), about), self._release.grouped
+            return
+        if about not in self.quasi:
+            tallies = [Tally((), about), Tally(by, about)]
+            yield from self._release.count(tallies if by else tallies[:1], self._run)
+            return
+        # A group over all quasi columns is a value of one in a group of the rest.
+        for _, groups in self._release.count([Tally(by, about)], self._run):
+            yield Tally((*by, about), ""), _by_all(groups, self.quasi)
+
+    def _batch(
+        self,
+        measure: Measure,
+        groups: Grouped,
+        everybody: Ints | None,
+        dropped: Ints | None,
+    ) -> Batch:
+        if measure.missing == "drop":
+            groups = without_missing(groups, values=KINDS[measure.kind].sensitive)
+            everybody = dropped
+        if measure.population is not None:
+            if not isinstance(self._release, Table):
+                raise NoAudit("A population must be compared with a table; got groups.")
+            people = sizes_in(measure.population, groups, self._release, self._run)
+            return Batch(groups, everybody, people)
+        return Batch(groups, everybody)
+
+    def _everybody_without_missing(
+        self, measures: Sequence[Measure], about: str
+    ) -> Ints | None:
+        """Everybody whose row has no gap; needs a count of its own."""
+        if not any(
+            m.missing == "drop" and m.kind in AGAINST_EVERYBODY for m in measures
+        ):
+            return None
+        total: Ints | None = None
+        for tally, groups in self._count(about):
+            if tally.by or not self.quasi:
+                here = _histogram(without_missing(groups, values=True))
+                total = here if total is None else total + here
+        return total
+
+
+def _with_wildcards(fold: Extreme, kept: list[Grouped]) -> Extreme:
+    if fold.measure.missing != "wildcard":
+        return fold
+    whole, alike = wildcards(kept)
+    return fold.add(Batch(whole, None, alike))
+
+
+def _histogram(groups: Grouped) -> Ints:
+    counts = np.zeros(len(groups.about), dtype=np.int64)
+    np.add.at(counts, groups.value, groups.n)
+    return counts
+
+
+def _by_all(groups: Grouped, quasi: Sequence[str]) -> Grouped:
+    """Each (group, value) as a group of its own, in the order of the quasi columns."""
+    domains = {d.name: d for d in (*groups.by, groups.about)}
+    by = tuple(domains[c] for c in quasi)
+    sizes = tuple(len(d) for d in by)
+    whole = groups.keys.packed
+    if tuple(domains) == tuple(quasi) and whole is not None and prod(sizes) < MOST_KEYS:
+        keys = Keys(sizes, whole[groups.group] * sizes[-1] + groups.value)
+    else:
+        columns = [c[groups.group] for c in groups.keys.columns()]
+        codes = dict(zip(domains, [*columns, groups.value], strict=True))
+        keys = Keys.of([codes[c] for c in quasi], sizes, len(groups.n))
+    start = np.arange(len(groups.n) + 1)
+    return Grouped(by, groups.about, keys, groups.n, start, groups.value, groups.n)

@@ -1,0 +1,92 @@
+"""Other readings of missing values: rows left out, or values that match any other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import TooLarge
+from privet.microdata.skyline.closed_forms import Ints
+from privet.values.contingency import Codes, packed
+from privet.values.equivalence_classes import Grouped
+
+MOST_GROUPS = 5_000_000
+"""Groups that are compared with each other at the most."""
+
+
+def without_missing(batch: Grouped, *, values: bool) -> Grouped:
+    """The groups without a missing value, and the rows too where values count."""
+    whole = np.ones(len(batch), dtype=bool)
+    for domain, codes in zip(batch.by, batch.keys.columns(), strict=True):
+        if (gone := domain.code(None)) is not None:
+            whole &= codes != gone
+    if not whole.all():
+        batch = batch.take(np.flatnonzero(whole))
+    gone = batch.about.code(None)
+    if not values or gone is None or not (batch.value == gone).any():
+        return batch
+    return _without_value(batch, gone)
+
+
+def _without_value(batch: Grouped, code: int) -> Grouped:
+    """Without the rows of one value; groups that have no other vanish."""
+    keep = batch.value != code
+    left = np.bincount(batch.group[keep], minlength=len(batch))
+    total = batch.total.copy()
+    total[batch.group[~keep]] -= batch.n[~keep]
+    start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
+    smaller = replace(
+        batch, value=batch.value[keep], n=batch.n[keep], start=start, total=total
+    )
+    return smaller.take(np.flatnonzero(left > 0))
+
+
+def wildcards(batches: list[Grouped]) -> tuple[Grouped, Ints]:
+    """All groups, and how many people each could be taken for.
+
+    Two people may be the same where they agree in every column that neither lacks.
+    """
+    if sum(map(len, batches)) > MOST_GROUPS:
+        raise TooLarge(
+            f"missing = 'wildcard' compares groups with each other; at most "
+            f"{MOST_GROUPS:,} are. Use missing = 'value' or 'drop'."
+        )
+    whole = reduce(add, batches)
+    codes = list(whole.keys.columns())
+    absent = [
+        codes[j] == domain.code(None) if domain.code(None) is not None else None
+        for j, domain in enumerate(whole.by)
+    ]
+    pattern = np.zeros(len(whole), dtype=np.int64)
+    for j, gone in enumerate(absent):
+        if gone is not None:
+            pattern |= gone.astype(np.int64) << j
+    alike = np.zeros(len(whole), dtype=np.int64)
+    kinds = np.unique(pattern)
+    for mine in kinds:
+        for theirs in kinds:
+            both = int(mine) | int(theirs)
+            free = [j for j in range(len(codes)) if not both >> j & 1]
+            _add_alike(whole, codes, free, pattern == mine, pattern == theirs, alike)
+    return whole, alike
+
+
+def _add_alike(
+    whole: Grouped,
+    codes: list[Codes],
+    free: list[int],
+    mine: NDArray[np.bool_],
+    theirs: NDArray[np.bool_],
+    alike: Ints,
+) -> None:
+    """Add the people of their groups that agree with mine where both say something."""
+    sizes = [len(whole.by[j]) for j in free]
+    key = packed([codes[j] for j in free], sizes, len(whole))
+    names, place = np.unique(key, return_inverse=True)
+    people = np.zeros(len(names), dtype=np.int64)
+    np.add.at(people, place[theirs], whole.total[theirs])
+    alike[mine] += people[place[mine]]

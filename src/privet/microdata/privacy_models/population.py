@@ -1,0 +1,91 @@
+"""How many people of a population look like each group of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError, NoAudit, TooLarge
+from privet.microdata.labels import meant
+from privet.microdata.skyline.closed_forms import Ints
+from privet.table import Table, read
+from privet.values.equivalence_classes import Grouped
+from privet.values.schema import Roles
+
+MOST_GROUPS = 5_000_000
+"""Groups of a population that are held at once."""
+
+MOST_PAIRS = 2_000_000_000
+"""Pairs of a group's labels and a population's values that are looked at."""
+
+
+def sizes_in(path: str, groups: Grouped, sample: Table, run: Run) -> Ints:
+    """The population's number of people for each group."""
+    columns = tuple(d.name for d in groups.by)
+    shown = sample.shown
+    if shown is not None and shown.by != shown.known:
+        raise NoAudit(
+            "A population must be compared by what somebody may know; this release "
+            "shows it apart from its groups. Audit the table it was made from."
+        )
+    with read(path, quasi=columns) as people:
+        bins = {c: b for c, b in sample.roles.bins.items() if c in columns}
+        binned = people.with_roles(Roles(quasi=columns, bins=bins))
+        parts = _counted(binned, columns, run)
+        found = (_alike if shown is None else _covered)(groups, parts)
+    if (found < groups.total).any():
+        raise InputError(
+            "population must hold everybody of the table; some groups have fewer "
+            "people there."
+        )
+    return found
+
+
+def _counted(people: Table, columns: Sequence[str], run: Run) -> list[Grouped]:
+    """Everybody who looks alike, in parts."""
+    *rest, last = columns
+    parts: list[Grouped] = []
+    for _, batch in people.count([Tally(tuple(rest), last)], run):
+        parts.append(batch)
+        if sum(len(p.n) for p in parts) > MOST_GROUPS:
+            raise TooLarge(
+                f"population must have at most {MOST_GROUPS:,} groups of people "
+                "who look alike; it has more. Bin its columns."
+            )
+    return parts
+
+
+def _alike(groups: Grouped, parts: Sequence[Grouped]) -> Ints:
+    """People with the very values of each group."""
+    held: dict[tuple[str | None, ...], int] = {}
+    for batch in parts:
+        for row, g in enumerate(batch.group.tolist()):
+            label = batch.about[int(batch.value[row])]
+            held[*batch.labels(g), label] = int(batch.n[row])
+    sizes = [held.get(groups.labels(g), 0) for g in range(len(groups))]
+    return np.array(sizes, dtype=np.int64)
+
+
+def _covered(groups: Grouped, parts: Sequence[Grouped]) -> Ints:
+    """People whose values each group's labels allow."""
+    if len(groups) * sum(len(p.n) for p in parts) > MOST_PAIRS:
+        raise TooLarge(
+            f"A release's groups times a population's must be at most {MOST_PAIRS:,} "
+            "to be compared; there are more. Audit the table it was made from."
+        )
+    found = np.zeros(len(groups), dtype=np.int64)
+    for batch in parts:
+        codes = [*(c[batch.group] for c in batch.keys.columns()), batch.value]
+        domains = [*batch.by, batch.about]
+        allowed = [
+            np.array([meant(label, here) for label in shown.labels])
+            for shown, here in zip(groups.by, domains, strict=True)
+        ]
+        for g, keys in enumerate(zip(*groups.keys.columns(), strict=True)):
+            inside = np.ones(len(batch.n), dtype=bool)
+            for may, key, code in zip(allowed, keys, codes, strict=True):
+                inside &= may[key][code]
+            found[g] += int(batch.n[inside].sum())
+    return found

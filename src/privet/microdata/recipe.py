@@ -1,0 +1,266 @@
+"""What a release shows in place of a column's values; a value, private.
+
+A recipe can be applied again to a later delivery of the same table. What that delivery
+shows is audited afresh; a recipe carries no promise by itself.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.engine.protocol import Relabel
+from privet.errors import InputError
+from privet.values.contingency import Domain
+from privet.values.exact import fraction
+from privet.values.schema import KINDS, Bins
+
+MARKER = "⊥"
+"""How a hidden value is shown unless another text is chosen."""
+
+Values = tuple[str | None, ...]
+"""Values of a column as the source writes them; None: missing."""
+
+
+@dataclass(frozen=True)
+class Hide:
+    """Some values of a column are hidden, the others shown.
+
+    A value that was never seen when the recipe was made is hidden too: nobody judged
+    it, and one more value behind the marker never raises a confidence.
+
+    >>> later = Domain("job", ["Clerk", "Cook", "Spy"])
+    >>> Hide(("Clerk",), shown=("Cook",)).texts(later, "⊥")
+    ['⊥', 'Cook', '⊥']
+    """
+
+    hidden: Values
+    """The hidden values."""
+    shown: Values | None = None
+    """The values that were seen and shown; None: all that are not hidden."""
+
+    def texts(self, domain: Domain, marker: str) -> list[str | None]:
+        """What is shown for each value."""
+        hidden = set(self.hidden)
+        shown = None if self.shown is None else set(self.shown)
+
+        def is_shown(label: str | None) -> bool:
+            return label not in hidden if shown is None else label in shown
+
+        return [label if is_shown(label) else marker for label in domain.labels]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the recipe file."""
+        shown = {} if self.shown is None else {"show": list(self.shown)}
+        return {"hide": list(self.hidden), **shown}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """An ordered column is shown as intervals that end at these values.
+
+    Values that are new, or gone, do not matter: every value has its interval.
+
+    >>> later = Domain("age", ["17", "40"], "integer")
+    >>> Cut(("18", "65")).texts(later, "⊥")
+    ['up to 18', 'above 18 up to 65']
+    """
+
+    after: Values
+    """The last value of each interval but the last, in order."""
+    kind: str | None = None
+    """The kind of values that were cut; None: whatever the column holds."""
+
+    def texts(self, domain: Domain, marker: str) -> list[str | None]:
+        """The interval of each value; the marker where nothing is cut."""
+        if not self.after:
+            return [marker] * len(domain)
+        ends, labels = self._ends(domain), interval_labels(self.after)
+        if self.after[0] is not None and domain.code(None) is not None:
+            labels[0] = f"missing or {labels[0]}"
+        return [labels[bisect_left(ends, code)] for code in range(len(domain))]
+
+    def _ends(self, domain: Domain) -> list[int]:
+        """The code of the last value of each interval but the last; -1: none."""
+        if {self.kind or domain.kind, domain.kind} not in _ALIKE:
+            raise self._other_kind(domain)
+        codes = [domain.code(value) for value in self.after]
+        found = [code for code in codes if code is not None]
+        if len(found) == len(codes):
+            return found
+        place = _places(domain.kind)
+        try:
+            at = [place(label) for label in domain.labels]
+            return [sum(v <= place(end) for v in at) - 1 for end in self.after]
+        except ValueError:
+            raise self._other_kind(domain) from None
+
+    def _other_kind(self, domain: Domain) -> InputError:
+        return InputError(
+            f"Column {domain.name!r} must still hold values of kind "
+            f"{self.kind or domain.kind} to be cut as before; it does not. Publish it "
+            "anew instead of applying the recipe."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the recipe file."""
+        kind = {} if self.kind is None else {"kind": self.kind}
+        return {"cut_after": list(self.after), **kind}
+
+
+Place = Callable[[str | None], tuple[int, Any]]
+
+
+def _places(kind: str) -> Place:
+    """What orders values of a kind as engines do: missing first, no number last."""
+    readers: dict[str, Callable[[str], Any]] = {
+        "integer": fraction,
+        "number": fraction,
+        "date": date.fromisoformat,
+        "datetime": datetime.fromisoformat,
+    }
+    read = readers.get(kind, str)
+
+    def place(label: str | None) -> tuple[int, Any]:
+        if label is None:
+            return 0, 0
+        if kind == "number" and label.lower() in _FAR:
+            return _FAR[label.lower()], 0
+        return 2, read(label)
+
+    return place
+
+
+_ALIKE = [{"integer", "number"}, *({kind} for kind in KINDS)]
+"""Kinds whose values have one order."""
+
+_FAR = {"-inf": 1, "inf": 3, "nan": 4}
+"""Where engines put numbers that are none."""
+
+
+def interval_labels(ends: Sequence[str | None]) -> list[str]:
+    """Intervals in words, from the values they end at; nothing else is told.
+
+    >>> interval_labels(["18", "65"])
+    ['up to 18', 'above 18 up to 65', 'above 65']
+    >>> interval_labels([None, "65"])
+    ['missing', 'up to 65', 'above 65']
+    """
+    labels, before = [], None
+    for end in ends:
+        if end is None:
+            labels.append("missing")
+        else:
+            low = f"above {before} " if before is not None else ""
+            labels.append(f"{low}up to {end}")
+        before = end
+    labels.append(f"above {before}" if before is not None else "not missing")
+    return labels
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is shown of each column that is not shown as it is."""
+
+    columns: Mapping[str, Hide | Cut] = field(default_factory=dict)
+    """What is hidden or cut, by column."""
+    marker: str = MARKER
+    """How a hidden value is shown."""
+
+    def __post_init__(self) -> None:
+        text = isinstance(self.marker, str) and self.marker
+        if not (text and self.marker.isprintable() and text == text.strip()):
+            raise InputError(
+                f"marker must be a visible text without blanks around it; "
+                f"got {self.marker!r}."
+            )
+
+    def relabels(
+        self, domains: Mapping[str, Domain], bins: Mapping[str, Bins]
+    ) -> dict[str, Relabel]:
+        """The recipe for a table with these values."""
+        return {
+            c: Relabel(tuple(self._texts(how, domains[c])), bins.get(c))
+            for c, how in self.columns.items()
+            if c in domains
+        }
+
+    def _texts(self, how: Hide | Cut, domain: Domain) -> list[str | None]:
+        if domain.code(self.marker) is not None:
+            raise InputError(
+                f"marker must not be a value of the table; {self.marker!r} is one of "
+                f"column {domain.name!r}. Choose another marker."
+            )
+        return how.texts(domain, self.marker)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the recipe file."""
+        columns = {c: how.to_dict() for c, how in self.columns.items()}
+        return {"recipe": 1, "marker": self.marker, "columns": columns}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Recipe:
+        """Read what `to_dict` wrote."""
+        if not isinstance(content, Mapping) or content.get("recipe") != 1:
+            raise _no_recipe()
+        columns = content.get("columns")
+        if not isinstance(columns, Mapping):
+            raise _no_recipe()
+        return cls(
+            {c: _how(how) for c, how in columns.items()},
+            content.get("marker", MARKER),
+        )
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Recipe:
+        """Read the recipe of a release from its custody folder, or from its file.
+
+        It is applied to a later delivery by ``publish(..., recipe=)``: values that
+        were hidden stay hidden; of a column with hidden values, those never seen
+        before are hidden too; of all other columns, new values are shown. The result
+        is audited afresh, and refused where a promise breaks.
+        """
+        file = Path(path).expanduser()
+        file = file / RECIPE if file.is_dir() else file
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            raise InputError(
+                f"{str(file)!r} must be a recipe that privet wrote; it cannot be read."
+            ) from None
+        return cls.from_dict(content)
+
+
+RECIPE = "recipe.json"
+"""The recipe's file in the custody folder."""
+
+
+def _no_recipe() -> InputError:
+    return InputError("A recipe must be a file that privet wrote; this is none.")
+
+
+def _how(stated: object) -> Hide | Cut:
+    """What is done to one column, as a recipe file says it."""
+    if not isinstance(stated, Mapping):
+        raise _no_recipe()
+    if "cut_after" in stated:
+        kind = stated.get("kind")
+        if kind is not None and not isinstance(kind, str):
+            raise _no_recipe()
+        return Cut(_listed(stated["cut_after"]), kind)
+    shown = stated.get("show")
+    return Hide(_listed(stated.get("hide")), None if shown is None else _listed(shown))
+
+
+def _listed(values: object) -> Values:
+    if not isinstance(values, list):
+        raise _no_recipe()
+    if not all(v is None or isinstance(v, str) for v in values):
+        raise _no_recipe()
+    return tuple(values)

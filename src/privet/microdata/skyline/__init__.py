@@ -1,0 +1,1 @@
+"""The privacy skyline against insiders (Chen, LeFevre, Ramakrishnan 2007)."""

@@ -1,0 +1,272 @@
+"""Promises against insiders, judged on a table or on groups from one count.
+
+An insider sees the groups of all quasi columns and who is in which; the values of a
+group are dealt to its people in any order, all equally likely. Numbers stand for the
+worst knowledge of that size, names for the knowledge itself.
+Chen, LeFevre, Ramakrishnan 2007.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privet.attacks import Attack
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError, NoAudit
+from privet.findings import Basis, Finding, Verdict, Witness
+from privet.microdata.groups import Groups
+from privet.microdata.linkage import about, ceiling, codes_of, never
+from privet.microdata.list_columns import sets_of
+from privet.microdata.skyline import closed_forms
+from privet.microdata.skyline.closed_forms import NEAR, Point, Ruling
+from privet.microdata.skyline.named_individuals import Named, are_named, find_people
+from privet.microdata.skyline.scanning import Scan
+from privet.microdata.skyline.sets import SetJudging, judging_sets
+from privet.microdata.skyline.skyline import Skyline
+from privet.microdata.skyline.witness import attack
+from privet.policy import Promise
+from privet.table import Table, require_columns
+from privet.values.adversaries import Insider
+from privet.values.beliefs import Belief, Ceiling
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+from privet.values.exact import MAX_COUNT
+
+Warn = Callable[[str], None]
+
+
+@dataclass
+class Judging:
+    """One promise while groups pass by."""
+
+    promise: Promise
+    tally: Tally
+    point: Point
+    """Rulings are codes here; what is named is left to `named`."""
+    limit: Ceiling
+    protect: tuple[int, ...] | None
+    fold: Skyline
+    named: Named | None = None
+    above: int = 0
+    people_above: int = 0
+
+    def add(self, batch: Grouped) -> None:
+        """Some more whole groups."""
+        if self.named is not None:
+            self.fold = self.named.add(batch, self.fold)
+            return
+        scan = Scan(batch, self.protect)
+        self.fold = self.fold.add(batch, scan)
+        above = beyond(scan, self.point, self.limit)
+        self.above += int(above.sum())
+        self.people_above += int(batch.total[above].sum())
+
+    def attack(self) -> Attack | None:
+        """The best attack; None where no value matters."""
+        if self.named is not None:
+            return self.named.attack(self.fold, self.point)
+        case = self.fold.worst(self.point)
+        if case is None or self.fold.kept is None:
+            return None
+        return attack(case, self.fold.kept, self.point)
+
+    def finding(self, everybody: Grouped, counted: str) -> Finding:
+        """What became of the promise."""
+        found = self.attack()
+        belief, witness = Belief(0, 0), None
+        if found is not None:
+            witness = witness_of(self.tally.about, found, everybody, counted)
+            belief = witness.belief
+        kept = self.limit.holds(belief)
+        return Finding(
+            promise=self.promise,
+            verdict=Verdict.SAFE if kept else Verdict.BREACH,
+            basis=Basis.EXACT,
+            belief=belief,
+            witness=witness,
+            groups=0 if self.named else self.fold.groups,
+            groups_above=self.above,
+            people_above=self.people_above,
+        )
+
+
+def judge_table(
+    table: Table, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge an insider's promises on a table, from one count."""
+    wanted = [asked(p, table) for p in promises]
+    everybody = {t.about: Tally((), t.about) for t, _ in wanted}
+    tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
+    domains = table.domains(list(everybody), run, before=tallies)
+    judged: list[Judging | SetJudging] = []
+    for promise, (tally, values) in zip(promises, wanted, strict=True):
+        sets = sets_of(table, domains[tally.about])
+        if sets is not None:
+            judged.append(judging_sets(promise, tally, values, sets))
+            continue
+        named = None
+        if are_named(_insider(promise)):
+            named = find_people(_insider(promise), table, tally, run)
+        judged.append(
+            _judging(promise, tally, values, domains[tally.about], warn, named)
+        )
+    overall: dict[str, Grouped] = {}
+    people: dict[Tally, int] = {}
+    for tally, batch in table.count(tallies, run):
+        if not tally.by:
+            overall[tally.about] = batch
+        people[tally] = people.get(tally, 0) + int(batch.total.sum())
+        _pass(batch, [j for j in judged if j.tally == tally])
+    for j in judged:
+        refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
+    return [j.finding(overall[j.tally.about], table.counted) for j in judged]
+
+
+def judge_groups(
+    groups: Groups, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge an insider's promises on groups."""
+    found = []
+    tally = Tally(groups.quasi, groups.about)
+    for promise in promises:
+        if are_named(_insider(promise)):
+            raise NoAudit(
+                "Groups have no names: audit the table itself for an insider who "
+                "knows people by name."
+            )
+        column, values = about(promise, groups.about)
+        if column != groups.about:
+            raise InputError(
+                f"about must be {groups.about!r}, which these groups count; "
+                f"got {column!r}."
+            )
+        j = _judging(promise, tally, values, groups.grouped.about, warn, None)
+        _pass(groups.grouped, [j])
+        found.append(j.finding(groups.everybody, groups.counted))
+    return found
+
+
+def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
+    if not judged or not len(batch):
+        return
+    refuse_several_values(batch)
+    for j in judged:
+        j.add(batch)
+
+
+def refuse_several_values(batch: Grouped) -> None:
+    """Nobody may be counted with two values."""
+    if int(batch.total.sum()) != int(batch.n.sum()):
+        raise InputError(
+            "Each person must have one value to be judged against an insider; some "
+            "have several. Make one row per person, with a list of values."
+        )
+
+
+# From a promise to what is counted --------------------------------------------------
+
+
+def _insider(promise: Promise) -> Insider:
+    assert isinstance(promise.against, Insider)
+    return promise.against
+
+
+def asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | None]:
+    """The groups an insider sees, and the values the promise is about."""
+    column, values = about(promise, None if promise.about else table.protected(), table)
+    require_columns([column], table.schema, "about")
+    if column in table.roles.identifier:
+        raise InputError(
+            f"about must not be an identifier; {column!r} is one. It is never released."
+        )
+    by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
+    return Tally(tuple(by), column), values
+
+
+def _judging(
+    promise: Promise,
+    tally: Tally,
+    values: tuple[object, ...] | None,
+    domain: Domain,
+    warn: Warn,
+    named: Named | None,
+) -> Judging:
+    insider = _insider(promise)
+    protect = codes_of(values, domain, warn)
+    ruling: Ruling
+    if isinstance(insider.rules_out, int):
+        ruling = min(insider.rules_out, len(domain))
+    else:
+        ruling = tuple(_codes(insider.rules_out, domain, warn))
+    k, m = people_meant(insider.knows_others), people_meant(insider.same_as)
+    if named is not None:
+        labels = None if protect is None else (domain[c] for c in protect)
+        named.protect = None if labels is None else frozenset(labels)
+    fold = Skyline([ruling], protect)
+    limit = ceiling(promise)
+    return Judging(promise, tally, Point(ruling, k, m), limit, protect, fold, named)
+
+
+def people_meant(number: object) -> int:
+    """How many people a number means; there are never more than can be counted."""
+    return min(number, MAX_COUNT) if isinstance(number, int) else 0
+
+
+def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
+    for value in values:
+        code = domain.code(value)
+        if code is None:
+            warn(never(value, domain))
+        else:
+            yield code
+
+
+def refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> None:
+    """Nobody may be counted in two groups."""
+    if people != int(everybody.total[0]):
+        raise InputError(
+            "Each person must be in one group to be judged against an insider; some of "
+            f"column {table.roles.unit!r} have rows that look different. Make one row "
+            "per person first."
+        )
+
+
+# From groups to a finding -----------------------------------------------------------
+
+
+def beyond(scan: Scan, point: Point, limit: Ceiling) -> np.typing.NDArray[np.bool_]:
+    """The groups where the attack inside one group breaks the limit, exactly."""
+    group, a, b, tail = scan.modes(point)
+    against = closed_forms.together_floats(tail, a, b, point.k, point.m)
+    theta = float((1 - limit.level) / limit.level)
+    bad = against < theta
+    for i in np.flatnonzero(
+        np.abs(against - theta) <= NEAR * max(theta, NEAR)
+    ).tolist():
+        own = int(tail[i]), int(a[i]), int(b[i])
+        exactly = closed_forms.posterior(closed_forms.together(*own, point.k, point.m))
+        bad[i] = not limit.holds(Belief(0, exactly))
+    above = np.zeros(len(scan.batch), dtype=bool)
+    above[group[bad]] = True
+    return above
+
+
+def witness_of(column: str, found: Attack, everybody: Grouped, counted: str) -> Witness:
+    """The attack beside how many have the value, in the group and in all."""
+    own = found.crowds[0]
+    code = everybody.about.code(found.value)
+    having = int(everybody.n[everybody.value == code].sum())
+    return Witness(
+        knows=own.where,
+        column=column,
+        value=found.value,
+        part=own.histogram.get(found.value, 0),
+        whole=sum(own.histogram.values()),
+        prior_part=having,
+        prior_whole=int(everybody.total[0]),
+        counted=counted,
+        attack=found,
+    )

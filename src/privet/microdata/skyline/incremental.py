@@ -1,0 +1,268 @@
+"""Running minima: whether a release stays safe when one of its groups is split.
+
+Per point the least CF1, and per point and value the least CF2 to CF5, over all groups
+that ever were. A group that is split need not be taken out again: each of its factors
+is at least the least of its parts'. So minima only fall, a split that was refused once
+is refused for ever, and a trial costs as much as the parts have values.
+
+Each minimum keeps the counts that attain it; floats only sort out what is far apart.
+Hence numpy and the compiled loops decide alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from privet.microdata.skyline import closed_forms
+from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point
+from privet.microdata.skyline.kernels import CLOSE, SAFE, Flags
+from privet.values.beliefs import Belief, Ceiling
+from privet.values.jit import compiled
+
+KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
+"""CF2 to CF5: the victim with the known, companions alone, the victim alone, both."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What must hold: how much an insider knows, and how sure they may be."""
+
+    point: Point
+    """Values ruled out, people known, companions."""
+    limit: Ceiling
+    """How sure they may be."""
+    protect: tuple[int, ...] | None = None
+    """The codes of the values that matter; None: every value."""
+
+    @cached_property
+    def theta(self) -> float:
+        """The odds at the limit, as a float."""
+        level = self.limit.level
+        return float((1 - level) / level)
+
+    def holds(self, against: Fraction) -> bool:
+        """Whether these odds keep the limit."""
+        return self.limit.holds(Belief(0, closed_forms.posterior(against)))
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum:
+    """The minima of one point; each row of the tables is one of CF2 to CF5."""
+
+    asked: Asked
+    allowed: Flags
+    """Which values matter."""
+    factor: Floats
+    """The minima, per factor and value."""
+    x: Ints
+    """The tail, or the people without the value; -1 where there is nobody yet."""
+    a: Ints
+    """The people with the value."""
+    best: Ints
+    """CF1: tail, holders and others of the best group; no holders: none yet."""
+
+    @classmethod
+    def empty(cls, asked: Asked, values: int) -> Minimum:
+        """No group yet."""
+        allowed = np.ones(values, dtype=bool)
+        if asked.protect is not None:
+            allowed = np.isin(np.arange(values), asked.protect)
+        if isinstance(asked.point.l, tuple):
+            allowed &= ~np.isin(np.arange(values), asked.point.l)
+        return cls(
+            asked,
+            allowed,
+            np.full((4, values), np.inf),
+            np.full((4, values), -1, dtype=np.int64),
+            np.ones((4, values), dtype=np.int64),
+            np.zeros(3, dtype=np.int64),
+        )
+
+    def copy(self) -> Minimum:
+        """Minima of their own."""
+        arrays = self.factor.copy(), self.x.copy(), self.a.copy(), self.best.copy()
+        return Minimum(self.asked, self.allowed, *arrays)
+
+    def with_groups(self, parts: Ints) -> tuple[Minimum, bool]:
+        """With more groups, one row each; and whether the limit is kept."""
+        after, (l, k, m) = self.copy(), self.asked.point
+        if not (isinstance(l, int) and after._fast(parts)):
+            after = self.copy()
+            after._fold_all(parts)
+        verdict = compiled("verdict")
+        if verdict is None:
+            return after, after.safe()
+        minima = after.factor, after.x, after.best
+        status = verdict(k, m, self.asked.theta, NEAR, *minima)
+        return after, status == SAFE or (status == CLOSE and after.safe())
+
+    def _fast(self, parts: Ints) -> bool:
+        """Fold by compiled loops; False where there are none, or floats are close."""
+        best, factors = compiled("fold_best"), compiled("fold_factors")
+        if best is None or factors is None:
+            return False
+        l, k, m = self.asked.point
+        if not best(parts, l, k, m, self.allowed, NEAR, self.best):
+            return False
+        tables = self.factor, self.x, self.a
+        return not m or bool(factors(parts, l, k, m, self.allowed, NEAR, *tables))
+
+    def _fold_all(self, parts: Ints) -> None:
+        for histogram in parts:
+            self._fold(histogram)
+
+    def _fold(self, histogram: Ints) -> None:
+        everything = np.flatnonzero(histogram)
+        people = int(histogram.sum())
+        tail = tails(histogram[everything], everything, people, self.asked.point)
+        inside = self.allowed[everything]
+        s, tail = everything[inside], tail[inside]
+        if not len(s):
+            return
+        a = histogram[s]
+        b = people - a
+        k, m = self.asked.point.k, self.asked.point.m
+        self._together(tail, a, b)
+        if m:
+            self._ratio(KNOWN, s, tail, a, k)
+            self._lacks(COMPANIONS, s, b, a, 0)
+            self._ratio(VICTIM, s, tail, a, 0)
+            self._lacks(BOTH, s, b, a, k)
+
+    def _together(self, tail: Ints, a: Ints, b: Ints) -> None:
+        # Within a group the most frequent value is the best, whatever k and m are.
+        first = int(np.argmax(a))
+        new = np.array([tail[first], a[first], b[first]])
+        k, m = self.asked.point.k, self.asked.point.m
+        if self.best[1] == 0 or _cf1(new, k, m) < _cf1(self.best, k, m):
+            self.best[:] = new
+
+    def _ratio(self, f: int, s: Ints, tail: Ints, a: Ints, k: int) -> None:
+        """CF2 and CF4: integers decide."""
+        old = self.x[f, s]
+        new, was = np.maximum(tail - k, 0), np.maximum(old - k, 0)
+        lower = (old < 0) | (new * self.a[f, s] < was * a)
+        self._put(f, s[lower], new[lower] / a[lower], tail[lower], a[lower])
+
+    def _lacks(self, f: int, s: Ints, b: Ints, a: Ints, k: int) -> None:
+        """CF3 and CF5: floats decide where they are far apart, else fractions."""
+        m = self.asked.point.m
+        new, old = closed_forms.lacking_floats(a, b, k, m), self.factor[f, s]
+        lower = new < old
+        same = (b == self.x[f, s]) & (a == self.a[f, s])
+        with np.errstate(invalid="ignore"):  # what nobody attains yet is infinite
+            close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
+        for i in np.flatnonzero(close).tolist():
+            mine = closed_forms.lacking(int(a[i]), int(b[i]), k, m)
+            lower[i] = mine < self._lacking(f, int(s[i]), k)
+        self._put(f, s[lower], new[lower], b[lower], a[lower])
+
+    def _put(self, f: int, s: Ints, factor: Floats, x: Ints, a: Ints) -> None:
+        self.factor[f, s], self.x[f, s], self.a[f, s] = factor, x, a
+
+    # Exactly --------------------------------------------------------------------------
+
+    def _lacking(self, f: int, s: int, k: int) -> Fraction:
+        a, b = int(self.a[f, s]), int(self.x[f, s])
+        return closed_forms.lacking(a, b, k, self.asked.point.m)
+
+    def _alone(self, f: int, s: int, k: int) -> Fraction:
+        return closed_forms.alone(int(self.x[f, s]), int(self.a[f, s]), k)
+
+    def _attacks(self, s: int) -> tuple[Fraction, Fraction]:
+        """The odds of the two attacks on two groups about a value."""
+        k = self.asked.point.k
+        with_known = self._alone(KNOWN, s, k) * self._lacking(COMPANIONS, s, 0)
+        return with_known, self._alone(VICTIM, s, 0) * self._lacking(BOTH, s, k)
+
+    def safe(self) -> bool:
+        """Whether every attack keeps the limit, exactly."""
+        if self.best[1] == 0:
+            return True
+        if not self.asked.holds(
+            _cf1(self.best, self.asked.point.k, self.asked.point.m)
+        ):
+            return False
+        near = self.asked.theta * (1 + NEAR)
+        with np.errstate(invalid="ignore"):
+            first = self.factor[KNOWN] * self.factor[COMPANIONS] <= near
+            second = self.factor[VICTIM] * self.factor[BOTH] <= near
+        close = np.flatnonzero((first | second) & (self.x[KNOWN] >= 0))
+        return all(self.asked.holds(min(self._attacks(s))) for s in close.tolist())
+
+    def odds(self) -> Fraction | None:
+        """The least odds, exactly; None while no value that matters was seen."""
+        if self.best[1] == 0:
+            return None
+        found = [_cf1(self.best, self.asked.point.k, self.asked.point.m)]
+        for s in np.flatnonzero(self.x[KNOWN] >= 0).tolist():
+            found += self._attacks(s)
+        return min(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Minima:
+    """The minima of several points about one column.
+
+    >>> from privet.beliefs import Ceiling
+    >>> empty = Minima.empty([Asked(Point(0, 0, 0), Ceiling("1/2"))], values=2)
+    >>> root = empty.with_groups(np.array([[2, 2]]))
+    >>> root.safe(), root.split(np.array([[1, 1], [1, 1]])) is not None
+    (True, True)
+    >>> root.split(np.array([[2, 0], [0, 2]])) is None
+    True
+    """
+
+    points: tuple[Minimum, ...]
+
+    @classmethod
+    def empty(cls, asked: Sequence[Asked], values: int) -> Minima:
+        """No group yet; `values` is how many values the column has."""
+        return cls(tuple(Minimum.empty(a, values) for a in asked))
+
+    def with_groups(self, histograms: Ints) -> Minima:
+        """With more groups: one row each, a count per value."""
+        parts = np.ascontiguousarray(histograms, dtype=np.int64)
+        return Minima(tuple(p.with_groups(parts)[0] for p in self.points))
+
+    def safe(self) -> bool:
+        """Whether every point keeps its limit."""
+        return all(p.safe() for p in self.points)
+
+    def split(self, parts: Ints) -> Minima | None:
+        """The minima once a group falls into these parts; None if that is unsafe."""
+        histograms, after = np.ascontiguousarray(parts, dtype=np.int64), []
+        for point in self.points:
+            folded, kept = point.with_groups(histograms)
+            if not kept:
+                return None
+            after.append(folded)
+        return Minima(tuple(after))
+
+    def beliefs(self) -> list[Fraction]:
+        """How sure the insider of each point can be by now."""
+        found = [p.odds() for p in self.points]
+        return [Fraction(0) if r is None else closed_forms.posterior(r) for r in found]
+
+
+def tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
+    """T for each value of one group: people with neither it nor one ruled out."""
+    if isinstance(point.l, tuple):
+        out = np.isin(s, point.l)
+        return np.asarray(people - int(a[out].sum()) - np.where(out, 0, a))
+    falling = np.sort(a)[::-1]
+    if len(falling) <= point.l:
+        return np.zeros(len(a), dtype=np.int64)
+    # Ties do not matter: of equal counts, any may be ruled out.
+    gone, last = int(falling[: point.l].sum()), int(falling[point.l])
+    return people - gone - np.minimum(a, last)
+
+
+def _cf1(counts: Ints, k: int, m: int) -> Fraction:
+    tail, a, b = counts.tolist()
+    return closed_forms.together(tail, a, b, k, m)

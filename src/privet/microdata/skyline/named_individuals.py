@@ -1,0 +1,214 @@
+"""An insider who knows people by name: the knowledge itself, evaluated exactly.
+
+Every placement of people who are only numbers is tried where the odds are concave:
+all of the people known in one group, all companions in one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from privet.attacks import Attack, Cell, Crowd, impossible, recounted
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError, NoAudit
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
+from privet.microdata.skyline.witness import crowd, left, most_frequent, placed
+from privet.policy import Promise
+from privet.table import Table
+from privet.values.adversaries import Insider
+from privet.values.equivalence_classes import Grouped
+
+Key = tuple[int, ...]
+"""The codes that describe a group."""
+
+
+def are_named(insider: Insider) -> bool:
+    """Whether somebody is known by name."""
+    others, same = insider.knows_others, insider.same_as
+    called = [*(others if isinstance(others, Mapping) else ())]
+    called += () if isinstance(same, int) else same
+    return insider.victim is not None or bool(called)
+
+
+def is_named(promise: Promise) -> bool:
+    """Whether a promise is about people by name."""
+    return isinstance(promise.against, Insider) and are_named(promise.against)
+
+
+@dataclass
+class Named:
+    """The people named, their groups, and what is known of them."""
+
+    insider: Insider
+    homes: Mapping[str, Key]
+    """The group of each person named."""
+    crowds: dict[Key, Crowd] = field(default_factory=dict)
+    """The groups of people named, once they have passed by."""
+    protect: frozenset[str | None] | None = None
+    """The values that matter; None: every value."""
+
+    def add(self, batch: Grouped, fold: Skyline) -> Skyline:
+        """Some more groups: those of people named are kept, the others folded."""
+        own = {g: key for key in set(self.homes.values()) for g in located(batch, key)}
+        for g, key in own.items():
+            self.crowds[key] = self._known_in(crowd(batch, g), key)
+        if not (isinstance(self.insider.same_as, int) and self.insider.same_as):
+            return fold
+        rest = np.setdiff1d(np.arange(len(batch)), list(own))
+        return fold.add(batch.take(rest)) if len(rest) else fold
+
+    def _known_in(self, group: Crowd, key: Key) -> Crowd:
+        here = [n for n, home in self.homes.items() if home == key]
+        others, same = self.insider.knows_others, self.insider.same_as
+        names = (
+            {n: v for n, v in others.items() if n in here}
+            if isinstance(others, Mapping)
+            else {}
+        )
+        called = () if isinstance(same, int) else tuple(n for n in same if n in here)
+        known: dict[Cell, int] = {}
+        for value in names.values():
+            known[value] = known.get(value, 0) + 1
+        return replace(
+            group,
+            known=known,
+            names=names,
+            companions=len(called),
+            companion_names=called,
+        )
+
+    def attack(self, fold: Skyline, point: Point) -> Attack | None:
+        """The best attack on the victim; None where they can have no such value."""
+        assert self.insider.victim is not None
+        home = self.homes[self.insider.victim]
+        self._require_possible(home)
+        best: Attack | None = None
+        wrong: InputError | None = None
+        for value in self._values(self.crowds[home]):
+            for ruled, crowds in self._placements(value, home, fold, point):
+                try:
+                    belief = recounted(value, ruled, crowds)
+                except InputError as error:
+                    wrong = error
+                    continue
+                if best is None or belief > best.belief:
+                    name = self.insider.victim
+                    best = Attack(value, ruled, crowds, belief, name)
+        if best is None and wrong is not None:
+            raise wrong
+        return best
+
+    def _require_possible(self, home: Key) -> None:
+        """What is known must be possible, whatever the victim is believed to have."""
+        given = self.insider.rules_out
+        out = given if isinstance(given, tuple) else ()
+        for key, group in self.crowds.items():
+            cards = left(group)
+            several = all(cards.get(c, -1) >= 0 for c in group.known)
+            some = any(n and c not in out for c, n in cards.items())
+            if not several or (key == home and not some):
+                raise impossible()
+
+    def _values(self, group: Crowd) -> list[str | None]:
+        every: list[str | None] = list(group.histogram)  # type: ignore[arg-type]
+        return every if self.protect is None else sorted(self.protect, key=str)
+
+    def _placements(
+        self, value: str | None, home: Key, fold: Skyline, point: Point
+    ) -> Iterator[tuple[tuple[str | None, ...], tuple[Crowd, ...]]]:
+        """Where people who are only numbers may be: all in one group each."""
+        victim = self.crowds[home]
+        touched = [c for key, c in self.crowds.items() if key != home]
+        rest = tuple(touched)
+        given = self.insider.rules_out
+        out = given if isinstance(given, tuple) else ()
+        if not left(victim).get(value) or value in out:
+            yield out, (victim, *rest)  # the belief is 0, if what is known fits at all
+            return
+        ruled = self._ruled(victim, value, point)
+        (own,) = placed(victim, victim, value, ruled, point, TOGETHER)
+        yield ruled, (own, *rest)
+        if not point.k and not point.m:
+            return
+        for i, other in enumerate(touched):
+            beside = rest[:i] + rest[i + 1 :]
+            for crowds in _apart(victim, other, value, ruled, point):
+                yield ruled, (*crowds, *beside)
+        if point.m and fold.kept is not None:
+            for g in range(len(fold.kept)):
+                other = crowd(fold.kept, g)
+                if other.histogram.get(value):
+                    for crowds in _apart(victim, other, value, ruled, point):
+                        yield ruled, (*crowds, *rest)
+
+    def _ruled(
+        self, victim: Crowd, value: str | None, point: Point
+    ) -> tuple[str | None, ...]:
+        if isinstance(self.insider.rules_out, tuple):
+            return self.insider.rules_out
+        assert isinstance(point.l, int)
+        return most_frequent(left(victim), value, point.l)
+
+
+def _apart(
+    victim: Crowd,
+    other: Crowd,
+    value: str | None,
+    ruled: Sequence[str | None],
+    point: Point,
+) -> Iterator[tuple[Crowd, ...]]:
+    for shape in (WITH_KNOWN, APART):
+        yield placed(victim, other, value, ruled, point, shape)
+
+
+def located(batch: Grouped, key: Key) -> list[int]:
+    """The group with these codes, if the batch has it."""
+    same = np.ones(len(batch), dtype=bool)
+    for column, code in zip(batch.keys.columns(), key, strict=True):
+        same &= column == code
+    return np.flatnonzero(same).tolist()
+
+
+def identifier_of(table: Table) -> str:
+    """The column people are looked up in by name."""
+    if len(table.roles.identifier) != 1:
+        got = ", ".join(map(repr, table.roles.identifier)) or "none"
+        raise NoAudit(
+            "People can be known by name only where a table has one identifier column; "
+            f"got {got}. A release has none: audit the table it was made from."
+        )
+    return table.roles.identifier[0]
+
+
+def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named:
+    """Look the people named up in the one identifier column."""
+    column = identifier_of(table)
+    others, same = insider.knows_others, insider.same_as
+    called = [
+        insider.victim,
+        *(others if isinstance(others, Mapping) else ()),
+        *(() if isinstance(same, int) else same),
+    ]
+    homes = {}
+    for name in called:
+        assert name is not None
+        homes[name] = home_of(name, column, table, tally, run)
+    return Named(insider, homes)
+
+
+def home_of(name: str, column: str, table: Table, tally: Tally, run: Run) -> Key:
+    """The group of a person."""
+    found: list[tuple[Key, int]] = []
+    for _, batch in table.count([tally], run, only={column: [name]}):
+        found += [(batch.keys[g], int(batch.total[g])) for g in range(len(batch))]
+    people = sum(n for _, n in found)
+    if len(found) != 1 or people != 1:
+        raise InputError(
+            f"{name!r} must be one person of column {column!r}; got {people} "
+            f"{table.counted}."
+        )
+    return found[0][0]

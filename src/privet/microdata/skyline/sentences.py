@@ -1,0 +1,106 @@
+"""Any sentence an insider knows about people by name, over the worlds it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from privet.engine.protocol import Run, Tally
+from privet.errors import InputError, NoAudit
+from privet.microdata.skyline.audit import asked
+from privet.microdata.skyline.named_individuals import (
+    Key,
+    home_of,
+    identifier_of,
+    located,
+)
+from privet.policy import Promise
+from privet.release import enumeration
+from privet.table import Table
+from privet.values.adversaries import Insider
+from privet.values.beliefs import Belief, Ceiling
+
+Sentence = Callable[[Mapping[str, str | None]], object]
+"""Takes who has what, by name; says whether that fits what is known."""
+
+Histogram = dict[str | None, int]
+
+
+def belief_knowing(
+    table: object, insider: object, about: object, knowing: Sentence, run: Run
+) -> Belief:
+    """The worst belief about a victim by name, given a sentence."""
+    if not isinstance(table, Table) or not isinstance(insider, Insider):
+        raise NoAudit("knowing must be asked of a table, about an insider's victim.")
+    if insider.victim is None:
+        raise InputError("knowing must be about a victim; got none.")
+    tally, values = asked(Promise(insider, Ceiling(1), about), table)
+    homes = _Homes(table, tally, run)
+    _, own = homes(insider.victim)
+    wanted = list(own) if values is None else [_text(v) for v in values]
+    fits = _fitting(insider, knowing)
+    beliefs: dict[str | None, Fraction] = {}
+    wrong: InputError | None = None
+    for v in wanted:
+        try:
+            beliefs[v] = enumeration.belief_about(insider.victim, v, homes, fits(v))
+        except (
+            enumeration.NoWorld
+        ) as error:  # companions may contradict one value, not the others
+            wrong = error
+    if not beliefs and wrong is not None:
+        raise wrong
+    worst = max(beliefs, key=lambda v: beliefs[v])
+    return Belief(homes.share(worst), beliefs[worst])
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _fitting(insider: Insider, knowing: Sentence) -> Callable[[str | None], Sentence]:
+    """The sentence together with what the insider knows by name, for each value."""
+    out, others, same = insider.rules_out, insider.knows_others, insider.same_as
+    if any(isinstance(n, int) and n for n in (out, others, same)):
+        raise InputError(
+            "knowing must go with people by name, not with numbers of people or values."
+        )
+    ruled = () if isinstance(out, int) else out
+    known = others if isinstance(others, Mapping) else {}
+    companions = () if isinstance(same, int) else same
+    victim = insider.victim or ""
+
+    def about(value: str | None) -> Sentence:
+        def fits(has: Mapping[str, str | None]) -> bool:
+            return (
+                has[victim] not in ruled
+                and all(has[n] == v for n, v in known.items())
+                and (has[victim] == value or all(has[n] != value for n in companions))
+                and bool(knowing(has))
+            )
+
+        return fits
+
+    return about
+
+
+class _Homes:
+    """Looks people up, and counts their groups when they are first asked for."""
+
+    def __init__(self, table: Table, tally: Tally, run: Run) -> None:
+        self._table, self._tally, self._run = table, tally, run
+        self._column = identifier_of(table)
+        self._known: dict[Key, Histogram] = {}
+
+    def __call__(self, name: str) -> tuple[Key, Histogram]:
+        key = home_of(name, self._column, self._table, self._tally, self._run)
+        if key not in self._known:
+            for _, batch in self._table.count([self._tally], self._run):
+                for g in located(batch, key):
+                    self._known[key] = batch.histogram(g)
+        return key, self._known[key]
+
+    def share(self, value: str | None) -> Fraction:
+        """How many of everybody have a value."""
+        ((_, everybody),) = self._table.count([Tally((), self._tally.about)], self._run)
+        return Fraction(everybody.histogram(0).get(value, 0), int(everybody.total[0]))

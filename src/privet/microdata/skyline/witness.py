@@ -1,0 +1,111 @@
+"""From the best odds to the attack behind them: who must be known to have what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from privet.attacks import Attack, Cell, Crowd, has, recounted
+from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.skyline import APART, TOGETHER, Case
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import Grouped
+
+
+def attack(case: Case, kept: Grouped, point: Point) -> Attack:
+    """The attack behind a case, as anybody can recount it."""
+    value = kept.about[case.value]
+    victim, other = crowd(kept, case.victim), crowd(kept, case.other)
+    ruled = ruled_out(point, victim, value, kept.about)
+    crowds = placed(victim, other, value, ruled, point, case.shape)
+    return Attack(value, ruled, crowds, recounted(value, ruled, crowds))
+
+
+def crowd(groups: Grouped, g: int) -> Crowd:
+    """One group, with what its people look like."""
+    names = [d.name for d in groups.by]
+    where = dict(zip(names, groups.labels(g), strict=True))
+    cards: dict[Cell, int] = {v: n for v, n in groups.histogram(g).items()}  # noqa: C416
+    return Crowd(where, cards)
+
+
+def ruled_out(
+    point: Point, victim: Crowd, value: str | None, domain: Domain
+) -> tuple[str | None, ...]:
+    """The values ruled out: those given, or the most frequent others."""
+    if isinstance(point.l, tuple):
+        return tuple(domain[code] for code in point.l)
+    return most_frequent(left(victim), value, point.l)
+
+
+def most_frequent(
+    cards: dict[Cell, int], value: str | None, several: int
+) -> tuple[str | None, ...]:
+    """So many values but this one, the most frequent first."""
+    others = [c for c in by_count(cards) if c != value and cards[c]]
+    return tuple(others[:several])  # type: ignore[arg-type]
+
+
+def placed(
+    victim: Crowd,
+    other: Crowd,
+    value: str | None,
+    ruled: Sequence[str | None],
+    point: Point,
+    shape: str,
+) -> tuple[Crowd, ...]:
+    """The crowds with as many people known and companions as the attack needs.
+
+    Companions by name leave fewer people to know; who would know more of them than
+    are left is certain already.
+    """
+    k, m = point.k, point.m
+    tail = {c: n for c, n in left(victim).items() if not _any(c, (value, *ruled))}
+    without = sum(n for c, n in left(victim).items() if not has(c, value))
+    known = min(k, sum(tail.values()), max(without - victim.companions, 0))
+    if shape == TOGETHER:
+        # Who knows the whole tail is certain already.
+        more = min(m, without - known) if known < sum(tail.values()) else 0
+        return (_joined(victim, _first(tail, known), more),)
+    lacking = {c: n for c, n in left(other).items() if not has(c, value)}
+    room = sum(lacking.values())
+    if shape == APART:
+        known = min(k, room, max(room + 1 - other.companions, 0))
+        more = min(m, room - known + 1)
+        return victim, _joined(other, _first(lacking, known), more)
+    return (
+        _joined(victim, _first(tail, known), 0),
+        _joined(other, {}, min(m, room + 1)),
+    )
+
+
+def _any(card: Cell, values: Sequence[str | None]) -> bool:
+    return any(has(card, v) for v in values)
+
+
+def left(group: Crowd) -> dict[Cell, int]:
+    """How many have each value, besides the people known."""
+    known = group.known
+    return {c: n - known.get(c, 0) for c, n in group.histogram.items()}
+
+
+def by_count(cards: dict[Cell, int]) -> list[Cell]:
+    """Values, the most frequent first; equal ones stay in their order."""
+    return sorted(cards, key=lambda c: -cards[c])
+
+
+def _first(cards: dict[Cell, int], several: int) -> dict[Cell, int]:
+    """So many people, of the most frequent values first."""
+    found: dict[Cell, int] = {}
+    for card in by_count(cards):
+        if several and cards[card]:
+            found[card] = min(several, cards[card])
+            several -= found[card]
+    return found
+
+
+def _joined(group: Crowd, known: dict[Cell, int], companions: int) -> Crowd:
+    both = dict(group.known)
+    for card, n in known.items():
+        both[card] = both.get(card, 0) + n
+    return replace(group, known=both, companions=group.companions + companions)

@@ -1,0 +1,241 @@
+"""Count cubes of quasi-identifiers, and what disclosing a value would do to them.
+
+A cube has one row per combination of values that occurs, with its count and, for each
+rule, the count of people with the protected value. Rows form groups: those that look
+alike in the release. Disclosing a value only ever splits groups, hence
+
+* a group without any protected value can never become a worse one: it is dropped;
+* the confidence after disclosing x is the larger of the confidence now and that of the
+  two parts of each group that holds x: no released table is ever built;
+* these maxima may keep entries of groups that were split since, for a group is never
+  worse than the worse of its parts. After a move only the split groups need a look.
+
+Wang, Fung, Yu 2007, section 4.3; corrected as documented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from privet.microdata.suppression import kernels
+from privet.microdata.suppression.kernels import Cells, Groups, Limits, Rows
+from privet.microdata.suppression.loops import Codes, Flags, Floats, Ints
+from privet.values import exact
+from privet.values.beliefs import Ceiling
+
+
+@dataclass
+class Outlook:
+    """What disclosing each value of one attribute would make of one cube."""
+
+    confidence: Floats
+    """Per rule and value: the confidence afterwards, as far as it is above the one
+    now; for an ordered attribute per cut after the value."""
+    broken: Flags
+    """Per value: whether some promise would be broken."""
+
+    @classmethod
+    def empty(cls, values: int, rules: int) -> Outlook:
+        """Nothing seen yet."""
+        return cls(np.zeros((rules, values)), np.zeros(values, dtype=bool))
+
+
+class Cube:
+    """The groups of one quasi-identifier while values are disclosed."""
+
+    def __init__(
+        self,
+        attributes: Sequence[int],
+        codes: Sequence[Ints],
+        fixed: Ints,
+        total: Ints,
+        protected: Ints,
+        limits: Sequence[Sequence[Ceiling]],
+    ) -> None:
+        self.attributes = tuple(attributes)
+        self.limits = [tuple(of_rule) for of_rule in limits]
+        self._rows, self._groups = _grouped(codes, fixed, total, protected)
+        self._limits = kernels.limits_of(self.limits, int(total.sum()))
+        self._kernels = kernels.chosen(len(total), self._limits)
+        self._worst = [(0, 1)] * self.rules
+        self._groups = self._judged(self._groups)
+
+    @property
+    def rules(self) -> int:
+        """How many rules the cube is judged by."""
+        return len(self.limits)
+
+    @property
+    def confidences(self) -> list[Fraction]:
+        """The highest confidence of each rule now."""
+        return [Fraction(part, whole) for part, whole in self._worst]
+
+    def holds(self) -> bool:
+        """Whether every rule holds now."""
+        return not any(
+            limit.level <= now if limit.strict else limit.level < now
+            for now, limits in zip(self.confidences, self.limits, strict=True)
+            for limit in limits
+        )
+
+    def worst_group(self, rule: int) -> tuple[int, int]:
+        """The counts of the group that attains a rule's confidence."""
+        return self._worst[rule]
+
+    def _judged(self, groups: Groups) -> Groups:
+        """Take the confidences of new groups to heart; those that may do harm yet."""
+        for r, (part, whole) in enumerate(self._worst):
+            found = _highest(groups.counts[:, r + 1], groups.counts[:, 0])
+            if Fraction(*found) > Fraction(part, whole):
+                self._worst[r] = found
+        return groups.take(groups.counts[:, 1:].any(axis=1))
+
+    # Looking ahead ------------------------------------------------------------------
+
+    def view(self) -> Groups:
+        """All groups that may still do harm."""
+        return self._groups
+
+    def outlooks(
+        self, groups: Groups, wanted: Sequence[Flags], ordered: Sequence[bool]
+    ) -> list[Outlook]:
+        """What disclosing each wanted value would do, as far as some groups tell.
+
+        Wanted values and outlooks are given per attribute of the cube. Of an ordered
+        attribute, what cutting after each value would do.
+        """
+        offset = np.cumsum([0, *map(len, wanted)])
+        found = Outlook.empty(int(offset[-1]), self.rules)
+        own = [
+            Outlook(found.confidence[:, i:j], found.broken[i:j])
+            for i, j in pairwise(offset.tolist())
+        ]
+        if len(groups.start) == 0:
+            return own
+        asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
+        if asked:
+            every = kernels.Asked(np.array(asked), offset, np.concatenate(wanted))
+            self._kernels.look(
+                self._rows,
+                groups,
+                every,
+                self._limits,
+                found.confidence,
+                found.broken,
+            )
+        if any(ordered):
+            seen = kernels.Seen.of(self._rows, groups)
+            for a in np.flatnonzero(ordered).tolist():
+                cells = kernels.cells(seen, a, wanted[a])
+                _cuts_ahead(cells, groups, self._limits, own[a])
+        return own
+
+    # Moving -------------------------------------------------------------------------
+
+    def split(self, attribute: int, low: int, high: int) -> Groups:
+        """Part the rows with codes from low to high from the rest of their groups.
+
+        What became of the groups that were split is returned, unless it is harmless.
+        """
+        at, groups = self.attributes.index(attribute), self._groups
+        moved = self._kernels.split(at, low, high, self._rows, groups)
+        touched = moved.rows > 0
+        before, taken = groups.take(touched), moved.counts[touched]
+        middle = before.stop - moved.rows[touched]
+        old = Groups(before.start, middle, before.counts - taken)
+        parts = self._judged(old.joined(Groups(middle, before.stop, taken)))
+        self._groups = groups.take(~touched).joined(parts)
+        return parts
+
+
+def _grouped(
+    codes: Sequence[Ints], fixed: Ints, total: Ints, protected: Ints
+) -> tuple[Rows, Groups]:
+    """Rows in the order of their groups; what is fixed makes the first groups."""
+    counts = np.column_stack([total, protected]).astype(np.int64)
+    order = np.argsort(fixed, kind="stable")
+    sorted_ = fixed[order]
+    start = np.flatnonzero(np.diff(sorted_, prepend=sorted_[:1] - 1))
+    stop = np.append(start[1:], len(total))[: len(start)]
+    sums = np.add.reduceat(counts[order], start) if len(start) else counts
+    rows = Rows(_side_by_side(codes, len(total)), counts, order)
+    return rows, Groups(start, stop, sums)
+
+
+def _side_by_side(codes: Sequence[Ints], rows: int) -> Codes:
+    """Codes as one table, a row each."""
+    table = np.empty((rows, len(codes)), dtype=np.int32)
+    for a, column in enumerate(codes):
+        table[:, a] = column
+    return table
+
+
+def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
+    if len(whole) == 0:
+        return 0, 1
+    at = exact.highest(part, whole)[0]
+    return int(part[at]), int(whole[at])
+
+
+def _cuts_ahead(cells: Cells, groups: Groups, limits: Limits, found: Outlook) -> None:
+    """Each group cut after each of its values but the last.
+
+    A cut between two values that occur in the group cuts it as one right after the
+    lower of them would, so what is found there holds for a range of cuts.
+    """
+    inner = np.flatnonzero(cells.group[1:] == cells.group[:-1])
+    if len(inner) == 0:
+        return
+    first, last = cells.value[inner], cells.value[inner + 1] - 1
+    left = _running(cells.group, cells.total)[inner]
+    right = groups.counts[cells.group[inner], 0] - left
+    for r, having in enumerate(cells.having):
+        part = _running(cells.group, having)[inner]
+        other = groups.counts[cells.group[inner], r + 1] - part
+        one, two = part / left, other / right
+        _raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
+        for i in np.flatnonzero(limits.rule == r).tolist():
+            bad = kernels.beyond(one, part, left, limits, i)
+            bad |= kernels.beyond(two, other, right, limits, i)
+            found.broken |= _covered(first[bad], last[bad], len(found.broken))
+
+
+def _running(group: Ints, n: Ints) -> Ints:
+    """Running sums that begin anew with each group."""
+    sums = np.cumsum(n)
+    first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
+    before = np.repeat(sums[first] - n[first], np.diff(np.r_[first, len(group)]))
+    return np.asarray(sums - before)
+
+
+def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
+    """Raise level[first..last] to at least `to`, for many ranges at once.
+
+    Each range is covered by two blocks whose length is a power of two; blocks are
+    then pushed down level by level.
+    """
+    size = len(level)
+    depth = np.frexp((last - first + 1).astype(np.float64))[1].astype(np.int64) - 1
+    blocks = np.zeros((int(depth.max()) + 1, size))
+    np.maximum.at(blocks, (depth, first), to)
+    np.maximum.at(blocks, (depth, last - (1 << depth) + 1), to)
+    for d in range(len(blocks) - 1, 0, -1):
+        half = 1 << (d - 1)
+        np.maximum(blocks[d - 1], blocks[d], out=blocks[d - 1])
+        np.maximum(
+            blocks[d - 1][half:], blocks[d][: size - half], out=blocks[d - 1][half:]
+        )
+    np.maximum(level, blocks[0], out=level)
+
+
+def _covered(first: Ints, last: Ints, size: int) -> Flags:
+    """Which positions lie in some range."""
+    edges = np.zeros(size + 1, dtype=np.int64)
+    np.add.at(edges, first, 1)
+    np.add.at(edges, last + 1, -1)
+    return np.cumsum(edges[:-1]) > 0

@@ -1,0 +1,353 @@
+"""The loops of top-down disclosure that take the time, in numpy and compiled.
+
+Rows of a cube stand group by group: group g has the rows order[start[g]:stop[g]]. Each
+loop exists twice with one signature: here in numpy, and in `loops.py`
+in a form that numba compiles where it is installed (`pip install "privet[fast]"`). Both
+give the same integers and the same floats, hence the same moves. Numba is imported for
+large cubes only: it takes half a second to begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.microdata.suppression import loops
+from privet.microdata.suppression.loops import Codes, Flags, Floats, Ints
+from privet.values.beliefs import Ceiling
+from privet.values.jit import jit, numba
+
+WORTH = 50_000
+"""Cubes with fewer rows are done before numba is imported."""
+
+DENSE = 16
+"""A table of all group-value pairs is used while it has this many cells per row."""
+
+
+class Limits(NamedTuple):
+    """What no confidence may exceed; one entry each."""
+
+    rule: Ints
+    """Which rule it limits."""
+    near: Floats
+    """The limit, rounded to the nearest float."""
+    num: NDArray[Any]
+    """Its numerator."""
+    den: NDArray[Any]
+    """Its denominator."""
+    strict: Flags
+    """Whether reaching it is too much already."""
+
+
+def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> Limits:
+    """The limits of rules on so many people.
+
+    A confidence never exceeds 1, so a limit of 1 is no limit. Products of a limit
+    with many digits and a count may pass 64 bits; Python's integers hold them.
+    """
+    found = [
+        (r, limit)
+        for r, ceilings in enumerate(rules)
+        for limit in ceilings
+        if limit.level < 1 or limit.strict
+    ]
+    levels = [limit.level for _, limit in found]
+    largest = max((level.denominator for level in levels), default=1)
+    whole = np.int64 if largest * max(people, 1) < 2**63 else object
+    return Limits(
+        np.array([r for r, _ in found], dtype=np.int64),
+        np.array([float(level) for level in levels], dtype=np.float64),
+        np.array([level.numerator for level in levels], dtype=whole),
+        np.array([level.denominator for level in levels], dtype=whole),
+        np.array([limit.strict for _, limit in found], dtype=np.bool_),
+    )
+
+
+class Rows(NamedTuple):
+    """The rows of a cube."""
+
+    codes: Codes
+    """Per row and attribute."""
+    counts: Ints
+    """Per row: people, then those with each rule's value."""
+    order: Ints
+    """The rows, group by group."""
+
+
+class Groups(NamedTuple):
+    """Some groups of a cube."""
+
+    start: Ints
+    """Where each begins in the order of rows."""
+    stop: Ints
+    """Where it ends."""
+    counts: Ints
+    """Per group: people, then those with each rule's value."""
+
+    def take(self, which: Any) -> Groups:
+        """Some of them."""
+        return Groups(self.start[which], self.stop[which], self.counts[which])
+
+    def joined(self, other: Groups) -> Groups:
+        """These, then those."""
+        return Groups(
+            np.concatenate([self.start, other.start]),
+            np.concatenate([self.stop, other.stop]),
+            np.concatenate([self.counts, other.counts]),
+        )
+
+
+class Asked(NamedTuple):
+    """Which values to look at; those of all attributes are numbered together."""
+
+    attributes: Ints
+    """Attributes with such values."""
+    offset: Ints
+    """The number of each attribute's first value; in the end, how many there are."""
+    wanted: Flags
+    """Per value: whether to look at it."""
+
+
+class Moved(NamedTuple):
+    """What a split took out of each group."""
+
+    rows: Ints
+    """How many rows; 0 where the group stays whole."""
+    counts: Ints
+    """People, then those with each rule's value."""
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The loops, in one of their forms."""
+
+    name: str
+    """What runs them."""
+    look: Callable[[Rows, Groups, Asked, Limits, Floats, Flags], None]
+    """See `look`."""
+    split: Callable[[int, int, int, Rows, Groups], Moved]
+    """See `split`."""
+
+
+def ranges(start: Ints, stop: Ints) -> Ints:
+    """The numbers from start to stop of each group, one after the other.
+
+    >>> ranges(np.array([3, 9]), np.array([5, 10]))
+    array([3, 4, 9])
+    """
+    size = stop - start
+    ends = np.cumsum(size)
+    shift = np.repeat(start - (ends - size), size)
+    return np.asarray(np.arange(len(shift)) + shift, dtype=np.int64)
+
+
+# Looking ahead ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The rows of some groups, gathered for several questions."""
+
+    groups: Groups
+    """The groups."""
+    local: Ints
+    """Which of them each row belongs to."""
+    codes: Codes
+    """Per row and attribute."""
+    total: Floats
+    """People per row; as floats, which is how numpy sums by key. Exact below 2**53."""
+    having: tuple[tuple[Ints, Floats], ...]
+    """Per rule: the rows with people of its value, and how many. Often few."""
+
+    @classmethod
+    def of(cls, rows: Rows, groups: Groups) -> Seen:
+        """Gather the rows of some groups."""
+        at = rows.order.take(ranges(groups.start, groups.stop))
+        local = np.repeat(np.arange(len(groups.start)), groups.stop - groups.start)
+        counts = rows.counts.take(at, axis=0)  # several times faster than [at]
+        some = [(np.flatnonzero(n), n) for n in counts.T[1:]]
+        return cls(
+            groups,
+            local,
+            rows.codes.take(at, axis=0),
+            counts[:, 0].astype(np.float64),
+            tuple((i, n[i].astype(np.float64)) for i, n in some),
+        )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """People of groups by value: where they are, how many, how many are protected."""
+
+    group: Ints
+    """Which of the groups; in increasing order."""
+    value: Ints
+    """Which value; in increasing order within the group."""
+    total: Ints
+    """People in the cell."""
+    having: tuple[Ints, ...]
+    """Those with each rule's value."""
+
+
+def cells(seen: Seen, attribute: int, wanted: Flags) -> Cells:
+    """Sums by group and wanted value of an attribute, in their order."""
+    values, code = len(wanted), np.ascontiguousarray(seen.codes[:, attribute])
+    key, total = seen.local * values + code, seen.total
+    kept = key
+    if not wanted.all():
+        inside = np.flatnonzero(wanted.take(code))
+        kept, total = key.take(inside), total.take(inside)
+    there, sums = _counted(kept, total, len(seen.groups.start) * values)
+    having = []
+    for some, n in seen.having:
+        inside = np.flatnonzero(wanted[code[some]])
+        cell = np.searchsorted(there, key[some[inside]])
+        having.append(_sums(cell, n[inside], len(there)))
+    return Cells(there // values, there % values, sums, tuple(having))
+
+
+def _counted(key: Ints, n: Floats, size: int) -> tuple[Ints, Ints]:
+    """The keys that occur, in order, and their sums."""
+    if size > DENSE * len(key):
+        there, key = np.unique(key, return_inverse=True)
+        return there, _sums(key.ravel(), n, len(there))
+    sums = np.bincount(key, weights=n, minlength=size)
+    there = np.flatnonzero(sums)
+    return there, sums[there].astype(np.int64)
+
+
+def _sums(key: Ints, n: Floats, size: int) -> Ints:
+    sums: Ints = np.bincount(key, weights=n, minlength=size).astype(np.int64)
+    return sums
+
+
+def look(
+    rows: Rows,
+    groups: Groups,
+    asked: Asked,
+    limits: Limits,
+    confidence: Floats,
+    broken: Flags,
+) -> None:
+    """Each wanted value taken out of each group: how sure of it, and of what remains.
+
+    Raises `confidence` (per rule and value) and marks `broken` (per value). A value
+    that fills its group changes nothing.
+    """
+    seen = Seen.of(rows, groups)
+    for a in asked.attributes.tolist():
+        own = slice(asked.offset[a], asked.offset[a + 1])
+        found = cells(seen, a, asked.wanted[own])
+        _values_ahead(found, groups, limits, confidence[:, own], broken[own])
+
+
+def _values_ahead(
+    found: Cells, groups: Groups, limits: Limits, confidence: Floats, broken: Flags
+) -> None:
+    rest = groups.counts[found.group, 0] - found.total
+    for r, part in enumerate(found.having):
+        held = groups.counts[found.group, r + 1]
+        at = np.flatnonzero((rest > 0) & (held > 0))
+        one, other = part[at], held[at] - part[at]
+        inside, outside, value = found.total[at], rest[at], found.value[at]
+        first, second = one / inside, other / outside
+        np.maximum.at(confidence[r], value, np.maximum(first, second))
+        for i in np.flatnonzero(limits.rule == r).tolist():
+            over = beyond(first, one, inside, limits, i)
+            over |= beyond(second, other, outside, limits, i)
+            broken[value[over]] = True
+
+
+def beyond(share: Floats, part: Ints, whole: Ints, limits: Limits, i: int) -> Flags:
+    """Which shares, part / whole rounded, are beyond a limit.
+
+    Rounding keeps the order, so only those that round to the limit itself need a look
+    at the integers.
+    """
+    over = np.asarray(share > limits.near[i])
+    ties = np.flatnonzero(share == limits.near[i])
+    left = part[ties].astype(limits.den.dtype) * limits.den[i]
+    right = whole[ties].astype(limits.num.dtype) * limits.num[i]
+    over[ties] = left >= right if limits.strict[i] else left > right
+    return over
+
+
+# Moving -----------------------------------------------------------------------------
+
+
+def split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Moved:
+    """Put the rows with codes from low to high behind the others of their group.
+
+    Rows change places in `rows.order`; apart from that they keep their order.
+    """
+    row = rows.order.take(ranges(groups.start, groups.stop))
+    code = rows.codes[:, attribute].take(row)
+    inside = (code >= low) & (code <= high)
+    size = groups.stop - groups.start
+    ends = np.cumsum(size)
+    count = np.diff(np.cumsum(inside)[ends - 1], prepend=0)
+    count[count == size] = 0
+    moved = Moved(count, np.zeros_like(groups.counts))
+    which = np.flatnonzero(count)
+    if len(which):
+        inside = inside[ranges((ends - size)[which], ends[which])]
+        moved.counts[which] = _part(inside, groups.take(which), count[which], rows)
+    return moved
+
+
+def _part(inside: Flags, groups: Groups, moved: Ints, rows: Rows) -> Ints:
+    """Put the rows inside behind the others; the sums of their counts by group."""
+    size, at = groups.stop - groups.start, ranges(groups.start, groups.stop)
+    first = np.cumsum(size) - size
+    before: Ints = np.cumsum(inside) - inside
+    behind = before - np.repeat(before[first], size)
+    middle = np.repeat(groups.stop - moved, size)
+    row = rows.order.take(at)
+    rows.order[np.where(inside, middle + behind, at - behind)] = row
+    taken = rows.counts.take(row[inside], axis=0)
+    sums: Ints = np.add.reduceat(taken, np.cumsum(moved) - moved)
+    return sums
+
+
+# Choosing ---------------------------------------------------------------------------
+
+PLAIN = Kernels("numpy", look, split)
+
+
+def chosen(rows: int, limits: Limits) -> Kernels:
+    """The loops for a cube with so many rows."""
+    if rows < WORTH or limits.den.dtype == object:
+        return PLAIN
+    return compiled() or PLAIN
+
+
+@cache
+def compiled() -> Kernels | None:
+    """The compiled loops; None without numba."""
+    if numba() is None:
+        return None
+    looking, splitting = jit(loops.look), jit(loops.split)
+
+    def fast_look(
+        rows: Rows,
+        groups: Groups,
+        asked: Asked,
+        limits: Limits,
+        confidence: Floats,
+        broken: Flags,
+    ) -> None:
+        looking(*rows, *groups, *asked, *limits, confidence, broken)
+
+    def fast_split(
+        attribute: int, low: int, high: int, rows: Rows, groups: Groups
+    ) -> Moved:
+        moved = Moved(np.zeros_like(groups.start), np.zeros_like(groups.counts))
+        splitting(attribute, low, high, *rows, groups.start, groups.stop, *moved)
+        return moved
+
+    return Kernels("numba", fast_look, fast_split)

@@ -1,0 +1,217 @@
+"""The method `TopDownDisclosure`: its options, and the recipe it arrives at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from privet.engine.protocol import Run
+from privet.errors import Infeasible, InputError
+from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
+from privet.microdata.suppression.loops import Flags
+from privet.microdata.suppression.templates import Rule, Setting, prepare
+from privet.microdata.suppression.top_down_disclosure import (
+    Attribute,
+    Disclosing,
+    Step,
+    UserGain,
+    Utility,
+)
+from privet.policy import Policy, Promise
+from privet.release.refine import Refined, Watcher, refine
+from privet.table import Table, require_columns
+from privet.values.beliefs import Belief
+from privet.values.contingency import Domain
+from privet.values.exact import percent
+from privet.values.schema import names
+
+SPLITS = ("infogain", "valid")
+UTILITIES = ("information", "distortion")
+
+
+@dataclass(frozen=True)
+class TopDownDisclosure:
+    """Hide all values of the columns that may be known, then show what may be shown.
+
+    Parameters
+    ----------
+    utility
+        "information" about the target, "distortion" (how many cells are shown), or a
+        function from counts (one row per hidden value, one column per class) to the
+        gain of showing each value. None: information where there is a target, else
+        distortion.
+    maximal
+        Whether to go on showing values that tell nothing about the target, as long as
+        every promise holds.
+    paper
+        The published algorithm to the letter: stops where nothing is gained, takes
+        the most informative cut even if another one is allowed.
+    keep
+        Columns that must stay as they are.
+    ordered
+        Numeric and date columns that are cut into intervals; None: all that are not
+        binned.
+    split
+        "valid": the best cut that keeps the promises; "infogain": the most
+        informative one, or none.
+    weighted
+        Whether gains are weighted by the share of rows they concern.
+    marker
+        How a hidden value is shown.
+    """
+
+    kind: ClassVar[str] = "top-down disclosure"
+    utility: str | UserGain | None = None
+    maximal: bool = True
+    paper: bool = False
+    keep: tuple[str, ...] = ()
+    ordered: tuple[str, ...] | None = None
+    split: str = "valid"
+    weighted: bool = False
+    marker: str = MARKER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", names(self.keep, "keep"))
+        if self.ordered is not None:
+            object.__setattr__(self, "ordered", names(self.ordered, "ordered"))
+        if self.split not in SPLITS:
+            raise InputError(f"split must be one of {SPLITS}; got {self.split!r}.")
+        if isinstance(self.utility, str) and self.utility not in UTILITIES:
+            raise InputError(
+                f"utility must be one of {UTILITIES} or a function; "
+                f"got {self.utility!r}."
+            )
+        if self.paper:
+            object.__setattr__(self, "maximal", False)
+            object.__setattr__(self, "split", "infogain")
+        Recipe(marker=self.marker)
+
+    def disclose(
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        *,
+        run: Run,
+        max_seconds: float | None = None,
+        watcher: Watcher | None = None,
+    ) -> tuple[Recipe, Refined[Step]]:
+        """What may be shown, and how that was found."""
+        require_columns(self.keep, table.schema, "keep")
+        require_columns(self.ordered or (), table.schema, "ordered")
+        setting = prepare(
+            table, promises, keep=self.keep, ordered=self._is_ordered(table), run=run
+        )
+        refuse_infeasible(setting)
+        state = Disclosing(
+            setting.attributes,
+            setting.cubes,
+            utility=self._utility(table, setting.everybody),
+            maximal=self.maximal,
+            split=self.split,
+        )
+        refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+        return recipe_of(setting.attributes, self.marker), refined
+
+    def _utility(self, table: Table, everybody: int) -> Utility:
+        chosen = self.utility
+        if chosen is None:
+            chosen = "information" if table.roles.target else "distortion"
+        if chosen == "information" and not table.roles.target:
+            raise InputError(
+                "utility must be 'distortion' for a table without a target; "
+                "got 'information'. Declare a target, or choose distortion."
+            )
+        if not isinstance(chosen, str):
+            return Utility("yours", everybody if self.weighted else 0, chosen)
+        return Utility(chosen, everybody if self.weighted else 0)
+
+    def _is_ordered(self, table: Table) -> Callable[[str, Domain], bool]:
+        """Whether a column is cut into intervals."""
+        kinds = ("integer", "number", "date", "datetime")
+
+        def is_ordered(column: str, domain: Domain) -> bool:
+            if self.ordered is not None:
+                return column in self.ordered
+            return domain.kind in kinds and column not in table.roles.bins
+
+        return is_ordered
+
+
+def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosure:
+    """Top-down disclosure for a policy's purpose; without a target, cells count."""
+    target = policy.roles.target or table.roles.target
+    utility: str | None = policy.purpose.utility
+    if utility == "information" and not target:
+        utility = None
+    return TopDownDisclosure(utility=utility, **options)
+
+
+def recipe_of(attributes: Sequence[Attribute], marker: str) -> Recipe:
+    """What is hidden or cut in the end.
+
+    A single hidden value is as good as shown: everybody would know what it is.
+    """
+    columns: dict[str, Hide | Cut] = {}
+    for attribute in attributes:
+        domain = attribute.domain
+        if attribute.ordered:
+            after = tuple(domain[c] for c in sorted(attribute.cuts))
+            columns[domain.name] = Cut(after, domain.kind)
+        elif attribute.hidden.sum() > 1:
+            there = attribute.classes.any(axis=1)
+            columns[domain.name] = Hide(
+                _labels(domain, attribute.hidden),
+                _labels(domain, there & ~attribute.hidden),
+            )
+    return Recipe(columns, marker)
+
+
+def _labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
+    return tuple(domain[int(code)] for code in which.nonzero()[0])
+
+
+def refuse_infeasible(setting: Setting) -> None:
+    """Raise where even the table with everything hidden breaks a promise."""
+    broken = []
+    for cube, rules, promises in zip(
+        setting.cubes, setting.rules, setting.promises, strict=True
+    ):
+        for r, rule in enumerate(rules):
+            floor = cube.confidences[r]
+            bad = [p for p in promises[r] if not p.limit.holds(Belief(0, floor))]
+            broken += [(p, floor, rule, cube.worst_group(r)) for p in bad]
+    if not broken:
+        return
+    worst: dict[str, tuple[Promise, Fraction, str]] = {}
+    for promise, floor, rule, (part, whole) in broken:
+        if promise.name not in worst or floor > worst[promise.name][1]:
+            words = (
+                f"in {part} of {whole} rows ({percent(floor)}) {_case(promise, rule)}"
+            )
+            worst[promise.name] = promise, floor, words
+    promise, floor, _ = max(worst.values(), key=lambda w: w[1])
+    lines = [
+        f"Promise {p.name!r} cannot be kept by hiding values: even with everything "
+        f"hidden that may be, {words}; the least limit that can be kept is {f}."
+        for p, f, words in worst.values()
+    ]
+    raise Infeasible(
+        "\n".join(lines),
+        promise=promise,
+        best=floor,
+        advice=[
+            f"Raise the limit to at least {floor}.",
+            "Leave the sensitive column out, or merge its values.",
+        ],
+    )
+
+
+def _case(promise: Promise, rule: Rule) -> str:
+    """What is too frequent; a value is named only if the promise names it."""
+    if isinstance(promise.about, Mapping) and rule.column in promise.about:
+        value = promise.about[rule.column]
+        if isinstance(value, str) and value != "*":
+            return f"{rule.column} is {value}"
+    return f"{rule.column} has one value"

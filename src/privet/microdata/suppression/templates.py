@@ -1,0 +1,232 @@
+"""From promises and a table to cubes: what top-down disclosure works on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from privet.engine.protocol import Run, Tally
+from privet.microdata.linkage import Question, ask
+from privet.microdata.suppression import hopeless
+from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.loops import Flags, Ints
+from privet.microdata.suppression.top_down_disclosure import Attribute
+from privet.policy import Promise
+from privet.table import Table
+from privet.values.beliefs import Ceiling
+from privet.values.contingency import Domain, packed
+from privet.values.equivalence_classes import Grouped
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One value that must not be inferred from one set of columns."""
+
+    qid: tuple[str, ...]
+    """The columns known."""
+    column: str
+    """The column of the value."""
+    value: int
+    """The value's code."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A table made ready for disclosure."""
+
+    attributes: tuple[Attribute, ...]
+    """The columns that may be hidden, in the order of their first appearance."""
+    cubes: tuple[Cube, ...]
+    """One per set of columns known."""
+    rules: tuple[tuple[Rule, ...], ...]
+    """The rules of each cube."""
+    promises: tuple[tuple[tuple[Promise, ...], ...], ...]
+    """The promises behind each rule of each cube."""
+    domains: dict[str, Domain]
+    """The values of every column involved."""
+    everybody: int
+    """How many rows there are."""
+
+
+def prepare(
+    table: Table,
+    promises: Sequence[Promise],
+    *,
+    keep: Sequence[str],
+    ordered: Callable[[str, Domain], bool],
+    run: Run,
+) -> Setting:
+    """Count what is needed: each set of columns once, each attribute by class."""
+    asked = [ask(promise, table) for promise in promises]
+    about = list(dict.fromkeys(q.column for q in asked))
+    soon = [t for q in asked for t in q.tallies]
+    protected = table.domains(about, run, before=soon)
+    # A promise about values that never occur is kept, whatever is shown.
+    questions = [q for q in asked if _values(q, protected[q.column])]
+    sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
+    named = list(dict.fromkeys(c for s in _as_promised(questions) for c in s))
+    fixed = {*keep, *table.roles.sensitive, table.roles.target}
+    maskable = [c for c in named if c not in fixed]
+    domains = {**protected, **table.domains(named, run)}
+    tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
+    rules = {s: _rules(s, questions, domains) for s in sets}
+    never = _never(table, rules, maskable, domains, ordered, run)
+    by_class = _by_class(table, maskable)
+    counted, meaning = _counts(table, tallies, by_class, never, run)
+    attributes = tuple(
+        Attribute(
+            domains[c],
+            _classes(counted[t], domains[c]),
+            ordered=ordered(c, domains[c]),
+            never=never.get(c),
+        )
+        for c, t in zip(maskable, by_class, strict=True)
+    )
+    cubes = tuple(_cube(s, rules[s], counted, maskable, meaning) for s in sets)
+    return Setting(
+        attributes,
+        cubes,
+        tuple(tuple(rules[s]) for s in sets),
+        tuple(tuple(tuple(p for p, _ in w) for w in rules[s].values()) for s in sets),
+        domains,
+        table.engine.rows(run),
+    )
+
+
+def _never(
+    table: Table,
+    rules: Mapping[tuple[str, ...], dict[Rule, Why]],
+    maskable: Sequence[str],
+    domains: Mapping[str, Domain],
+    ordered: Callable[[str, Domain], bool],
+    run: Run,
+) -> dict[str, Flags]:
+    """Values that are never shown, where cubes may be large; see `hopeless`."""
+    rows = table.engine.rows(run)
+    large = [s for s in rules if hopeless.may_be_large(s, domains, rows)]
+    about = {rule.column for own in rules.values() for rule in own}
+    loose = [
+        c
+        for c in maskable
+        if not (ordered(c, domains[c]) or c in about or c in table.relabels)
+    ]
+    alone: dict[tuple[tuple[str, ...], str], tuple[str, ...]] = {}
+    for s in large:
+        outside = [c for c in s if c not in maskable]
+        for c in (c for c in s if c in loose):
+            alone[s, c] = tuple(k for k in s if k == c or k in outside)
+    tallies = dict.fromkeys(
+        Tally(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
+    )
+    counted = hopeless.count(table, list(tallies), run) if tallies else {}
+    cubes: dict[str, list[Cube]] = {}
+    for (s, c), by in alone.items():
+        cubes.setdefault(c, []).append(_cube(by, rules[s], counted, [c], {}))
+    return hopeless.never_shown(cubes, domains)
+
+
+def _counts(
+    table: Table,
+    tallies: Sequence[Tally],
+    by_class: Sequence[Tally],
+    never: Mapping[str, Flags],
+    run: Run,
+) -> tuple[dict[Tally, Grouped], dict[str, Ints]]:
+    """All counts, and what codes mean where values were merged."""
+    fewer, meaning = hopeless.merged(table, never)
+    if not meaning:
+        return hopeless.count(table, [*tallies, *by_class], run), {}
+    classes = hopeless.count(table, by_class, run)
+    return classes | hopeless.count(fewer, tallies, run), meaning
+
+
+def _as_promised(questions: Sequence[Question]) -> list[tuple[str, ...]]:
+    """The columns known, in the order the promises name them."""
+    known = [getattr(q.promise.against, "knows", None) for q in questions]
+    return [
+        tuple(k) if k else tuple(c for t in q.tallies for c in t.by)
+        for k, q in zip(known, questions, strict=True)
+    ]
+
+
+def _by_class(table: Table, columns: Sequence[str]) -> list[Tally]:
+    """Each attribute by class; by itself where there is no target."""
+    target = table.roles.target
+    return [Tally((c,), target) if target else Tally((), c) for c in columns]
+
+
+def _classes(grouped: Grouped, domain: Domain) -> Ints:
+    """Counts of values by class, one row per value."""
+    if not grouped.by:
+        counts = np.zeros((len(domain), 1), dtype=np.int64)
+        counts[grouped.value, 0] = grouped.n
+        return counts
+    (codes,) = grouped.keys.columns()
+    counts = np.zeros((len(domain), len(grouped.about)), dtype=np.int64)
+    counts[codes[grouped.group], grouped.value] = grouped.n
+    return counts
+
+
+def _values(question: Question, domain: Domain) -> Sequence[int]:
+    """The codes of the values a promise is about, as far as they occur."""
+    if question.values is None:
+        return range(len(domain))
+    codes = (domain.code(v) for v in question.values)
+    return [code for code in codes if code is not None]
+
+
+Why = list[tuple[Promise, Ceiling]]
+
+
+def _rules(
+    known: tuple[str, ...], questions: Sequence[Question], domains: dict[str, Domain]
+) -> dict[Rule, Why]:
+    """The rules of one set of columns, each with the promises that ask for it."""
+    found: dict[Rule, Why] = {}
+    for q in questions:
+        if known in [t.by for t in q.tallies]:
+            for code in _values(q, domains[q.column]):
+                rule = Rule(known, q.column, code)
+                found.setdefault(rule, []).append((q.promise, q.limit))
+    return found
+
+
+def _cube(
+    known: tuple[str, ...],
+    why: dict[Rule, Why],
+    counted: Mapping[Tally, Grouped],
+    maskable: Sequence[str],
+    meaning: Mapping[str, Ints],
+) -> Cube:
+    """The cube of one set of columns; its rows are the groups over all of them."""
+    rules = list(why)
+    first = counted[Tally(known, rules[0].column)]
+    codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]
+    codes = [
+        meaning[c][k] if c in meaning else k for c, k in zip(known, codes, strict=True)
+    ]
+    sizes = [len(d) for d in first.by]
+    inside = [i for i, c in enumerate(known) if c in maskable]
+    outside = [i for i, c in enumerate(known) if c not in maskable]
+    fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
+    protected = [
+        _having(counted[Tally(known, rule.column)], rule.value) for rule in rules
+    ]
+    return Cube(
+        [maskable.index(known[i]) for i in inside],
+        [codes[i] for i in inside],
+        fixed,
+        first.total,
+        np.stack(protected, axis=1),
+        [[limit for _, limit in why[rule]] for rule in rules],
+    )
+
+
+def _having(grouped: Grouped, value: int) -> Ints:
+    """People of each group with one value."""
+    rows = np.flatnonzero(grouped.value == value)
+    having = np.zeros(len(grouped), dtype=np.int64)
+    having[grouped.group[rows]] = grouped.n[rows]
+    return having

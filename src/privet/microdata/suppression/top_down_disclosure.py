@@ -1,0 +1,366 @@
+"""Top-down disclosure: hide everything, then show what costs the least privacy.
+
+All values of the quasi-identifying columns are hidden first. Then the value with the
+most information per loss of privacy is shown, again and again, as long as every
+promise of the whole release holds. Wang, Fung, Yu 2007, section 4; corrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InputError
+from privet.microdata.suppression.count_cube import Cube, Outlook
+from privet.microdata.suppression.kernels import Groups
+from privet.microdata.suppression.loops import Flags, Floats, Ints
+from privet.values.contingency import Domain
+
+UserGain = Callable[[Ints], Floats]
+"""What showing each hidden value is worth, from the counts of the hidden values of
+one column: one row per value, one column per class."""
+
+TIE = 1e-12
+"""Scores and losses this close are equal."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A value to show, or a place to cut an ordered column."""
+
+    attribute: int
+    """Which attribute."""
+    code: int
+    """The value's code; of a cut, the last value below it."""
+    gain: float
+    """What it is worth."""
+    loss: float
+    """The average rise of the confidences it touches."""
+    score: float
+    """Gain per loss."""
+    column: str = ""
+    """The column's name."""
+
+    def __str__(self) -> str:
+        return f"showing a value of {self.column}"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move that was made."""
+
+    column: str
+    """Whose value was shown."""
+    value: str | None
+    """The value; of a cut, the largest below it."""
+    cut: bool
+    """Whether an ordered column was cut."""
+    gain: float
+    """What it was worth."""
+    loss: float
+    """The average rise of the confidences it touched."""
+    score: float
+    """Gain per loss."""
+    confidences: tuple[Fraction, ...]
+    """The confidence of each rule afterwards."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For the custody record."""
+        return {**vars(self), "confidences": [str(c) for c in self.confidences]}
+
+
+class Attribute:
+    """A column that may be hidden: its counts by class, and what is shown of it."""
+
+    def __init__(
+        self,
+        domain: Domain,
+        classes: Ints,
+        *,
+        ordered: bool,
+        never: Flags | None = None,
+    ) -> None:
+        self.domain = domain
+        self.classes = classes
+        self.ordered = ordered
+        self.hidden = classes.sum(axis=1) > 0
+        self.never = np.zeros(len(domain), dtype=bool) if never is None else never
+        """Values that would break a promise whenever they are shown."""
+        self.cuts: list[int] = []
+        """Codes after which an ordered column was cut."""
+
+    def __len__(self) -> int:
+        return len(self.domain)
+
+    def intervals(self) -> list[tuple[int, int]]:
+        """The intervals of an ordered column, as first and last code."""
+        ends = [*sorted(self.cuts), len(self) - 1]
+        starts = [0, *(c + 1 for c in sorted(self.cuts))]
+        return list(zip(starts, ends, strict=True))
+
+    def interval(self, code: int) -> tuple[int, int]:
+        """The interval a code lies in."""
+        return next(i for i in self.intervals() if i[0] <= code <= i[1])
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The candidates of one attribute, one row each."""
+
+    codes: Ints
+    gain: Floats
+    beneficial: Flags
+
+
+class Disclosing:
+    """The state of a top-down disclosure; see `privet.release.refine`."""
+
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        cubes: Sequence[Cube],
+        *,
+        utility: Utility,
+        maximal: bool,
+        split: str,
+    ) -> None:
+        self.attributes = list(attributes)
+        self.cubes = list(cubes)
+        self.utility = utility
+        self.maximal = maximal
+        self.split = split
+        self._outlooks = {
+            (q, a): Outlook.empty(len(self.attributes[a]), cube.rules)
+            for q, cube in enumerate(cubes)
+            for a in cube.attributes
+        }
+        for q, cube in enumerate(cubes):
+            self._look(q, cube, cube.view())
+
+    def _open(self, a: int) -> Flags:
+        """Which values may be shown yet; what breaks a promise will always do so."""
+        attribute = self.attributes[a]
+        if attribute.ordered:
+            return np.ones(len(attribute), dtype=bool)
+        pool = attribute.classes[attribute.hidden]
+        if not self.maximal and not self.utility.beneficial(pool):
+            return np.zeros(len(attribute), dtype=bool)
+        return np.asarray(self._valid(a) & attribute.hidden)
+
+    def worst(self) -> Fraction:
+        """The highest confidence of any rule."""
+        confidences = [c for cube in self.cubes for c in cube.confidences]
+        return max(confidences, default=Fraction(0))
+
+    # Choosing -----------------------------------------------------------------------
+
+    def best(self) -> Move | None:
+        """The best valid and beneficial move; beneficial or not once none is."""
+        moves = [m for a in range(len(self.attributes)) for m in self._moves(a, True)]
+        if not moves and self.maximal:
+            moves = [
+                m for a in range(len(self.attributes)) for m in self._moves(a, False)
+            ]
+        return self._winner(moves)
+
+    def _winner(self, moves: list[Move]) -> Move | None:
+        """Score, then lower loss, then the order of columns and of values."""
+        if not moves:
+            return None
+        top = max(m.score for m in moves) - TIE
+        moves = [m for m in moves if m.score >= top]
+        least = min(m.loss for m in moves) + TIE
+        return min(
+            (m for m in moves if m.loss <= least),
+            key=lambda m: (m.attribute, self._rank(m)),
+        )
+
+    def _rank(self, move: Move) -> tuple[object, ...]:
+        attribute = self.attributes[move.attribute]
+        if attribute.ordered:
+            return (move.code,)
+        label = attribute.domain[move.code]
+        return (label is not None, label or "")
+
+    def _moves(self, a: int, only_beneficial: bool) -> list[Move]:
+        """The moves of one attribute that can win: valid ones of the best score."""
+        offer = self._offer(a)
+        if offer is None:
+            return []
+        valid = self._valid(a)[offer.codes]
+        if only_beneficial:
+            valid &= offer.beneficial
+        at = np.flatnonzero(valid)
+        if len(at) == 0:
+            return []
+        codes, gain = offer.codes[at], offer.gain[at]
+        loss = self._loss(a)[codes]
+        score = gain / (loss + 1)
+        close = np.flatnonzero(score >= score.max() - TIE)
+        name = self.attributes[a].domain.name
+        return [
+            Move(
+                a, int(codes[i]), float(gain[i]), float(loss[i]), float(score[i]), name
+            )
+            for i in close
+        ]
+
+    def _offer(self, a: int) -> Offer | None:
+        attribute = self.attributes[a]
+        if attribute.ordered:
+            return self._cuts(a)
+        codes = np.flatnonzero(attribute.hidden)
+        if len(codes) == 0:
+            return None
+        classes = attribute.classes[codes]
+        several = self.utility.beneficial(classes)
+        gain = self.utility.of_values(classes)
+        return Offer(codes, gain, np.full(len(codes), several))
+
+    def _cuts(self, a: int) -> Offer | None:
+        """One cut per interval: the most informative, or the best valid one."""
+        attribute = self.attributes[a]
+        valid = self._valid(a)
+        codes, gains, several = [], [], []
+        for low, high in attribute.intervals():
+            classes = attribute.classes[low : high + 1]
+            gain = self.utility.of_cuts(classes)
+            if self.split == "valid":
+                gain = np.where(valid[low:high], gain, -np.inf)
+            if len(gain) == 0 or gain.max() == -np.inf:
+                continue
+            best = int(np.flatnonzero(gain >= gain.max() - TIE)[0])
+            codes.append(low + best)
+            gains.append(float(gain[best]))
+            several.append(self.utility.beneficial(classes))
+        if not codes:
+            return None
+        return Offer(np.array(codes), np.array(gains), np.array(several))
+
+    def _valid(self, a: int) -> Flags:
+        valid = ~self.attributes[a].never
+        for outlook in self._of(a):
+            valid &= ~outlook.broken
+        return valid
+
+    def _of(self, a: int) -> list[Outlook]:
+        return [self._outlooks[q, a] for q, cube in self._touching(a)]
+
+    def _touching(self, a: int) -> list[tuple[int, Cube]]:
+        return [(q, c) for q, c in enumerate(self.cubes) if a in c.attributes]
+
+    def _loss(self, a: int) -> Floats:
+        """The average rise of the confidences of the rules that hold the attribute."""
+        rise = np.zeros(len(self.attributes[a]))
+        rules = 0
+        for q, cube in self._touching(a):
+            now = np.array([[float(c)] for c in cube.confidences])
+            ahead = self._outlooks[q, a].confidence
+            rise += np.maximum(ahead - now, 0).sum(axis=0)
+            rules += cube.rules
+        return np.asarray(rise / rules)
+
+    # Moving -------------------------------------------------------------------------
+
+    def apply(self, move: Move) -> Step:
+        """Show the value, or cut the column, in every cube that has it."""
+        attribute = self.attributes[move.attribute]
+        low = high = move.code
+        if attribute.ordered:
+            low, _ = attribute.interval(move.code)
+            attribute.cuts.append(move.code)
+        else:
+            attribute.hidden[move.code] = False
+        for q, cube in self._touching(move.attribute):
+            self._look(q, cube, cube.split(move.attribute, low, high))
+        return Step(
+            attribute.domain.name,
+            attribute.domain[move.code],
+            attribute.ordered,
+            move.gain,
+            move.loss,
+            move.score,
+            tuple(c for cube in self.cubes for c in cube.confidences),
+        )
+
+    def _look(self, q: int, cube: Cube, groups: Groups) -> None:
+        """Look ahead from some groups; what was seen before stays true."""
+        wanted = [self._open(a) for a in cube.attributes]
+        ordered = [self.attributes[a].ordered for a in cube.attributes]
+        found = cube.outlooks(groups, wanted, ordered)
+        for a, fresh in zip(cube.attributes, found, strict=True):
+            known = self._outlooks[q, a]
+            np.maximum(known.confidence, fresh.confidence, out=known.confidence)
+            known.broken |= fresh.broken
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What showing a value is worth to the analyst."""
+
+    kind: str = "information"
+    """Information about the target, or the number of cells shown."""
+    of_everybody: int = 0
+    """The number of rows, where gains are weighted by the share of the pool."""
+    yours: UserGain | None = None
+    """Somebody's own measure."""
+
+    def beneficial(self, classes: Ints) -> bool:
+        """Whether the pool has anything to tell: more than one class."""
+        if self.kind != "information":
+            return True
+        return int((classes.sum(axis=0) > 0).sum()) > 1
+
+    def of_values(self, classes: Ints) -> Floats:
+        """The gain of taking each value out of the pool."""
+        if self.yours is not None:
+            return self._by_user(classes)
+        if self.kind == "distortion":
+            return np.asarray(classes.sum(axis=1), dtype=np.float64)
+        return self._gain(classes, classes.sum(axis=0))
+
+    def _by_user(self, classes: Ints) -> Floats:
+        assert self.yours is not None
+        gain = np.asarray(self.yours(classes), dtype=np.float64)
+        if gain.shape != (len(classes),) or not np.isfinite(gain).all():
+            raise InputError(
+                "utility must give one finite number per hidden value; "
+                f"got an array of shape {gain.shape}."
+            )
+        return gain
+
+    def of_cuts(self, classes: Ints) -> Floats:
+        """The gain of cutting after each value but the last."""
+        below = np.cumsum(classes, axis=0)[:-1]
+        if self.yours is not None:
+            pool = classes.sum(axis=0)
+            halves = [self._by_user(np.stack([b, pool - b]))[0] for b in below]
+            return np.array(halves)
+        if self.kind == "distortion":
+            return np.asarray(below.sum(axis=1), dtype=np.float64)
+        return self._gain(below, classes.sum(axis=0))
+
+    def _gain(self, inside: Ints, pool: Ints) -> Floats:
+        """E(pool) - |inside| / |pool| E(inside) - |rest| / |pool| E(rest)."""
+        whole = pool.sum()
+        taken = inside.sum(axis=1)
+        gain: Floats = (
+            _entropy(pool[None, :])
+            - taken / whole * _entropy(inside)
+            - (whole - taken) / whole * _entropy(pool - inside)
+        )
+        return gain * float(whole / self.of_everybody) if self.of_everybody else gain
+
+
+def _entropy(classes: Ints) -> Floats:
+    """Entropy in bits of each row of counts; 0 for an empty row."""
+    whole = classes.sum(axis=1, keepdims=True)
+    share = np.divide(classes, whole, out=np.zeros(classes.shape), where=whole > 0)
+    logs = np.log2(share, out=np.zeros(classes.shape), where=share > 0)
+    entropy: NDArray[np.float64] = -(share * logs).sum(axis=1)
+    return entropy

@@ -1,0 +1,386 @@
+"""The keys of the policy file: what each means, and what form it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from privet.policy.measures import DISTANCES, MISSING, Kind
+from privet.policy.measures import KINDS as MEASURED
+from privet.policy.promises import UTILITIES
+from privet.values.adversaries import AVERAGING, KINDS, MODELS, PRIORS, WORLDS
+
+Form = Mapping[str, Any]
+"""What a value must look like, as JSON Schema."""
+
+TEXT: Form = {"title": "text", "type": "string"}
+TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
+NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
+FILE: Form = {"title": "the path of a file", "type": "string", "minLength": 1}
+FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
+NAMES: Form = {"anyOf": [TEXT, TEXTS]}
+WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
+COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
+LEVEL: Form = {
+    "title": 'a number such as 0.5 or "1/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+    "maximum": 1,
+}
+FACTOR: Form = {
+    "title": 'a number such as 2 or "3/2"',
+    "type": ["number", "string"],
+    "minimum": 1,
+}
+FLAG: Form = {"title": "true or false", "type": "boolean"}
+CELL: Form = {"title": "a value", "type": ["string", "number", "boolean"]}
+CELLS: Form = {
+    "title": "a list of values",
+    "type": "array",
+    "items": CELL,
+    "minItems": 1,
+}
+ROW: Form = {
+    "title": 'a table such as { job = "Cook" }',
+    "type": "object",
+    "additionalProperties": CELL,
+}
+VALUES: Form = {
+    "title": 'a table such as { bankruptcy = "Discharged" }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [CELL, CELLS]},
+    "minProperties": 1,
+}
+SHARES: Form = {
+    "title": "a table such as { G = 0.6, B = 0.4 }",
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
+}
+EDGES: Form = {
+    "title": "a list of numbers or dates",
+    "type": "array",
+    "items": {"type": ["number", "string"]},
+    "minItems": 1,
+}
+
+
+POSITIVE: Form = {
+    "title": 'a number such as 3 or "3/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+}
+TREE: Form = {
+    "title": 'a table such as { Flu = ["lungs", "any"] }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [TEXT, TEXTS]},
+    "minProperties": 1,
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of the policy file."""
+
+    form: Form
+    """What its value must look like."""
+    meaning: str
+    """What it says, in a sentence."""
+    only_for: tuple[str, ...] = ()
+    """The adversaries it goes with; empty: all."""
+
+
+def _level(kind: Kind) -> Key:
+    """The key of a measure."""
+    words = f"{kind.sense.capitalize()} this: {kind.words}."
+    if kind.whole:
+        return Key(COUNT, words)
+    form = {
+        "title": 'a number such as 0.5 or "1/2"',
+        "type": ["number", "string"],
+        "minimum": int(kind.least),
+    }
+    return Key(form if kind.most is None else {**form, "maximum": 1}, words)
+
+
+SECTIONS: dict[str, dict[str, Key]] = {
+    "": {
+        "title": Key(TEXT, "What the release is called."),
+    },
+    "columns": {
+        "identifier": Key(NAMES, "Columns that name a person; never released."),
+        "quasi": Key(NAMES, "Columns an outsider may know about a person."),
+        "sensitive": Key(NAMES, "Columns nobody should learn about a person."),
+        "target": Key(NAME, "The column the analyst wants to explain."),
+        "unit": Key(NAME, "Tells people apart where somebody has several rows."),
+        "weight": Key(NAME, "Says how many rows each row stands for."),
+    },
+    "promise": {
+        "name": Key(TEXT, "How reports call the promise; each has its own."),
+        "against": Key(
+            {"enum": list(KINDS)}, "Who must not learn it: the kind of adversary."
+        ),
+        "knows": Key(
+            {"anyOf": [TEXT, TEXTS, WHOLE, ROW]},
+            "The columns known about the victim; left out: all quasi columns.",
+            ("linker", "bayesian"),
+        ),
+        "knows_any": Key(
+            COUNT,
+            "Any quasi columns, up to this many; the worst set counts.",
+            ("linker",),
+        ),
+        "rules_out": Key(
+            {"anyOf": [WHOLE, TEXTS]}, "l: values the victim lacks.", ("insider",)
+        ),
+        "knows_others": Key(
+            {"anyOf": [WHOLE, ROW]}, "k: people whose value is known.", ("insider",)
+        ),
+        "same_as": Key(
+            {"anyOf": [WHOLE, TEXTS]},
+            "m: people with the victim's value.",
+            ("insider",),
+        ),
+        "victim": Key(TEXT, "Whom the insider's knowledge is about.", ("insider",)),
+        "model": Key(
+            {"enum": list(MODELS)},
+            "Which tables count as possible.",
+            ("reconstructor",),
+        ),
+        "one_row_per_id": Key(FLAG, "Whether each id has one row.", ("reconstructor",)),
+        "prior": Key(
+            {"anyOf": [{"enum": list(PRIORS)}, SHARES]},
+            "Belief over classes or answers before; any: the worst (disguised rows).",
+            ("bayesian",),
+        ),
+        "averaging": Key(
+            {"enum": list(AVERAGING)}, "Over rows or over worlds.", ("bayesian",)
+        ),
+        "worlds": Key(
+            {"enum": list(WORLDS)},
+            "Tables of the columns asked about and what links them; or of all shown.",
+            ("reconstructor",),
+        ),
+        "sees": Key(ROW, "A disguised row.", ("bayesian",)),
+        "about": Key(
+            {"anyOf": [TEXT, CELLS, VALUES]},
+            'A column (each of its values), { column = "value" }, several values, or a '
+            "secret query.",
+        ),
+        "at_most": Key(LEVEL, "The belief may be this much, not more."),
+        "below": Key(LEVEL, "The belief must stay below this."),
+        "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
+        "to": Key(LEVEL, "… to this or more, nor back."),
+        "within": Key(FACTOR, "The belief may change by this factor, not more."),
+    },
+    "view": {
+        "name": Key(TEXT, "What the view is called; its file is called so too."),
+        "columns": Key(NAMES, "The columns it shows."),
+    },
+    "measure": {
+        "name": Key(TEXT, "How reports call the measure; each has its own."),
+        **{k: _level(kind) for k, kind in MEASURED.items()},
+        "about": Key(NAME, "The sensitive column, where there are several."),
+        "missing": Key(
+            {"enum": list(MISSING)},
+            "How a missing value is read: as a value of its own (the default), as no "
+            "row, or as any value.",
+        ),
+        "c": Key(POSITIVE, "The factor of recursive diversity."),
+        "k": Key(COUNT, "The least people who look alike, beside alpha."),
+        "distance": Key({"enum": list(DISTANCES)}, "How far apart two values are."),
+        "hierarchy": Key(
+            TREE, "Each value's ancestors, for the hierarchical distance."
+        ),
+        "population": Key(FOLDER, "A file of everybody who might be in the table."),
+    },
+    "purpose": {
+        "utility": Key(
+            {"enum": list(UTILITIES)}, "What the analyst keeps as much of as possible."
+        ),
+    },
+    "earlier": {
+        "custody": Key(
+            FOLDER,
+            "The custody folder of an earlier release of the same people, beside the "
+            "policy file.",
+        ),
+    },
+    "signoff": {
+        "name": Key(TEXT, "Who answers for the release."),
+        "date": Key(TEXT, "When they agreed, such as 2026-03-31."),
+        "purpose": Key(TEXT, "What the release is given out for."),
+    },
+}
+"""Every key of a policy; sections with free keys are in `FREE`."""
+
+FREE: dict[str, Key] = {
+    "bins": Key(EDGES, "Public cut points of a numeric or date column."),
+    "where": Key(
+        {"anyOf": [CELL, CELLS]},
+        "Only rows whose column has this value, or one of these.",
+    ),
+    "hierarchy": Key(
+        FILE,
+        "The file with a column's value hierarchy, as ARX writes it, beside the policy "
+        "file.",
+    ),
+}
+"""Sections whose keys are columns."""
+
+LISTS = ("view", "promise", "measure", "earlier")
+"""Sections written [[so]], once or several times."""
+
+STATED = ("promise", "measure")
+"""Of these a policy must hold at least one."""
+
+MEANINGS = {
+    "view": "Columns that are published together, without duplicates; one of several.",
+    "columns": "What the columns are for.",
+    "promise": "What nobody may learn, and how sure they may become of it.",
+    "measure": "A familiar measure that the table must reach.",
+    "purpose": "What the release is for.",
+    "earlier": "An earlier release that somebody may have besides the new one.",
+    "signoff": "Who answers for the release; kept in custody.",
+    "bins": FREE["bins"].meaning,
+    "where": FREE["where"].meaning,
+    "hierarchy": FREE["hierarchy"].meaning,
+}
+"""What each section says."""
+
+LIMITS = ({"at_most"}, {"below"}, {"from", "to"}, {"within"})
+"""The keys of a limit; a promise has one of these sets."""
+
+
+# The JSON Schema --------------------------------------------------------------------
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the policy file."""
+    properties = _properties(SECTIONS[""])
+    for name, meaning in MEANINGS.items():
+        properties[name] = {**_section(name), "description": meaning}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "privet policy",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "anyOf": [
+            {"required": [name], "properties": {name: {"minItems": 1}}}
+            for name in STATED
+        ],
+    }
+
+
+def _section(name: str) -> dict[str, Any]:
+    if name in FREE:
+        return {"type": "object", "additionalProperties": FREE[name].form}
+    form = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": _properties(SECTIONS[name]),
+        **_EXTRA.get(name, {}),
+    }
+    return {"type": "array", "items": form} if name in LISTS else form
+
+
+def _properties(keys: Mapping[str, Key]) -> dict[str, Any]:
+    return {k: {**key.form, "description": key.meaning} for k, key in keys.items()}
+
+
+def _foreign(kind: str) -> dict[str, Any]:
+    """A promise against this adversary must not have another one's keys."""
+    keys = SECTIONS["promise"].items()
+    others = [k for k, key in keys if key.only_for and kind not in key.only_for]
+    return {
+        "if": {"properties": {"against": {"const": kind}}},
+        "then": {"properties": dict.fromkeys(others, False)},
+    }
+
+
+def _one_of(sets: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+    return [{"required": sorted(keys)} for keys in sets]
+
+
+_EXTRA: dict[str, dict[str, Any]] = {
+    "promise": {
+        "required": ["against"],
+        "allOf": [_foreign(kind) for kind in KINDS],
+        "oneOf": _one_of(LIMITS),
+        "dependentRequired": {"from": ["to"], "to": ["from"]},
+    },
+    "view": {"required": ["columns"]},
+    "measure": {
+        "oneOf": _one_of([k] for k in MEASURED),
+        "dependentRequired": {
+            "recursive_l_diversity": ["c"],
+            "hierarchy": ["distance"],
+            **{o: [k] for k, kind in MEASURED.items() for o in kind.options},
+        },
+    },
+    "earlier": {"required": ["custody"]},
+    "signoff": {"required": ["name", "date", "purpose"]},
+}
+"""What must hold of a section as a whole."""
+
+
+# Forms ------------------------------------------------------------------------------
+
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, Decimal),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+
+
+def fits(value: Any, form: Form) -> bool:
+    """Whether a value has the form.
+
+    Bounds of numbers are left to the values themselves, which say more about them.
+    """
+    if "anyOf" in form:
+        return any(fits(value, f) for f in form["anyOf"])
+    if "enum" in form:
+        return value in form["enum"]
+    kinds = _kinds(form)
+    if isinstance(value, bool) and "boolean" not in kinds:
+        return False
+    right = any(isinstance(value, _TYPES[k]) for k in kinds)
+    return right and _fits_inside(value, form)
+
+
+def _kinds(form: Form) -> list[str]:
+    return form["type"] if isinstance(form["type"], list) else [form["type"]]
+
+
+def _fits_inside(value: Any, form: Form) -> bool:
+    if isinstance(value, list):
+        enough = len(value) >= form.get("minItems", 0)
+        return enough and all(fits(v, form["items"]) for v in value)
+    if isinstance(value, dict):
+        enough = len(value) >= form.get("minProperties", 0)
+        inner = form["additionalProperties"]
+        return enough and all(fits(v, inner) for v in value.values())
+    if isinstance(value, str):
+        return bool(value) or "minLength" not in form
+    return not (form["type"] == "integer" and value < form["minimum"])
+
+
+def form_words(form: Form) -> str:
+    """A form in words.
+
+    >>> form_words(NAMES), form_words({"enum": ["rows", "worlds"]})
+    ('text or a list of texts', "'rows' or 'worlds'")
+    """
+    if "anyOf" in form:
+        return " or ".join(form_words(f) for f in form["anyOf"])
+    if "enum" in form:
+        return " or ".join(map(repr, form["enum"]))
+    words: str = form["title"]
+    return words

@@ -1,0 +1,195 @@
+"""The policy: promises, roles and purpose in one value, read from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from privet.errors import InputError, PolicyError, Problem, what_exists
+from privet.policy.binding import misfits
+from privet.policy.measures import Measure
+from privet.policy.promises import Promise, Purpose, Signoff, values
+from privet.policy.view import View, views_of
+from privet.values.frozen import Fixed
+from privet.values.schema import Roles, Schema, names
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a policy was read, for messages."""
+
+    file: str
+    """The file's name."""
+    text: str
+    """What it says."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Promises, measures, the roles of columns, and the purpose."""
+
+    promises: tuple[Promise, ...] = ()
+    """What must hold; each has its own name."""
+    roles: Roles = field(default_factory=Roles)
+    """What the columns are for."""
+    measures: tuple[Measure, ...] = ()
+    """Familiar measures that must be reached."""
+    purpose: Purpose = field(default_factory=Purpose)
+    """What the analyst wants."""
+    where: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    """Which rows are meant, as texts; empty: all of them."""
+    title: str = ""
+    """What the release is called."""
+    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    """Files with value hierarchies, by column."""
+    views: tuple[View, ...] = ()
+    """What is published as views, each with its own columns."""
+    earlier: tuple[str, ...] = ()
+    """Custody folders of earlier releases that somebody may have too."""
+    signoff: Signoff | None = None
+    """Who answers for the release."""
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+    """Where it was read."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "promises", _all(self.promises, Promise))
+        object.__setattr__(self, "measures", _all(self.measures, Measure))
+        object.__setattr__(self, "where", _where(self.where))
+        object.__setattr__(self, "earlier", earlier_of(self.earlier))
+        object.__setattr__(self, "views", views_of(self.views))
+        object.__setattr__(self, "hierarchies", _files(self.hierarchies))
+        for what, (kind, words) in _KINDS.items():
+            if not isinstance(value := getattr(self, what), kind):
+                raise InputError(f"{what} must be {words}; got {value!r}.")
+        called = [p.name for p in self.promises] + [m.name for m in self.measures]
+        if not called:
+            raise InputError("A policy must hold a promise or a measure; got none.")
+        if twice := sorted({n for n in called if called.count(n) > 1}):
+            raise InputError(
+                "Each promise must have its own name; got "
+                + ", ".join(f"{n!r} twice" for n in twice)
+                + "."
+            )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy file; every problem in it is reported at once."""
+        return cls.from_toml(_text_of(Path(path)), file=str(path))
+
+    @classmethod
+    def from_toml(cls, text: str, *, file: str = "") -> Policy:
+        """Read a policy from TOML."""
+        from privet.policy.toml import parse
+
+        return replace(parse(text, file), origin=Origin(file, text))
+
+    def to_toml(self) -> str:
+        """Write the policy as TOML; reading it back gives an equal policy."""
+        from privet.policy.writing import write
+
+        return write(self)
+
+    def custodies(self) -> list[Path]:
+        """The custody folders of earlier releases; relative to the policy file."""
+        return [self._beside(c) for c in self.earlier]
+
+    def hierarchy_files(self) -> dict[str, Path]:
+        """The files of value hierarchies; relative to the policy file."""
+        return {c: self._beside(path) for c, path in self.hierarchies.items()}
+
+    def _beside(self, path: str) -> Path:
+        base = Path(self.origin.file).parent if self.origin else Path()
+        return base / Path(path).expanduser()
+
+    def bind(self, schema: Schema, beside: Sequence[str] = ()) -> Roles:
+        """The roles of this policy for a table with these columns and those beside it.
+
+        A policy that names none leaves the table its own. Every column that does not
+        exist, or is used for what it is not for, is reported at once, with its line.
+        """
+        roles = schema.roles if self.roles == Roles() else self.roles
+        names = tuple(dict.fromkeys((*schema.names, *beside)))
+        problems = misfits(self, roles, names)
+        if not problems:
+            return roles
+        if self.origin is None:
+            raise PolicyError(problems)
+        raise PolicyError(located(problems, self.origin.text), self.origin.file)
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "roles": (Roles, "Roles"),
+    "purpose": (Purpose, "a Purpose"),
+    "title": (str, "text"),
+    "signoff": (Signoff | None, "a Signoff"),
+}
+
+
+def earlier_of(folders: Any) -> tuple[str, ...]:
+    """Custody folders, each once."""
+    found = names(folders, "earlier", noun="folder")
+    if "" in found:
+        raise InputError("earlier must be folders; got ''.")
+    return found
+
+
+def located(problems: Sequence[Problem], text: str) -> list[Problem]:
+    """Problems with the lines of the text they are about, in its order."""
+    from privet.policy.lines import line_of, lines_of
+
+    lines = lines_of(text)
+    found = [replace(p, line=line_of(p.key, lines)) for p in problems]
+    return sorted(found, key=lambda p: p.line or 0)
+
+
+def _all(stated: Any, kind: type) -> tuple[Any, ...]:
+    several = tuple(stated) if isinstance(stated, Sequence) else (stated,)
+    for one in several:
+        if not isinstance(one, kind):
+            name = kind.__name__
+            raise InputError(f"A {name.lower()} must be a {name}; got {one!r}.")
+    return several
+
+
+def _where(where: object) -> Fixed[str, tuple[str | None, ...]]:
+    if not isinstance(where, Mapping) or not all(isinstance(c, str) for c in where):
+        raise InputError(f"where must be a value or several per column; got {where!r}.")
+    found = {c: values(v, f"where {c!r}") for c, v in where.items()}
+    return Fixed({c: v if isinstance(v, tuple) else (v,) for c, v in found.items()})
+
+
+def _files(files: object) -> Fixed[str, str]:
+    fits = isinstance(files, Mapping) and all(
+        isinstance(c, str) and isinstance(f, str | Path) and str(f)
+        for c, f in files.items()
+    )
+    if not fits:
+        raise InputError(f"hierarchies must be a file per column; got {files!r}.")
+    assert isinstance(files, Mapping)
+    return Fixed({c: str(f) for c, f in files.items()})
+
+
+def _text_of(path: Path) -> str:
+    what = f"Policy file {str(path)!r}"
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{what} must exist. {_beside(path)}") from None
+    except IsADirectoryError:
+        raise InputError(f"{what} must be a file; it is a folder.") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{what} must be UTF-8 text; it is not. Save it as UTF-8."
+        ) from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{what} must be readable; got: {why}.") from None
+
+
+def _beside(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"The folder {str(path.parent)!r} does not exist either."
+    beside = sorted(p.name for p in path.parent.glob("*.toml"))
+    return what_exists(path.name, beside) if beside else "Draft one with: privet init"

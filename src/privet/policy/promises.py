@@ -1,0 +1,169 @@
+"""Promises, and what the release is for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from privet.errors import InputError
+from privet.values.adversaries import Adversary, cell
+from privet.values.beliefs import Limit
+from privet.values.frozen import Fixed
+
+Values = str | None | tuple[str | None, ...]
+"""One value of a column or several; None: missing."""
+
+About = None | str | tuple[str | None, ...] | Fixed[str, Values]
+"""What a belief is about; see `Promise.about`."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """No *adversary* may hold a *belief* about *this* beyond a *limit*."""
+
+    against: Adversary
+    """Who must not learn it."""
+    limit: Limit
+    """How sure they may be."""
+    about: About = None
+    """``{"column": "value"}``, or "*" for every value, or several values; a column
+    (every value of it); values of the one sensitive column; None: that column."""
+    name: str = ""
+    """How reports call the promise."""
+
+    def __init__(
+        self,
+        against: Adversary,
+        limit: Limit,
+        about: object = None,
+        name: str = "",
+    ) -> None:
+        _require(against, Adversary, "against", "an adversary such as Linker()")
+        _require(limit, Limit, "limit", "a limit such as Ceiling('1/2')")
+        _require(name, str, "name", "text")
+        object.__setattr__(self, "against", against)
+        object.__setattr__(self, "limit", limit)
+        object.__setattr__(self, "about", _about(about))
+        object.__setattr__(self, "name", name or _name(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The promise as a policy writes it."""
+        stated = {} if self.about is None else {"about": _plain(self.about)}
+        return {
+            "name": self.name,
+            **self.against.to_dict(),
+            **stated,
+            **self.limit.to_dict(),
+        }
+
+
+def _plain(about: Any) -> Any:
+    if isinstance(about, dict):
+        return {c: _plain(v) for c, v in about.items()}
+    return list(about) if isinstance(about, tuple) else about
+
+
+def _require(value: object, kind: Any, what: str, words: str) -> None:
+    if not isinstance(value, kind):
+        raise InputError(f"{what} must be {words}; got {value!r}.")
+
+
+def _about(about: object) -> About:
+    if about is None or isinstance(about, str):
+        return about
+    if isinstance(about, Mapping) and about:
+        for column in about:
+            _require(column, str, "A column of about", "a name")
+        return Fixed({c: values(v, f"about {c!r}") for c, v in about.items()})
+    if isinstance(about, Sequence | set | frozenset) and about:
+        several = values(about, "about")
+        assert isinstance(several, tuple)
+        return several
+    raise InputError(
+        "about must be a column, values, or a column with its value such as "
+        f"{{'bankruptcy': 'Discharged'}}; got {about!r}."
+    )
+
+
+def values(given: object, what: str) -> Values:
+    """One value or several as the texts engines show; None stays None."""
+    if isinstance(given, set | frozenset):
+        given = sorted(given, key=str)
+    if not isinstance(given, list | tuple):
+        return None if given is None else cell(given)
+    if not given:
+        raise InputError(f"{what} must have at least one value; got none.")
+    return tuple(None if v is None else cell(v) for v in given)
+
+
+def _name(promise: Promise) -> str:
+    """Who, knowing what, about what: different promises get different names."""
+    kind = promise.against.kind
+    known = [
+        f"{k} {_shown(v, ', ')}"
+        for k, v in promise.against.to_dict().items()
+        if k != "against" and v
+    ]
+    who = f"{kind} ({'; '.join(known)})" if known else kind
+    about = promise.about
+    if isinstance(about, dict):
+        about = ", ".join(f"{c} = {_shown(v)}" for c, v in about.items())
+    elif isinstance(about, tuple):
+        about = _shown(about)
+    return f"{who} about {about or 'the sensitive column'}"
+
+
+def _shown(value: Any, between: str = " or ") -> str:
+    if isinstance(value, list | tuple):
+        return between.join(_shown(v) for v in value)
+    if isinstance(value, Mapping):
+        return between.join(f"{c} = {_shown(v)}" for c, v in value.items())
+    return "any value" if value == "*" else "missing" if value is None else str(value)
+
+
+UTILITIES = ("information", "distortion")
+"""What an analyst may want to keep as much of as possible."""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What the analyst wants from the release."""
+
+    utility: str = "information"
+    """Information about the target, or how many cells are shown."""
+
+    def __post_init__(self) -> None:
+        if self.utility not in UTILITIES:
+            raise InputError(
+                f"utility must be one of {', '.join(UTILITIES)}; got {self.utility!r}."
+            )
+
+
+@dataclass(frozen=True)
+class Signoff:
+    """Who answers for a release, since when, and what it is given out for."""
+
+    name: str
+    """Who."""
+    date: str
+    """When, as year-month-day."""
+    purpose: str
+    """What for."""
+
+    def __post_init__(self) -> None:
+        for key in ("name", "date", "purpose"):
+            value = getattr(self, key)
+            if not isinstance(value, str) or not value.strip():
+                raise InputError(f"{key} must be text; got {value!r}.")
+        try:
+            date.fromisoformat(self.date)
+        except ValueError:
+            raise InputError(
+                f"date must be a date such as 2026-03-31; got {self.date!r}."
+            ) from None
+
+    def to_dict(self) -> dict[str, str]:
+        """The sign-off as a policy writes it."""
+        return {"name": self.name, "date": self.date, "purpose": self.purpose}

@@ -1,0 +1,195 @@
+"""The possible worlds of a small release, listed one by one.
+
+Everything else computes; this file only counts. It answers any question about a small
+release, however odd the knowledge, and it is what the fast formulas are tested by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from math import factorial, prod
+from typing import NoReturn
+
+from privet.errors import InputError, TooLarge
+from privet.microdata.groups import Groups
+
+World = tuple[tuple[str | None, ...], ...]
+"""Who has what: a value for each person of each group."""
+
+MOST_WORLDS = 1_000_000
+"""Worlds that are listed without complaint."""
+
+
+def how_many(groups: Groups) -> int:
+    """The number of ways to deal each group's values to its people.
+
+    >>> how_many(Groups.from_histograms([{"flu": 2, "aids": 2}, {"flu": 1, "hiv": 1}]))
+    12
+    """
+    return prod(_arrangements(list(h.values())) for h in groups.histograms())
+
+
+def worlds(groups: Groups, *, most: int = MOST_WORLDS) -> Iterator[World]:
+    """Every world, each once; all are equally likely."""
+    number = how_many(groups)
+    if number > most:
+        raise TooLarge(
+            f"The release must have at most {most} possible worlds to be listed; "
+            f"it has {number if number < 10**30 else 'more than 10**30'}."
+        )
+    return product(*(list(_deals(h)) for h in groups.histograms()))
+
+
+def belief(
+    groups: Groups,
+    victim: tuple[int, int],
+    value: str | None,
+    *,
+    knowing: Callable[[World], bool] = lambda world: True,
+    most: int = MOST_WORLDS,
+) -> Fraction:
+    """The share of the worlds that fit what is known in which the victim has the value.
+
+    Parameters
+    ----------
+    victim
+        The group and the person in it, both counted from 0.
+    knowing
+        Whether a world fits what is known; any sentence about people's values.
+
+    Examples
+    --------
+    >>> two = Groups.from_histograms([{"flu": 2, "aids": 2}])
+    >>> belief(two, (0, 0), "aids", knowing=lambda world: world[0][1] == "flu")
+    Fraction(2, 3)
+    """
+    group, person = victim
+    fitting = having = 0
+    for world in worlds(groups, most=most):
+        if knowing(world):
+            fitting += 1
+            having += world[group][person] == value
+    if not fitting:
+        raise NoWorld("What is known must fit some world; it fits none.")
+    return Fraction(having, fitting)
+
+
+class NoWorld(InputError):
+    """What is known contradicts the release, or itself."""
+
+
+class _Asked(Exception):
+    """Somebody is asked about who was not looked up yet."""
+
+
+class Known(Mapping[str, str | None]):
+    """Who has what in one world; asks for people it does not have."""
+
+    def __init__(self, cells: Iterable[tuple[str, str | None]]) -> None:
+        self._cells = dict(cells)
+
+    def __getitem__(self, name: str) -> str | None:
+        if name not in self._cells:
+            raise _Asked(name)
+        return self._cells[name]
+
+    def __iter__(self) -> NoReturn:
+        raise _no_list()
+
+    def __len__(self) -> NoReturn:
+        raise _no_list()
+
+
+def _no_list() -> InputError:
+    return InputError(
+        "A sentence must ask for people by their names, such as has['Ed'] == 'Flu'; "
+        "got one that lists everybody."
+    )
+
+
+def belief_about(
+    victim: str,
+    value: str | None,
+    home: Callable[[str], tuple[Hashable, Mapping[str | None, int]]],
+    knowing: Callable[[Mapping[str, str | None]], object],
+    *,
+    most: int = MOST_WORLDS,
+) -> Fraction:
+    """How likely a person has a value, given any sentence about people by name.
+
+    Parameters
+    ----------
+    home
+        The group of a person, and its histogram.
+    knowing
+        Whether a world fits; it is asked about people by their names.
+
+    Examples
+    --------
+    >>> belief_about("Tom", "aids", lambda name: (0, {"flu": 2, "aids": 2}),
+    ...              lambda has: has["Ed"] == "flu")
+    Fraction(2, 3)
+    """
+    homes = {victim: home(victim)}
+    while True:
+        try:
+            return _share(victim, value, homes, knowing, most)
+        except _Asked as asked:
+            name = str(asked.args[0])
+            homes[name] = home(name)
+
+
+def _share(
+    victim: str,
+    value: str | None,
+    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
+    knowing: Callable[[Mapping[str, str | None]], object],
+    most: int,
+) -> Fraction:
+    number = prod(len(histogram) for _, histogram in homes.values())
+    if number > most:
+        raise TooLarge(
+            f"A sentence must be about few people: at most {most} ways to give them "
+            f"values are tried; there are {number}."
+        )
+    fitting = having = 0
+    for world, ways in _dealt(homes):
+        if knowing(world):
+            fitting += ways
+            having += ways * (world[victim] == value)
+    if not fitting:
+        raise NoWorld("What is known must fit some world; it fits none.")
+    return Fraction(having, fitting)
+
+
+def _dealt(
+    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
+) -> Iterator[tuple[Known, int]]:
+    """Values for the people, and in how many ways they can get them."""
+    choices = [[(name, v) for v in h] for name, (_, h) in homes.items()]
+    for deal in product(*choices):
+        left = {group: dict(h) for group, h in homes.values()}
+        ways = 1
+        for name, v in deal:
+            cards = left[homes[name][0]]
+            ways *= cards[v]
+            cards[v] -= 1
+        if ways:
+            yield Known(deal), ways
+
+
+def _arrangements(counts: list[int]) -> int:
+    return factorial(sum(counts)) // prod(factorial(n) for n in counts)
+
+
+def _deals(histogram: dict[str | None, int]) -> Iterator[tuple[str | None, ...]]:
+    """All distinct orders of a multiset."""
+    if not any(histogram.values()):
+        yield ()
+        return
+    for value, n in histogram.items():
+        if n:
+            for rest in _deals({**histogram, value: n - 1}):
+                yield (value, *rest)

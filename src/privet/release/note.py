@@ -1,0 +1,89 @@
+"""The short public note that travels with a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from privet.values.exact import fraction, percent, written
+
+ROWS = "Rows are in a random order. Columns that name people are never released."
+VIEWS = (
+    "The table was split into views: each file shows some of its columns, without "
+    "duplicates and in a random order. Which rows belong together is not released."
+)
+
+
+BUCKETS = (
+    "Who of a group has which value is not told.",
+    "The file people has everybody's known values, and the number of their group.",
+    "The file values says how many of each group have each value.",
+)
+
+
+def note(manifest: Mapping[str, Any]) -> str:
+    """What the recipients should know, from the public manifest alone."""
+    lines = [manifest["title"] or "A released table", ""]
+    lines += ["This is a public note; it tells nothing that is not in the release."]
+    lines += ["", "What was changed"]
+    changed = [_changed(c, about) for c, about in manifest["columns"].items()]
+    if "group" in manifest:
+        changed += list(BUCKETS)
+    lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
+    if "labels" in manifest:
+        lines += [
+            f"- {text} means {words}." for text, words in manifest["labels"].items()
+        ]
+    lines += [f"- {VIEWS if manifest['kind'] == 'views' else ROWS}"]
+    if "escaped" in manifest:
+        lines += [f"- {manifest['escaped']}"]
+    lines += ["", "What is promised"]
+    lines += [f"- {_promised(p)}" for p in manifest["promises"] if "worst" in p]
+    measured = [m for m in manifest.get("measures", ()) if "measured" in m]
+    lines += [f"- {m['name']}; it is {m['measured']}." for m in measured]
+    lines += ["", "What is not promised"]
+    lines += [f"- {line[0].upper()}{line[1:]}." for line in manifest["not_promised"]]
+    lines += ["", "Recount it yourself: privet verify <this folder>", ""]
+    return "\n".join(lines)
+
+
+def _changed(column: str, about: Mapping[str, Any]) -> str:
+    if about.get("shown_as") == "intervals":
+        return f"{column} is shown in intervals."
+    if about.get("shown_as") in ("ranges", "sets"):
+        return f"{column} is shown in {about['shown_as']} of values."
+    if about.get("shown_as") == "levels":
+        return f"{column} is shown by a level of its hierarchy."
+    if "shown_as" in about:
+        return (
+            f"{column}: {about['hidden_values']} values are hidden and shown as "
+            f"{about['shown_as']}, which stands for any of them."
+        )
+    if "bins" in about:
+        return f"{column} is shown in ranges that were fixed beforehand."
+    return ""
+
+
+def _promised(promise: Mapping[str, Any]) -> str:
+    level = fraction(promise["at_most" if "at_most" in promise else "below"])
+    worst = percent(fraction(promise["worst"]), unlike=level)
+    return (
+        f"{promise['name']}: {bound(promise)}; the worst case in this table is {worst}."
+    )
+
+
+def bound(promise: Mapping[str, Any]) -> str:
+    """The limit of a promise in a manifest.
+
+    >>> bound({"below": "99/100"}), bound({"from": "1/2", "to": "4/5"})
+    ('below 99 %', 'not from below 50 % to 80 % or back')
+    >>> bound({"within": "2"})
+    'within a factor of 2'
+    """
+    if "within" in promise:
+        return f"within a factor of {promise['within']}"
+    if "from" in promise:
+        start, end = (written(fraction(promise[key])) for key in ("from", "to"))
+        return f"not from below {start} to {end} or back"
+    limit = "at_most" if "at_most" in promise else "below"
+    return f"{limit.replace('_', ' ')} {written(fraction(promise[limit]))}"

@@ -1,0 +1,389 @@
+"""Opening a release: `load`, and `verify` as a recipient would."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from privet.engine.protocol import Listener, Tally
+from privet.engine.sources.source import Source, TextOptions, find_source
+from privet.engine.sql import literal
+from privet.errors import InputError, PrivetError
+from privet.findings import Audit, Finding
+from privet.microdata.release import Release
+from privet.policy import Measure, Policy, Promise
+from privet.release.audit import audit
+from privet.release.manifest import check_form, public_finding
+from privet.table import Shown, Table, open_table
+from privet.values.adversaries import KINDS
+from privet.values.beliefs import limit_from
+from privet.values.schema import Roles
+
+MANIFEST, CUSTODY = "release.json", "custody.json"
+
+
+def open_files(
+    path: Path,
+    roles: Roles,
+    *,
+    guarded: bool,
+    shown: Shown | None = None,
+    **options: Any,
+) -> Table:
+    """The released file as a table, with the roles that are left."""
+    released = Roles(
+        quasi=roles.quasi,
+        sensitive=roles.sensitive,
+        target=roles.target,
+        weight=roles.weight,
+    )
+    source = _exactly(path, guarded)
+    if released.weight not in (source.names or ()):  # rows are written one by one
+        released = replace(released, weight=None)
+    return replace(open_table(source, released, **options), shown=shown)
+
+
+def _exactly(path: Path, guarded: bool) -> Source:
+    """The one file of a release; the folder's name is neither pattern nor data."""
+    try:
+        source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
+    except UnicodeDecodeError:  # names of columns that are none
+        raise InputError(f"File {path.name!r} must be a table; it is not.") from None
+    exactly = glob.escape(str(path)) + ("/*.parquet" if path.is_dir() else "")
+    plain, file = literal(str(path)), literal(exactly)
+    if path.suffix.lower() == ".parquet":
+        scan = f"read_parquet({file}, hive_partitioning = false)"
+    else:
+        scan = source.scan.replace(plain, file, 1)
+        scan = scan.removesuffix(")") + ", hive_partitioning = false)"
+    return replace(source, scan=scan)
+
+
+def is_release(path: str | PathLike[str]) -> bool:
+    """Whether a folder holds a release."""
+    return (Path(path) / MANIFEST).is_file()
+
+
+def load(folder: str | PathLike[str], **options: Any) -> Any:
+    """Open a release from its public files: a `Release`, a `ClassifierRelease`, or
+    `Responses`.
+
+    Everything must be as the manifest says: digests, rows, columns, and the promises,
+    which are recounted. `verify` tells all of it at once instead of raising.
+    """
+    place = Path(folder).expanduser()
+    content = read_manifest(place)
+    if content["kind"] == "responses":
+        from privet.responses.files import load_responses
+
+        return load_responses(place, content, **options)
+    if content["kind"] == "classifier":
+        from privet.classifier.modelreading import load_classifier
+
+        return load_classifier(place, content)
+    if content["kind"] == "views":
+        from privet.views.showing import load_views
+
+        return load_views(place, content, **options)
+    for problem in changed_files(place, content):
+        raise InputError(problem)
+    release = _load(place, content, **options)
+    if problems := _differences(release, content):
+        release.table.close()
+        raise InputError("\n".join(problems))
+    return release
+
+
+def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
+    policy = policy_from(content)
+    table = open_judged(folder, content, **options)
+    try:
+        found = audit(table, [*policy.promises, *policy.measures])
+    except BaseException:
+        table.close()
+        raise
+    return Release(
+        table=table,
+        policy=policy,
+        audit=found,
+        method=content.get("method", ""),
+        manifest=content,
+        folder=folder,
+    )
+
+
+def open_judged(folder: Path, content: Mapping[str, Any], **options: Any) -> Table:
+    """The table of a release that promises are judged on."""
+    roles, guarded = _roles(content), "escaped" in content
+    path, shown = folder / content["files"][-1]["path"], None
+    if "form" in content:
+        shown = Shown(roles.quasi, roles.quasi)
+    if "group" in content:
+        group = (content["group"],)
+        shown = Shown(roles.quasi, group)
+        roles = Roles(quasi=group, sensitive=roles.sensitive, weight=content["count"])
+    return open_files(path, roles, guarded=guarded, shown=shown, **options)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The public document of a release."""
+    if not is_release(folder):
+        raise InputError(
+            f"{str(folder)!r} must be the folder of a release; it has no {MANIFEST}."
+        )
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError):
+        raise InputError(f"{MANIFEST} must be readable JSON; it is not.") from None
+    return check_form(content)
+
+
+def changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
+    """Files that are missing, or not what they were."""
+    problems = []
+    for file in content["files"]:
+        path = folder / file["path"]
+        if not os.path.exists(path):  # noqa: PTH110 - of an impossible name, too
+            problems.append(f"File {file['path']!r} of the release must exist.")
+        elif digest(path) != file["sha256"]:
+            problems.append(
+                f"File {file['path']!r} must be as it was released; its digest differs."
+            )
+    return problems
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes; of a folder, that of what sha256sum lists.
+
+    ``cd table.parquet && sha256sum * | sha256sum`` gives the same.
+    """
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+        lines = (f"{digest(p)}  {p.relative_to(path)}\n" for p in inside)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _roles(content: Mapping[str, Any]) -> Roles:
+    def having(role: str) -> tuple[str, ...]:
+        columns = content["columns"].items()
+        return tuple(c for c, about in columns if about.get("role") == role)
+
+    targets = [c for c, about in content["columns"].items() if about.get("target")]
+    return Roles(
+        quasi=having("quasi"),
+        sensitive=having("sensitive"),
+        target=next(iter([*having("target"), *targets]), None),
+        weight=content.get("weight"),
+    )
+
+
+def policy_from(content: Mapping[str, Any]) -> Policy:
+    """The promises a manifest states."""
+    return Policy(
+        promises=tuple(_promise(p) for p in content["promises"]),
+        measures=tuple(_measure(m) for m in content.get("measures", ())),
+        roles=_roles(content),
+        title=content.get("title", ""),
+    )
+
+
+_LIMITS = ("at_most", "below", "from", "to", "within")
+_JUDGED = ("verdict", "basis", "worst", "measured")
+
+
+def _promise(stated: Mapping[str, Any]) -> Promise:
+    keys = {k: v for k, v in stated.items() if k not in (*_LIMITS, *_JUDGED)}
+    name, about = keys.pop("name", ""), keys.pop("about", None)
+    with _stated("promise"):
+        kind, known = _against(keys.pop("against"), keys)
+        maker: Any = KINDS[kind]
+        limit = limit_from({k: stated[k] for k in _LIMITS if k in stated})
+        return Promise(maker(**known), limit, about, name)
+
+
+def _against(against: Any, keys: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The kind of adversary and what it knows, under one key or beside it."""
+    if isinstance(against, str):
+        return against, keys
+    ((kind, known),) = against.items()
+    return kind, {**keys, **(known if isinstance(known, dict) else {"knows": known})}
+
+
+def _measure(stated: Mapping[str, Any]) -> Measure:
+    with _stated("measure"):
+        return Measure(**{k: v for k, v in stated.items() if k not in _JUDGED})
+
+
+@contextmanager
+def _stated(what: str) -> Iterator[None]:
+    """What the manifest says must make sense."""
+    try:
+        yield
+    except (PrivetError, KeyError, TypeError, ValueError, AttributeError):
+        raise InputError(
+            f"Each {what} of {MANIFEST} must be one that privet wrote; one is not."
+        ) from None
+
+
+# Verifying --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a recipient finds: what does not fit the manifest, and the recount."""
+
+    problems: tuple[str, ...]
+    """What differs; empty if everything is as the manifest says."""
+    audit: Audit | None
+    """The promises, recounted from the files; None where they cannot be read."""
+    unpromised: bool = False
+    """Whether the release makes no promise that could be judged."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the release is what its manifest says, and safe."""
+        kept = self.unpromised or (self.audit is not None and self.audit.safe)
+        return not self.problems and kept
+
+
+def verify(
+    folder: str | PathLike[str],
+    *,
+    custody: str | PathLike[str] | None = None,
+    progress: Listener | None = None,
+    **options: Any,
+) -> Verification:
+    """Recount a release against its manifest, from the files alone.
+
+    Parameters
+    ----------
+    folder
+        The release.
+    custody
+        The private record: the manifest must be the one it was written for, to the
+        byte. Of a classifier, the proof that predictions are the original's, too.
+    progress
+        Takes `Progress` events.
+    options
+        How to open the table, as `read` takes them.
+    """
+    place = Path(folder).expanduser()
+    content = read_manifest(place)
+    kept = None if custody is None else Path(custody).expanduser()
+    if content["kind"] == "classifier":
+        from privet.classifier.modelreading import verify_classifier
+
+        return verify_classifier(place, content, kept)
+    unlike = [] if kept is None else unlike_record(place, kept)
+    found = _verified(place, content, options)
+    return replace(found, problems=(*unlike, *found.problems))
+
+
+def _verified(
+    place: Path, content: Mapping[str, Any], options: dict[str, Any]
+) -> Verification:
+    if content["kind"] == "responses":
+        from privet.responses.files import verify_responses
+
+        return verify_responses(place, content, **options)
+    if content["kind"] == "views":
+        from privet.views.showing import verify_views
+
+        return verify_views(place, content, **options)
+    problems = changed_files(place, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        release = _load(place, content, **options)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    with release.table:
+        problems += _differences(release, content)
+    return Verification(tuple(problems), release.audit)
+
+
+def unlike_record(folder: Path, custody: Path) -> list[str]:
+    """Whether the manifest is, to the byte, the one a custody record was kept for."""
+    try:
+        record = json.loads((custody / CUSTODY).read_text(encoding="utf-8"))
+        kept = record["manifest_sha256"]
+    except (ValueError, OSError, RecursionError, KeyError, TypeError):
+        raise InputError(
+            f"custody must be the folder of a {CUSTODY} that privet wrote; got "
+            f"{str(custody)!r}."
+        ) from None
+    if digest(folder / MANIFEST) == kept:
+        return []
+    return [f"{MANIFEST} must be the one the custody record was kept for; it is not."]
+
+
+def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
+    problems = []
+    rows, claimed = len(release.table), content["files"][-1]["rows"]
+    if rows != claimed:
+        problems.append(f"The table must have {claimed} rows; it has {rows}.")
+    columns = set(release.table.schema.names)
+    if "group" in content:
+        problems += _misfitting_people(release, content)
+        columns |= set(content["columns"])
+    if columns != set(content["columns"]):
+        problems.append("The table must have the columns the manifest names.")
+    stated = [*content["promises"], *content.get("measures", ())]
+    return problems + unlike_findings(stated, release.audit.findings)
+
+
+def unlike_findings(
+    claims: Sequence[Mapping[str, Any]], findings: Sequence[Finding]
+) -> list[str]:
+    """Promises and measures that do not recount to what a manifest says of them."""
+    problems = []
+    for claim, found in zip(claims, findings, strict=True):
+        recounted = public_finding(found)
+        if any(claim.get(key) != recounted.get(key) for key in _JUDGED):
+            problems.append(
+                f"Promise {found.promise.name!r} must recount to what the manifest "
+                f"says: {_judged(claim)}; it is {_judged(recounted)}."
+            )
+    return problems
+
+
+def _judged(claim: Mapping[str, Any]) -> str:
+    """A verdict and its number; "safe at 1/2 (exact)"."""
+    number = claim.get("worst", claim.get("measured", "no number"))
+    return f"{claim.get('verdict')} at {number} ({claim.get('basis')})"
+
+
+def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
+    """Whether the people of buckets are as many in each group as their values."""
+    group, file = content["group"], content["files"][0]
+    if release.folder is None:
+        return []
+    roles = Roles(quasi=(group,), weight=content.get("weight"))
+    path = release.folder / file["path"]
+    with open_files(path, roles, guarded="escaped" in content) as people:
+        sizes = [_sizes(table, group) for table in (people, release.table)]
+        rows, names = len(people), set(people.schema.names)
+    problems = []
+    if rows != file["rows"]:
+        problems.append(f"{file['path']} must have {file['rows']} rows; it has {rows}.")
+    both = names | set(release.table.schema.names)
+    if both != set(content["columns"]):
+        problems.append("The tables must have the columns the manifest names.")
+    if sizes[0] != sizes[1]:
+        problems.append("Each group must have as many people as values; one has not.")
+    return problems
+
+
+def _sizes(table: Table, group: str) -> dict[str | None, int]:
+    ((_, counts),) = table.count([Tally((), group)])
+    return counts.histogram(0)

@@ -1,0 +1,1 @@
+"""Randomized response: from disguised answers to estimates and classifiers."""

@@ -1,0 +1,243 @@
+"""How accurate a classifier is, estimated on a disguised test set alone.
+
+Each disguised record is scored with everything it may have been, weighted so that the
+mean score is the accuracy on the true records. Zhan, Chang, Matwin 2004, section 3.5,
+in the order of its Eq. 4, for any number of groups and any channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from math import prod, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from privet.engine.randomise.exact_sampling import Codes
+from privet.errors import InputError, TooLarge
+from privet.responses.channel_inverse import in_floats
+from privet.responses.channels import Flip, Keep
+from privet.responses.design import Design, Piece, design_of
+from privet.responses.estimate import FEWEST, Estimate, clipped
+from privet.responses.intervals import hoeffding, level
+from privet.responses.transformer import as_arrow, coded, like, typed
+
+Table = dict[str, Codes]
+"""Codes of records, by column."""
+
+Correct = Callable[[Table], NDArray[np.bool_]]
+"""Whether the prediction for each record is its label; both are in the record."""
+
+MOST_TURNS = 4096
+"""Alternatives of one record that are scored: twelve yes-or-no groups."""
+
+Floats = NDArray[np.float64]
+
+
+def score_disguised(
+    classifier: Any,
+    X: Any,
+    y: Any,
+    disguise: Any,
+    *,
+    confidence: float = 0.95,
+) -> Estimate:
+    """The accuracy a classifier has on the true records behind a disguised test set.
+
+    Parameters
+    ----------
+    classifier
+        Anything with `predict`.
+    X, y
+        The disguised records and their labels; `y` has the name of its question, or
+        was not disguised.
+    disguise
+        The `Design`, or the `RandomizedResponse` that disguised them.
+    confidence
+        Of the intervals.
+    """
+    if not callable(getattr(classifier, "predict", None)):
+        raise InputError(
+            f"A classifier must have predict; got {type(classifier).__name__}."
+        )
+    design = design_of(disguise)
+    frame = as_arrow(X)
+    label = getattr(y, "name", None)
+    known = label if label in design.columns else None
+    true = {c: coded(design.question(c), frame[c]) for c in frame.column_names}
+    labels, values = _labels(design, known, y)
+
+    def correct(records: Table) -> NDArray[np.bool_]:
+        columns = {
+            c: typed(design.question(c), frame[c].type, records[c])
+            for c in frame.column_names
+        }
+        found = np.asarray(classifier.predict(like(X, pa.table(columns))))
+        return np.asarray(found == values[records[LABEL]], dtype=bool)
+
+    return accuracy(design, true, labels, known, correct, confidence=confidence)
+
+
+LABEL = "\0label"
+"""The label's place in a record, which no column can have."""
+
+
+def _labels(design: Design, known: str | None, y: Any) -> tuple[Codes, NDArray[Any]]:
+    """The code of each label, and the label of each code."""
+    cells: Any = y.to_arrow() if hasattr(y, "to_arrow") else np.asarray(y)
+    plain = cells.to_numpy(zero_copy_only=False) if hasattr(cells, "type") else cells
+    if known is None:
+        values, codes = np.unique(plain, return_inverse=True)
+        return codes.astype(np.int64), values
+    question = design.question(known)
+    kind = pa.array(plain).type
+    values = typed(question, kind, np.arange(len(question))).to_numpy(
+        zero_copy_only=False
+    )
+    return coded(question, pa.array(plain)), values
+
+
+def accuracy(
+    design: Design,
+    records: Mapping[str, Codes],
+    labels: Codes,
+    label: str | None,
+    correct: Correct,
+    *,
+    confidence: float = 0.95,
+    shortcut: Callable[[Table], Floats | None] | None = None,
+) -> Estimate:
+    """The accuracy on the true records, from the disguised ones.
+
+    `label` is the label's question; None where it was not disguised. A `shortcut`
+    scores records without trying everything each may have been, where it can.
+    """
+    n, wanted = len(labels), level(confidence)
+    if not n:
+        raise InputError("A test set must have records; got none.")
+    if design.one_of:
+        raise InputError(
+            "A test set must have whole records: not estimable by a design that asks "
+            "each person one group of questions only. Test on records that are true."
+        )
+    columns = [*records, *([label] if label else [])]
+    pieces = [p for p in design.pieces(columns) if not isinstance(p.channel, Keep)]
+    for piece in pieces:
+        _refuse_unseen(piece, columns)
+    distinct, back, times = _distinct({**records, LABEL: labels})
+    score: Floats | None = None
+    if prod(_alternatives(p) for p in pieces) <= MOST_TURNS:
+        score = np.zeros(len(times))
+        for weight, changed in _turns(design, pieces, label, distinct):
+            score += weight * correct(changed)
+    elif shortcut is not None:
+        score = shortcut(distinct)
+    if score is None:
+        raise _too_many(pieces)
+    return _scored(score, back, times, pieces, n, wanted)
+
+
+def _refuse_unseen(piece: Piece, columns: Sequence[str]) -> None:
+    if missing := [c for c in piece.columns if c not in columns]:
+        raise InputError(
+            f"A test set must have the column {missing[0]!r}: it was disguised "
+            "together with others."
+        )
+
+
+def _too_many(pieces: Sequence[Piece]) -> TooLarge:
+    turns = prod(_alternatives(p) for p in pieces)
+    return TooLarge(
+        f"Not estimable: each record may have been {turns:,} others, and their errors "
+        "multiply. Test on records that are true, or disguise fewer groups."
+    )
+
+
+def _alternatives(piece: Piece) -> int:
+    return 2 if isinstance(piece.channel, Flip) else piece.size
+
+
+def _distinct(table: Table) -> tuple[Table, Codes, Codes]:
+    """Each record once, where it stands, and how often it occurs."""
+    columns = np.stack(list(table.values()), axis=1)
+    rows, back, times = np.unique(
+        columns, axis=0, return_inverse=True, return_counts=True
+    )
+    return dict(zip(table, rows.T, strict=True)), back.ravel(), times
+
+
+def _turns(
+    design: Design, pieces: Sequence[Piece], label: str | None, records: Table
+) -> Iterator[tuple[Floats, Table]]:
+    """Everything the records may have been, with what it counts."""
+    each = [list(_of_piece(design, p, label, records)) for p in pieces]
+    for choice in product(*each):
+        weight = np.ones(len(records[LABEL]))
+        changed = dict(records)
+        for counts, columns in choice:
+            weight = weight * counts
+            changed |= columns
+        yield weight, changed
+
+
+def _of_piece(
+    design: Design, piece: Piece, label: str | None, records: Table
+) -> Iterator[tuple[Floats, Table]]:
+    """What one group may have been; M⁻¹[x][s] is what it counts."""
+    names = [LABEL if c == label else c for c in piece.columns]
+    if isinstance(piece.channel, Flip):
+        truth, wide = float(piece.channel.truth), float(2 * piece.channel.truth - 1)
+        ones = np.ones(len(records[LABEL]))
+        yield ones * truth / wide, {}
+        yield -ones * (1 - truth) / wide, {c: 1 - records[c] for c in names}
+        return
+    sizes = [len(design.question(c)) for c in piece.columns]
+    undone = in_floats(piece.channel, piece.size)
+    seen = np.ravel_multi_index([records[c] for c in names], sizes)
+    for x in range(piece.size):
+        values = np.unravel_index(x, sizes)
+        shape = records[LABEL].shape
+        same = {c: np.full(shape, v) for c, v in zip(names, values, strict=True)}
+        yield undone[x][seen], same
+
+
+def _scored(
+    score: Floats,
+    back: Codes,
+    times: Codes,
+    pieces: Sequence[Piece],
+    n: int,
+    confidence: float,
+) -> Estimate:
+    raw = float((score * times).sum() / n)
+    spread = float((times * (score - raw) ** 2).sum() / (n - 1)) if n > 1 else np.inf
+    error = sqrt(spread / n)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    reach = prod(_reach(p) for p in pieces)
+    half = hoeffding(reach, n, confidence)
+    wide = half if n < FEWEST or not error else z * error
+    usual = raw - wide, raw + wide
+    ends = clipped(usual)
+    return Estimate(
+        min(max(raw, 0.0), 1.0),
+        raw,
+        error,
+        ends,
+        usual,
+        confidence,
+        n,
+        "Not estimable: the interval is all there is." if ends == (0.0, 1.0) else "",
+        clipped((raw - half, raw + half)),
+    )
+
+
+def _reach(piece: Piece) -> float:
+    """The length of the interval that the scores of one group lie in."""
+    if isinstance(piece.channel, Flip):
+        return float(1 / abs(2 * piece.channel.truth - 1))
+    undone = in_floats(piece.channel, piece.size)
+    return float(np.abs(undone).sum(axis=0).max())

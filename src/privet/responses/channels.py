@@ -1,0 +1,390 @@
+"""Channels: with which probability each report is given for each truth, exactly.
+
+``M[y][x]`` is the probability that y is reported where x is true; columns sum to 1. A
+channel works on the values of one question, or on the combinations of a group's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InputError
+from privet.values.elimination import Rows, inverted, is_singular
+from privet.values.exact import Number, fraction, probability
+
+LARGEST = 1024
+"""Values of a group whose whole matrix is written out."""
+
+
+class Channel(Protocol):
+    """How the values of a group are disguised, together."""
+
+    kind: ClassVar[str]
+
+    def matrix(self, size: int) -> Rows:
+        """``M[y][x]`` over so many values."""
+
+    def inverse(self, size: int) -> Rows:
+        """The matrix that undoes it on average."""
+
+    def growth(self, size: int) -> Fraction | None:
+        """The largest ``P(y|x) / P(y|x')``; None where it is infinite."""
+
+    def marginal(self, size: int, part: int) -> Channel | None:
+        """The channel between a part of the group and its reports, if there is one.
+
+        `part` values are left of `size`, each standing for as many of the others.
+        """
+
+    def refusal(self, size: int) -> str:
+        """Why the channel does not fit so many values, or cannot be undone; or ""."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Reported as it is: for what is public anyway."""
+
+    kind: ClassVar[str] = "public"
+
+    def matrix(self, size: int) -> Rows:
+        """The identity."""
+        return _mixed(size, Fraction(1), Fraction(0))
+
+    def inverse(self, size: int) -> Rows:
+        """The identity."""
+        return self.matrix(size)
+
+    def growth(self, size: int) -> Fraction | None:
+        """Infinite: whoever sees the report knows the truth."""
+        return Fraction(1) if size == 1 else None
+
+    def marginal(self, size: int, part: int) -> Keep:
+        """Parts are reported as they are, too."""
+        return self
+
+    def refusal(self, size: int) -> str:
+        """Fits everything."""
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        return {"public": True}
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Yes-or-no answers: all as they are with this probability, else all turned round.
+
+    >>> Flip(0.8).matrix(2)[1]
+    (Fraction(1, 5), Fraction(4, 5))
+    """
+
+    kind: ClassVar[str] = "flip"
+    truth: Fraction
+    """With which probability the answers are true."""
+
+    def __init__(self, truth: Number) -> None:
+        object.__setattr__(self, "truth", probability(truth, "truth"))
+
+    def matrix(self, size: int) -> Rows:
+        """Truth on one diagonal, its complement on the other."""
+        return _crossed(size, self.truth, 1 - self.truth)
+
+    def inverse(self, size: int) -> Rows:
+        """Closed form."""
+        wide = 2 * self.truth - 1
+        return _crossed(size, self.truth / wide, (self.truth - 1) / wide)
+
+    def growth(self, size: int) -> Fraction | None:
+        """Finite for one answer only: of two, whether they agree is published."""
+        low = min(self.truth, 1 - self.truth)
+        return max(self.truth, 1 - self.truth) / low if size == 2 and low else None
+
+    def marginal(self, size: int, part: int) -> Flip:
+        """A part of the answers is turned round with the others."""
+        return self
+
+    def refusal(self, size: int) -> str:
+        """Powers of two, and not one half."""
+        if size & (size - 1):
+            return "must have two values per question to be flipped"
+        if self.truth == Fraction(1, 2):
+            return f"must not be flipped with truth 1/2. {_NOTHING}"
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        return {"flip": str(self.truth)}
+
+
+@dataclass(frozen=True)
+class KAry:
+    """The truth with this probability, else any of the other values, each as likely.
+
+    >>> KAry(0.8).matrix(3)[0]
+    (Fraction(4, 5), Fraction(1, 10), Fraction(1, 10))
+    """
+
+    kind: ClassVar[str] = "k-ary"
+    truth: Fraction
+    """With which probability the answer is true."""
+
+    def __init__(self, truth: Number) -> None:
+        object.__setattr__(self, "truth", probability(truth, "truth"))
+
+    @classmethod
+    def within(cls, growth: Number, size: int) -> KAry:
+        """The most truthful one whose e^ε is this much, over so many values.
+
+        >>> KAry.within(4, size=2).truth
+        Fraction(4, 5)
+        """
+        ratio = fraction(growth, "growth")
+        if ratio <= 1:
+            raise InputError(f"growth must be above 1; got {ratio}.")
+        return cls(ratio / (ratio + size - 1))
+
+    def other(self, size: int) -> Fraction:
+        """With which probability each other value is reported."""
+        return (1 - self.truth) / (size - 1)
+
+    def matrix(self, size: int) -> Rows:
+        """Truth on the diagonal, the rest evenly."""
+        return _mixed(size, self.truth, self.other(size))
+
+    def inverse(self, size: int) -> Rows:
+        """Closed form."""
+        other = self.other(size)
+        apart = self.truth - other
+        return _mixed(size, (1 - other) / apart, -other / apart)
+
+    def growth(self, size: int) -> Fraction | None:
+        """The truth against another value, or the other way round."""
+        low, high = sorted((self.truth, self.other(size)))
+        return high / low if low else None
+
+    def marginal(self, size: int, part: int) -> KAry:
+        """Other values of the group that share the part count as true, too."""
+        same = Fraction(size, part) - 1
+        return KAry(self.truth + same * self.other(size))
+
+    def refusal(self, size: int) -> str:
+        """At least two values, and not all as likely."""
+        if size < 2:
+            return "must have at least two values"
+        if self.truth == Fraction(1, size):
+            return f"must not have truth 1/{size} over {size} values. {_NOTHING}"
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        return {"truth": str(self.truth)}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Any channel: one row per report, one column per truth; columns sum to 1.
+
+    >>> Matrix([[0.9, 0.2], [0.1, 0.8]]).growth(2)
+    Fraction(8, 1)
+    """
+
+    kind: ClassVar[str] = "matrix"
+    rows: Rows
+    """``rows[y][x]``: the probability of report y where x is true."""
+
+    def __init__(self, rows: Sequence[Sequence[Number]]) -> None:
+        try:
+            read = tuple(
+                tuple(probability(p, f"matrix[{y}][{x}]") for x, p in enumerate(row))
+                for y, row in enumerate(rows)
+            )
+        except TypeError:
+            raise InputError(f"matrix must be a list of rows; got {rows!r}.") from None
+        if not read or any(len(row) != len(read) for row in read):
+            raise InputError("matrix must have as many columns as rows.")
+        for x, column in enumerate(zip(*read, strict=True)):
+            if (total := sum(column)) != 1:
+                raise InputError(
+                    f"Column {x} of a matrix must sum to 1: it holds the reports of "
+                    f"one truth; got {total}."
+                )
+        object.__setattr__(self, "rows", read)
+
+    def matrix(self, size: int) -> Rows:
+        """As it is."""
+        return self.rows
+
+    def inverse(self, size: int) -> Rows:
+        """By elimination in fractions."""
+        return self._inverse
+
+    @cached_property
+    def _inverse(self) -> Rows:
+        found = inverted(self.rows)
+        assert found is not None
+        return found
+
+    @cached_property
+    def undone(self) -> NDArray[np.float64]:
+        """The inverse in floats, for many values."""
+        return np.linalg.inv(np.array(self.rows, dtype=float))
+
+    def growth(self, size: int) -> Fraction | None:
+        """The worst row: its largest entry over its smallest."""
+        rows = [row for row in self.rows if any(row)]
+        if any(not min(row) for row in rows):
+            return None
+        return max(max(row) / min(row) for row in rows)
+
+    def marginal(self, size: int, part: int) -> Channel | None:
+        """Unknown but for the whole."""
+        return self if part == size else None
+
+    def refusal(self, size: int) -> str:
+        """As many rows as values, and a determinant."""
+        if len(self.rows) != size:
+            return (
+                f"must have a matrix of {size} rows, one per value; it has "
+                f"{len(self.rows)}"
+            )
+        if size > LARGEST:
+            return f"must have at most {LARGEST:,} values for a matrix; got {size:,}"
+        if is_singular(self.rows):
+            return f"must not have a matrix with determinant 0. {_NOTHING}"
+        return ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        return {"matrix": [[str(p) for p in row] for row in self.rows]}
+
+
+@dataclass(frozen=True)
+class Replace:
+    """The truth with this probability, else a draw from a public distribution.
+
+    The unrelated question: "were you born in May?" is such a draw.
+
+    >>> Replace(0.5, [0.5, 0.5]).matrix(2) == Flip("3/4").matrix(2)
+    True
+    """
+
+    kind: ClassVar[str] = "replace"
+    truth: Fraction
+    """With which probability the truth is kept."""
+    instead: tuple[Fraction, ...] | None
+    """How likely each value is otherwise; None: all alike."""
+
+    def __init__(self, truth: Number, instead: Sequence[Number] | None = None) -> None:
+        object.__setattr__(self, "truth", probability(truth, "truth"))
+        shares = None
+        if instead is not None:
+            shares = tuple(probability(p, "instead") for p in instead)
+            if (total := sum(shares)) != 1:
+                raise InputError(f"instead must sum to 1; got {total}.")
+        object.__setattr__(self, "instead", shares)
+
+    def shares(self, size: int) -> tuple[Fraction, ...]:
+        """How likely each value is where the truth is not kept."""
+        return self.instead or (Fraction(1, size),) * size
+
+    def matrix(self, size: int) -> Rows:
+        """Each row: its share, and the truth on the diagonal."""
+        rest = [(1 - self.truth) * q for q in self.shares(size)]
+        return tuple(
+            tuple(rest[y] + (self.truth if x == y else 0) for x in range(size))
+            for y in range(size)
+        )
+
+    def inverse(self, size: int) -> Rows:
+        """Closed form: what was drawn is taken off again."""
+        rest = [(1 - self.truth) * q for q in self.shares(size)]
+        return tuple(
+            tuple(((1 if x == y else 0) - rest[y]) / self.truth for x in range(size))
+            for y in range(size)
+        )
+
+    def growth(self, size: int) -> Fraction | None:
+        """Finite if every value may be drawn."""
+        low = (1 - self.truth) * min(self.shares(size))
+        return 1 + self.truth / low if low else None
+
+    def marginal(self, size: int, part: int) -> Channel | None:
+        """Only `Design` knows which values are one; see `Design.channel_on`."""
+        return self if self.instead is None or part == size else None
+
+    def refusal(self, size: int) -> str:
+        """One share per value, and some truth."""
+        if self.instead is not None and len(self.instead) != size:
+            return f"must have {size} shares in instead; it has {len(self.instead)}"
+        return "" if self.truth else f"must have a truth above 0. {_NOTHING}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        shares = {} if self.instead is None else {"instead": self.instead}
+        return {
+            "replace": str(self.truth),
+            **{k: [str(q) for q in v] for k, v in shares.items()},
+        }
+
+
+_NOTHING = (
+    "Such reports say nothing about the truth, so nothing could be estimated; choose "
+    "another probability, or the unrelated question (Replace)"
+)
+
+CHANNELS = (Keep, Flip, KAry, Matrix, Replace)
+"""All there are."""
+
+KEYS = ("public", "flip", "truth", "matrix", "replace")
+"""What a design file says of a channel, one of them."""
+
+
+def channel_from(keys: Mapping[str, Any], what: str) -> Channel:
+    """The channel that a design's keys describe."""
+    given = [k for k in KEYS if k in keys]
+    if len(given) != 1:
+        raise InputError(
+            f"{what} must have one of {', '.join(KEYS)}; "
+            f"got {' and '.join(given) or 'none'}."
+        )
+    value = keys[given[0]]
+    if "instead" in keys and given[0] != "replace":
+        raise InputError(f"instead of {what} must come with replace; got {given[0]}.")
+    if given[0] == "public":
+        if value is not True:
+            raise InputError(f"public of {what} must be true; got {value!r}.")
+        return Keep()
+    if given[0] == "replace":
+        return Replace(value, keys.get("instead"))
+    makers: dict[str, Any] = {"flip": Flip, "truth": KAry, "matrix": Matrix}
+    made: Channel = makers[given[0]](value)
+    return made
+
+
+def _mixed(size: int, same: Fraction, other: Fraction) -> Rows:
+    return tuple(
+        tuple(same if x == y else other for x in range(size)) for y in range(size)
+    )
+
+
+def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
+    """One value on the diagonal, one on the other; both where they meet."""
+    return tuple(
+        tuple(
+            (same if x == y else Fraction(0))
+            + (opposite if x == size - 1 - y else Fraction(0))
+            for x in range(size)
+        )
+        for y in range(size)
+    )

@@ -1,0 +1,215 @@
+"""The survey service on loopback: a page, its design, and a place for answers.
+
+Python's own HTTP server does: it speaks to a reverse proxy or to this machine, one
+small request at a time. Nothing about who asks is written anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from functools import lru_cache
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import resources
+from socket import SHUT_RDWR, socket
+from threading import BoundedSemaphore
+from time import monotonic
+from typing import Any
+
+from privet.responses.collect.checks import (
+    Malformed,
+    for_browser,
+    largest_body,
+    report_in,
+)
+from privet.responses.collect.store import Refused, Store, token_digest
+
+SECONDS = 10
+"""A connection that is silent for longer is dropped."""
+
+LONGEST = 60
+"""Seconds; an older connection is dropped where others wait for room."""
+
+AT_ONCE = 64
+"""Requests that are served at the same time."""
+
+FILES = {
+    "/": ("survey.html", "text/html; charset=utf-8"),
+    "/survey.js": ("survey.js", "text/javascript; charset=utf-8"),
+    "/draws.js": ("draws.js", "text/javascript; charset=utf-8"),
+    "/survey.css": ("survey.css", "text/css; charset=utf-8"),
+}
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+@lru_cache
+def _file(name: str) -> bytes:
+    return (resources.files("privet.responses.collect") / "static" / name).read_bytes()
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers one request."""
+
+    server: Service
+    timeout = SECONDS
+    protocol_version = "HTTP/1.1"
+    server_version = "privet"
+    sys_version = ""
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Nothing is logged: addresses would tell who answered."""
+
+    def do_GET(self) -> None:
+        """The page and what it needs."""
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # what follows is not read as a request
+        if self.path == "/design.json":
+            self._send(HTTPStatus.OK, self.server.shown, "application/json")
+        elif self.path in FILES:
+            name, kind = FILES[self.path]
+            self._send(HTTPStatus.OK, _file(name), kind)
+        else:
+            self._say(HTTPStatus.NOT_FOUND, "There is no such page.")
+
+    def do_POST(self) -> None:
+        """Take a report."""
+        if self.path != "/answers":
+            self._drop(HTTPStatus.NOT_FOUND, "There is no such page.")
+            return
+        kind = self.headers.get("Content-Type", "").partition(";")[0].strip()
+        if kind != "application/json":
+            self._drop(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "A report must be JSON.")
+            return
+        sizes = self.headers.get_all("Content-Length", [])
+        size = sizes[0] if len(sizes) == 1 else ""
+        coded = "Transfer-Encoding" in self.headers
+        if coded or not size.isascii() or not size.isdigit():
+            self._drop(HTTPStatus.LENGTH_REQUIRED, "The length must be stated.")
+            return
+        if len(size) > 9 or int(size) > self.server.largest:
+            self._drop(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The report is too large.")
+            return
+        self._take(self.rfile.read(int(size)))
+
+    def _take(self, body: bytes) -> None:
+        store = self.server.store
+        try:
+            report, token = report_in(body, store.design)
+            if self.server.tokens and token is None:
+                self._say(HTTPStatus.FORBIDDEN, "An invitation is needed.")
+                return
+            wanted = token is not None and self.server.tokens
+            store.add(report, token_digest(token or "") if wanted else None)
+        except Malformed as error:
+            self._say(HTTPStatus.BAD_REQUEST, str(error))
+        except Refused:
+            self._say(HTTPStatus.FORBIDDEN, "The invitation is unknown, or was used.")
+        except Exception:  # whatever it is, it is not told to strangers
+            self._say(
+                HTTPStatus.SERVICE_UNAVAILABLE, "The answer was not kept. Try again."
+            )
+        else:
+            self._say(HTTPStatus.CREATED, "Kept.")
+
+    def _drop(self, status: HTTPStatus, text: str) -> None:
+        """Refuse without reading what was sent."""
+        self.close_connection = True
+        self._say(status, text)
+
+    def _say(self, status: HTTPStatus, text: str) -> None:
+        content = json.dumps({"message": text}).encode()
+        self._send(status, content, "application/json")
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(content)
+
+
+class Service(ThreadingHTTPServer):
+    """A survey that is open."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(
+        self, address: tuple[str, int], store: Store, *, tokens: bool = False
+    ) -> None:
+        self.store = store
+        self.tokens = tokens
+        self.largest = largest_body(store.design)
+        text = json.dumps(store.design.to_dict(), sort_keys=True)
+        survey = hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.shown = json.dumps(
+            for_browser(store.design, survey, tokens=tokens), ensure_ascii=False
+        ).encode()
+        self._room = BoundedSemaphore(AT_ONCE)
+        self._since: dict[socket, float] = {}
+        super().__init__(address, Handler)
+
+    @property
+    def url(self) -> str:
+        """Where the page is."""
+        host, port = self.server_address[:2]
+        return f"http://{host!s}:{port}/"
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a request, once there is room."""
+        while not self._room.acquire(timeout=1):
+            self._make_room()
+        self._since[request] = monotonic()
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._since.pop(request, None)
+            self._room.release()
+            raise
+
+    def _make_room(self) -> None:
+        """Drop connections that were open for too long, however busy they look."""
+        for request, since in list(self._since.items()):
+            if monotonic() - since > LONGEST:
+                with suppress(OSError):
+                    request.shutdown(SHUT_RDWR)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Make room afterwards."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._since.pop(request, None)
+            self._room.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Somebody hung up, or sent nonsense: nothing is logged."""
+
+
+Ready = Callable[[str], None]
+
+
+def serve(service: Service, ready: Ready) -> None:
+    """Serve until interrupted; what was confirmed is kept in any case."""
+    ready(service.url)
+    try:
+        service.serve_forever(poll_interval=0.2)
+    finally:
+        service.server_close()
+        service.store.close()

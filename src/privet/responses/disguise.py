@@ -1,0 +1,145 @@
+"""Disguising answers: frames in memory, one record, or a file of any size.
+
+Zhan, Chang, Matwin 2004, section 3; draws are exact and come from the secure source.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from privet.engine.protocol import Run
+from privet.engine.randomise import exact_sampling
+from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
+from privet.engine.randomise.randomise_rows import Drawing, Drawn, disguised
+from privet.errors import InputError
+from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
+from privet.responses.design import Design, Group
+from privet.responses.release import code_of
+from privet.table import Table, require_columns
+
+
+def drawn(design: Design) -> tuple[Drawn, ...]:
+    """What is done to each group of a design."""
+    return tuple(Drawn(g.columns, _disguise(design, g)) for g in design.groups)
+
+
+def _disguise(design: Design, group: Group) -> Disguise:
+    sizes = [len(design.question(c)) for c in group.columns]
+    match group.channel:
+        case Keep():
+            return exact_sampling.kept
+        case Flip(truth=truth):
+            return exact_sampling.flipped(truth)
+        case KAry(truth=truth):
+            return exact_sampling.even(truth, sizes)
+        case Replace(truth=truth) as channel:
+            shares = channel.shares(design.size(group.columns))
+            return exact_sampling.replaced(truth, shares, sizes)
+        case Matrix(rows=rows):
+            return exact_sampling.by_matrix(list(zip(*rows, strict=True)), sizes)
+    raise AssertionError(group.channel)
+
+
+def disguise_codes(
+    design: Design, true: Mapping[str, Codes], bits: Bits
+) -> dict[str, Codes]:
+    """The reports for some rows of codes; -1 where a row does not report a column."""
+    return disguised(true, drawn(design), bits, one_of=design.one_of)
+
+
+def answer(
+    design: Design,
+    record: Mapping[str, object],
+    memory: MutableMapping[str, Any] | None = None,
+    bits: Bits | None = None,
+) -> dict[str, str | None]:
+    """One person's report.
+
+    With a memory, a group of questions that was answered the same way before is
+    reported the same way again: asking often does not reveal more. It belongs on the
+    respondent's side: it holds what is true.
+    """
+    kept: MutableMapping[str, Any] = {} if memory is None else memory
+    source = bits or Bits()
+    text = json.dumps(design.to_dict(), sort_keys=True)
+    survey = hashlib.sha256(text.encode()).hexdigest()[:16]
+    groups = drawn(design)
+    if design.one_of:
+        key = f"{survey}:asked"
+        if key not in kept:
+            kept[key] = int(source.below(len(groups), 1)[0])
+        groups = groups[kept[key] : kept[key] + 1]
+    found: dict[str, str | None] = dict.fromkeys(design.columns)
+    for group in groups:
+        true = [design.question(c).code(record.get(c)) for c in group.columns]
+        key = f"{survey}:{json.dumps([group.columns, true])}"
+        if key not in kept:
+            codes = group.disguise([np.array([code]) for code in true], source)
+            reports = dict(zip(group.columns, codes, strict=True))
+            kept[key] = _labels(design, reports)
+        found |= kept[key]
+    return found
+
+
+def _labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]:
+    return {
+        c: None if code[0] < 0 else design.question(c).values[int(code[0])]
+        for c, code in codes.items()
+    }
+
+
+# Files ------------------------------------------------------------------------------
+
+
+def drawing(
+    table: Table,
+    design: Design,
+    path: str,
+    format_: str,
+    *,
+    bits: Bits | None = None,
+    run: Run | None = None,
+) -> Drawing:
+    """What the engine shall draw and write; every value must be declared."""
+    require_columns(design.columns, table.schema, "the design")
+    domains = binned(table, design).domains(list(design.columns), run)
+    codes = {c: _codes(design, c, list(d.labels)) for c, d in domains.items()}
+    return Drawing(
+        path,
+        format_,
+        design.columns,
+        {q.name: q.values for q in design.questions},
+        codes,
+        drawn(design),
+        design.one_of,
+        bits,
+    )
+
+
+def binned(table: Table, design: Design) -> Table:
+    """The table with the design's cut points, and no others."""
+    from dataclasses import replace
+
+    bins = {q.name: q.bins for q in design.questions if q.bins is not None}
+    roles = replace(table.roles, bins=bins)
+    return table.with_roles(roles)
+
+
+def _codes(design: Design, column: str, labels: Sequence[str | None]) -> Codes:
+    question = design.question(column)
+    found = [code_of(question, label) for label in labels]
+    # Bins have a code for missing values whether there are any or not.
+    if None in found and not (question.bins and found.index(None) == 0):
+        wrong = sum(code is None for code in found)
+        raise InputError(
+            f"Column {column!r} must hold values that the design declares; {wrong} of "
+            f"its {len(found)} values are not declared"
+            f"{', a missing one among them' if None in labels else ''}. Add them to "
+            "the design, or say with missing what a missing answer counts as."
+        )
+    return np.array([-2 if code is None else code for code in found], dtype=np.int64)

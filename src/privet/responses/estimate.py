@@ -1,0 +1,275 @@
+"""Shares of the truth from counts of reports: the arithmetic of an estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import inf, isinf, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import EmptyTable, InputError
+from privet.responses.channel_inverse import Tensor, likeliest, undo, variance, weights
+from privet.responses.channels import Matrix
+from privet.responses.design import Piece
+from privet.responses.intervals import certain, hoeffding, wilson
+from privet.values.elimination import EXACT
+from privet.values.exact import Number
+
+FEWEST = 30
+"""Answers from which on an interval is taken from a standard error."""
+
+EXACT_CELLS = 4096
+"""Up to so many cells estimates are computed in fractions first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A share of the truth, and how far to trust it."""
+
+    value: float
+    """The likeliest share: always from 0 to 1."""
+    unbiased: float
+    """Right on average; may lie outside of 0 to 1."""
+    standard_error: float
+    """Of the unbiased estimate: chance of sampling and of the disguise. Infinite for
+    one answer."""
+    interval: tuple[float, float]
+    """Where the truth lies, with the confidence asked for; within 0 to 1."""
+    unclipped: tuple[float, float]
+    """The same interval before it was cut to 0 and 1."""
+    confidence: float = 0.95
+    """How often such intervals hold the truth."""
+    n: int = 0
+    """From how many answers."""
+    note: str = ""
+    """What else must be said."""
+    sure: tuple[float, float] | None = None
+    """A wider one that needs no normal distribution: it holds at least as often."""
+
+    @property
+    def estimable(self) -> bool:
+        """Whether the answers say anything: the interval is narrower than 0 to 1."""
+        return self.interval[1] - self.interval[0] < 1
+
+    @staticmethod
+    def unrelated(
+        first: tuple[int, int],
+        second: tuple[int, int],
+        truths: tuple[Number, Number],
+        *,
+        confidence: Number = 0.95,
+    ) -> tuple[Estimate, Estimate]:
+        """Shares of two questions, one of them unrelated, from two samples.
+
+        Parameters
+        ----------
+        first, second
+            How many said yes, of how many.
+        truths
+            With which probability the question that is meant was answered in each.
+        confidence
+            Of the intervals.
+        """
+        from privet.responses.unrelated_question import two_samples
+
+        return two_samples(first, second, truths, confidence=confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "value": self.value,
+            "unbiased": self.unbiased,
+            "standard_error": None
+            if isinf(self.standard_error)
+            else self.standard_error,
+            "interval": list(self.interval),
+            "unclipped": list(self.unclipped),
+            "confidence": self.confidence,
+            "n": self.n,
+            "sure": None if self.sure is None else list(self.sure),
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        return (
+            f"Estimate({self.value:.4g}, unbiased {self.unbiased:.4g} "
+            f"± {self.standard_error:.2g}, {100 * self.confidence:g}% from {low:.4g} "
+            f"to {high:.4g}, n = {self.n:,})"
+        )
+
+
+def estimated(
+    pieces: tuple[Piece, ...],
+    counts: NDArray[np.int64],
+    where: NDArray[np.bool_],
+    *,
+    confidence: float,
+) -> Estimate:
+    """One share from counts of reports."""
+    return Solved(pieces, counts).estimate(where, confidence=confidence)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """Counts of reports, undone once for all shares that are asked of them."""
+
+    pieces: tuple[Piece, ...]
+    """Between the columns and their reports."""
+    counts: NDArray[np.int64]
+    """How often each combination was reported, one axis per piece."""
+    inside: NDArray[np.bool_] | None = None
+    """Which combinations are there at all; None: all."""
+
+    @cached_property
+    def n(self) -> int:
+        """How many answers there are."""
+        return answers_in(self.counts)
+
+    @cached_property
+    def undone(self) -> Tensor:
+        """Unbiased counts of the truth, in fractions where there are few cells."""
+        long = any(
+            isinstance(p.channel, Matrix) and p.size > EXACT for p in self.pieces
+        )
+        if long or self.counts.size > EXACT_CELLS:
+            return undo(self.pieces, self.counts.astype(float))
+        return undo(self.pieces, self.counts.astype(object) * Fraction(1))
+
+    @cached_property
+    def likeliest(self) -> Tensor:
+        """The likeliest shares."""
+        return likeliest(self.pieces, self.counts)
+
+    def unbiased(self, where: NDArray[np.bool_]) -> float:
+        """The unbiased share of some combinations."""
+        return float(self.undone[where].sum() / self.n)
+
+    def estimate(self, where: NDArray[np.bool_], *, confidence: float) -> Estimate:
+        """The share of some combinations."""
+        n, raw = self.n, self.unbiased(where)
+        weight = weights(self.pieces, where.astype(float))
+        spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
+        error = sqrt(max(spread, 0.0))
+        here = np.ones(weight.shape, bool) if self.inside is None else self.inside
+        seen, counted = self.counts[here], weight[here]
+        usual, sure = intervals(seen, counted, raw, error, confidence)
+        ends, value = clipped(usual), float((self.likeliest * where).sum())
+        return Estimate(
+            min(max(value, 0.0), 1.0),
+            raw,
+            error,
+            ends,
+            usual,
+            confidence,
+            n,
+            _WIDE if ends == (0.0, 1.0) else "",
+            clipped(sure),
+        )
+
+    def ratio(
+        self,
+        both: NDArray[np.bool_],
+        given: NDArray[np.bool_],
+        *,
+        confidence: float,
+    ) -> Estimate:
+        """The share among those for whom something disguised is true.
+
+        By the delta method: a quotient of estimates is not unbiased, and its error is
+        right for many answers.
+        """
+        n, whole = self.n, self.unbiased(given)
+        if whole <= 0:
+            raise InputError(
+                "Not estimable: the share of those that are given is estimated at 0 or "
+                "less. Ask more people."
+            )
+        raw = self.unbiased(both) / whole
+        part, all_ = (weights(self.pieces, e.astype(float)) for e in (both, given))
+        score = (part - raw * all_) / whole
+        spread = float(variance(self.counts / n, score, n)) if n > 1 else inf
+        error = sqrt(max(spread, 0.0))
+        sure = self._sure_ratio(both, given, (part, all_), confidence)
+        usual = sure
+        if n >= FEWEST and error:
+            z = NormalDist().inv_cdf((1 + confidence) / 2)
+            usual = (raw - z * error, raw + z * error)
+        share = float((self.likeliest * given).sum())
+        value = float((self.likeliest * both).sum()) / share if share > 0 else raw
+        ends = clipped(usual)
+        note = _WIDE if ends == (0.0, 1.0) else ""
+        value = min(max(value, 0.0), 1.0)
+        return Estimate(value, raw, error, ends, usual, confidence, n, note, sure)
+
+    def _sure_ratio(
+        self,
+        both: NDArray[np.bool_],
+        given: NDArray[np.bool_],
+        weight: tuple[Tensor, Tensor],
+        confidence: float,
+    ) -> Ends:
+        """Both shares within Hoeffding's bounds at once; their quotient between."""
+        each = (1 + confidence) / 2
+        part, whole = (
+            hoeffding(float(w.max() - w.min()), self.n, each) for w in weight
+        )
+        top, below = self.unbiased(both), self.unbiased(given)
+        low = max(top - part, 0.0) / (below + whole)
+        high = (top + part) / (below - whole) if below > whole else 1.0
+        return clipped((low, high))
+
+
+_WIDE = "Not estimable: the interval is all there is. Ask more people."
+
+
+Ends = tuple[float, float]
+
+
+def intervals(
+    counts: NDArray[np.int64],
+    weight: Tensor,
+    raw: float,
+    error: float,
+    confidence: float,
+) -> tuple[Ends, Ends]:
+    """Where the share lies: as often as it says, and surely as often.
+
+    If reports count one of two numbers only, the share is a straight line of a
+    binomial one, whose intervals (Wilson's, and Clopper and Pearson's) are mapped;
+    otherwise by the standard error, and by Hoeffding's bound.
+    """
+    n = answers_in(counts)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    low, high = float(weight.min()), float(weight.max())
+    upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
+    if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
+        part = int(counts[upper].sum())
+        both = wilson(part, n, z), certain(part, n, confidence)
+        usual, sure = (
+            (low + (high - low) * a, low + (high - low) * b) for a, b in both
+        )
+        return usual, sure
+    half = hoeffding(high - low, n, confidence)
+    sure = raw - half, raw + half
+    if n < FEWEST or not error:  # too few for a standard error to tell anything
+        return sure, sure
+    return (raw - z * error, raw + z * error), sure
+
+
+def clipped(ends: Ends) -> Ends:
+    """An interval cut to 0 and 1."""
+    return min(max(ends[0], 0.0), 1.0), max(min(ends[1], 1.0), 0.0)
+
+
+def answers_in(counts: NDArray[np.int64]) -> int:
+    """How many answers were counted; an error if there are none."""
+    n = int(counts.sum())
+    if not n:
+        raise EmptyTable("Answers must be there to estimate from; there are none.")
+    return n

@@ -1,0 +1,185 @@
+"""Expressions over answers: and, or, not; each is a set of combinations of values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import InputError
+from privet.responses.design import Design
+
+Event = NDArray[np.bool_]
+Meaning = Callable[[dict[str, NDArray[np.int64]]], Event]
+"""Takes the codes of the columns, one array each; gives where the expression holds."""
+
+TOKEN = re.compile(
+    r"""\s*(?: (?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+      | (?P<sign>!=|<>|==|=|\(|\)|,)
+      | (?P<word>[^\s=!<>(),'"]+) )""",
+    re.VERBOSE,
+)
+DEEPEST = 50
+WORDS = ("and", "or", "not", "in")
+
+
+@dataclass(frozen=True)
+class Expression:
+    """What a share is asked of."""
+
+    columns: tuple[str, ...]
+    """The columns it names, each once."""
+    meaning: Meaning
+    """Where it holds."""
+    text: str
+    """As it was written."""
+
+
+@dataclass
+class _Parser:
+    design: Design
+    text: str
+    tokens: list[tuple[str, str]]
+    columns: list[str] = field(default_factory=list)
+    at: int = 0
+    depth: int = 0
+
+    def fail(self, rule: str) -> InputError:
+        return InputError(
+            f"An expression must be such as \"smokes = yes and not age = 'below 30'\"; "
+            f"{rule}"
+        )
+
+    def peek(self) -> tuple[str, str]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "")
+
+    def take(self) -> tuple[str, str]:
+        found = self.peek()
+        self.at += 1
+        return found
+
+    def takes(self, word: str) -> bool:
+        kind, text = self.peek()
+        same = kind in ("word", "sign") and text.lower() == word
+        self.at += same
+        return same
+
+    def either(self) -> Meaning:
+        parts = [self.both()]
+        while self.takes("or"):
+            parts.append(self.both())
+        return lambda codes: np.logical_or.reduce([p(codes) for p in parts])
+
+    def both(self) -> Meaning:
+        parts = [self.one()]
+        while self.takes("and"):
+            parts.append(self.one())
+        return lambda codes: np.logical_and.reduce([p(codes) for p in parts])
+
+    def one(self) -> Meaning:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise self.fail(f"this one is nested more than {DEEPEST} times.")
+        try:
+            return self.inner()
+        finally:
+            self.depth -= 1
+
+    def inner(self) -> Meaning:
+        if self.takes("not"):
+            negated = self.one()
+            return lambda codes: ~negated(codes)
+        if self.takes("("):
+            inside = self.either()
+            if not self.takes(")"):
+                raise self.fail("a bracket is not closed.")
+            return inside
+        return self.comparison()
+
+    def comparison(self) -> Meaning:
+        column = self.value("a column")
+        question = self.design.question(column)
+        if column not in self.columns:
+            self.columns.append(column)
+        if self.takes("in"):
+            wanted = [question.code(v) for v in self.several()]
+            return lambda codes: np.isin(codes[column], wanted)
+        kind, sign = self.take()
+        if kind != "sign" or sign not in ("=", "==", "!=", "<>"):
+            raise self.fail(f"after {column!r} there must be =, != or in.")
+        code = question.code(self.value(f"a value of {column!r}"))
+        if sign in ("!=", "<>"):
+            return lambda codes: codes[column] != code
+        return lambda codes: codes[column] == code
+
+    def several(self) -> list[str]:
+        if not self.takes("("):
+            raise self.fail("after in there must be a list in brackets.")
+        found = [self.value("a value")]
+        while self.takes(","):
+            found.append(self.value("a value"))
+        if not self.takes(")"):
+            raise self.fail("a bracket is not closed.")
+        return found
+
+    def value(self, what: str) -> str:
+        kind, text = self.take()
+        if kind == "quoted":
+            return re.sub(r"\\(.)", r"\1", text[1:-1])
+        if kind != "word":
+            raise self.fail(f"{what} is missing.")
+        return text
+
+
+def parsed(design: Design, text: str) -> Expression:
+    """An expression from its text.
+
+    >>> from privet.releases.channels import KAry
+    >>> from privet.releases.design import Question, independent
+    >>> yes = Question("smokes", ["no", "yes"])
+    >>> parsed(independent([yes], {"smokes": KAry(0.8)}), "not smokes = yes").columns
+    ('smokes',)
+    """
+    parser = _Parser(design, text, _tokens(text))
+    meaning = parser.either()
+    if parser.peek()[0] != "end":
+        raise parser.fail(f"{parser.peek()[1]!r} is too much.")
+    return Expression(tuple(parser.columns), meaning, text)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, at = [], 0
+    while text[at:].strip():
+        match = TOKEN.match(text, at)
+        if match is None:
+            raise InputError(
+                f"An expression must be made of names, values, =, !=, in, and, or, "
+                f"not and brackets; got {text[at:].strip()[0]!r}."
+            )
+        kind = match.lastgroup or ""
+        found.append((kind, match[kind]))
+        at = match.end()
+    return found
+
+
+def equalities(design: Design, wanted: dict[str, object]) -> Expression:
+    """All of some columns having these values."""
+    codes = {c: design.question(c).code(v) for c, v in wanted.items()}
+
+    def meaning(at: dict[str, NDArray[np.int64]]) -> Event:
+        found: Event = np.logical_and.reduce([at[c] == k for c, k in codes.items()])
+        return found
+
+    text = " and ".join(f"{c} = {v}" for c, v in wanted.items())
+    return Expression(tuple(codes), meaning, text)
+
+
+def event(design: Design, columns: Sequence[str], expression: Expression) -> Event:
+    """Where an expression holds, over all combinations of some columns' values."""
+    sizes = [len(design.question(c)) for c in columns]
+    codes = np.indices(sizes, dtype=np.int64)
+    found = expression.meaning(dict(zip(columns, codes, strict=True)))
+    return np.broadcast_to(found, sizes)

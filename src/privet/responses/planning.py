@@ -1,0 +1,212 @@
+"""Before anything is collected: how many answers are needed, and how much truth."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Decimal, localcontext
+from fractions import Fraction
+from math import ceil, inf, sqrt
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from privet.errors import InputError, PrivacyWarning
+from privet.responses.channel_inverse import weights
+from privet.responses.channels import KAry, Keep
+from privet.responses.design import MOST_VALUES, Design, Group, Question
+from privet.responses.expressions import Expression, equalities, event
+from privet.responses.intervals import level
+from privet.values.exact import Number, fraction
+
+DIGITS = 6
+"""Digits of a truth that is worked out; rounded down, so that ε is not passed."""
+
+
+NEAR = 1.1
+"""More questions per person must make errors smaller by more than this factor: they are
+a burden, and answers that were disguised by one draw err together."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """How many answers a question needs."""
+
+    about: str
+    """What is estimated."""
+    answers: int
+    """So many answers make the error small enough, whatever the truth is."""
+    plain: int
+    """So many would do if nothing were disguised."""
+
+
+def answers_needed(
+    design: Design,
+    expression: Expression,
+    *,
+    error: Number,
+    confidence: float = 0.95,
+) -> Need:
+    """How many answers bring a share's interval down to ± error, at worst.
+
+    What a report counts lies between two numbers, so the variance of the mean is at
+    most a quarter of their squared distance, divided by n.
+    """
+    within = fraction(error, "error")
+    if not 0 < within < 1:
+        raise InputError(f"error must lie between 0 and 1; got {within}.")
+    pieces = design.pieces(expression.columns)
+    columns = [c for p in pieces for c in p.columns]
+    where = event(design, columns, expression).reshape([p.size for p in pieces])
+    weight = weights(pieces, where.astype(float))
+    z = NormalDist().inv_cdf((1 + level(confidence)) / 2)
+    half = z / (2 * float(within))
+    spread = float(weight.max() - weight.min())
+    people = ceil(_people(design, columns) * (half * spread) ** 2)
+    return Need(expression.text, people, ceil(half**2))
+
+
+def _people(design: Design, columns: Sequence[str]) -> Fraction:
+    """How many people there are for one who is asked about some columns."""
+    if not design.one_of:
+        return Fraction(1)
+    return Fraction(len(design.groups), len(design.asking(columns)))
+
+
+def every_answer(design: Design, **wanted: Any) -> list[Need]:
+    """The same for the worst value of every disguised question."""
+    found = []
+    for question in design.questions:
+        if question.name in design.public:
+            continue
+        needs = [
+            answers_needed(design, equalities(design, {question.name: v}), **wanted)
+            for v in question.values
+        ]
+        worst = max(needs, key=lambda n: n.answers)
+        found.append(Need(question.name, worst.answers, worst.plain))
+    return found
+
+
+# How much truth ---------------------------------------------------------------------
+
+
+def truth_for(epsilon: Number, size: int) -> Fraction:
+    """The largest truth, in six digits, whose ε is not above the wanted one.
+
+    >>> truth_for("1.0986", 2)
+    Fraction(749997, 1000000)
+    """
+    wanted = fraction(epsilon, "epsilon")
+    if wanted <= 0:
+        raise InputError(f"epsilon must be above 0; got {wanted}.")
+    with localcontext() as context:
+        context.prec = 60
+        grown = (Decimal(wanted.numerator) / Decimal(wanted.denominator)).exp()
+        share = grown / (grown + size - 1)
+        for digits in range(DIGITS, 40):  # a small ε needs more of them
+            steps = (share * 10**digits).to_integral_value(ROUND_FLOOR)
+            if size * (int(steps) - 100) > 10**digits:
+                return Fraction(int(steps), 10**digits)
+    raise InputError(f"epsilon must be larger; got {float(wanted):g}.")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A design with a wanted ε, and how its errors compare."""
+
+    design: Design
+    """What is recommended."""
+    together: float
+    """The worst standard error of one person's answer if everybody answers all."""
+    one_of: float
+    """The same if each answers a part of the questions, drawn at random, or all of
+    them as one."""
+    asked: int
+    """How many of the questions each person answers."""
+
+
+def designed(design: Design, epsilon: Number, target: str | None = None) -> Plan:
+    """The same questions with ε for the whole record, asked in the way that errs least.
+
+    Either everybody answers everything, each question with its part of ε; or each
+    person answers some questions, drawn at random, as one k-ary answer with all of ε.
+    With a small ε that is one question each, with a large one several. With a target
+    what counts are shares of a value and a class together, which naive Bayes needs:
+    the target is asked of everybody then.
+    """
+    if (whole := fraction(epsilon, "epsilon")) <= 0:
+        raise InputError(f"epsilon must be above 0; got {whole}.")
+    secret = [q for q in design.questions if q.name not in design.public]
+    if not secret:
+        raise InputError("A design must disguise something; everything is public.")
+    if target is not None:
+        design.question(target)
+    wanted = [q.name for q in secret if q.name != target]
+    if not wanted:
+        raise InputError(f"A design must disguise more than its target {target!r}.")
+    pairs = [(c,) if target is None else (c, target) for c in wanted]
+    split = _split(design, secret, epsilon)
+    together = _worst(split, pairs)
+    found: list[tuple[float, Design]] = []
+    if not design.public:
+        for parts in range(len(wanted), 0, -1):
+            drawn = _drawn(design, wanted, target, parts, epsilon)
+            if drawn is not None:
+                found.append((_worst(drawn, pairs), drawn))
+    least = min((error for error, _ in found), default=inf)
+    near = (f for f in found if f[0] <= least * NEAR)  # the fewest questions come first
+    one_of, drawn = next(near, (inf, split))
+    best = drawn if one_of < together else split
+    chosen = Design(best.questions, best.groups, title=best.title, one_of=best.one_of)
+    asked = max(len(g.columns) for g in chosen.groups) if chosen.one_of else len(secret)
+    return Plan(chosen, together, one_of, asked)
+
+
+def _split(design: Design, secret: Sequence[Question], epsilon: Number) -> Design:
+    """Everybody answers everything, each question with its part of ε."""
+    part = fraction(epsilon, "epsilon") / len(secret)
+    groups = [Group(q.name, KAry(truth_for(part, len(q)))) for q in secret]
+    groups += [Group(c, Keep()) for c in design.public]
+    return _quietly(design, groups)
+
+
+def _drawn(
+    design: Design,
+    columns: Sequence[str],
+    target: str | None,
+    parts: int,
+    epsilon: Number,
+) -> Design | None:
+    """Each person answers one of so many parts of the questions; None: too large."""
+    groups = []
+    for i in range(parts):
+        first, last = len(columns) * i // parts, len(columns) * (i + 1) // parts
+        some = (*columns[first:last], *([target] if target else []))
+        size = design.size(some)
+        if size > MOST_VALUES:
+            return None
+        groups.append(Group(some, KAry(truth_for(epsilon, size))))
+    return _quietly(design, groups, one_of=parts > 1)
+
+
+def _quietly(design: Design, groups: Sequence[Group], **more: bool) -> Design:
+    """A candidate; what would be said of it is said once it is chosen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        return Design(design.questions, groups, title=design.title, **more)
+
+
+def _worst(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
+    """The largest standard error of a share of some columns, from one answer."""
+    found = []
+    for columns in sets:
+        pieces = design.pieces(columns)
+        one = np.zeros([p.size for p in pieces])
+        one.flat[0] = 1.0
+        weight = weights(pieces, one)
+        spread = float(weight.max() - weight.min()) / 2
+        found.append(spread * sqrt(_people(design, columns)))
+    return max(found)

@@ -1,0 +1,1 @@
+"""What everything is made of: adversaries, beliefs, counts, exact numbers."""

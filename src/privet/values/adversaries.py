@@ -1,0 +1,325 @@
+"""Who might learn something: frozen values, each able to say what it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from operator import index
+from typing import Any, ClassVar
+
+import numpy as np
+
+from privet.errors import InputError, what_exists
+from privet.values import exact
+from privet.values.frozen import Fixed
+from privet.values.schema import names
+
+
+@dataclass(frozen=True)
+class Linker:
+    """Somebody who knows a few columns about a person and looks the rest up.
+
+    >>> Linker(knows=["job", "country"]).words()
+    "someone who knows a person's job and country"
+    """
+
+    kind: ClassVar[str] = "linker"
+    knows: tuple[str, ...] | None = None
+    """The columns known; None: every quasi-identifying column."""
+    knows_any: int | None = None
+    """Instead: any quasi-identifying columns, up to this many; the worst set counts."""
+
+    def __init__(
+        self, knows: str | Sequence[str] | None = None, *, knows_any: int | None = None
+    ) -> None:
+        if knows is not None and knows_any is not None:
+            raise InputError("A linker must have knows or knows_any; got both.")
+        known = None if knows is None else names(knows, "knows")
+        object.__setattr__(self, "knows", known)
+        size = None if knows_any is None else _whole(knows_any, "knows_any", least=1)
+        object.__setattr__(self, "knows_any", size)
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        if self.knows_any is not None:
+            columns = _several(self.knows_any, "column")
+            return f"someone who knows any {columns} of a person"
+        if self.knows is None:
+            return "someone who knows every quasi-identifying column of a person"
+        if not self.knows:
+            return "someone who knows nothing about a person but the table"
+        return f"someone who knows a person's {listed(self.knows)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The linker as a policy writes it."""
+        known = {"knows": _list(self.knows), "knows_any": self.knows_any}
+        return {"against": self.kind} | _given(known)
+
+
+@dataclass(frozen=True)
+class Insider:
+    """Somebody close: rules values out, knows other people, knows who shares a value.
+
+    A number stands for the worst case over all such knowledge.
+
+    >>> Insider(rules_out=1, knows_others=2, same_as=1).words()[:43]
+    'someone who can rule out one value, knows t'
+    """
+
+    kind: ClassVar[str] = "insider"
+    rules_out: int | tuple[str, ...] = 0
+    """l: values the victim does not have."""
+    knows_others: int | Mapping[str, str] = 0
+    """k: people whose value is known."""
+    same_as: int | tuple[str, ...] = 0
+    """m: people who share the victim's value."""
+    victim: str | None = None
+    """Whom the knowledge is about, where it is given itself and not as a number."""
+
+    def __post_init__(self) -> None:
+        self._read("rules_out", partial(names, what="rules_out", noun="value"))
+        self._read("knows_others", _row)
+        self._read("same_as", partial(names, what="same_as", noun="name"))
+        if self.victim is not None and not isinstance(self.victim, str):
+            raise InputError(f"victim must be a name; got {self.victim!r}.")
+        self._refuse_same_people()
+
+    def _refuse_same_people(self) -> None:
+        """The victim, the people known and the companions are different people."""
+        others = self.knows_others if isinstance(self.knows_others, Mapping) else ()
+        same = self.same_as if isinstance(self.same_as, tuple) else ()
+        called = [*others, *same]
+        if called and self.victim is None:
+            raise InputError(
+                "victim must be given where other people are known by name; got none."
+            )
+        called.append(self.victim or "")
+        if twice := sorted({n for n in called if called.count(n) > 1}):
+            raise InputError(
+                "The victim, knows_others and same_as must be different people; "
+                f"got {twice[0]!r} twice."
+            )
+
+    def _read(self, key: str, reader: Callable[[Any], Any]) -> None:
+        """A number stays one; anything else is the knowledge itself."""
+        value = getattr(self, key)
+        known = reader(value) if _is_several(value) else _whole(value, key, least=0)
+        object.__setattr__(self, key, known)
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            f"someone who can rule out {_several(self.rules_out, 'value')}, "
+            f"knows the value of {_several(self.knows_others, 'other person')} and "
+            f"knows {_several(self.same_as, 'person')} with the victim's own value"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The insider as a policy writes it."""
+        known = {
+            "rules_out": _list(self.rules_out),
+            "knows_others": self.knows_others,
+            "same_as": _list(self.same_as),
+            "victim": self.victim,
+        }
+        return {"against": self.kind} | _given(known)
+
+
+MODELS = ("unrestricted", "restricted", "functional", "bag")
+"""Which tables a reconstructor may take for possible."""
+
+WORLDS = ("projected", "full")
+"""Tables of the columns asked about and those that link them; or of all that is shown.
+"""
+
+
+@dataclass(frozen=True)
+class Reconstructor:
+    """Somebody who lists the tables that would give the published views."""
+
+    kind: ClassVar[str] = "reconstructor"
+    model: str = "unrestricted"
+    """Which tables count as possible: one of `MODELS`."""
+    worlds: str = "projected"
+    """What tables are made of: one of `WORLDS`."""
+
+    def __init__(
+        self,
+        model: str | None = None,
+        *,
+        one_row_per_id: bool | None = None,
+        worlds: str = "projected",
+    ) -> None:
+        if model is not None and one_row_per_id is not None:
+            raise InputError(
+                "A reconstructor must have model or one_row_per_id; got both."
+            )
+        if one_row_per_id not in (None, True, False):
+            raise InputError(
+                f"one_row_per_id must be true or false; got {one_row_per_id!r}."
+            )
+        if model is None:
+            model = "restricted" if one_row_per_id else "unrestricted"
+        object.__setattr__(self, "model", _choice(model, MODELS, "model"))
+        object.__setattr__(self, "worlds", _choice(worlds, WORLDS, "worlds"))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        over = ", whole tuples" if self.worlds == "full" else ""
+        return (
+            f"someone who lists the tables behind the views ({self.model} model{over})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reconstructor as a policy writes it."""
+        worlds = {"worlds": self.worlds} if self.worlds != "projected" else {}
+        return {"against": self.kind, "model": self.model} | worlds
+
+
+PRIORS = ("uniform", "any")
+"""Priors that have a name; any: the worst of all, for disguised rows."""
+
+AVERAGING = ("rows", "worlds")
+"""What a Bayesian may average over."""
+
+
+@dataclass(frozen=True)
+class Bayesian:
+    """Somebody with a prior who learns from a classifier or from a disguised row."""
+
+    kind: ClassVar[str] = "bayesian"
+    knows: Mapping[str, str] | tuple[str, ...] | int | None = None
+    """One victim's attributes, a list or number of attributes, or None for all."""
+    sees: Mapping[str, str] | None = None
+    """A disguised row."""
+    prior: str | Mapping[str, Fraction] = "uniform"
+    """Belief over the classes before the release."""
+    averaging: str = "rows"
+    """Over a random row ("rows") or over the possible tables ("worlds")."""
+
+    def __post_init__(self) -> None:
+        _choice(self.averaging, AVERAGING, "averaging")
+        known: Any = self.knows
+        if isinstance(known, Mapping):
+            known = _row(known)
+        elif known is not None:
+            several = _is_several(known)
+            known = (
+                names(known, "knows") if several else _whole(known, "knows", least=0)
+            )
+        object.__setattr__(self, "knows", known)
+        object.__setattr__(self, "sees", None if self.sees is None else _row(self.sees))
+        object.__setattr__(self, "prior", _prior(self.prior))
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return "someone who learns from the published numbers about a person"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The Bayesian as a policy writes it."""
+        prior: object = self.prior
+        if isinstance(self.prior, Mapping):
+            prior = {c: str(p) for c, p in self.prior.items()}
+        known = {"knows": _list(self.knows), "sees": self.sees, "prior": prior}
+        worlds = {"averaging": self.averaging} if self.averaging != "rows" else {}
+        return {"against": self.kind} | _given(known) | worlds
+
+
+Adversary = Linker | Insider | Reconstructor | Bayesian
+"""Everybody a promise may be made against."""
+
+KINDS: dict[str, type[Adversary]] = {
+    c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian)
+}
+"""The adversaries by the word a policy uses for them."""
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words joined as in a sentence.
+
+    >>> listed(["job", "country", "age"])
+    'job, country and age'
+    """
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def cell(value: object) -> str:
+    """A cell as engines show it: its text.
+
+    >>> cell(True), cell(4), cell("x")
+    ('true', '4', 'x')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal | date | np.number):
+        return str(value)
+    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
+
+
+def _row(cells: object) -> Fixed[str, str]:
+    if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
+        raise InputError(
+            f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
+            f"got {cells!r}."
+        )
+    return Fixed({c: cell(v) for c, v in cells.items()})
+
+
+def _prior(prior: object) -> str | Fixed[str, Fraction]:
+    if isinstance(prior, str) and prior in PRIORS:
+        return prior
+    if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
+        raise InputError(
+            "prior must be 'uniform', a probability per class, or 'any' for disguised "
+            f"rows; got {prior!r}."
+        )
+    shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
+    if (total := sum(shares.values())) != 1:
+        raise InputError(f"prior must sum to 1 over the classes; got {total}.")
+    return Fixed(shares)
+
+
+def _choice(value: str, known: Sequence[str], what: str) -> str:
+    if value not in known:
+        raise InputError(
+            f"{what} must be one of {', '.join(known)}; got {value!r}. "
+            f"{what_exists(str(value), known)}"
+        )
+    return value
+
+
+def _is_several(value: object) -> bool:
+    return isinstance(value, str | Mapping | Sequence | set | frozenset)
+
+
+def _whole(value: Any, what: str, *, least: int) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if number < least:
+        raise InputError(
+            f"{what} must be a whole number of at least {least}; got {value!r}."
+        )
+    return number
+
+
+def _several(amount: Any, noun: str) -> str:
+    number = amount if isinstance(amount, int) else len(amount)
+    many = {"person": "people", "other person": "other people"}.get(noun, noun + "s")
+    return f"one {noun}" if number == 1 else f"{number or 'no'} {many}"
+
+
+def _list(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _given(keys: dict[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in keys.items() if v is not None}

@@ -1,0 +1,142 @@
+"""What an adversary believes before and after a release, and the limits set to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from privet.errors import InputError
+from privet.values import exact
+from privet.values.exact import Number
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How sure somebody is, before and after seeing the release.
+
+    >>> Belief("5/24", 0.8)
+    Belief(prior=Fraction(5, 24), posterior=Fraction(4, 5))
+    """
+
+    prior: Fraction
+    """Without the release's help about this one person."""
+    posterior: Fraction
+    """With it."""
+
+    def __init__(self, prior: Number, posterior: Number) -> None:
+        object.__setattr__(self, "prior", exact.probability(prior, "prior"))
+        object.__setattr__(self, "posterior", exact.probability(posterior, "posterior"))
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """A limit on the posterior: *at most* this much, or *below* it.
+
+    >>> Ceiling("1/2").holds(Belief(0, "1/2")), Ceiling(below=0.5).holds(Belief(0, 0.5))
+    (True, False)
+    """
+
+    level: Fraction
+    """Where the limit lies, in (0, 1]."""
+    strict: bool
+    """True for *below*, False for *at most*."""
+
+    def __init__(
+        self, at_most: Number | None = None, *, below: Number | None = None
+    ) -> None:
+        if (at_most is None) == (below is None):
+            got = "none" if below is None else "both"
+            raise InputError(f"Ceiling must have one of at_most and below; got {got}.")
+        word, value = ("below", below) if at_most is None else ("at_most", at_most)
+        level = exact.fraction(value, word)  # type: ignore[arg-type]
+        if not 0 < level <= 1:
+            got = exact.shown(value)
+            raise InputError(f"{word} must be above 0 and at most 1; got {got}.")
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "strict", at_most is None)
+
+    def __repr__(self) -> str:
+        return f"Ceiling({'below=' if self.strict else ''}{str(self.level)!r})"
+
+    def holds(self, belief: Belief) -> bool:
+        """Whether this belief stays within the limit."""
+        if self.strict:
+            return belief.posterior < self.level
+        return belief.posterior <= self.level
+
+    def to_dict(self) -> dict[str, str]:
+        """The limit as a policy writes it."""
+        return {"below" if self.strict else "at_most": str(self.level)}
+
+
+@dataclass(frozen=True)
+class Shift:
+    """No mind is moved across: from below `start` to `end` or more, nor back.
+
+    >>> Shift("0.51", "0.8").holds(Belief("0.5", "0.79"))
+    True
+    """
+
+    start: Fraction
+    """The lower level, in (0, 1)."""
+    end: Fraction
+    """The upper level, above `start`."""
+
+    def __init__(self, start: Number, end: Number) -> None:
+        object.__setattr__(self, "start", exact.fraction(start, "from"))
+        object.__setattr__(self, "end", exact.fraction(end, "to"))
+        if not 0 < self.start < self.end < 1:
+            raise InputError(
+                "from and to must satisfy 0 < from < to < 1; "
+                f"got from = {self.start} and to = {self.end}."
+            )
+
+    def holds(self, belief: Belief) -> bool:
+        """Whether the belief crosses in neither direction."""
+        up = belief.prior < self.start and belief.posterior >= self.end
+        down = belief.prior > self.end and belief.posterior <= self.start
+        return not (up or down)
+
+    def to_dict(self) -> dict[str, str]:
+        """The limit as a policy writes it."""
+        return {"from": str(self.start), "to": str(self.end)}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The posterior stays within a factor of the prior, up and down.
+
+    >>> Ratio(2).holds(Belief("1/2", "1/4")), Ratio(2).holds(Belief("1/2", "1/5"))
+    (True, False)
+    """
+
+    factor: Fraction
+    """At least 1."""
+
+    def __init__(self, factor: Number) -> None:
+        object.__setattr__(self, "factor", exact.fraction(factor, "within"))
+        if self.factor < 1:
+            raise InputError(f"within must be at least 1; got {self.factor}.")
+
+    def holds(self, belief: Belief) -> bool:
+        """Whether both quotients stay within the factor."""
+        low, high = sorted((belief.prior, belief.posterior))
+        return high <= self.factor * low
+
+    def to_dict(self) -> dict[str, str]:
+        """The limit as a policy writes it."""
+        return {"within": str(self.factor)}
+
+
+Limit = Ceiling | Shift | Ratio
+"""The three ways to bound a belief."""
+
+
+def limit_from(keys: Mapping[str, Number]) -> Limit:
+    """The limit that a policy's keys describe."""
+    if "at_most" in keys or "below" in keys:
+        return Ceiling(keys.get("at_most"), below=keys.get("below"))
+    if "within" in keys:
+        return Ratio(keys["within"])
+    return Shift(keys["from"], keys["to"])

@@ -1,0 +1,233 @@
+"""Groups of people who look alike, with the histogram of one column in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.values.contingency import (
+    MOST_KEYS,
+    Codes,
+    Counts,
+    Domain,
+    added,
+    packed,
+    unpacked,
+)
+
+
+def grouped(counts: Counts, by: Sequence[str], about: str) -> Grouped:
+    """Counts as groups over `by` with a histogram of `about` each."""
+    at = [counts.columns.index(c) for c in (*by, about)]
+    domains = [counts.domains[j] for j in at]
+    sizes = [len(d) for d in domains]
+    if prod(sizes) >= MOST_KEYS:
+        return Grouped.of(counts.over([*by, about]), by, about)
+    cells = packed([counts.codes[j] for j in at], sizes, len(counts))
+    return Grouped.from_sorted(domains, *added(cells, counts.n))
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The codes that describe each group, packed into one integer where they fit."""
+
+    sizes: tuple[int, ...]
+    """How many values each column has."""
+    packed: NDArray[np.int64] | None = None
+    """Codes in mixed radix, the last column varying fastest."""
+    plain: tuple[Codes, ...] = ()
+    """One array per column, where packing would overflow."""
+    groups: int = 0
+    """How many groups there are, where nothing is packed."""
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], sizes: Sequence[int], groups: int) -> Keys:
+        """Keys from codes, one array per column."""
+        if prod(sizes) >= MOST_KEYS:
+            return cls(tuple(sizes), None, tuple(columns), groups)
+        return cls(tuple(sizes), packed(columns, sizes, groups))
+
+    def __len__(self) -> int:
+        return self.groups if self.packed is None else len(self.packed)
+
+    def __getitem__(self, group: int) -> tuple[int, ...]:
+        if self.packed is None:
+            return tuple(int(column[group]) for column in self.plain)
+        return tuple(int(c[0]) for c in self.take(np.array([group])).columns())
+
+    def columns(self) -> tuple[Codes, ...]:
+        """The codes, one array per column."""
+        if self.packed is None:
+            return self.plain
+        return tuple(c.astype(np.int64) for c in unpacked(self.packed, self.sizes))
+
+    def take(self, groups: NDArray[np.intp]) -> Keys:
+        """The keys of some groups."""
+        if self.packed is None:
+            plain = tuple(column[groups] for column in self.plain)
+            return Keys(self.sizes, None, plain, len(groups))
+        return Keys(self.sizes, self.packed[groups])
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """Groups of people who look alike, each with the histogram of one column.
+
+    Groups stand in the order of their codes. Row r of the histogram belongs to group
+    g when ``start[g] <= r < start[g + 1]``.
+    """
+
+    by: tuple[Domain, ...]
+    """The columns that make the groups."""
+    about: Domain
+    """The column whose values are counted in each group."""
+    keys: Keys
+    """The codes that describe each group."""
+    total: NDArray[np.int64]
+    """People per group: the sum of its histogram, unless somebody has two values."""
+    start: NDArray[np.intp]
+    """Where each group's histogram begins; one entry more than there are groups."""
+    value: Codes
+    """The code of `about` in each row of the histogram."""
+    n: NDArray[np.int64]
+    """People of the group with that value."""
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+    @cached_property
+    def group(self) -> NDArray[np.intp]:
+        """The group of each row of the histogram."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    @classmethod
+    def of(
+        cls,
+        counts: Counts,
+        by: Sequence[str],
+        about: str,
+        totals: Counts | None = None,
+    ) -> Grouped:
+        """Group counts; `totals` where people, not rows, are counted."""
+        at = [counts.columns.index(c) for c in (*by, about)]
+        domains = [counts.domains[j] for j in at]
+        codes = [counts.codes[j] for j in at]
+        cell = packed(codes, [len(d) for d in domains], len(counts))
+        order = np.argsort(cell)
+        key = cell[order] // max(len(domains[-1]), 1)
+        start = _starts(key)
+        first = order[start[:-1]]
+        sizes = tuple(len(d) for d in domains[:-1])
+        keys = Keys.of([c[first] for c in codes[:-1]], sizes, len(first))
+        n = counts.n[order]
+        total = None if totals is None else _totals(totals, by)
+        return cls._of(domains, keys, start, codes[-1][order], n, total)
+
+    @classmethod
+    def from_sorted(
+        cls,
+        domains: Sequence[Domain],
+        cell: NDArray[np.int64],
+        n: NDArray[np.int64],
+        total: NDArray[np.int64] | None = None,
+    ) -> Grouped:
+        """Groups from packed cells in increasing order, the value counted last."""
+        sizes = tuple(len(d) for d in domains)
+        size = max(sizes[-1], 1)
+        key = (cell.view(np.uint64) // np.uint64(size)).view(np.int64)
+        value = cell - key * size
+        start = _starts(key)
+        keys = Keys(sizes[:-1], key[start[:-1]])
+        return cls._of(domains, keys, start, value, n, total)
+
+    @classmethod
+    def _of(
+        cls,
+        domains: Sequence[Domain],
+        keys: Keys,
+        start: NDArray[np.intp],
+        value: Codes,
+        n: NDArray[np.int64],
+        total: NDArray[np.int64] | None,
+    ) -> Grouped:
+        if total is None:
+            total = np.add.reduceat(n, start[:-1]) if len(keys) else n
+        return cls(tuple(domains[:-1]), domains[-1], keys, total, start, value, n)
+
+    def labels(self, g: int) -> tuple[str | None, ...]:
+        """The values that describe group g."""
+        return tuple(d[k] for d, k in zip(self.by, self.keys[g], strict=True))
+
+    def histogram(self, g: int) -> dict[str | None, int]:
+        """How often each value occurs in group g."""
+        rows = slice(self.start[g], self.start[g + 1])
+        pairs = zip(self.value[rows].tolist(), self.n[rows].tolist(), strict=True)
+        return {self.about[v]: n for v, n in pairs}
+
+    def take(self, groups: NDArray[np.intp]) -> Grouped:
+        """Some of the groups."""
+        inside = np.zeros(len(self), dtype=bool)
+        inside[groups] = True
+        rows = inside[self.group]
+        sizes = np.diff(self.start)[inside]
+        return Grouped(
+            self.by,
+            self.about,
+            self.keys.take(np.flatnonzero(inside)),
+            self.total[inside],
+            np.r_[0, np.cumsum(sizes)].astype(np.intp),
+            self.value[rows],
+            self.n[rows],
+        )
+
+    def __add__(self, other: Grouped) -> Grouped:
+        """Disjoint groups of one table, put together."""
+        both = (self, other)
+        counts = [
+            Counts(
+                (*g.by, g.about),
+                (*(k[g.group] for k in g.keys.columns()), g.value),
+                g.n,
+            )
+            for g in both
+        ]
+        names = [d.name for d in self.by]
+        joined = Counts(
+            counts[0].domains,
+            tuple(
+                np.concatenate([a.astype(np.int64), b.astype(np.int64)])
+                for a, b in zip(counts[0].codes, counts[1].codes, strict=True)
+            ),
+            np.concatenate([c.n for c in counts]),
+        )
+        whole = Grouped.of(joined, names, self.about.name)
+        return replace(whole, total=_merged_totals(whole, both))
+
+
+def _merged_totals(whole: Grouped, parts: Sequence[Grouped]) -> NDArray[np.int64]:
+    """The totals of the parts in the order of the whole."""
+    columns = [
+        np.concatenate(c) for c in zip(*(p.keys.columns() for p in parts), strict=True)
+    ]
+    total = np.concatenate([p.total for p in parts])
+    return total[np.argsort(packed(columns, whole.keys.sizes, len(total)))]
+
+
+def _starts(key: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Where each run of equal keys begins, and the end of the last."""
+    changes = np.flatnonzero(key[1:] != key[:-1]) + 1
+    return np.concatenate([[0] if len(key) else [], changes, [len(key)]]).astype(
+        np.intp
+    )
+
+
+def _totals(totals: Counts, by: Sequence[str]) -> NDArray[np.int64]:
+    """The counts in the order of their codes."""
+    at = [totals.columns.index(c) for c in by]
+    codes, sizes = [totals.codes[j] for j in at], [len(totals.domains[j]) for j in at]
+    return totals.n[np.argsort(packed(codes, sizes, len(totals)))]

@@ -1,0 +1,55 @@
+"""Loops compiled by numba where it is installed (`pip install "privet[fast]"`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from types import FunctionType, ModuleType
+from typing import Any
+
+from privet.microdata.skyline import kernels
+
+SWITCH = "PRIVET_NUMBA"
+"""Set this variable to 0 to do without numba."""
+
+
+def numba() -> Any:
+    """The module, or None where it is missing or switched off."""
+    if os.environ.get(SWITCH) == "0":
+        return None
+    try:
+        return import_module("numba")
+    except ImportError:
+        return None
+
+
+@cache
+def compiled(loop: str) -> Callable[..., Any] | None:
+    """A loop of `privet.microdata.skyline.kernels` made fast; None without numba."""
+    return None if numba() is None else _own()[loop]
+
+
+@cache
+def _own() -> dict[str, Any]:
+    return all_of(kernels)
+
+
+def all_of(module: ModuleType) -> dict[str, Any]:
+    """A module's loops, compiled when first called; they call each other compiled."""
+    made = dict(vars(module))
+    for name, loop in vars(module).items():
+        if isinstance(loop, FunctionType):
+            made[name] = jit(FunctionType(loop.__code__, made, name))
+    return made
+
+
+def jit(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled loop, kept for the next time where there is room to keep it."""
+    module = numba()
+    try:
+        fast: Callable[..., Any] = module.njit(cache=True)(loop)
+    except RuntimeError:
+        fast = module.njit(loop)
+    return fast

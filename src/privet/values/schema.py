@@ -1,0 +1,248 @@
+"""What each column is for: identifier, quasi, sensitive, target; and public bins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
+from privet.values.exact import Number, all_digits, fraction
+from privet.values.frozen import Fixed
+
+KINDS = ("text", "integer", "number", "date", "datetime", "boolean", "other")
+"""The kinds of values a column may hold, as far as privet tells them apart."""
+
+Edge = Number | date
+"""One cut point of a bin."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the engine sees it."""
+
+    name: str
+    """As the source writes it."""
+    kind: str = "text"
+    """One of `KINDS`."""
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Public cut points: a value v falls into the bin with edge <= v < next edge.
+
+    >>> Bins([18, 65]).labels()
+    ('below 18', '18 to below 65', '65 and more')
+    """
+
+    edges: tuple[Fraction, ...] | tuple[date, ...]
+    """Increasing; all numbers or all dates."""
+
+    def __init__(self, edges: Sequence[Edge | str]) -> None:
+        if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
+            raise InputError(
+                f"bins must be a list of edges such as [18, 65]; got {edges!r}."
+            )
+        cuts = _edges(edges)
+        if any(b <= a for a, b in pairwise(cuts)):  # type: ignore[operator]
+            shown = ", ".join(_show(c) for c in cuts)
+            raise InputError(f"bins must be increasing edges; got {shown}.")
+        object.__setattr__(self, "edges", cuts)
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether the edges are dates rather than numbers."""
+        return isinstance(self.edges[0], date)
+
+    def labels(self) -> tuple[str, ...]:
+        """The bins in words, in order: one more than there are edges."""
+        first, last = (
+            ("before", "from {}") if self.are_dates else ("below", "{} and more")
+        )
+        text = [_show(e) for e in self.edges]
+        inner = [f"{a} to {first} {b}" for a, b in pairwise(text)]
+        return (f"{first} {text[0]}", *inner, last.format(text[-1]))
+
+    def to_list(self) -> list[str]:
+        """The edges as text."""
+        return [_show(e) for e in self.edges]
+
+
+LARGEST_EDGE = 10**300
+"""Numbers of tables are floats at the most, which end soon after."""
+
+
+def _edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
+    if any(isinstance(e, date) or _is_iso_date(e) for e in edges):
+        return tuple(_as_date(e) for e in edges)
+    return tuple(_as_number(e) for e in edges)
+
+
+def _is_iso_date(edge: object) -> bool:
+    return isinstance(edge, str) and bool(re.fullmatch(r"....-..-..", edge))
+
+
+def _as_date(edge: object) -> date:
+    if isinstance(edge, date) and not isinstance(edge, datetime):
+        return edge
+    try:
+        return date.fromisoformat(str(edge))
+    except ValueError:
+        raise InputError(
+            "bins must have edges that are all dates such as 1960-01-01, or all "
+            f"numbers; got {edge!r} among dates."
+        ) from None
+
+
+def _as_number(edge: object) -> Fraction:
+    number = fraction(edge, "an edge of bins")  # type: ignore[arg-type]
+    if abs(number) > LARGEST_EDGE:
+        raise InputError(f"an edge of bins must be at most 1e300; got {edge!r}.")
+    return number
+
+
+def _show(edge: Fraction | date) -> str:
+    if not isinstance(edge, Fraction):
+        return edge.isoformat()
+    shortest = repr(float(edge)).removesuffix(".0")
+    return shortest if Fraction(shortest) == edge else all_digits(edge)
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which column is what, before any table is at hand."""
+
+    identifier: tuple[str, ...] = ()
+    """Columns that name a person; never counted, never released."""
+    quasi: tuple[str, ...] = ()
+    """Columns an outsider may know about a person."""
+    sensitive: tuple[str, ...] = ()
+    """Columns nobody should learn about a person."""
+    target: str | None = None
+    """The column the analyst wants to explain; may be a sensitive one."""
+    unit: str | None = None
+    """The column that tells people apart where somebody has several rows."""
+    weight: str | None = None
+    """The column that says how many rows each row stands for."""
+    bins: Mapping[str, Bins] = field(default_factory=dict)
+    """Public cut points of numeric and date columns."""
+
+    def __post_init__(self) -> None:
+        for role in ("identifier", "quasi", "sensitive"):
+            object.__setattr__(self, role, names(getattr(self, role), role))
+        for role in ("target", "unit", "weight"):
+            _one_name(getattr(self, role), role)
+        object.__setattr__(self, "bins", _bins(self.bins))
+        wrong = [rule for _, rule in conflicts(vars(self))]
+        if wrong:
+            raise RoleConflict("\n".join(wrong))
+
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is named, each once."""
+        single = [c for c in (self.target, self.unit, self.weight) if c]
+        named = (*self.identifier, *self.quasi, *self.sensitive, *single, *self.bins)
+        return tuple(dict.fromkeys(named))
+
+
+def conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each role that excludes an earlier one, and the rule it breaks.
+
+    >>> conflicts({"quasi": ("job",), "sensitive": ("job",)})
+    [('sensitive', "Column 'job' must have one role; got quasi and sensitive.")]
+    """
+    claims: dict[str, list[str]] = {}
+    for role in ("identifier", "quasi", "sensitive", "weight", "unit", "target"):
+        for column in names(roles.get(role), role):
+            claims.setdefault(column, []).append(role)
+    found = [
+        (said[-1], f"Column {column!r} must have one role; got {' and '.join(said)}.")
+        for column, said in claims.items()
+        if len(said) > 1 and tuple(said) not in TOGETHER
+    ]
+    if roles.get("unit") and roles.get("weight"):
+        rule = (
+            "unit and weight must not be given together: distinct people are counted, "
+            "or multiplicities added, not both."
+        )
+        found.append(("weight", rule))
+    return found
+
+
+TOGETHER = {("quasi", "target"), ("sensitive", "target"), ("identifier", "unit")}
+"""Roles one column may have at the same time."""
+
+
+def _one_name(value: object, what: str) -> None:
+    if value is not None and (not isinstance(value, str) or not value):
+        raise InputError(f"{what} must be one column name; got {value!r}.")
+
+
+def _bins(bins: object) -> Fixed[str, Bins]:
+    if not isinstance(bins, Mapping):
+        raise InputError(
+            f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
+        )
+    return Fixed({c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()})
+
+
+def names(
+    value: str | Iterable[str] | None, what: str, *, noun: str = "column name"
+) -> tuple[str, ...]:
+    """One name or several, as a tuple without repetition.
+
+    >>> names("job", "quasi"), names(["job", "country"], "quasi")
+    (('job',), ('job', 'country'))
+    """
+    listed = () if value is None else (value,) if isinstance(value, str) else value
+    if isinstance(listed, set | frozenset):
+        listed = sorted(listed, key=str)
+    result: tuple[Any, ...] = tuple(listed) if _is_list(listed) else (listed,)
+    if not all(isinstance(n, str) for n in result):
+        raise InputError(f"{what} must be {noun}s; got {value!r}.")
+    if len(set(result)) < len(result):
+        twice = next(n for n in result if result.count(n) > 1)
+        raise InputError(f"{what} must hold each {noun} once; got {twice!r} twice.")
+    return result
+
+
+def _is_list(value: object) -> bool:
+    """A dictionary could be iterated too, but it says more than its keys."""
+    return isinstance(value, Iterable) and not isinstance(value, Mapping)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns a table has, joined with their roles."""
+
+    columns: tuple[Column, ...]
+    """In the order of the source."""
+    roles: Roles = field(default_factory=Roles)
+    """Each named column exists."""
+
+    def __post_init__(self) -> None:
+        missing = [c for c in self.roles.columns() if c not in self.names]
+        if missing:
+            raise ColumnNotFound(
+                "\n".join(
+                    f"Column {c!r} must exist. {what_exists(c, self.names)}"
+                    for c in missing
+                )
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names."""
+        return tuple(c.name for c in self.columns)
+
+    def role(self, name: str) -> str:
+        """The role of a column in a word, or an empty text."""
+        roles = self.roles
+        for role in ("identifier", "quasi", "sensitive"):
+            if name in getattr(roles, role):
+                return role
+        single = {roles.target: "target", roles.unit: "unit", roles.weight: "weight"}
+        return single.get(name, "")

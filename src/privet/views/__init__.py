@@ -1,0 +1,1 @@
+"""Published views: what somebody learns who puts them together."""

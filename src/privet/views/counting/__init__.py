@@ -1,0 +1,1 @@
+"""Possible and interesting worlds, counted."""

@@ -1,0 +1,258 @@
+"""Tables behind any set of views: the tuples of their join, part by part.
+
+A table that gives the views is a set of join tuples that leaves no view tuple bare.
+Tuples that a view cannot do without are in every table; what they cover is settled.
+Parts of the rest that share no view tuple are independent. Small parts are listed; for
+others a share is bounded by Harris' inequality below and a union bound above.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privet.errors import TooLarge
+from privet.views.counting.share import Share, harris, union_bound
+
+MOST_LISTED = 18
+"""Join tuples of a part whose subsets are listed."""
+
+MOST_JOINED = 300_000
+"""Join tuples that are looked at."""
+
+Row = Mapping[str, int]
+"""A tuple, by column."""
+
+Needing = tuple[Row, tuple[int, ...]]
+"""A join tuple, with the numbers of the view tuples it needs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A part of a join."""
+
+    tuples: tuple[tuple[int, ...], ...]
+    """For each join tuple the numbers of the view tuples it helps to cover."""
+    people: tuple[int, ...]
+    """For each join tuple whom it is about …"""
+    values: tuple[int, ...]
+    """… and the private value."""
+
+    @property
+    def small(self) -> bool:
+        """Whether all tables can be listed."""
+        return len(self.tuples) <= MOST_LISTED
+
+    @cached_property
+    def supports(self) -> dict[tuple[int, int], list[int]]:
+        """The positions of the tuples of each association."""
+        found: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for at, pair in enumerate(zip(self.people, self.values, strict=True)):
+            found[pair].append(at)
+        return dict(found)
+
+    @cached_property
+    def sizes(self) -> dict[int, int]:
+        """How many join tuples cover each view tuple."""
+        found: dict[int, int] = defaultdict(int)
+        for needed in self.tuples:
+            for t in needed:
+                found[t] += 1
+        return dict(found)
+
+    @cached_property
+    def worlds(self) -> NDArray[np.uint32]:
+        """All sets of join tuples that cover the view tuples, as bit masks."""
+        found = np.arange(1 << len(self.tuples), dtype=np.uint32)
+        needs: dict[int, int] = defaultdict(int)
+        for bit, needed in enumerate(self.tuples):
+            for t in needed:
+                needs[t] |= 1 << bit
+        for mask in needs.values():
+            found = found[(found & np.uint32(mask)) != 0]
+        return found
+
+    def mask(self, person: int, value: int | None = None) -> int:
+        """The join tuples of a person, perhaps with one value."""
+        return sum(
+            1 << bit
+            for (i, p), bits in self.supports.items()
+            if i == person and value in (None, p)
+            for bit in bits
+        )
+
+    def share(self, person: int, value: int) -> Share:
+        """The share of worlds that hold an association."""
+        if (person, value) not in self.supports:
+            return Share.of(Fraction(0))
+        if self.small:
+            having = (self.worlds & np.uint32(self.mask(person, value))) != 0
+            return Share.of(Fraction(int(having.sum()), len(self.worlds)))
+        return self.bounded(person, value)
+
+    def only(self, person: int, value: int) -> int:
+        """The worlds in which a person has no other value; the part must be small."""
+        others = np.uint32(self.mask(person) & ~self.mask(person, value))
+        return int(((self.worlds & others) == 0).sum())
+
+    def one_each(self, person: int, value: int) -> tuple[int, int]:
+        """Worlds in which everybody has one value only: with an association, of all."""
+        fits = np.ones(len(self.worlds), dtype=bool)
+        for i in set(self.people):
+            mine = self.worlds & np.uint32(self.mask(i))
+            one = np.zeros(len(mine), dtype=bool)
+            for p in set(self.values):
+                one |= (mine & np.uint32(self.mask(i, p))) == mine
+            fits &= one
+        left = self.worlds[fits]
+        having = (left & np.uint32(self.mask(person, value))) != 0
+        return int(having.sum()), len(left)
+
+    def delta(self, person: int, value: int) -> Fraction:
+        """How unlikely it is, at most, that fair coins cover all without it."""
+        kept = dict(self.sizes)
+        for at in self.supports.get((person, value), ()):
+            for t in self.tuples[at]:
+                kept[t] -= 1
+        return union_bound(Counter(kept.values()))
+
+    def bounded(self, person: int, value: int) -> Share:
+        """Harris below, a union bound over view tuples above."""
+        supports = len(self.supports.get((person, value), ()))
+        return harris(supports, self.delta(person, value))
+
+
+def join(views: Sequence[Sequence[Row]]) -> list[Needing]:
+    """The natural join, each tuple with the numbers of the view tuples it needs."""
+    found: list[Needing] = [({}, ())]
+    offset = 0
+    for view in views:
+        shared = sorted(set(found[0][0]) & set(view[0])) if found and view else []
+        by: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for number, row in enumerate(view):
+            by[tuple(row[c] for c in shared)].append(number)
+        more: list[Needing] = []
+        for left, needed in found:
+            for number in by[tuple(left[c] for c in shared)]:
+                more.append(({**left, **view[number]}, (*needed, offset + number)))
+            if len(more) > MOST_JOINED:
+                raise TooLarge(
+                    "More than two views that no key links are judged up to "
+                    f"{MOST_JOINED} tuples of their join; there are more."
+                )
+        found, offset = more, offset + len(view)
+    return found
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a join comes apart into."""
+
+    certain: frozenset[tuple[int, int]]
+    """Associations that every table holds."""
+    near: Mapping[int, Sequence[Joined]]
+    """The parts with tuples of each person."""
+
+    def share(self, person: int, value: int) -> list[Share]:
+        """The share in each part; an association holds if it does in one of them."""
+        if (person, value) in self.certain:
+            return [Share.of(Fraction(1))]
+        return [j.share(person, value) for j in self.having(person, value)]
+
+    def having(self, person: int, value: int) -> list[Joined]:
+        """The parts that support an association."""
+        return [j for j in self.near.get(person, ()) if (person, value) in j.supports]
+
+    def restricted(self, person: int, value: int) -> Fraction | None:
+        """Among worlds in which a person has one value only; None: there is none."""
+        near = self.near.get(person, ())
+        given = {p for i, p in self.certain if i == person}
+        values = given or {p for j in near for i, p in j.supports if i == person}
+        weights = {p: 1 if given <= {p} else 0 for p in values}
+        for j in near:
+            for p in weights:
+                weights[p] *= j.only(person, p)
+        whole = sum(weights.values())
+        return Fraction(weights.get(value, 0), whole) if whole else None
+
+
+def parts(joined: Iterable[Needing], person: str, secret: str) -> Parts:
+    """A join without what is settled, in connected parts."""
+    rows = list(joined)
+    forced, settled = _settled([needed for _, needed in rows])
+    near: dict[int, list[Joined]] = defaultdict(list)
+    left = [
+        (row, tuple(t for t in needed if t not in settled))
+        for at, (row, needed) in enumerate(rows)
+        if at not in forced
+    ]
+    for group in connected(left):
+        part = _part(group, person, secret)
+        for i in dict.fromkeys(part.people):
+            near[i].append(part)
+    certain = frozenset((rows[at][0][person], rows[at][0][secret]) for at in forced)
+    return Parts(certain, dict(near))
+
+
+def _settled(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], set[int]]:
+    """Join tuples that a view cannot do without, and the view tuples they cover."""
+    only: dict[int, list[int]] = defaultdict(list)
+    for at, needed in enumerate(tuples):
+        for t in needed:
+            only[t].append(at)
+    forced = {ats[0] for ats in only.values() if len(ats) == 1}
+    return forced, {t for at in forced for t in tuples[at]}
+
+
+def _part(group: Sequence[Needing], person: str, secret: str) -> Joined:
+    return Joined(
+        tuple(needed for _, needed in group),
+        tuple(row[person] for row, _ in group),
+        tuple(row[secret] for row, _ in group),
+    )
+
+
+def linked_by_people(
+    joined: Iterable[Needing], person: str, secret: str
+) -> list[Joined]:
+    """A join in parts that share neither view tuples nor people."""
+    marked = [(row, (*needed, -1 - row[person])) for row, needed in joined]
+    groups = [
+        [(row, needed[:-1]) for row, needed in group] for group in connected(marked)
+    ]
+    return [_part(group, person, secret) for group in groups]
+
+
+def connected(rows: Sequence[Needing]) -> list[list[Needing]]:
+    """Tuples that share what they need, directly or through others."""
+    root: dict[int, int] = {}
+
+    def find(t: int) -> int:
+        while root.setdefault(t, t) != t:
+            root[t] = root[root[t]]
+            t = root[t]
+        return t
+
+    for _, needed in rows:
+        for t in needed[1:]:
+            root[find(t)] = find(needed[0])
+    groups: dict[int, list[Needing]] = defaultdict(list)
+    alone: list[list[Needing]] = []
+    for row, needed in rows:
+        if needed:
+            groups[find(needed[0])].append((row, needed))
+        else:
+            alone.append([(row, needed)])
+    return [*groups.values(), *alone]
+
+
+def check_covered(joined: Collection[Needing], views: Sequence[Sequence[Row]]) -> bool:
+    """Whether every view tuple occurs in the join; else no table gives the views."""
+    used = {t for _, needed in joined for t in needed}
+    return len(used) == sum(len(view) for view in views)

@@ -1,0 +1,317 @@
+"""More than two views that bear on an association: exactly where it can be counted.
+
+A chain of three views by its graph, several views on one key by a closed sum, small
+joins by listing; otherwise a share lies between proved bounds, or, where those say
+little, between bounds that draws of the tables give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from privet.engine.projections import Tuples, null_code
+from privet.engine.protocol import Run
+from privet.errors import TooLarge
+from privet.findings import Finding, Reconstruction, Verdict
+from privet.microdata.linkage import Warn
+from privet.values.contingency import Domain
+from privet.views.audit import (
+    MOST_TOLD,
+    association,
+    ends,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
+from privet.views.counting.chained import Chain, chain_of
+from privet.views.counting.general import General, Pair
+from privet.views.counting.general_join import MOST_JOINED, Row
+from privet.views.counting.sampling import ERROR, new_key
+from privet.views.counting.share import Share, either
+from privet.views.counting.stars import Star, star_of
+from privet.views.private_associations import Secret
+from privet.views.reduced import Part
+from privet.views.release import Views
+
+MOST_TUPLES = 200_000
+"""Tuples of a view that are looked at."""
+
+MOST_PAIRS = 20_000
+"""Associations that are judged one by one."""
+
+DRAWN = (
+    "Tables behind {n} such views are too many to count, so {draws:,} of them were "
+    "drawn at random, all equally likely{seed}; the share lies between {low} and "
+    "{high}, but for a chance of {error}."
+)
+TWO_ONLY = (
+    "A secret query with a condition is judged on two views only; {n} bear on it."
+)
+MODEL = (
+    "The {model} model is counted for more than two views only where few tuples are "
+    "joined."
+)
+
+
+def judge(
+    views: Views, secret: Secret, reduced: Sequence[Part], run: Run, warn: Warn
+) -> Finding:
+    """Judge one promise on views that no two of them answer."""
+    if secret.condition is not None:
+        return undecided(secret, TWO_ONLY.format(n=len(reduced)))
+    if secret.model == "bag":
+        return undecided(secret, "The bag model is counted for two views only.")
+    seen = [
+        views.tuples(p.number, sorted(p.columns), run, most=MOST_TUPLES)
+        for p in reduced
+    ]
+    return _Linked(secret, seen, run, warn).finding()
+
+
+@dataclass
+class _Linked:
+    """Several views in codes."""
+
+    secret: Secret
+    seen: Sequence[Tuples]
+    run: Run
+    warn: Warn
+    draws: int = field(default=0)
+
+    def finding(self) -> Finding:
+        secret = self.secret
+        pairs = list(self._pairs())
+        if not pairs:
+            self._warn_of_strangers()
+            return nobody(secret)
+        shares, lost = self._shares(pairs)
+        notes = [refuted(secret, len({i for i, _ in lost}))] if lost else []
+        if len(shares) + len(lost) < len(pairs):
+            return undecided(secret, MODEL.format(model=secret.model))
+        if not shares:
+            return undecided(secret, notes[0])
+        return self._told(pairs, shares, notes)
+
+    def _told(
+        self, pairs: Sequence[Pair], shares: Mapping[Pair, Share], notes: list[str]
+    ) -> Finding:
+        secret = self.secret
+        (person, value), worst = max(
+            shares.items(), key=lambda k: (k[1].high, k[1].low, -k[0][0], -k[0][1])
+        )
+        surest = max(s.low for s in shares.values())
+        above = [pair for pair, s in shares.items() if s.beyond(secret.limit)]
+        if above:  # certain, even if another might be worse
+            worst = replace(worst, low=max(worst.low, surest))
+        if any(s.sampled for s in shares.values()):
+            worst = replace(worst, sampled=True)
+        before = prior(secret, *self._overall())
+        doubt = notes and not above
+        return finding(
+            secret,
+            worst,
+            before,
+            self._witness(worst, person, value, before),
+            bounded=True,
+            notes=[*notes, *self._told_draws(worst)],
+            verdict_=Verdict.BREACH if above else Verdict.UNDECIDED if doubt else None,
+            counts=(len(pairs), len(above), len({i for i, _ in above})),
+            details=self._details(shares),
+        )
+
+    def _told_draws(self, worst: Share) -> list[str]:
+        if not worst.sampled:
+            return []
+        low, high = ends(worst)
+        n = len(self.seen)
+        seed = "" if self.run.seed is None else f" (seed {self.run.seed})"
+        told = {"draws": self.draws, "seed": seed, "error": f"{float(ERROR):.0e}"}
+        return [DRAWN.format(n=n, low=low, high=high, **told)]
+
+    def _details(self, shares: Mapping[Pair, Share]) -> dict[str, Any]:
+        labels = self._domain(self.secret.person), self._domain(self.secret.secret)
+        surest = sorted(shares.items(), key=lambda s: (-s[1].high, s[0]))[:MOST_TOLD]
+        told: dict[str, Any] = {
+            "associations": [
+                association(labels[0][i], labels[1][p], s) for (i, p), s in surest
+            ]
+        }
+        if any(s.sampled for s in shares.values()):
+            told |= {"draws": self.draws, "error": str(ERROR), "seed": self.run.seed}
+        return told
+
+    # Which associations -------------------------------------------------------------
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """Associations that the join supports and the promise is about."""
+        secret = self.secret
+        people = self._asked(secret.person, secret.people)
+        values = self._asked(secret.secret, secret.values)
+        number = 0
+        for i, p in sorted(self._supported):
+            if (people is None or i in people) and (values is None or p in values):
+                if i == self._missing(secret.person):
+                    continue
+                if values is None and p == self._missing(secret.secret):
+                    continue
+                number += 1
+                if number > MOST_PAIRS:
+                    raise TooLarge(
+                        f"At most {MOST_PAIRS} associations of more than two views are "
+                        "judged one by one; there are more. Name some of them in about."
+                    )
+                yield i, p
+
+    def _asked(
+        self, column: str, values: tuple[object, ...] | None
+    ) -> set[int | None] | None:
+        if values is None:
+            return None
+        return {self._domain(column).code(v) for v in values}
+
+    def _domain(self, column: str) -> Domain:
+        return next(t.domains[column] for t in self.seen if column in t.columns)
+
+    def _missing(self, column: str) -> int | None:
+        return null_code(self._domain(column))
+
+    def _warn_of_strangers(self) -> None:
+        secret = self.secret
+        asked = ((secret.person, secret.people), (secret.secret, secret.values))
+        for column, values in asked:
+            for v in values or ():
+                if self._domain(column).code(v) is None:
+                    self.warn(f"Value {v!r} never occurs in column {column!r}.")
+
+    def _overall(self) -> tuple[int, int]:
+        """How many people and values there are."""
+        person, secret = (
+            {
+                row[t.columns.index(c)]
+                for t in self.seen
+                if c in t.columns
+                for row in t.rows
+            }
+            for c in (self.secret.person, self.secret.secret)
+        )
+        return len(person), len(secret)
+
+    # Shares -------------------------------------------------------------------------
+
+    def _shares(self, pairs: Sequence[Pair]) -> tuple[dict[Pair, Share], list[Pair]]:
+        """The shares that are known, and the associations no table of the model has."""
+        known: dict[Pair, Share] = {}
+        lost: list[Pair] = []
+        for pair in pairs:
+            self.run.check()
+            counted, share = self._share(*pair)
+            if counted and share is None:
+                lost.append(pair)
+            elif share is not None:
+                known[pair] = share
+        return self._drawn(pairs, known, lost), lost
+
+    def _share(self, person: int, value: int) -> tuple[bool, Share | None]:
+        """Whether it is counted or bounded; None where no table is left."""
+        model = self.secret.model
+        if model == "unrestricted":
+            return True, self._unrestricted(person, value)
+        chain = self._chain if model == "restricted" else None
+        if chain and (found := chain.restricted(person, value)) is not None:
+            part, whole = found
+            return True, Share.of(Fraction(part, whole)) if whole else None
+        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+            return False, None
+        counted, share = getattr(self._general, model)(person, value)
+        return counted, None if share is None else Share.of(share)
+
+    def _unrestricted(self, person: int, value: int) -> Share:
+        if self._star is not None:
+            return either(self._star.shares(person, value))
+        if self._chain is None:
+            return self._general.share(person, value)
+        if self._chain.tuples > MOST_JOINED:
+            return either(self._chain.bounded(person, value))
+        found = self._chain.shares(person, value)
+        if any(s is None for s in found):
+            return self._general.share(person, value)
+        return either(s for s in found if s is not None)
+
+    def _drawn(
+        self, pairs: Sequence[Pair], known: dict[Pair, Share], lost: Sequence[Pair]
+    ) -> dict[Pair, Share]:
+        """Draws, where bounds decide nothing."""
+        limit, model = self.secret.limit, self.secret.model
+        if self._star is not None and model == "unrestricted":
+            return known
+        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+            return known
+        key, check = new_key(self.run.seed), self.run.check
+        if model == "restricted" and len(known) + len(lost) < len(pairs):
+            left = [p for p in pairs if p not in known and p not in set(lost)]
+            found, self.draws = self._general.drawn_restricted(left, key, check)
+            return known | {pair: s for pair, s in found.items() if s is not None}
+        open_ = limit.level == 1 and not limit.strict  # every bound keeps that
+        wide = [
+            pair
+            for pair, s in known.items()
+            if not s.exact
+            and (open_ or s.beyond(limit) is None)
+            and self._general.is_wide(*pair)
+        ]
+        broken = any(s.beyond(limit) for s in known.values())
+        if model != "unrestricted" or not wide or broken:
+            return known
+        found_, self.draws = self._general.drawn(wide, key, check)
+        return known | found_
+
+    @cached_property
+    def _general(self) -> General:
+        rows: list[list[Row]] = [
+            [dict(zip(t.columns, row, strict=True)) for row in t.rows]
+            for t in self.seen
+        ]
+        return General(rows, self.secret.person, self.secret.secret)
+
+    @cached_property
+    def _chain(self) -> Chain | None:
+        return chain_of(self.secret, self.seen)
+
+    @cached_property
+    def _star(self) -> Star | None:
+        return None if self._chain is not None else star_of(self.secret, self.seen)
+
+    @cached_property
+    def _supported(self) -> set[Pair]:
+        return (self._chain or self._star or self._general).supported()
+
+    # What is told -------------------------------------------------------------------
+
+    def _witness(
+        self, worst: Share, person: int, value: int, before: Share
+    ) -> Reconstruction:
+        secret = self.secret
+        cover = sorted({p for i, p in self._supported if i == person})
+        labels = self._domain(secret.secret)
+        return Reconstruction(
+            knows={secret.person: self._domain(secret.person)[person]},
+            column=secret.secret,
+            value=labels[value],
+            part=worst.high.numerator,
+            whole=worst.high.denominator,
+            prior_part=before.high.numerator,
+            prior_whole=before.high.denominator,
+            counted="tables",
+            model=secret.model,
+            views=len(self.seen),
+            cover=tuple(labels[p] for p in cover[:20]),
+            covered=len(cover),
+            shares={secret.model: worst.high},
+            listed=True,
+        )

@@ -1,0 +1,166 @@
+"""What a promise about views protects: people, values, and perhaps a condition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from privet.errors import InputError
+from privet.policy import Promise
+from privet.policy.view import is_query
+from privet.table import require_columns
+from privet.values.adversaries import Reconstructor
+from privet.values.beliefs import Ceiling
+from privet.views.release import Views
+from privet.views.sql.compiling import Condition
+from privet.views.sql.secret_query import Constant, Query
+
+TABLE = "T"
+"""What secret queries may always call the table."""
+
+Values = tuple[object, ...] | None
+"""Some values of a column; None: all of them."""
+
+
+@dataclass(frozen=True)
+class Secret:
+    """Associations of people with values that nobody should learn."""
+
+    promise: Promise
+    """What was promised."""
+    person: str
+    """The column that says whom it is about."""
+    secret: str
+    """The private column."""
+    people: Values
+    """Which people; None: everybody."""
+    values: Values
+    """Which values; None: all that are not missing."""
+    query: Query | None
+    """A secret query, whose condition must hold too."""
+    limit: Ceiling
+    published: bool = False
+    """Whether one view shows people and values side by side."""
+
+    @property
+    def against(self) -> Reconstructor:
+        """Who must not learn it."""
+        assert isinstance(self.promise.against, Reconstructor)
+        return self.promise.against
+
+    @property
+    def model(self) -> str:
+        """Which tables count; what is published holds in all of them."""
+        return "unrestricted" if self.published else self.against.model
+
+    @property
+    def full(self) -> bool:
+        """Whether worlds are over whole tuples."""
+        return self.against.worlds == "full" and not self.published
+
+    @property
+    def condition(self) -> Condition | None:
+        """What else must hold of a tuple."""
+        where = self.query.where if self.query else None
+        return None if where is None else Condition(where)
+
+    @property
+    def everything(self) -> bool:
+        """Whether every association is meant."""
+        return self.people is None and self.values is None and self.condition is None
+
+    def equal_to(self) -> list[tuple[str, str]]:
+        """Columns and the values the condition asks for by name."""
+        return [
+            (test.column, test.other.text)
+            for test in (self.query.tests() if self.query else ())
+            if test.sign == "="
+            and isinstance(test.other, Constant)
+            and test.other.text is not None
+        ]
+
+    def used(self) -> set[str]:
+        """The columns the condition looks at."""
+        return self.query.used() if self.query else set()
+
+
+def ask(promise: Promise, views: Views) -> Secret:
+    """What a promise about views protects."""
+    if not isinstance(promise.limit, Ceiling):
+        raise InputError(
+            "A promise against a reconstructor must be limited by at_most or below; "
+            f"got {promise.limit!r}."
+        )
+    about = promise.about
+    if is_query(about) and about not in views.table.schema.names:
+        assert isinstance(about, str)
+        return _of_query(promise, views, about, promise.limit)
+    named = _named(promise, views)
+    person, secret = _in_order(list(named), views)
+    return Secret(
+        promise, person, secret, named[person], named[secret], None, promise.limit
+    )
+
+
+def _named(promise: Promise, views: Views) -> dict[str, Values]:
+    """The columns a promise names, with their values; those it leaves out are found."""
+    about, table = promise.about, views.table
+    if isinstance(about, dict):
+        named: dict[str, Values] = {c: _several(v) for c, v in about.items()}
+    elif isinstance(about, str):
+        named = {about: None}
+    else:
+        named = {table.protected(): None if about is None else tuple(about)}
+    if len(named) == 1:
+        named = {_person(views): None, **named}
+    if len(named) != 2:
+        raise InputError(
+            "about must name two columns for a reconstructor, the one that names "
+            f"people and the private one; got {', '.join(map(repr, named))}."
+        )
+    if views.marker is None:  # files lack the columns that no view shows
+        require_columns(list(named), table.schema, "about")
+    return named
+
+
+def _several(values: object) -> Values:
+    if values == "*":
+        return None
+    return tuple(values) if isinstance(values, tuple) else (values,)
+
+
+def _person(views: Views) -> str:
+    """The one column that names people."""
+    found = [c for c in views.roles.identifier if c in views.columns]
+    found = found or list(views.roles.identifier) or [views.roles.unit or ""]
+    if len(found) != 1 or not found[0]:
+        have = f"got {', '.join(map(repr, found))}" if found[0] else "got none"
+        raise InputError(
+            "about must name the column of people too, such as {'name': '*', "
+            f"'problem': '*'}}, unless one is an identifier; {have}."
+        )
+    return found[0]
+
+
+def _in_order(columns: list[str], views: Views) -> tuple[str, str]:
+    """The column of people first: an identifier, else the one named first."""
+    first, second = columns
+    names = {*views.roles.identifier, views.roles.unit}
+    turned = second in names and first not in names
+    return (second, first) if turned else (first, second)
+
+
+def _of_query(promise: Promise, views: Views, text: str, limit: Ceiling) -> Secret:
+    query = views.engine.read_query(text, _called(views))
+    if query.columns[0] == query.columns[1]:
+        raise InputError("A secret query must select two different columns.")
+    person, secret = _in_order(list(query.columns), views)
+    return Secret(promise, person, secret, None, None, query, limit)
+
+
+def _called(views: Views) -> list[str]:
+    """What a query may call the table: T, its file's name, its name in a database."""
+    source = views.table.source
+    stems = [Path(p).name.split(".")[0] for p in source.paths[:1]]
+    called = [source.scan] if source.attach else stems
+    return list(dict.fromkeys([TABLE, *(c for c in called if c)]))

@@ -1,0 +1,122 @@
+"""Views: projections of one table, published without duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from privet.engine.projections import Sides, Tuples
+from privet.engine.protocol import Joining, Run
+from privet.errors import InputError
+from privet.policy import View, views_of
+from privet.table import Table, require_columns
+from privet.values.schema import Roles
+from privet.views.sql.join import Relation
+
+Columns = View | str | Sequence[str]
+"""A view, or the columns of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """What is published of a table: several sets of columns, each as a view.
+
+    >>> import privet as pv
+    >>> from privet.demo.tables import clinic_path
+    >>> patients = pv.read(str(clinic_path()), identifier="name",
+    ...                    sensitive="problem")
+    >>> Views(patients, ["name", "age"], ["age", "job", "problem"])
+    Views(view-1: name, age; view-2: age, job, problem)
+    """
+
+    table: Table
+    """The rows; of views that were loaded, the rows of all their files."""
+    views: tuple[View, ...]
+    """Which columns each view shows."""
+    marker: str | None = None
+    """Of loaded views, the column that says which view a row is of."""
+
+    def __init__(
+        self, table: Table, *views: Columns, marker: str | None = None
+    ) -> None:
+        if not isinstance(table, Table):
+            raise InputError(
+                f"Views must be of a Table, such as read() opens; got "
+                f"{type(table).__name__}."
+            )
+        if not views:
+            raise InputError("There must be at least one view; got none.")
+        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "views", views_of(views))
+        object.__setattr__(self, "marker", marker)
+        for view in self.views:
+            require_columns(view.columns, table.schema, f"view {view.name!r}")
+            if table.roles.weight in view.columns:
+                raise InputError(
+                    f"A view must not show the weight {table.roles.weight!r}: it is "
+                    "published without duplicates."
+                )
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+    def __repr__(self) -> str:
+        shown = [f"{v.name}: {', '.join(v.columns)}" for v in self.views]
+        return f"Views({'; '.join(shown)})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is published, in the order of the table."""
+        shown = {c for v in self.views for c in v.columns}
+        return tuple(c for c in self.table.schema.names if c in shown)
+
+    @property
+    def roles(self) -> Roles:
+        """What the columns are for."""
+        return self.table.roles
+
+    @property
+    def engine(self) -> Joining:
+        """What joins the views."""
+        engine = self.table.engine
+        if not isinstance(engine, Joining):
+            raise InputError(
+                "Views must be of a table that DuckDB reads; "
+                f"{self.table.words} stays elsewhere. Export it as Parquet first."
+            )
+        return engine
+
+    def with_roles(self, roles: Roles) -> Views:
+        """The same views, other roles."""
+        return Views(self.table.with_roles(roles), *self.views, marker=self.marker)
+
+    def relate(self, sides: Sides, run: Run) -> Relation:
+        """Two of the views, joined."""
+        marked = replace(sides, marker=self.marker, weight=self.roles.weight)
+        return self.engine.relate(marked, self.table.recodings, run)
+
+    def tuples(
+        self, number: int, columns: Sequence[str], run: Run, *, most: int
+    ) -> Tuples:
+        """The different tuples of some columns of a view, in codes."""
+        sides = Sides(
+            (),
+            "",
+            "",
+            weight=self.roles.weight,
+            marker=self.marker,
+            views=(number,) * 2,
+        )
+        return self.engine.tuples(columns, sides, self.table.recodings, run, most=most)
+
+    def counted(self, number: int) -> tuple[int, int]:
+        """The rows of a loaded view, and how many of them differ."""
+        view = self.views[number]
+        sides = Sides((), "", "", marker=self.marker, views=(number,) * 2)
+        return self.engine.counted(view.columns, sides, Run())
+
+    def showing(self, *columns: str) -> list[int]:
+        """The numbers of the views that show all of these columns."""
+        return [
+            i for i, view in enumerate(self.views) if set(columns) <= set(view.columns)
+        ]

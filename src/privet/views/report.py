@@ -1,0 +1,129 @@
+"""What views give away about who has what, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from privet.findings import Finding, Reconstruction
+from privet.values.adversaries import listed
+from privet.values.beliefs import Ceiling
+from privet.values.exact import percent
+
+Show = Callable[[str | None], str]
+"""How a cell stands in a sentence."""
+
+Plain = Callable[[str], str]
+"""How a name does."""
+
+MOST_SAID = 10**9
+"""Larger numbers of tables are not said."""
+
+REACH = (
+    "Covered: someone who has these views of the table, knows how they were made, and "
+    "holds every table that gives them for equally likely. Not covered: someone who "
+    "knows more about the people, who holds some tables for likelier, or who has "
+    "another release about the same people."
+)
+
+NUMBERS = {2: "two", 3: "three", 4: "four"}
+
+
+def explain(w: Reconstruction, finding: Finding, show: Show, plain: Plain) -> str:
+    """The association that is surest, and what other models say of it."""
+    ((column, person),) = w.knows.items()
+    limit = getattr(finding.promise, "limit", None)
+    level = limit.level if isinstance(limit, Ceiling) else None
+    holds = f"{show(person)} has {show(w.value)}"
+    share = rounded(w.shares[w.model] or Fraction(0), level)
+    views = f"these {NUMBERS.get(w.views, str(w.views))} views"
+    if w.views == 1:
+        views = "this view"
+    told = {
+        "unrestricted": _counted(w, holds, share, views, show, plain),
+        "restricted": f"If each {plain(column)} has one row, {share} of the tables "
+        f"that would give {views} say that {holds}.",
+        "functional": f"If everybody has one {plain(w.column)}, {share} of the tables "
+        f"that would give {views} say that {holds}.",
+        "bag": f"If rows are matched at random and duplicates are kept, it is {share} "
+        f"that {holds}.",
+    }[w.model]
+    return " ".join([told, *_others(w, column, plain)])
+
+
+def _counted(
+    w: Reconstruction, holds: str, share: str, views: str, show: Show, plain: Plain
+) -> str:
+    if w.shares[w.model] == 1:
+        return f"Every table that would give {views} says that {holds}: 100 %."
+    if w.whole > MOST_SAID or Fraction(w.part, w.whole) != w.shares[w.model]:
+        return f"Of all tables that would give {views}, {share} say that {holds}."
+    where = f"{_where(w, show, plain)} " if any(w.keys) and not w.alone else ""
+    tables = "table" if w.whole == 1 else "tables"
+    first = f"{where}{w.whole:,} {tables} would give {views}"
+    return f"{first}; in {w.part:,} of them {holds}: {share}."
+
+
+def _where(w: Reconstruction, show: Show, plain: Plain) -> str:
+    """The keys in which they meet: elsewhere there may be many more tables."""
+    keys = [
+        listed([f"{plain(c)} is {show(v)}" for c, v in key.items()]) for key in w.keys
+    ]
+    return (
+        f"Where {' or '.join(keys[:3])}," if all(keys) and len(keys) <= 3 else "There,"
+    )
+
+
+def _others(w: Reconstruction, column: str, plain: Plain) -> list[str]:
+    """The other models, beside."""
+    said = []
+    for model, share in w.shares.items():
+        if model == w.model:
+            continue
+        if model == "restricted" and share is None:
+            said.append(f"That each {plain(column)} has one row, the views refute.")
+        elif model == "restricted" and share is not None:
+            said.append(f"If each {plain(column)} has one row: {_chance(share)}.")
+        elif model == "bag" and share is not None:
+            said.append(f"If rows are matched at random: {_chance(share)}.")
+        elif share is not None:
+            said.append(f"If anybody may have several rows: {rounded(share)}.")
+    return said
+
+
+def _chance(share: Fraction) -> str:
+    """One in so many, where it is.
+
+    >>> _chance(Fraction(1, 3)), _chance(Fraction(1)), _chance(Fraction(2, 3))
+    ('1 in 3', 'certain', '67 %')
+    """
+    if share == 1:
+        return "certain"
+    if share.numerator == 1 and share.denominator <= 1000:
+        return f"1 in {share.denominator:,}"
+    return rounded(share)
+
+
+def rounded(share: Fraction, unlike: Fraction | None = None) -> str:
+    """In whole hundredths, where they are not the limit's and not 0 or 100.
+
+    >>> rounded(Fraction(161, 265)), rounded(Fraction(999, 1000))
+    ('61 %', '99.9 %')
+    """
+    whole = round(share * 100)
+    plain = 0 < whole < 100 and (unlike is None or round(unlike * 100) != whole)
+    return f"{whole} %" if plain else percent(share, unlike=unlike)
+
+
+def beyond(finding: Finding, w: Reconstruction) -> str:
+    """How much of the table is beyond the limit."""
+    groups, above = finding.groups, finding.groups_above
+    many = "" if groups == 1 else "s"
+    what = (
+        f"association{many}" if w.listed else f"group{many} of people who share a key"
+    )
+    people = finding.people_above
+    if not people:
+        return f"Nobody is beyond the limit (of {groups:,} {what})."
+    who = "One person is" if people == 1 else f"{people:,} people are"
+    return f"{who} beyond the limit, by {above:,} of {groups:,} {what}."

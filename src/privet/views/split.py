@@ -1,0 +1,332 @@
+"""Other views that keep the promises: which columns they share, and how finely.
+
+What a reconstructor learns depends on what the two views share. So sets of shared
+columns are tried, as they are or in coarser bins, those first that leave the analyst
+the most columns side by side; the first that keep every promise are proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations, islice, product
+from math import prod
+from pathlib import Path
+
+from privet.engine.protocol import Run
+from privet.errors import Infeasible, InputError
+from privet.findings import Audit
+from privet.policy import Policy, Promise
+from privet.release.audit import audit as judge
+from privet.release.audit import bound
+from privet.table import Table, require_columns
+from privet.values.adversaries import Reconstructor, listed
+from privet.values.frozen import Fixed
+from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
+from privet.values.schema import Bins, names
+from privet.views.coarser import Choice, choices
+from privet.views.private_associations import ask
+from privet.views.release import Views
+
+MOST_CANDIDATES = 20_000
+"""Sets of shared columns that are compared by what the analyst keeps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """Two views that keep every promise."""
+
+    views: Views
+    """The views, with the bins they need."""
+    kept: Fraction
+    """The share of pairs of columns that stand in one view; coarse ones count less."""
+    audit: Audit
+    """What a reconstructor learns from them."""
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """At which level of its hierarchy a column is shown, where it is coarser."""
+
+    @property
+    def bins(self) -> Mapping[str, Bins]:
+        """The bins of columns that are shown coarser."""
+        return self.views.roles.bins
+
+    def settled(self, policy: Policy) -> Policy:
+        """A policy for these views, as they are released."""
+        return replace(
+            policy,
+            roles=self.views.roles,
+            views=self.views.views,
+            where={},
+            origin=None,
+        )
+
+
+@dataclass(frozen=True)
+class SplitViews:
+    """Split a table into two views that keep every promise.
+
+    Examples
+    --------
+    >>> import privet as pv
+    >>> from privet.demo.tables import clinic_path
+    >>> patients = pv.read(str(clinic_path()), identifier="name",
+    ...                    sensitive="problem")
+    >>> promise = pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("1/3"))
+    >>> pv.SplitViews(leave_out=["number"]).propose(patients, [promise])[0].views
+    Views(view-1: name; view-2: age, job, problem)
+    """
+
+    together: tuple[tuple[str, ...], ...] = ()
+    """Columns that must stand in one view, set by set."""
+    apart: tuple[tuple[str, ...], ...] = ()
+    """Columns of which no two may stand in one view, set by set."""
+    leave_out: tuple[str, ...] = ()
+    """Columns that are not published."""
+    proposals: int = 3
+    """How many to look for."""
+    max_audits: int = 100
+    """How many sets of shared columns are judged at the most."""
+    hierarchies: Mapping[str, Given | Hierarchy] = field(default_factory=dict)
+    """By column, an ARX file or the levels of each value, to share it more coarsely."""
+
+    def __post_init__(self) -> None:
+        for key in ("together", "apart"):
+            sets = getattr(self, key)
+            if isinstance(sets, str) or not isinstance(sets, Sequence):
+                raise InputError(f"{key} must be lists of columns; got {sets!r}.")
+            made = tuple(names(s, key) for s in sets)
+            object.__setattr__(self, key, made)
+        object.__setattr__(self, "leave_out", names(self.leave_out, "leave_out"))
+        if not isinstance(self.hierarchies, Mapping):
+            raise InputError(
+                f"hierarchies must be a hierarchy per column; got {self.hierarchies!r}."
+            )
+        object.__setattr__(self, "hierarchies", Fixed(self.hierarchies))
+        for key in ("proposals", "max_audits"):
+            value = getattr(self, key)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise InputError(f"{key} must be a whole number from 1; got {value!r}.")
+
+    def propose(
+        self,
+        table: Table,
+        promises: Policy | Promise | Sequence[Promise],
+        *,
+        run: Run | None = None,
+    ) -> list[Proposal]:
+        """Pairs of views that keep every promise, the most useful first."""
+        stated = _promises(promises)
+        method = self
+        if isinstance(promises, Policy):
+            table = bound(table, promises)
+            method = self.for_policy(promises.hierarchy_files())
+        return _Search(method, table, stated, run or Run()).proposals()
+
+    def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
+        """The same with the hierarchies of a policy, where it has none of its own."""
+        return replace(self, hierarchies={**files, **self.hierarchies})
+
+
+def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
+    if isinstance(promises, Policy):
+        given = list(promises.promises)
+    else:
+        given = [promises] if isinstance(promises, Promise) else list(promises)
+    found = [p for p in given if isinstance(p.against, Reconstructor)]
+    if not found:
+        raise InputError(
+            "A table must have promises against a reconstructor to be split into views."
+        )
+    return found
+
+
+@dataclass
+class _Search:
+    """The search for one table."""
+
+    method: SplitViews
+    table: Table
+    promises: list[Promise]
+    run: Run
+    tried: list[Proposal] = field(default_factory=list)
+
+    def proposals(self) -> list[Proposal]:
+        self._check()
+        if not self._needed:  # what shares nothing gives away the least
+            self._floor()
+        found: list[Proposal] = []
+        for shared in islice(self._candidates(), self.method.max_audits):
+            proposal = self._judged(shared)
+            self.tried.append(proposal)
+            if proposal.audit.safe:
+                found.append(proposal)
+            if len(found) == self.method.proposals:
+                break
+        return found or [self._least()]
+
+    def _least(self) -> Proposal:
+        """Views that share as little as they can; or nothing helps."""
+        floor = self._floor()
+        if self._is_allowed({c: Choice() for c in self._needed}):
+            return floor
+        best = min(self.tried, key=lambda p: _reached(p.audit) or 0)
+        raise self._infeasible(best, "that together and apart allow")
+
+    def _floor(self) -> Proposal:
+        floor = self._judged({c: Choice() for c in self._needed})
+        if not floor.audit.safe:
+            what = f"only {listed(self._needed)}" if self._needed else "no column"
+            raise self._infeasible(floor, f"that share {what}")
+        return floor
+
+    def _judged(self, shared: Mapping[str, Choice]) -> Proposal:
+        views = self._views(shared)
+        audit = judge(views, self.promises, progress=self.run.listener)
+        levels = {c: o.level for c, o in shared.items() if o.level}
+        return Proposal(views, self._kept(shared), audit, levels)
+
+    def _check(self) -> None:
+        method, schema = self.method, self.table.schema
+        named = [c for s in (*method.together, *method.apart) for c in s]
+        require_columns([*named, *method.leave_out], schema, "the split")
+        everything = Views(
+            self.table, [c for c in schema.names if c not in self._hidden]
+        )
+        secrets = [ask(p, everything) for p in self.promises]
+        asked = {(a.person, a.secret) for a in secrets}
+        if len(asked) != 1:
+            raise InputError(
+                "Promises must be about one column of people and one private column to "
+                "split a table."
+            )
+        ((self.person, self.secret),) = asked
+        asked_for = {self.person, self.secret}
+        used = {c for a in secrets for c in a.used()} - asked_for
+        shared = {c for a in secrets if not a.full for c in a.used()}
+        self._needed = [c for c in self._others if c in shared]
+        if gone := sorted(used - set(self._others)):
+            raise InputError(
+                f"A secret query must look at columns that are published; it uses "
+                f"{gone[0]!r}, which is left out."
+            )
+        for columns in method.together:
+            if {self.person, self.secret} <= set(columns):
+                raise InputError(
+                    f"together must not hold {self.person!r} and {self.secret!r}: then "
+                    "one view would publish who has what."
+                )
+
+    @property
+    def _hidden(self) -> set[str]:
+        return {*self.method.leave_out, self.table.roles.weight or ""}
+
+    @property
+    def _others(self) -> list[str]:
+        asked = {self.person, self.secret, *self._hidden}
+        return [c for c in self.table.schema.names if c not in asked]
+
+    # Candidates ---------------------------------------------------------------------
+
+    def _candidates(self) -> Iterator[dict[str, Choice]]:
+        """Sets of shared columns that the rules allow, the most useful first."""
+        options = {c: self._options(c) for c in self._others}
+        if prod(map(len, options.values())) > MOST_CANDIDATES:
+            options = {  # too many levels: columns as they are, or not
+                c: [o for o in given if o is None or o == Choice()]
+                for c, given in options.items()
+            }
+        chosen = islice(product(*options.values()), MOST_CANDIDATES)
+        found = [
+            {c: o for c, o in zip(options, some, strict=True) if o is not None}
+            for some in chosen
+        ]
+        allowed = [s for s in found if self._is_allowed(s)]
+        if not allowed:
+            raise InputError(
+                "together and apart must leave some pair of views; they exclude all."
+            )
+        return iter(sorted(allowed, key=lambda s: (-self._kept(s), len(s), list(s))))
+
+    def _options(self, column: str) -> list[Choice | None]:
+        """Not shared, shared as it is, or coarser.
+
+        What a secret query looks at is shared as it is, or nobody could judge it.
+        """
+        if column in self._needed:
+            return [Choice()]
+        given = self.hierarchies.get(column)
+        return [None, *choices(self.table, column, given, self.run)]
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """What values are called at coarser levels, by column."""
+        given = self.method.hierarchies
+        require_columns(list(given), self.table.schema, "hierarchies")
+        return {c: hierarchy_of(h, f"Hierarchy of {c!r}") for c, h in given.items()}
+
+    def _sides(self, shared: Mapping[str, Choice]) -> tuple[list[str], list[str]]:
+        """The columns of both views; what need not be with people is with secrets."""
+        left = [self.person, *shared]
+        with_people = {
+            c for s in self.method.together if self.person in s for c in s
+        } | {
+            b
+            for s in self.method.apart
+            if self.secret in s
+            for b in s
+            if b != self.secret
+        }
+        mine = [c for c in self._others if c in with_people and c not in shared]
+        rest = [c for c in self._others if c not in shared and c not in mine]
+        return [*left, *mine], [*shared, self.secret, *rest]
+
+    def _is_allowed(self, shared: Mapping[str, Choice]) -> bool:
+        sides = [set(side) for side in self._sides(shared)]
+        whole = all(any(set(s) <= side for side in sides) for s in self.method.together)
+        split = not any(
+            {a, b} <= side
+            for s in self.method.apart
+            for a, b in combinations(s, 2)
+            for side in sides
+        )
+        return whole and split
+
+    def _views(self, shared: Mapping[str, Choice]) -> Views:
+        bins = {c: o.bins for c, o in shared.items() if o.bins is not None}
+        roles = replace(self.table.roles, bins={**self.table.roles.bins, **bins})
+        order = self.table.schema.names.index
+        left, right = (sorted(side, key=order) for side in self._sides(shared))
+        relabels = {c: r for c, o in shared.items() if (r := o.relabel) is not None}
+        table = self.table.with_roles(roles).relabelled(relabels)
+        return Views(table, left, right)
+
+    def _kept(self, shared: Mapping[str, Choice]) -> Fraction:
+        """Pairs of columns that stand side by side, by what is left of them."""
+        columns = [self.person, self.secret, *self._others]
+        worth = {c: shared[c].worth if c in shared else Fraction(1) for c in columns}
+        sides = [set(side) for side in self._sides(shared)]
+        pairs = list(combinations(columns, 2))
+        together = [p for p in pairs if any(set(p) <= side for side in sides)]
+        return sum((worth[a] * worth[b] for a, b in together), Fraction(0)) / len(pairs)
+
+    def _infeasible(self, found: Proposal, which: str) -> Infeasible:
+        finding = found.audit.worst
+        reached = _reached(found.audit)
+        shown = "" if reached is None else f", which come to {float(reached):.4g}"
+        return Infeasible(
+            f"No two views keep {finding.promise.name!r}: not even views {which}"
+            f"{shown}. {finding.note}".rstrip(),
+            promise=finding.promise,
+            best=reached,
+            advice=(
+                "Allow more than that, or promise it in the restricted model.",
+                "Leave one of the two columns out of what is published.",
+            ),
+        )
+
+
+def _reached(found: Audit) -> Fraction | None:
+    belief = found.worst.belief
+    return belief.posterior if belief else None

@@ -1,0 +1,367 @@
+"""Every association of two views, without listing any that others are equal to.
+
+All pairs of one key share one probability, so keys are counted by their two sizes.
+Only people in several keys are looked at one by one, and their values only where
+bounds leave a doubt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from math import isinf
+from typing import Any
+
+import numpy as np
+
+from privet.engine import arrow
+from privet.errors import InputError
+from privet.views.sql.join import Relation
+from privet.views.sql.sizes import CLOSE, LOG2, TIE, Bound, Pairs, Sizes
+
+_ROWS = ", count(*) AS rows, count(i) AS named"
+
+
+class Everyone:
+    """The keys of two views by their sizes, and the people in several of them."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self._right = relation.keyed(self._make_right)
+        doing = "people in several keys"
+        self._often = relation.make("often", self._select_often, "i", "counting people")
+        self._where = relation.make("where", self._select_where, "i", doing)
+        self._ids = relation.make("ids", self._select_ids, "i", doing)
+        self._left = relation.make("left", self._select_left, "i", doing)
+        self._keys = relation.make("keys", self._select_keys, "", "counting keys")
+        lost = relation.one(
+            f"SELECT count(*) AS n FROM {self._keys} WHERE m IS NULL OR n IS NULL"
+        )
+        if lost["n"]:
+            raise InputError(
+                "Views must be of one table: every key of one view must occur in the "
+                f"other; {lost['n']} do not."
+            )
+
+    # What is counted ----------------------------------------------------------------
+
+    def _make_right(self) -> str:
+        """The values of each key; of a table also the rows, and those with a person."""
+        relation = self._relation
+        names = ", ".join([*relation.keys, "p"])
+        side, counts = (1, "") if relation.sides.marker else (2, _ROWS)
+        if counts and relation.has_weights:
+            counts += ", CAST(sum(w) AS BIGINT) AS w"
+
+        def select(only: str) -> str:
+            rows = f"SELECT * FROM ({relation.rows(side)}) {only}"
+            pairs = f"SELECT {names}{counts} FROM ({rows}) GROUP BY {names}"
+            return f"SELECT *, {relation.hashed(relation.keys)} AS h FROM ({pairs})"
+
+        return relation.make("right", select, "h", "counting values")
+
+    def _select_often(self, only: str) -> str:
+        """People with several rows."""
+        return (
+            f"SELECT i FROM ({self._relation.rows(0)}) {only} GROUP BY i "
+            "HAVING count(*) > 1"
+        )
+
+    def _select_where(self, only: str) -> str:
+        """The keys of those people; missing ones apart, for = is quicker."""
+        rows = f"SELECT h, i FROM ({self._relation.rows(0)})"
+        named = (
+            f"SELECT r.h, r.i, count(*) AS rows FROM ({rows} {only}) r "
+            f"JOIN {self._often} u ON r.i = u.i GROUP BY r.h, r.i"
+        )
+        if not self._has_missing:
+            return named
+        missing = f"SELECT * FROM ({rows} {only}) WHERE i IS NULL"
+        return (
+            f"{named} UNION ALL SELECT h, any_value(i), count(*) AS rows "
+            f"FROM ({missing}) GROUP BY h"
+        )
+
+    @cached_property
+    def _has_missing(self) -> bool:
+        """Whether people are missing in several rows."""
+        found = self._relation.one(
+            f"SELECT count(*) > count(i) AS some FROM {self._often}"
+        )
+        return bool(found["some"])
+
+    def _select_ids(self, only: str) -> str:
+        """People with several rows: those in one key by key, the others one by one."""
+        people = (
+            "SELECT i, CASE WHEN count(*) = 1 THEN min(h) END AS h, sum(rows) AS rows "
+            f"FROM {self._where} {only} GROUP BY i"
+        )
+        return (
+            "SELECT h, CASE WHEN h IS NULL THEN i END AS i, count(*) AS n, count(i) AS "
+            "named, CAST(sum(rows) AS BIGINT) AS rows, CAST(coalesce(sum(rows) FILTER "
+            f"(WHERE i IS NOT NULL), 0) AS BIGINT) AS named_rows FROM ({people}) "
+            "GROUP BY 1, 2"
+        )
+
+    def _select_left(self, only: str) -> str:
+        return (
+            f"SELECT r.* FROM (SELECT * FROM {self._where} {only}) r JOIN "
+            f"(SELECT i FROM {self._ids} WHERE h IS NULL) u "
+            "ON r.i IS NOT DISTINCT FROM u.i"
+        )
+
+    def _select_keys(self, _only: str) -> str:
+        """Whoever has one row is counted as a row; the others are put right."""
+        rows = f"SELECT h{_ROWS} FROM ({self._relation.rows(0)}) GROUP BY h"
+        if not self._relation.sides.marker:
+            rows = f"SELECT h, rows, named FROM {self._right}"
+        people = (
+            f"SELECT h, rows AS m, named, named AS single FROM ({rows}) UNION ALL "
+            "SELECT h, n - rows, named - named_rows, named - named_rows "
+            f"FROM {self._ids} WHERE h IS NOT NULL UNION ALL "
+            "SELECT h, 1 - rows, CASE WHEN i IS NULL THEN 0 ELSE 1 - rows END, "
+            f"CASE WHEN i IS NULL THEN 0 ELSE -rows END FROM {self._left}"
+        )
+        left = (
+            "SELECT h, CAST(sum(m) AS BIGINT) AS m, CAST(sum(named) AS BIGINT) AS "
+            f"named, CAST(sum(single) AS BIGINT) AS single FROM ({people}) GROUP BY h"
+        )
+        right = (
+            f"SELECT h, count(*) AS n, count(p) AS given FROM {self._right} GROUP BY h"
+        )
+        return (
+            "SELECT coalesce(a.h, b.h) AS h, a.m, a.named, a.single, b.n, b.given "
+            f"FROM ({left}) a FULL JOIN ({right}) b ON a.h = b.h"
+        )
+
+    # Keys ---------------------------------------------------------------------------
+
+    @cached_property
+    def sizes(self) -> list[Sizes]:
+        """Keys that have somebody and some value, by their sizes."""
+        found = self._relation.ask(
+            "SELECT m, n, count(*) AS keys, CAST(sum(CAST(named AS HUGEINT) * given) "
+            "AS VARCHAR) AS pairs, CAST(sum(single) AS BIGINT) AS single "
+            f"FROM {self._keys} WHERE named > 0 AND given > 0 GROUP BY m, n "
+            "ORDER BY m, n"
+        )
+        return [
+            Sizes(r["m"], r["n"], r["keys"], int(r["pairs"]), r["single"])
+            for r in found.to_pylist()
+        ]
+
+    def overall(self) -> tuple[int, int]:
+        """How many people and values there are in all, missing ones included."""
+        found = self._relation.one(
+            f"SELECT (SELECT CAST(sum(m) AS BIGINT) FROM {self._keys}) "
+            f"- (SELECT count(*) FROM {self._left}) "
+            f"+ (SELECT count(*) FROM {self._ids} WHERE h IS NULL) AS people, "
+            f"(SELECT count(*) FROM (SELECT DISTINCT p FROM {self._right})) AS secrets"
+        )
+        return found["people"], found["secrets"]
+
+    def several(self) -> int:
+        """How many people are in several keys."""
+        found = self._relation.one(
+            f"SELECT count(*) AS n FROM {self._ids} WHERE h IS NULL AND i IS NOT NULL"
+        )
+        return int(found["n"])
+
+    def look_at_sizes(self, m: int, n: int) -> tuple[str | None, str | None]:
+        """Look at one key of these sizes from now on; somebody in it, and a value.
+
+        Somebody who is in no other key, if there is such a person.
+        """
+        relation = self._relation
+        key = relation.one(
+            f"SELECT h, single FROM {self._keys} WHERE m = {int(m)} AND n = {int(n)} "
+            "AND named > 0 AND given > 0 ORDER BY single = 0, h LIMIT 1"
+        )
+        relation.look_at([key["h"]])
+        others = f"SELECT i FROM {self._left} WHERE i IS NOT NULL"
+        person = self._first_of("i", relation.sides.person, 0, f"i IN ({others}),")
+        value = self._first_of("p", relation.sides.secret, 1, "")
+        if not key["single"]:
+            self.look_at_person(person)
+        return person, value
+
+    def _first_of(self, cell: str, name: str, side: int, order: str) -> str | None:
+        relation = self._relation
+        found = relation.one(
+            f"SELECT {relation.text(name, cell)} AS v FROM ({relation.rows(side)}) "
+            f"WHERE {cell} IS NOT NULL ORDER BY {order} {cell} LIMIT 1"
+        )
+        return relation.label(name, found["v"])
+
+    def look_at_person(self, person: str | None) -> None:
+        """Look at the keys of somebody who is in several of them from now on."""
+        relation = self._relation
+        whose = relation.wanted(relation.sides.person, [person], "i")
+        keys = relation.ask(f"SELECT h FROM {self._left} WHERE {whose}")
+        relation.look_at(keys["h"].to_pylist())
+
+    def worst_keys(self, kinds: Sequence[int], most: int) -> list[dict[str, Any]]:
+        """The first keys of these sizes, in the order of the sizes given."""
+        relation = self._relation
+        ranks = relation.given(
+            {
+                "z": np.arange(len(kinds)),
+                "m": np.array([self.sizes[z].people for z in kinds], np.int64),
+                "n": np.array([self.sizes[z].secrets for z in kinds], np.int64),
+            }
+        )
+        first = (
+            f"SELECT z.z, k.h, k.m, k.n FROM {self._keys} k JOIN {ranks} z "
+            "ON k.m = z.m AND k.n = z.n WHERE named > 0 AND given > 0 "
+            f"ORDER BY z.z, k.h LIMIT {int(most)}"
+        )
+        often = "NULL AS most, 0"
+        if not relation.sides.marker:
+            n = "r.w" if relation.has_weights else "r.rows"
+            often = f"max({n}) AS most, sum({n})"
+        shown = relation.shown("r")
+        keys = relation.ask(
+            f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
+            f"{often} AS rows FROM ({first}) f JOIN {self._right} r ON f.h = r.h "
+            "GROUP BY ALL ORDER BY ALL"
+        )
+        named = list(zip(relation.keys, relation.sides.key, strict=True))
+        return [
+            {
+                "key": {name: relation.label(name, row[x]) for x, name in named},
+                "people": row["people"],
+                "values": row["secrets"],
+                "kind": kinds[row["z"]],
+                "often": None
+                if row["most"] is None
+                else Fraction(int(row["most"]), int(row["rows"])),
+            }
+            for row in keys.to_pylist()
+        ]
+
+    # People in several keys -----------------------------------------------------------
+
+    def judge_several(self, logs: Sequence[float], beyond: Sequence[bool]) -> None:
+        """Bound what can be learnt of each person in several keys.
+
+        Takes, for each of `sizes`, the logarithm of twice the chance not to meet there,
+        and whether one meeting is beyond the limit already.
+        """
+        relation, sizes = self._relation, self.sizes
+        given = relation.given(
+            {
+                "z": np.arange(len(sizes), dtype=np.int32),
+                "m": np.array([s.people for s in sizes], np.int64),
+                "n": np.array([s.secrets for s in sizes], np.int64),
+                "d": np.array(logs, np.float64),
+                "b": np.array(beyond, np.uint8),
+            }
+        )
+        self._met = relation.make(
+            "met",
+            lambda _: (
+                f"SELECT l.i, l.h, z.z, z.d, z.b > 0 AS b FROM {self._left} l "
+                f"JOIN {self._keys} k ON l.h = k.h JOIN {given} z "
+                "ON k.m = z.m AND k.n = z.n WHERE l.i IS NOT NULL AND k.given > 0"
+            ),
+            "",
+            "people in several keys",
+        )
+        self._people = relation.make(
+            "several",
+            lambda only: (
+                "SELECT i, sum(d) AS d, count(*) AS c, bool_or(b) AS b, false AS seen, "
+                f"sum(d) - count(*) * {LOG2!r} AS l FROM {self._met} {only} GROUP BY i"
+            ),
+            "i",
+            "people in several keys",
+        )
+
+    def surely_beyond(self) -> int:
+        """People in several keys, one of which is beyond the limit by itself."""
+        found = self._relation.one(f"SELECT count(*) AS n FROM {self._people} WHERE b")
+        return int(found["n"])
+
+    def doubtful(self, bound: float) -> list[Pairs]:
+        """Kinds of keys in which people meet a value twice, who may be beyond."""
+        who = f"NOT b AND l <= {_number(bound)}"
+        self._doubted = self._relation.make(
+            "doubted",
+            lambda _: self._select_pairs(who),
+            "",
+            "people in several keys",
+        )
+        return self._pairs(f"SELECT * FROM {self._doubted}")
+
+    def contenders(self, best: Bound, most: int) -> list[Pairs] | None:
+        """Those who may meet a value more surely, a few at a time; None: no more.
+
+        Nobody comes twice. Logarithms that are close tell little of the chances that
+        keys add to 1/2 each; of as many keys the sums of those decide.
+        """
+        surer = (
+            f"(l < {_number(best.log - CLOSE)} OR (l < {_number(best.log + CLOSE)} AND "
+            f"(c <> {int(best.keys)} OR d < {_number(best.part * (1 + TIE))})))"
+        )
+        left = self._relation.one(
+            f"SELECT count(*) AS n FROM {self._people} WHERE NOT seen AND {surer}"
+        )
+        return self._first(surer, most) if left["n"] else None
+
+    def _first(self, surer: str, most: int) -> list[Pairs]:
+        relation = self._relation
+        relation.session.ask(
+            f"CREATE OR REPLACE TEMP TABLE pv_first AS SELECT i FROM {self._people} "
+            f"WHERE NOT seen AND {surer} ORDER BY l, d LIMIT {int(most)}"
+        )
+        relation.session.ask(
+            f"UPDATE {self._people} SET seen = true WHERE i IN (SELECT i FROM pv_first)"
+        )
+        return self._pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
+
+    def _select_pairs(self, who: str) -> str:
+        return (
+            "SELECT t.i, r.p, list(t.z ORDER BY t.z) AS zs FROM "
+            f"(SELECT i FROM {self._people} WHERE {who}) s JOIN {self._met} t "
+            f"ON s.i = t.i JOIN {self._right} r ON t.h = r.h "
+            "WHERE r.p IS NOT NULL GROUP BY t.i, r.p"
+        )
+
+    def _pairs(self, pairs: str) -> list[Pairs]:
+        relation, sides = self._relation, self._relation.sides
+        person = relation.text(sides.person, "first.i")
+        secret = relation.text(sides.secret, "first.p")
+        found = relation.ask(
+            f"SELECT zs, {person} AS i, {secret} AS p FROM (SELECT zs, "
+            "min({'i': i, 'p': p}) AS first "
+            f"FROM ({pairs}) GROUP BY zs)",
+            "people in several keys",
+        )
+        return [
+            Pairs(
+                tuple(r["zs"]),
+                relation.label(sides.person, r["i"]),
+                relation.label(sides.secret, r["p"]),
+            )
+            for r in found.to_pylist()
+        ]
+
+    def people_with(self, kinds: Sequence[tuple[int, ...]]) -> int:
+        """Doubtful people who meet some value in one of these kinds of keys."""
+        if not kinds:
+            return 0
+        session = self._relation.session
+        session.register("pv_kinds_given", arrow.frame(zs=arrow.lists(kinds)))
+        try:
+            found = self._relation.one(
+                f"SELECT count(DISTINCT e.i) AS n FROM {self._doubted} e "
+                "JOIN pv_kinds_given g ON e.zs = g.zs"
+            )
+        finally:
+            session.unregister("pv_kinds_given")
+        return int(found["n"])
+
+
+def _number(bound: float) -> str:
+    return "CAST('-inf' AS DOUBLE)" if isinf(bound) else repr(bound)

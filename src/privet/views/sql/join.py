@@ -1,0 +1,292 @@
+"""Two views of one table, joined: who shares a key with which values, and how many.
+
+Keys are told apart by a 64-bit hash, which is checked to be different for different
+keys, so composite and missing keys cost nothing extra. Missing people and values are
+nodes like others. What does not fit into memory is counted in hash parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from privet.engine import arrow, sql, text_types
+from privet.engine.counting.counter import PARTS
+from privet.engine.duckdb.session import too_little_memory
+from privet.engine.failures import DoesNotFit
+from privet.engine.projections import Columns, Rows, Sides
+from privet.engine.protocol import Recoding, Run
+from privet.engine.row_filter import TYPED, typed
+from privet.errors import TooLarge
+
+MOST_LABELS = 10_000_000
+"""Values of a column that a condition looks at one by one."""
+
+SALTS = 8
+"""Hashes that are tried until no two keys share one."""
+
+
+_numbers = count()
+
+
+class Relation:
+    """Two views of one source, joined on what they share."""
+
+    def __init__(
+        self,
+        places: Columns,
+        sides: Sides,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+    ) -> None:
+        self.sides, self.run = sides, run
+        self.recodings = recodings
+        self.session = places.session
+        self.places = places
+        used = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
+        self.coded = places.coded(used, recodings, run)
+        self._salt = 0
+        self._number = next(_numbers)
+        self._made: list[str] = []
+        self._near = ""
+
+    def owning(self, table: str) -> Relation:
+        """The same, which drops this table, too, in the end."""
+        self._made.append(table)
+        return self
+
+    def close(self) -> None:
+        """Drop what was made."""
+        for table in self._made:
+            self.session.ask(f"DROP TABLE IF EXISTS {table}")
+        self._made.clear()
+
+    def __enter__(self) -> Relation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # Rows ---------------------------------------------------------------------------
+
+    @property
+    def keys(self) -> list[str]:
+        """How statements call the columns of the key."""
+        return [f"x{i}" for i in range(len(self.sides.key))]
+
+    def rows(self, side: int, *, full: bool = False) -> str:
+        """The rows of one side (2: both): node, key, the key's hash, and weight."""
+        if self._near and not full:
+            of = f"coalesce(side, {side}) = {side}"
+            return f"SELECT * FROM {self._near} WHERE {of}"
+        sides = self.sides
+        named = dict(zip(self.keys, sides.key, strict=True))
+        nodes = {"i": sides.person, "p": sides.secret}
+        named |= {n: c for n, c in nodes.items() if side in ("ip".index(n), 2)}
+        extra = (sides.left, sides.right)[side] if full else ()
+        named |= {f"e{j}": name for j, name in enumerate(extra)}
+        rows = Rows(self.places, self.coded, named)
+        cells = [rows.cell(name) for name in sides.key]
+        weight = self.places.weight(sides.weight)
+        more = [f"{self.hashed(cells)} AS h", f"{weight} AS w"]
+        only = []
+        if sides.weight:
+            only.append(f"{weight} > 0")
+        if sides.marker:
+            at = self.places.position(sides.marker)
+            only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[side]}'")
+        return rows.select(more, only)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether a row may stand for several."""
+        return bool(self.sides.weight) or self.places.holds_codes
+
+    def look_at(self, hashes: Sequence[int]) -> None:
+        """From now on, only at the rows of some keys, which are copied."""
+        self._near = ""
+        among = ", ".join(str(int(h)) for h in hashes)
+        names = ", ".join([*self.keys, "h"])
+        views = [
+            f"SELECT {names}, {cells}, sum(w) AS w FROM ({rows}) WHERE h IN ({among}) "
+            "GROUP BY ALL"
+            for rows, cells in self._nearby()
+        ]
+        select = " UNION ALL BY NAME ".join(views)
+        self._near = self.make("near", lambda _: select, "", "reading keys")
+
+    def _nearby(self) -> list[tuple[str, str]]:
+        """Rows and what to keep of them: of a table in one go, of files for each."""
+        if self.sides.marker:
+            cells = ("i, NULL AS p, 0 AS side", "p, NULL AS i, 1 AS side")
+            return [(self.rows(side), cell) for side, cell in enumerate(cells)]
+        return [(self.rows(2), "i, p, NULL AS side")]
+
+    def hashed(self, cells: Sequence[str]) -> str:
+        """The hash of a key."""
+        if not cells:
+            return "CAST(0 AS UBIGINT)"
+        return f"hash({', '.join([*cells, str(self._salt)] if self._salt else cells)})"
+
+    # Statements ---------------------------------------------------------------------
+
+    def make(
+        self, name: str, select: Callable[[str], str], cut: str, doing: str
+    ) -> str:
+        """A table of our own; where it does not fit, made in hash parts.
+
+        `select` takes a condition that cuts its rows by the hash of `cut`.
+        """
+        table = f"pv_{name}_{self._number}_{len(self._made)}"
+        self._made.append(table)
+        for parts in PARTS if cut else (1,):
+            try:
+                self._filled(table, select, cut, parts, doing)
+            except DoesNotFit:
+                continue
+            return table
+        raise too_little_memory()
+
+    def _filled(
+        self, table: str, select: Callable[[str], str], cut: str, parts: int, doing: str
+    ) -> None:
+        first = f"CREATE OR REPLACE TEMP TABLE {table} AS "
+        for part in range(parts):
+            only = f"WHERE hash({cut}) % {parts} = {part}" if parts > 1 else ""
+            step = doing if parts == 1 else f"{doing}, part {part + 1} of {parts}"
+            head = first if part == 0 else f"INSERT INTO {table} "
+            self._watched(partial(self._execute, head + select(only)), step)
+
+    def _execute(self, statement: str) -> None:
+        self.session.con.execute(statement)
+
+    def ask(self, statement: str, doing: str = "counting") -> pa.Table:
+        """What a statement selects."""
+        try:
+            return self._watched(partial(self.session.fetch, statement), doing)
+        except DoesNotFit:
+            pass
+        raise too_little_memory()
+
+    def _watched(self, work: Callable[[], Any], doing: str) -> Any:
+        return self.session.watched(work, self.run, doing, (1, 1))
+
+    def one(self, statement: str) -> Any:
+        """The first row a statement selects, or None."""
+        found = self.ask(statement)
+        return found.slice(0, 1).to_pylist()[0] if len(found) else None
+
+    def keyed(self, build: Callable[[], str]) -> str:
+        """A table with the columns of the key and h; keys must not share a hash."""
+        names = ", ".join([*self.keys, "h"])
+        for salt in range(SALTS):
+            self._salt = salt
+            table = build()
+            same = self.one(
+                "SELECT count(*) = count(DISTINCT h) AS same FROM "
+                f"(SELECT DISTINCT {names} FROM {table})"
+            )
+            if same["same"] or not self.keys:
+                return table
+        raise AssertionError("keys cannot be told apart")
+
+    def with_choices(self) -> int:
+        """How many keys have at least two people and two values."""
+        several = [
+            f"SELECT h FROM (SELECT DISTINCT h, {node} FROM ({self.rows(side)})) "
+            "GROUP BY h HAVING count(*) > 1"
+            for side, node in enumerate("ip")
+        ]
+        found = self.one(
+            f"SELECT count(*) AS n FROM ({several[0]}) a JOIN ({several[1]}) b "
+            "ON a.h = b.h"
+        )
+        return int(found["n"])
+
+    def overall(self) -> tuple[int, int]:
+        """How many people and values there are in all, missing ones included."""
+        counted = [
+            f"(SELECT count(*) FROM (SELECT DISTINCT {node} FROM ({self.rows(side)})))"
+            for side, node in enumerate("ip")
+        ]
+        found = self.one(f"SELECT {counted[0]} AS people, {counted[1]} AS secrets")
+        return found["people"], found["secrets"]
+
+    # Values -------------------------------------------------------------------------
+
+    def text(self, name: str, cell: str) -> str:
+        """A cell as the table shows it; codes are shown by `label`."""
+        if name in self.coded:
+            return cell
+        text = f"CAST({cell} AS VARCHAR)"
+        if self.places.kind(name) == "number":
+            zero = f"CAST(abs({cell}) AS VARCHAR)"  # which may have a sign
+            return f"CASE WHEN {cell} = 0 THEN {zero} ELSE {text} END"
+        return text
+
+    def shown(self, alias: str) -> list[str]:
+        """The columns of the key, as they are shown."""
+        return [
+            f"{self.text(name, f'{alias}.{x}')} AS {x}"
+            for x, name in zip(self.keys, self.sides.key, strict=True)
+        ]
+
+    def label(self, name: str, cell: Any) -> str | None:
+        """What `text` gave, as the table shows it."""
+        if cell is None or name not in self.coded:
+            return None if cell is None else str(cell)
+        return self.coded[name].domain[int(cell)]
+
+    def wanted(self, name: str, values: Sequence[object], cell: str) -> str:
+        """A condition: the cell has one of these values."""
+        if name in self.coded:
+            codes = [self.coded[name].domain.code(v) for v in values]
+            return _among(cell, [c for c in codes if c is not None], None in values)
+        given = self.given({"v": [_text(v) for v in values]})
+        kind = self.places.kind(name)
+        select = f"SELECT DISTINCT v FROM {given}"
+        if kind in TYPED:
+            select = typed(given, self.places.type_of(name), kind)
+        else:
+            cell = text_types.text_of(cell, textual=kind == "text", json=False)
+        same = sql.DUCKDB.same.format(a="w.v", b=cell)
+        return f"EXISTS (SELECT 1 FROM ({select}) w WHERE {same})"
+
+    def labels(self, name: str) -> str:
+        """A table of a coded column's codes and the texts they stand for."""
+        domain = self.coded[name].domain
+        if len(domain) > MOST_LABELS:
+            raise TooLarge(
+                f"A condition on {name!r} must compare at most {MOST_LABELS} values; "
+                f"it has {len(domain)}."
+            )
+        codes = np.arange(len(domain), dtype=np.uint32)
+        return self.given({"code": codes, "label": list(domain.labels)})
+
+    def given(self, columns: Mapping[str, Any]) -> str:
+        """A small table of our own with these columns; texts unless they are arrays."""
+        table = f"pv_given_{self._number}_{len(self._made)}"
+        made = {
+            name: arrow.integers(v) if isinstance(v, np.ndarray) else arrow.texts(v)
+            for name, v in columns.items()
+        }
+        self.session.register(f"{table}_frame", arrow.frame(**made))
+        self.session.ask(f"CREATE TEMP TABLE {table} AS SELECT * FROM {table}_frame")
+        self.session.unregister(f"{table}_frame")
+        self._made.append(table)
+        return table
+
+
+def _among(cell: str, codes: Sequence[int], missing: bool) -> str:
+    tests = [f"{cell} IN ({', '.join(map(str, codes))})"] if codes else []
+    tests += [f"{cell} IS NULL"] if missing else []
+    return f"({' OR '.join(tests)})" if tests else "false"
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,275 @@
+"""Secret queries: one SELECT over the table, read by the engine and never run.
+
+DuckDB parses the text; what it found is looked through piece by piece, and only what
+is known here becomes a condition. Constants reach statements as a table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from privet.engine import arrow
+from privet.engine.duckdb.session import Session
+from privet.errors import ColumnNotFound, InputError, what_exists
+
+COMPARED = {
+    "COMPARE_EQUAL": "=",
+    "COMPARE_NOTEQUAL": "<>",
+    "COMPARE_LESSTHAN": "<",
+    "COMPARE_GREATERTHAN": ">",
+    "COMPARE_LESSTHANOREQUALTO": "<=",
+    "COMPARE_GREATERTHANOREQUALTO": ">=",
+    "COMPARE_DISTINCT_FROM": "IS DISTINCT FROM",
+    "COMPARE_NOT_DISTINCT_FROM": "IS NOT DISTINCT FROM",
+}
+JOINED = {"CONJUNCTION_AND": "AND", "CONJUNCTION_OR": "OR", "OPERATOR_NOT": "NOT"}
+LIKE = {"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
+TRUTHS = {"t": "true", "f": "false", "true": "true", "false": "false"}
+TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+ALLOWED = (
+    "Comparisons of a column with a constant or a column, IN, BETWEEN, LIKE, IS NULL, "
+    "AND, OR and NOT are."
+)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A constant of a query: its text, and whether it was a number."""
+
+    text: str | None
+    """As it was written; None: NULL."""
+    number: bool = False
+    """Whether it is one."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A column compared with something."""
+
+    column: str
+    """The column."""
+    sign: str
+    """How it is compared."""
+    other: Constant | str | None = None
+    """A constant, another column, or nothing."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """Several conditions together."""
+
+    word: str
+    """AND, OR or NOT."""
+    parts: tuple[Any, ...]
+    """Tests, or more of this."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a secret query asks."""
+
+    columns: tuple[str, str]
+    """The two columns it selects."""
+    where: Test | Both | None
+    """Its condition."""
+
+    def tests(self) -> Iterator[Test]:
+        """Every comparison in it."""
+        pending: list[Any] = [self.where] if self.where else []
+        while pending:
+            node = pending.pop()
+            if isinstance(node, Test):
+                yield node
+            else:
+                pending += node.parts
+
+    def used(self) -> set[str]:
+        """The columns its condition looks at."""
+        found = set()
+        for test in self.tests():
+            found.add(test.column)
+            if isinstance(test.other, str):
+                found.add(test.other)
+        return found
+
+
+# Reading ----------------------------------------------------------------------------
+
+
+def read_query(
+    session: Session, text: str, columns: Sequence[str], tables: Sequence[str]
+) -> Query:
+    """A secret query over these columns of one of these tables."""
+    session.register("pv_query", arrow.frame(v=arrow.texts([text])))
+    try:
+        found = json.loads(session.one("SELECT json_serialize_sql(v) FROM pv_query"))
+    finally:
+        session.unregister("pv_query")
+    statements: list[Any] = found.get("statements") or []
+    if found.get("error") or len(statements) != 1:
+        raise InputError(
+            "A secret query must be one SELECT statement; got "
+            + (f"{len(statements)} of them." if statements else "what is none.")
+        )
+    return _Reader(columns, tables).query(statements[0]["node"])
+
+
+class _Reader:
+    """Takes a parsed statement apart, and refuses what it does not know."""
+
+    def __init__(self, columns: Sequence[str], tables: Sequence[str]) -> None:
+        self._columns = columns
+        self._tables = tables
+        self._called: set[str] = set()
+
+    def query(self, node: Mapping[str, Any]) -> Query:
+        plain = node.get("type") == "SELECT_NODE" and not any(
+            (
+                node.get("modifiers"),
+                (node.get("cte_map") or {}).get("map"),
+                node.get("group_expressions"),
+                node.get("group_sets"),
+                node.get("having"),
+                node.get("sample"),
+                node.get("qualify"),
+                node.get("aggregate_handling", "STANDARD_HANDLING")
+                != "STANDARD_HANDLING",
+            )
+        )
+        if not plain:
+            raise InputError(
+                "A secret query must be a plain SELECT … FROM … WHERE …; this one has "
+                "more, such as ORDER BY, LIMIT, GROUP BY, WITH or UNION."
+            )
+        self._table(node["from_table"])
+        chosen = node["select_list"]
+        if len(chosen) != 2 or any(c["class"] != "COLUMN_REF" for c in chosen):
+            raise InputError(
+                "A secret query must select two columns: the one that names people and "
+                "the private one."
+            )
+        first, second = (self._column(c) for c in chosen)
+        where = node.get("where_clause")
+        return Query((first, second), None if where is None else self._where(where))
+
+    def _table(self, source: Mapping[str, Any]) -> None:
+        known = [t.casefold() for t in self._tables]
+        named = str(source.get("table_name", ""))
+        plain = source["type"] == "BASE_TABLE" and not any(
+            source.get(k)
+            for k in ("schema_name", "catalog_name", "sample", "at_clause")
+        )
+        if not plain or named.casefold() not in known:
+            raise InputError(
+                "A secret query must select from the declared table alone, and call it "
+                f"{' or '.join(self._tables)}."
+            )
+        self._called = {named.casefold(), str(source.get("alias", "")).casefold()}
+
+    def _column(self, node: Mapping[str, Any]) -> str:
+        *before, name = node["column_names"]
+        if len(before) > 1 or (before and before[0].casefold() not in self._called):
+            raise InputError("Columns of a secret query must be of its table.")
+        if name in self._columns:
+            return str(name)
+        same = [c for c in self._columns if c.casefold() == name.casefold()]
+        if len(same) == 1:
+            return same[0]
+        raise ColumnNotFound(
+            f"Column {name!r} of a secret query must exist in the table. "
+            f"{what_exists(name, self._columns)}"
+        )
+
+    def _where(self, node: Mapping[str, Any]) -> Test | Both:
+        kind = node["type"]
+        if kind in JOINED:
+            return Both(JOINED[kind], tuple(self._where(c) for c in node["children"]))
+        if kind in ("OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"):
+            sign = kind.removeprefix("OPERATOR_").replace("_", " ")
+            return Test(self._only_column(node["children"][0]), sign)
+        if kind in ("COMPARE_IN", "COMPARE_NOT_IN"):
+            return self._among(node)
+        if kind == "COMPARE_BETWEEN":
+            column = self._only_column(node["input"])
+            low, high = self._constant(node["lower"]), self._constant(node["upper"])
+            return Both("AND", (Test(column, ">=", low), Test(column, "<=", high)))
+        if kind == "FUNCTION" and node.get("function_name") in LIKE:
+            return self._like(node)
+        if kind in COMPARED:
+            return self._compared(node)
+        raise _unknown()
+
+    def _among(self, node: Mapping[str, Any]) -> Both:
+        column, *values = node["children"]
+        name = self._only_column(column)
+        found = Both("OR", tuple(Test(name, "=", self._constant(v)) for v in values))
+        return found if node["type"] == "COMPARE_IN" else Both("NOT", (found,))
+
+    def _like(self, node: Mapping[str, Any]) -> Test:
+        inside = node.get("children") or [
+            a["expression"] for a in node.get("arguments", ())
+        ]
+        if len(inside) != 2:
+            raise _unknown()
+        pattern = self._constant(inside[1])
+        return Test(self._only_column(inside[0]), LIKE[node["function_name"]], pattern)
+
+    def _compared(self, node: Mapping[str, Any]) -> Test:
+        left, right, sign = node["left"], node["right"], COMPARED[node["type"]]
+        if left["class"] != "COLUMN_REF":
+            left, right, sign = right, left, TURNED.get(sign, sign)
+        column = self._only_column(left)
+        if right["class"] == "COLUMN_REF":
+            return Test(column, sign, self._column(right))
+        return Test(column, sign, self._constant(right))
+
+    def _only_column(self, node: Mapping[str, Any]) -> str:
+        if node["class"] != "COLUMN_REF":
+            raise _unknown()
+        return self._column(node)
+
+    def _constant(self, node: Mapping[str, Any]) -> Constant:
+        """As either version of DuckDB writes it; DATE '2020-01-01' is its text."""
+        if node["class"] == "CAST":
+            child = self._constant(node["child"])
+            truth = (node.get("cast_type") or {}).get("id") == "BOOLEAN"
+            return Constant(TRUTHS.get(child.text or "")) if truth else child
+        if node["class"] != "CONSTANT":
+            raise _unknown()
+        if "literal" in node:
+            kind, text = node["literal"]["kind"], node["literal"].get("text")
+            return Constant(
+                None if kind.startswith("NULL") else text,
+                kind in ("INTEGER", "NUMERIC", "FLOAT"),
+            )
+        value = node["value"]
+        if value.get("is_null"):
+            return Constant(None)
+        kind, inside = value["type"]["id"], value["value"]
+        if kind == "DECIMAL":
+            inside = _decimal(
+                inside, (value["type"]["type_info"] or {}).get("scale", 0)
+            )
+        number = kind not in ("VARCHAR", "BOOLEAN", "STRING_LITERAL")
+        text = str(inside).lower() if isinstance(inside, bool) else str(inside)
+        return Constant(text, number)
+
+
+def _decimal(digits: Any, scale: int) -> str:
+    """A whole number of so many places behind the point.
+
+    >>> _decimal(-45, 1)
+    '-4.5'
+    """
+    from decimal import Decimal
+
+    return str(Decimal(int(digits)).scaleb(-scale))
+
+
+def _unknown() -> InputError:
+    return InputError(
+        f"The condition of a secret query must be made of what is known here. {ALLOWED}"
+    )

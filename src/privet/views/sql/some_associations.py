@@ -1,0 +1,208 @@
+"""Some associations of two views, listed: where people and values meet.
+
+For each association the sizes of the keys in which it may hold; associations with the
+same sizes are answered together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from privet.views.sql.answers import Answers
+from privet.views.sql.compiling import Condition
+from privet.views.sql.join import Relation
+
+FIELDS = {
+    "unrestricted": ("m", "n", "s", "t"),
+    "restricted": ("m", "n", "s", "t"),
+    "functional": ("m", "n"),
+    "bag": ("rows", "theirs", "mine"),
+}
+"""What each model needs to know of a key."""
+
+
+class Asked:
+    """The associations of some people with some values."""
+
+    def __init__(
+        self,
+        relation: Relation,
+        people: Sequence[object] | None,
+        secrets: Sequence[object] | None,
+        *,
+        every_key: bool = False,
+        full: bool = False,
+        condition: Condition | None = None,
+    ) -> None:
+        """Look at the keys of these people; all of them if `every_key`, else those
+        that these values have too.
+        """
+        self._relation, self._full = relation, full
+        self._condition = condition
+        self._whose = self._test(relation.sides.person, people, "i")
+        self._which = self._test(relation.sides.secret, secrets, "p")
+        self._every_key = every_key or secrets is None
+        self._build()
+
+    def _test(self, name: str, values: Sequence[object] | None, cell: str) -> str:
+        """Missing people are nobody; a missing value counts where it is asked for."""
+        if values is None:
+            return f"{cell} IS NOT NULL"
+        return self._relation.wanted(name, values, cell)
+
+    def _build(self) -> None:
+        make = self._relation.make
+        self._keys = self._relation.keyed(
+            lambda: make("keys", lambda _: self._select_keys(), "", "reading keys")
+        )
+        self._left_tuples, self._left = self._side(0, "left", ("i", "s", "mine"))
+        self._right_tuples, self._right = self._side(1, "right", ("p", "t", "theirs"))
+        self._sizes = make("sizes", lambda _: self._select_sizes(), "", "counting keys")
+
+    def _side(
+        self, side: int, name: str, calls: tuple[str, str, str]
+    ) -> tuple[str, str]:
+        """The different tuples of a view, and how many of them each node has."""
+        tuples = self._relation.make(
+            f"{name}_tuples",
+            lambda only: self._select_tuples(side, only),
+            "r.h",
+            ("counting people", "counting values")[side],
+        )
+        node, nodes, rows = calls
+        select = (
+            f"SELECT h, {node}, count(*) AS {nodes}, CAST(sum(w) AS BIGINT) AS "
+            f"{rows} FROM {tuples} GROUP BY h, {node}"
+        )
+        return tuples, self._relation.make(name, lambda _: select, "", "counting")
+
+    def answers(self, model: str) -> Answers:
+        """The associations by what a model needs to know of their keys."""
+        make = self._relation.make
+        pairs = make(
+            f"pairs_{model}",
+            lambda only: self._select_pairs(model, only),
+            "e.i",
+            "listing associations",
+        )
+        select = (
+            "SELECT row_number() OVER (ORDER BY first.i, first.p) AS z, *, first.i "
+            "AS i, first.p AS p FROM ("
+            "SELECT k, c, count(*) AS pairs, count(DISTINCT i) AS people, "
+            f"min({{'i': i, 'p': p}}) AS first FROM {pairs} GROUP BY k, c)"
+        )
+        kinds = make(f"kinds_{model}", lambda _: select, "", "listing associations")
+        tables = {"left": self._left, "right": self._right, "keys": self._keys}
+        return Answers(self._relation, pairs, kinds, tables)
+
+    # What is listed -----------------------------------------------------------------
+
+    def _select_keys(self) -> str:
+        """The keys of the people asked for, and of the values unless all count."""
+        relation = self._relation
+        names = ", ".join([*relation.keys, "h"])
+        mine = f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) WHERE {self._whose}"
+        if self._every_key:
+            return mine
+        theirs = (
+            f"SELECT DISTINCT {names} FROM ({relation.rows(1)}) WHERE {self._which}"
+        )
+        return f"{mine} INTERSECT {theirs}"
+
+    def _select_tuples(self, side: int, only: str) -> str:
+        """The different tuples of a view in those keys, numbered for each node."""
+        relation = self._relation
+        extra = (relation.sides.left, relation.sides.right)[side] if self._full else ()
+        names = [("i", "p")[side], *(f"e{j}" for j in range(len(extra)))]
+        columns = ", ".join(f"r.{n}" for n in names)
+        same = " AND ".join(
+            ["r.h = k.h", *(f"r.{x} IS NOT DISTINCT FROM k.{x}" for x in relation.keys)]
+        )
+        rows = relation.rows(side, full=self._full)
+        grouped = (
+            f"SELECT k.h, {columns}, sum(r.w) AS w FROM (SELECT * FROM ({rows}) r "
+            f"{only}) r JOIN {self._keys} k ON {same} GROUP BY k.h, {columns}"
+        )
+        if not extra:
+            return f"SELECT *, 1 AS a FROM ({grouped})"
+        node = names[0]
+        number = f"row_number() OVER (PARTITION BY h, {node})"
+        return f"SELECT *, {number} AS a FROM ({grouped})"
+
+    def _select_sizes(self) -> str:
+        return (
+            "SELECT l.h, l.m, r.n, l.rows FROM (SELECT h, CAST(sum(s) AS BIGINT) AS m, "
+            f"CAST(sum(mine) AS BIGINT) AS rows FROM {self._left} GROUP BY h) l JOIN "
+            f"(SELECT h, CAST(sum(t) AS BIGINT) AS n FROM {self._right} GROUP BY h) r "
+            "ON l.h = r.h"
+        )
+
+    def _edges(self, model: str, only: str) -> str:
+        """Keys of each association; with a condition, the tuples that satisfy it."""
+        fields = ", ".join(FIELDS[model])
+        base = (
+            f"SELECT l.h, l.i, r.p, {fields} FROM {self._left} l "
+            f"JOIN {self._right} r ON l.h = r.h JOIN {self._sizes} z ON l.h = z.h "
+            f"WHERE {self._whose}"
+        )
+        if self._condition is None:
+            return f"SELECT * FROM ({base}) e {only}"
+        # Restricted: a condition chooses among associations, not among their keys.
+        how = "LEFT JOIN" if model == "restricted" else "JOIN"
+        return (
+            f"SELECT e.*, f.f FROM (SELECT * FROM ({base}) e {only}) e {how} "
+            f"({self._satisfying()}) f ON e.h = f.h AND e.i = f.i "
+            "AND e.p IS NOT DISTINCT FROM f.p"
+        )
+
+    def _satisfying(self) -> str:
+        assert self._condition is not None
+        relation = self._relation
+        test, joins = self._condition.compiled(relation, self._full)
+        return (
+            "SELECT l.h, l.i, r.p, list({'b': r.a, 'a': l.a} ORDER BY r.a, l.a) AS f "
+            f"FROM {self._left_tuples} l JOIN {self._right_tuples} r ON l.h = r.h "
+            f"JOIN {self._keys} k ON l.h = k.h {joins} "
+            f"WHERE l.i IS NOT NULL AND ({test}) GROUP BY l.h, l.i, r.p"
+        )
+
+    def _select_pairs(self, model: str, only: str) -> str:
+        names = list(FIELDS[model])
+        if self._condition is not None and model != "restricted":
+            names.append("f")
+        meeting = "{" + ", ".join(f"'{n}': {n}" for n in names) + "}"
+        satisfied = (
+            ", bool_or(f IS NOT NULL) AS ok" if self._condition else ", true AS ok"
+        )
+        pairs = (
+            f"SELECT i, p, list({meeting} ORDER BY {', '.join(names)}) AS k{satisfied} "
+            f"FROM ({self._edges(model, only)}) GROUP BY i, p"
+        )
+        if model != "restricted":
+            return (
+                f"SELECT i, p, k, NULL AS c FROM ({pairs}) WHERE {self._which} AND ok"
+            )
+        number = f"SELECT i, count(*) AS number FROM {self._left} GROUP BY i"
+        counted = (
+            "SELECT i, k, count(*) AS n FROM pv_p WHERE len(k) = number GROUP BY i, k"
+        )
+        return (
+            f"WITH pv_p AS (SELECT q.*, n.number FROM ({pairs}) q JOIN ({number}) n "
+            "ON q.i = n.i), pv_c AS (SELECT i, list({'k': k, 'n': n} ORDER BY k) AS c "
+            f"FROM ({counted}) GROUP BY i) SELECT q.i, q.p, CASE WHEN len(q.k) = "
+            "q.number THEN q.k END AS k, d.c FROM pv_p q LEFT JOIN pv_c d ON q.i = d.i "
+            f"WHERE {self._which} AND q.ok"
+        )
+
+    def keys(self) -> int:
+        """How many keys were looked at."""
+        return int(self._relation.one(f"SELECT count(*) AS n FROM {self._keys}")["n"])
+
+    def spread(self) -> int:
+        """People of these keys who are in other keys too."""
+        found = self._relation.one(
+            f"SELECT count(*) AS n FROM (SELECT r.i FROM ({self._relation.rows(0)}) r "
+            f"WHERE r.i IN (SELECT i FROM {self._left}) GROUP BY r.i "
+            "HAVING min(r.h) <> max(r.h))"
+        )
+        return int(found["n"])

@@ -1,0 +1,310 @@
+"""Two views joined on what they share: every association, or some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from math import comb, prod
+from typing import Any
+
+from privet.engine.projections import Sides
+from privet.engine.protocol import Run
+from privet.errors import TooLarge
+from privet.findings import Finding, Reconstruction, Verdict
+from privet.microdata.linkage import Warn
+from privet.views.audit import (
+    MOST_TOLD,
+    association,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
+from privet.views.counting import bipartite_covers
+from privet.views.counting.share import BITS, Share, block_share, edges_share, either
+from privet.views.private_associations import Secret
+from privet.views.release import Views
+from privet.views.sql.answers import Answers, Example, Kind, Meeting
+from privet.views.sql.join import Relation
+from privet.views.sql.some_associations import Asked
+
+SMALL = 100_000
+"""Rows of tables whose other keys are looked at for a sentence."""
+
+MOST_EXACT = 64
+"""Factors that are multiplied out exactly."""
+
+SPREAD = (
+    "{n:,} people are in several keys: tables in which everybody has one value cannot "
+    "be counted key by key then."
+)
+
+
+def judge(views: Views, secret: Secret, sides: Sides, run: Run, warn: Warn) -> Finding:
+    """Judge one promise on two views."""
+    with views.relate(sides, run) as relation:
+        model, full = secret.model, secret.full
+        if model == "bag" and views.marker:
+            return undecided(
+                secret,
+                "The views were published without duplicates; the bag model needs to "
+                "know how often each row stood in the table.",
+            )
+        if model == "functional" and full:
+            return undecided(
+                secret, "The functional model is offered for projected worlds only."
+            )
+        if secret.everything and model == "unrestricted" and not full:
+            from privet.views.everything import EveryAssociation
+
+            return EveryAssociation(relation, secret).finding()
+        try:
+            return _some(relation, secret, full, warn)
+        except TooLarge as large:
+            return undecided(secret, str(large))
+
+
+# Some associations ------------------------------------------------------------------
+
+
+def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding:
+    model = secret.model
+    asked = Asked(
+        relation,
+        secret.people,
+        secret.values,
+        every_key=model in ("restricted", "functional"),
+        full=full,
+        condition=secret.condition,
+    )
+    answers = asked.answers(model)
+    kinds = answers.kinds()
+    if not kinds:
+        _warn_of_strangers(relation, secret, warn)
+        return nobody(secret)
+    if model == "functional" and (n := asked.spread()):
+        return undecided(secret, SPREAD.format(n=n))
+    shares = [answer(model, kind) for kind in kinds]
+    known = [(s, k) for s, k in zip(shares, kinds, strict=True) if s is not None]
+    lost = [k for s, k in zip(shares, kinds, strict=True) if s is None]
+    notes = [refuted(secret, answers.people([k.number for k in lost]))] if lost else []
+    if not known:
+        return undecided(secret, notes[0])
+    worst, kind = max(known, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
+    above = [k for s, k in known if s.beyond(secret.limit)]
+    before = prior(secret, *relation.overall())
+    witness = witness_of(secret, worst, kind, answers.example(kind), before)
+    if secret.condition is None:
+        witness = beside(relation, witness, full)
+    if not full:
+        witness = replace(witness, alone=_is_alone(relation, witness))
+    doubt = lost and not worst.beyond(secret.limit)
+    return finding(
+        secret,
+        worst,
+        before,
+        witness,
+        notes=notes,
+        bounded=not worst.exact
+        and worst.high - worst.low > Fraction(1, 1 << BITS // 2),
+        verdict_=Verdict.UNDECIDED if doubt else None,
+        details={"associations": _listed(answers, known)},
+        counts=(
+            sum(k.pairs for k in kinds),
+            sum(k.pairs for k in above),
+            answers.people([k.number for k in above]),
+        ),
+    )
+
+
+def _listed(
+    answers: Answers, known: Sequence[tuple[Share, Kind]]
+) -> list[dict[str, Any]]:
+    """The surest associations, true or not: the answer does not depend on that."""
+    by_kind = {kind.number: share for share, kind in known}
+    order = sorted({s.high for s in by_kind.values()}, reverse=True)
+    place = {high: at for at, high in enumerate(order)}
+    ranks = {number: place[share.high] for number, share in by_kind.items()}
+    return [
+        association(
+            one.person,
+            one.secret,
+            by_kind[one.number],
+            **({} if one.held is None else {"in_table": one.held}),
+        )
+        for one in answers.first(ranks, MOST_TOLD)
+    ]
+
+
+def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
+    """Say which of the values asked for never occur."""
+    cells = dict(zip(relation.sides.key, relation.keys, strict=True))
+    cells |= {secret.person: "i", secret.secret: "p"}
+    asked = [(secret.person, v) for v in secret.people or ()]
+    asked += [(secret.secret, v) for v in secret.values or ()]
+    asked += [(c, v) for c, v in secret.equal_to() if c in cells]
+    for name, value in dict.fromkeys(asked):
+        test = relation.wanted(name, [value], cells[name])
+        side = int(cells[name] == "p")
+        found = relation.one(
+            f"SELECT count(*) AS n FROM ({relation.rows(side)}) WHERE {test}"
+        )
+        if not found["n"]:
+            warn(f"Value {value!r} never occurs in column {name!r}.")
+
+
+def answer(model: str, kind: Kind) -> Share | None:
+    """The share of worlds that hold associations of a kind; None: there is no world."""
+    return MODELS[model](kind)
+
+
+def _unrestricted(kind: Kind) -> Share:
+    assert kind.meetings is not None
+    return either(_met(meeting) for meeting in kind.meetings)
+
+
+def _met(meeting: Meeting) -> Share:
+    m, n, s, t, *more = meeting
+    if not more or (len(more[0]) == t and set(more[0]) == {(1 << s) - 1}):
+        return block_share(m, n, s, t)
+    try:
+        avoided = bipartite_covers.avoiding_edges(m, n, more[0])
+    except TooLarge:
+        return edges_share(m, n, more[0])
+    return Share.of(1 - Fraction(avoided, bipartite_covers.upw(m, n)))
+
+
+def _restricted(kind: Kind) -> Share | None:
+    meetings = [k for ks, _ in kind.candidates for k in ks]
+    alike = all(tuple(k[2:4]) == (1, 1) for k in meetings)
+    weight = _is_possible if alike else _worlds_of_one
+    total = sum(n * weight(ks) for ks, n in kind.candidates)
+    if not total:
+        return None
+    if kind.meetings is None:
+        return Share.of(Fraction(0))
+    return Share.of(Fraction(weight(kind.meetings), total))
+
+
+def _is_possible(meetings: Sequence[Meeting]) -> int:
+    """Where nobody has two nodes, every candidate has as many worlds, or none."""
+    return int(all(k[0] >= 2 or k[1] == 1 for k in meetings))
+
+
+def _worlds_of_one(meetings: Sequence[Meeting]) -> int:
+    """Worlds in which a person has this value only."""
+    if any(k[0] * k[1] > 4_000 for k in meetings):
+        raise TooLarge(
+            "The restricted model over whole tuples is counted in keys of at most 4000 "
+            "pairs of tuples; one has more. Ask with worlds = 'projected'."
+        )
+    return prod(bipartite_covers.one_value(*k[:4]) for k in meetings)
+
+
+def _functional(kind: Kind) -> Share | None:
+    assert kind.meetings is not None
+    ((m, n, *_),) = kind.meetings
+    return Share.of(Fraction(1, n)) if m >= n else None
+
+
+def _bag(kind: Kind) -> Share:
+    assert kind.meetings is not None
+    return either(_dealt(*meeting[:3]) for meeting in kind.meetings)
+
+
+def _dealt(rows: int, having: int, mine: int) -> Share:
+    """Rows matched at random; a long product is enclosed instead of multiplied out."""
+    few, other = sorted((having, mine))
+    if rows - other < few:
+        return Share.of(Fraction(1))
+    if few <= MOST_EXACT:
+        return Share.of(1 - Fraction(comb(rows - other, few), comb(rows, few)))
+    low = high = 1 << BITS
+    for j in range(few):
+        top, bottom = rows - other - j, rows - j
+        low, high = low * top // bottom, -(-high * top // bottom)
+        if high <= 1:
+            break
+    scale = 1 << BITS
+    return Share(1 - Fraction(high, scale), 1 - Fraction(low, scale))
+
+
+MODELS: dict[str, Callable[[Kind], Share | None]] = {
+    "unrestricted": _unrestricted,
+    "restricted": _restricted,
+    "functional": _functional,
+    "bag": _bag,
+}
+
+
+def witness_of(
+    secret: Secret, worst: Share, kind: Kind, example: Example, before: Share
+) -> Reconstruction:
+    """The association that decides, and by which counts."""
+    meetings = kind.meetings or ()
+    part, whole = _worlds(secret.model, worst, meetings)
+    shares = {secret.model: worst.high}
+    sizes: tuple[tuple[int, int], ...] = ()
+    if secret.model in ("unrestricted", "restricted", "functional"):
+        sizes = tuple((int(k[0]), int(k[1])) for k in meetings)
+    return Reconstruction(
+        knows={secret.person: example.person},
+        column=secret.secret,
+        value=example.secret,
+        part=part,
+        whole=whole,
+        prior_part=before.high.numerator,
+        prior_whole=before.high.denominator,
+        counted="tables",
+        model=secret.model,
+        views=1 if secret.published else 2,
+        keys=example.keys,
+        sizes=sizes,
+        cover=example.shown,
+        covered=example.cover,
+        shares=shares,
+        listed=True,
+    )
+
+
+def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstruction:
+    """The same association as other models see it."""
+    person = [witness.knows[relation.sides.person]]
+    asked = Asked(relation, person, [witness.value], every_key=True, full=full)
+    return with_others(witness, asked, marked=bool(relation.sides.marker))
+
+
+def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
+    """Whether no other key leaves a choice; not looked for in large tables."""
+    total = relation.places.total
+    if total is None or total > SMALL:
+        return False
+    mine = sum(m > 1 and n > 1 for m, n in witness.sizes)
+    return mine == relation.with_choices()
+
+
+def with_others(
+    witness: Reconstruction, asked: Asked, *, marked: bool
+) -> Reconstruction:
+    """A witness with the shares of other models, where they are known."""
+    wanted = ["unrestricted", "restricted", *([] if marked else ["bag"])]
+    shares = dict(witness.shares)
+    for model in wanted:
+        kinds = asked.answers(model).kinds() if model not in shares else ()
+        with suppress(TooLarge):
+            for kind in kinds:
+                found = answer(model, kind)
+                shares[model] = None if found is None else found.high
+    return replace(witness, shares={m: shares[m] for m in MODELS if m in shares})
+
+
+def _worlds(model: str, worst: Share, meetings: Sequence[Meeting]) -> tuple[int, int]:
+    """How many tables hold it, of how many; as a share where that is not counted."""
+    plain = model == "unrestricted" and all(len(k) == 4 for k in meetings)
+    if plain and worst.exact and sum(k[0] * k[1] for k in meetings) <= 10_000:
+        whole = prod(bipartite_covers.upw(k[0], k[1]) for k in meetings)
+        return whole - prod(bipartite_covers.avoiding(*k) for k in meetings), whole
+    return worst.high.numerator, worst.high.denominator

@@ -1,0 +1,91 @@
+"""How likely the tables behind published views hold a private association.
+
+All tables that give the views count the same. Two views are counted exactly; more of
+them exactly where that is possible, else between bounds. Wang, Lakshmanan 2006,
+sections 3 to 5; corrected as documented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from privet.engine.projections import Sides
+from privet.engine.protocol import Run
+from privet.errors import TooLarge
+from privet.findings import Basis, Finding, Verdict
+from privet.microdata.linkage import Warn
+from privet.policy import Promise
+from privet.values.beliefs import Belief
+from privet.views import many_views, two_views
+from privet.views.audit import undecided
+from privet.views.private_associations import Secret, ask
+from privet.views.reduced import Part, check_condition, reduced
+from privet.views.release import Views
+
+NOWHERE = (
+    "The views do not show both {person} and {secret}, so they say nothing about who "
+    "has what."
+)
+
+
+def judge_views(
+    views: Views, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a reconstructor's promises on views, each by itself."""
+    return [_judge(views, ask(promise, views), run, warn) for promise in promises]
+
+
+def _judge(views: Views, secret: Secret, run: Run, warn: Warn) -> Finding:
+    if not (views.showing(secret.person) and views.showing(secret.secret)):
+        return _nowhere(secret)
+    if both := views.showing(secret.person, secret.secret):
+        secret = replace(secret, published=True)
+        sides = _published(views, both[0], secret)
+        return two_views.judge(views, secret, sides, run, warn)
+    full = secret.full
+    parts = reduced(views, secret.person, secret.secret, full=full)
+    check_condition(secret.used(), parts, full)
+    if (sides_ := _two(parts, secret)) is not None:
+        return two_views.judge(views, secret, sides_, run, warn)
+    try:
+        return many_views.judge(views, secret, parts, run, warn)
+    except TooLarge as large:
+        return undecided(secret, str(large))
+
+
+def _nowhere(secret: Secret) -> Finding:
+    return Finding(
+        secret.promise,
+        Verdict.SAFE,
+        basis=Basis.EXACT,
+        belief=Belief(0, 0),
+        note=NOWHERE.format(person=secret.person, secret=secret.secret),
+    )
+
+
+def _published(views: Views, number: int, secret: Secret) -> Sides:
+    """One view shows both: each person is a key, and meets what is in the view."""
+    shown = frozenset(views.views[number].columns)
+    check_condition(secret.used(), [Part(number, shown)], full=True)
+    more = sorted(secret.used() - {secret.person, secret.secret})
+    return Sides(
+        (secret.person, *more), secret.person, secret.secret, views=(number, number)
+    )
+
+
+def _two(parts: Sequence[Part], secret: Secret) -> Sides | None:
+    """The sides of a join, where two views are all that matters."""
+    if len(parts) != 2:
+        return None
+    left, right = parts if secret.person in parts[0].columns else parts[::-1]
+    key = left.columns & right.columns
+    asked = {secret.person, secret.secret}
+    return Sides(
+        tuple(sorted(key)),
+        secret.person,
+        secret.secret,
+        tuple(sorted(left.columns - key - asked)),
+        tuple(sorted(right.columns - key - asked)),
+        views=(left.number, right.number),
+    )

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 
 import privet as pv
 from measure import folder
-from privet.engine.protocol import Tally
+from privet.engine.protocol import CountQuery
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.ranked import ranked
 from privet.microdata.skyline.skyline import Skyline
@@ -193,7 +193,7 @@ def main(sizes: list[int]) -> int:
     for rows in sizes:
         path = make(rows)
         with pv.read(str(path), quasi="g", sensitive="s") as table:
-            ((_, batch),) = table.count([Tally(("g",), "s")])
+            ((_, batch),) = table.count([CountQuery(("g",), "s")])
         print(f"\n{rows:,} rows, {len(batch):,} groups, {len(batch.n):,} counts")
         good &= costs(path, batch)
         beside_program(batch, run)

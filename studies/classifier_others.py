@@ -17,7 +17,7 @@ import pandas as pd
 import classifier as study
 import privet as pv
 from privet.classifier.amplification import amplification
-from privet.classifier.transforms.stairs import Stair
+from privet.classifier.transforms.stairs import AccuracyStep
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """k of k-anonymity, as in the paper's Figure 9."""
@@ -205,7 +205,9 @@ def staircase(
     return [Step(s.r, s.classes, _right(s, model, shares, test[target])) for s in found]
 
 
-def _right(stair: Stair, model: pv.NaiveBayes, shares: Any, truth: pd.Series) -> float:
+def _right(
+    stair: AccuracyStep, model: pv.NaiveBayes, shares: Any, truth: pd.Series
+) -> float:
     only = np.isin(model.classes_, stair.classes)
     found = model.classes_[np.where(only, shares, -1.0).argmax(axis=1)]
     return float((found == truth.to_numpy()).mean())

@@ -13,7 +13,7 @@ import uci
 
 import classifier as study
 import privet as pv
-from privet.classifier.attacks.mitigations import Mitigated, mitigations
+from privet.classifier.attacks.mitigations import MitigationCost, mitigations
 from privet.classifier.report import table
 
 MARRIED = "marital-status"
@@ -28,7 +28,7 @@ class More:
     noisy: Sequence[others.Noisy]
     curves: Sequence[others.Closeness]
     stairs: Mapping[str, Sequence[others.Step]]
-    mitigated: Sequence[Mitigated]
+    mitigated: Sequence[MitigationCost]
 
     @classmethod
     def of(

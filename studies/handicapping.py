@@ -30,7 +30,7 @@ import uci
 from uci import DataSet
 
 import privet as pv
-from privet.microdata.cells import Cells, cells_of
+from privet.microdata.cells import ClassCells, cells_of
 from privet.microdata.tree import best_leaf, predicted
 
 MODES = {
@@ -101,7 +101,7 @@ def cases(data: DataSet, sets: int) -> list[Case]:
     return top + drawn
 
 
-def rare_values(cells: Cells, column: str) -> list[str | None]:
+def rare_values(cells: ClassCells, column: str) -> list[str | None]:
     """The less frequent half of a column's values: those worth protecting."""
     at = [d.name for d in cells.domains].index(column)
     domain, codes = cells.domains[at], cells.codes[at]
@@ -111,7 +111,7 @@ def rare_values(cells: Cells, column: str) -> list[str | None]:
 
 
 def promises(
-    cells: Cells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
+    cells: ClassCells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
 ) -> list[pv.Promise]:
     """Nobody who knows all other columns may be surer of a rare value than allowed."""
     rare = {column: rare_values(cells, column) for column in sensitive}
@@ -127,13 +127,13 @@ def promises(
 # The errors -------------------------------------------------------------------------
 
 
-def rows_for(cells: Cells, part: str) -> np.ndarray:
+def rows_for(cells: ClassCells, part: str) -> np.ndarray:
     """How many rows of each cell belong to the training or the testing part."""
     at = [d.name for d in cells.domains].index(uci.PART)
     return np.where(cells.codes[at] == cells.domains[at].code(part), cells.n, 0)
 
 
-def error(cells: Cells, columns: Sequence[str], leaf: int) -> float:
+def error(cells: ClassCells, columns: Sequence[str], leaf: int) -> float:
     """The share of the testing part that a tree of the training part gets wrong."""
     train, test = rows_for(cells, "train"), rows_for(cells, "test")
     said = predicted(cells.over(columns).matrix(), cells.classes, train, leaf=leaf)
@@ -141,7 +141,7 @@ def error(cells: Cells, columns: Sequence[str], leaf: int) -> float:
 
 
 def chosen_leaf(
-    cells: Cells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
+    cells: ClassCells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
 ) -> int:
     """How far trees are pruned: by cross-validation of the original training part.
 
@@ -167,7 +167,7 @@ class Bench:
     """What it is."""
     rows: object
     """Rows that look alike put together."""
-    original: Cells
+    original: ClassCells
     """Its cells as they are."""
     leaf: int
     """How far trees are pruned."""
@@ -230,14 +230,14 @@ def released(
     )
 
 
-def hidden_rows(cells: Cells, column: str) -> np.ndarray:
+def hidden_rows(cells: ClassCells, column: str) -> np.ndarray:
     """How many rows of each cell have the value of a column hidden."""
     at = [d.name for d in cells.domains].index(column)
     code = cells.domains[at].code(MARKER)
     return np.where(cells.codes[at] == code, cells.n, 0)
 
 
-def is_settled(cells: Cells, hidden: np.ndarray) -> bool:
+def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
     """Whether the paper's algorithm stopped only because no value may be shown.
 
     It also stops where the hidden values of a column belong to one class. Where they

@@ -28,7 +28,7 @@ from responses_data import Binary, Bits
 from privet.responses.attacks import turned_round
 from privet.responses.channel_inverse import undo
 from privet.responses.channels import Flip
-from privet.responses.design import Design, Group, Piece, Question
+from privet.responses.design import Design, Group, MarginalChannel, Question
 
 THETAS = (0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1)
 FLOOR = 1e-6
@@ -66,7 +66,7 @@ def learnt(seen: Bits, labels: Bits, theta: float) -> tuple[Any, Any]:
     shares = np.array([(labels == c).mean() for c in (0, 1)])
     ones = np.stack([seen[labels == c].mean(axis=0) for c in (0, 1)], axis=1)
     tensor = np.stack([1 - ones, ones])
-    piece = Piece(("a",), 2, Flip(str(theta)))
+    piece = MarginalChannel(("a",), 2, Flip(str(theta)))
     found = np.clip(undo((piece,), tensor), FLOOR, 1 - FLOOR)
     return shares, found
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import privet as pv
 from making.markdown import page
-from privet.microdata.suppression.top_down_disclosure import Step
-from privet.release.refine import Refining
+from privet.microdata.suppression.top_down_disclosure import DisclosureStep
+from privet.release.refine import RefinementProgress
 from privet.release.verify import Verification
 
 SHELVES = {
@@ -61,7 +61,7 @@ SHELVES = {
 }
 """The order in which a reader meets the names; what is not here comes after."""
 
-MET = (Step, Refining, Verification)
+MET = (DisclosureStep, RefinementProgress, Verification)
 """Values that a reader meets but never makes; they have no public name."""
 
 

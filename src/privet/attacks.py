@@ -9,14 +9,14 @@ from math import perm
 from typing import Any
 
 from privet.errors import InputError
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 Cell = str | None | tuple[str | None, ...]
 """A value of the sensitive column, or a set of them where it holds sets."""
 
 
 @dataclass(frozen=True)
-class Crowd:
+class AttackedGroup:
     """One group of the release, and whom of it the insider knows."""
 
     where: Mapping[str, str | None]
@@ -34,7 +34,7 @@ class Crowd:
 
     def __post_init__(self) -> None:
         for key in ("where", "histogram", "known", "names"):
-            object.__setattr__(self, key, Fixed(getattr(self, key)))
+            object.__setattr__(self, key, FrozenDict(getattr(self, key)))
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; values as pairs, since a missing value has no text."""
@@ -58,7 +58,7 @@ class Attack:
     """The value believed."""
     rules_out: tuple[str | None, ...]
     """Values the victim does not have."""
-    crowds: tuple[Crowd, ...]
+    crowds: tuple[AttackedGroup, ...]
     """The groups involved, the victim's first."""
     belief: Fraction
     """How sure the insider is."""
@@ -95,7 +95,7 @@ class Attack:
 
 
 def recounted(
-    value: str | None, rules_out: Sequence[str | None], crowds: Sequence[Crowd]
+    value: str | None, rules_out: Sequence[str | None], crowds: Sequence[AttackedGroup]
 ) -> Fraction:
     """How likely the victim, of the first crowd, has the value.
 
@@ -123,7 +123,7 @@ def impossible() -> InputError:
 
 
 def _with_victim(
-    crowd: Crowd, value: str | None, rules_out: Sequence[str | None]
+    crowd: AttackedGroup, value: str | None, rules_out: Sequence[str | None]
 ) -> tuple[int, int]:
     """Ways to deal the victim's group where the victim has the value, and not."""
     cards = _left(crowd)
@@ -140,7 +140,7 @@ def _with_victim(
     return _dealt(crowd) * having, _dealt(crowd) * lacking
 
 
-def _left(crowd: Crowd) -> dict[Cell, int]:
+def _left(crowd: AttackedGroup) -> dict[Cell, int]:
     """The cards left once the people known have theirs."""
     cards = dict(crowd.histogram)
     for card, n in crowd.known.items():
@@ -148,7 +148,7 @@ def _left(crowd: Crowd) -> dict[Cell, int]:
     return cards
 
 
-def _dealt(crowd: Crowd) -> int:
+def _dealt(crowd: AttackedGroup) -> int:
     """Ways to give the people known their values; 0 where there are too few."""
     ways = 1
     for card, n in crowd.known.items():

@@ -12,7 +12,7 @@ from privet.attacks import Attack
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
 from privet.values.beliefs import Belief
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,8 +61,8 @@ class Witness:
     """The disguised row that is seen, where there is one."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "knows", Fixed(self.knows))
-        object.__setattr__(self, "sees", Fixed(self.sees))
+        object.__setattr__(self, "knows", FrozenDict(self.knows))
+        object.__setattr__(self, "sees", FrozenDict(self.sees))
         shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
         if not all(0 <= part <= whole for part, whole in shares):
             raise InputError(
@@ -122,8 +122,8 @@ class Reconstruction(Witness):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "keys", tuple(Fixed(k) for k in self.keys))
-        object.__setattr__(self, "shares", Fixed(self.shares))
+        object.__setattr__(self, "keys", tuple(FrozenDict(k) for k in self.keys))
+        object.__setattr__(self, "shares", FrozenDict(self.shares))
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""

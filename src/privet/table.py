@@ -9,19 +9,19 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from privet.engine.protocol import (
-    Amount,
+    CountQuery,
+    CountUnit,
     Engine,
     Listener,
     Recoding,
     Relabel,
     Run,
-    Tally,
 )
 from privet.engine.sources.source import find_source
 from privet.engine.sources.sources import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Bins, Edge, Roles, Schema, names
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Names = str | Sequence[str]
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReleasedAs:
     """How a release shows the columns somebody may know: in groups."""
 
     known: tuple[str, ...]
@@ -60,7 +60,7 @@ class Table:
     """Where the rows come from."""
     options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """How the source was opened."""
-    shown: Shown | None = None
+    shown: ReleasedAs | None = None
     """How columns are shown that are known exactly; None: as they are known."""
 
     @property
@@ -123,7 +123,7 @@ class Table:
         columns: Sequence[str],
         run: Run | None = None,
         *,
-        before: Sequence[Tally] = (),
+        before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
         """The values some columns take, perhaps before tallies that need them."""
         require_columns(columns, self.schema, "domains")
@@ -133,15 +133,15 @@ class Table:
 
     def count(
         self,
-        tallies: Sequence[Tally],
+        tallies: Sequence[CountQuery],
         run: Run | None = None,
         *,
         only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[Tally, Grouped]]:
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """Count groups; see `privet.engines.base.Engine.count`."""
         used = dict.fromkeys(c for t in tallies for c in (*t.by, t.about))
         require_columns(list(used), self.schema, "a tally")
-        amount = Amount(self.roles.unit, self.roles.weight)
+        amount = CountUnit(self.roles.unit, self.roles.weight)
         yield from self.engine.count(
             tallies, amount, self.recodings, run or Run(), only
         )

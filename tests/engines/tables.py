@@ -24,7 +24,7 @@ import pytest
 
 import privet as pv
 from engines.servers import POSTGRES_TYPES, postgres, postgres_table, spark_frame
-from privet.engine.protocol import Tally
+from privet.engine.protocol import CountQuery
 
 Cells = dict[tuple[str | None, ...], int]
 
@@ -218,7 +218,7 @@ TYPED = tuple(k for k in KINDS if k not in ("csv", "tsv", "json lines"))
 def cells(table: pv.Table, by: Sequence[str], about: str) -> Cells:
     """What the engine counts, every cell with its labels; none may come twice."""
     found: Cells = {}
-    for _, batch in table.count([Tally(tuple(by), about)]):
+    for _, batch in table.count([CountQuery(tuple(by), about)]):
         names = [d.name for d in batch.by]
         order = [names.index(c) for c in by]
         for g in range(len(batch)):
@@ -233,7 +233,7 @@ def cells(table: pv.Table, by: Sequence[str], about: str) -> Cells:
 def totals(table: pv.Table, by: Sequence[str], about: str) -> Cells:
     """The size of each group."""
     found: Cells = {}
-    for _, batch in table.count([Tally(tuple(by), about)]):
+    for _, batch in table.count([CountQuery(tuple(by), about)]):
         for g in range(len(batch)):
             assert batch.labels(g) not in found
             found[batch.labels(g)] = int(batch.total[g])

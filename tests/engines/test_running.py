@@ -19,7 +19,7 @@ import privet as pv
 from privet.engine import sql
 from privet.engine.counting import counter
 from privet.engine.duckdb.engine import DuckDB
-from privet.engine.protocol import Engine, Progress, Run, Tally
+from privet.engine.protocol import CountQuery, Engine, Progress, Run
 
 pytestmark = pytest.mark.engines
 
@@ -44,7 +44,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def counted(table: pv.Table) -> tuple[int, dict[Any, Any]]:
-    parts = [g for _, g in table.count([Tally(("a", "b"), "s")])]
+    parts = [g for _, g in table.count([CountQuery(("a", "b"), "s")])]
     found: dict[Any, Any] = {}
     for g in parts:
         keys = list(zip(*(c.tolist() for c in g.keys.columns()), strict=True))
@@ -113,7 +113,7 @@ def test_many_values_that_do_not_pack_into_64_bits() -> None:
     columns["s"] = rng.integers(0, 2, n)
     with pv.read(pa.table(columns)) as table:
         found = pv.belief(table, pv.Linker(names), "s")
-        ((_, g),) = table.count([Tally(tuple(names), "s")])
+        ((_, g),) = table.count([CountQuery(tuple(names), "s")])
     assert (1, n) == (found.posterior, int(g.total.sum()))
 
 

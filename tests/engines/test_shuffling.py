@@ -14,8 +14,8 @@ import pytest
 
 from privet.engine.duckdb.session import Session
 from privet.engine.export import shuffle
-from privet.engine.protocol import Run, Writing
-from privet.engine.sources.streams import Column, Stream
+from privet.engine.protocol import Run, WriteQuery
+from privet.engine.sources.streams import Stream, StreamColumn
 
 pytestmark = pytest.mark.engines
 DAYS = ["1970-01-01", "1999-12-31"]
@@ -25,20 +25,22 @@ def stream() -> Stream:
     group = np.array([0, 0, 1, 1, 1])
     return Stream(
         [
-            Column("job", ["Cook", None, "ärzte"], np.array([2, 1]), group),
-            Column("age", ["31", None, "7"], np.array([0, 1, 2, 2, 0]), kind="integer"),
-            Column(
+            StreamColumn("job", ["Cook", None, "ärzte"], np.array([2, 1]), group),
+            StreamColumn(
+                "age", ["31", None, "7"], np.array([0, 1, 2, 2, 0]), kind="integer"
+            ),
+            StreamColumn(
                 "born", ["1970-01-01", "1999-12-31"], np.array([1, 0]), group, "date"
             ),
-            Column("zip", ["01", "2"], np.array([0, 1, 0, 0, 0]), kind="number"),
-            Column("people", (), np.array([3, 1, 2, 0, 1])),
+            StreamColumn("zip", ["01", "2"], np.array([0, 1, 0, 0, 0]), kind="number"),
+            StreamColumn("people", (), np.array([3, 1, 2, 0, 1])),
         ]
     )
 
 
 def written(tmp_path: Path, columns: tuple[str, ...]) -> Any:
     path = tmp_path / "table.parquet"
-    writing = Writing(str(path), "parquet", columns, times="people")
+    writing = WriteQuery(str(path), "parquet", columns, times="people")
     session = Session("the release")
     try:
         rows = shuffle.write_stream(session, stream(), writing, Run())
@@ -96,9 +98,11 @@ def test_rows_that_draw_the_same_draw_again(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nobody_at_all(tmp_path: Path) -> None:
     none = np.zeros(0, dtype=np.int64)
-    empty = Stream([Column("job", ["Cook"], none), Column("people", (), none)])
+    empty = Stream(
+        [StreamColumn("job", ["Cook"], none), StreamColumn("people", (), none)]
+    )
     path = tmp_path / "table.parquet"
-    writing = Writing(str(path), "parquet", ("job",), times="people")
+    writing = WriteQuery(str(path), "parquet", ("job",), times="people")
     session = Session("the release")
     try:
         assert shuffle.write_stream(session, empty, writing, Run()) == 0

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from privet.engine.protocol import Tally
+from privet.engine.protocol import CountQuery
 
 pytestmark = pytest.mark.engines
 
@@ -101,7 +101,7 @@ SOURCES: dict[str, Callable[[Path], Any]] = {
 
 
 def cells(table: pv.Table, by: tuple[str, ...], about: str) -> dict[Any, int]:
-    ((_, grouped),) = table.count([Tally(by, about)])
+    ((_, grouped),) = table.count([CountQuery(by, about)])
     return {
         (*grouped.labels(g), value): n
         for g in range(len(grouped))

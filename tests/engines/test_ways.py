@@ -24,8 +24,8 @@ from privet.engine.counting import precount as combining
 from privet.engine.counting.cells import blocks
 from privet.engine.duckdb.session import Session
 from privet.engine.failures import DoesNotFit
-from privet.engine.protocol import Tally
-from privet.values.equivalence_classes import Grouped
+from privet.engine.protocol import CountQuery
+from privet.values.equivalence_classes import EquivalenceClasses
 
 pytestmark = pytest.mark.engines
 
@@ -70,9 +70,11 @@ def by_looking(rows: list[Row], at: list[int]) -> Cells:
     return dict(Counter(tuple(row[i] for i in at) for row in rows))
 
 
-def joined(parts: Iterable[tuple[Tally, Grouped]]) -> dict[Tally, Cells]:
+def joined(
+    parts: Iterable[tuple[CountQuery, EquivalenceClasses]],
+) -> dict[CountQuery, Cells]:
     """The cells of all parts of each tally; none may come twice."""
-    cells: dict[Tally, Cells] = defaultdict(dict)
+    cells: dict[CountQuery, Cells] = defaultdict(dict)
     for tally, part in parts:
         for g in range(len(part)):
             for value, n in part.histogram(g).items():
@@ -91,7 +93,7 @@ def test_every_way_counts_the_same(
     sorted_ = noted(counter.Counter, "_in_blocks", monkeypatch)
     names, rows = some_rows(seed)
     tallies = {
-        Tally(tuple(names[i] for i in by), names[about]): [*by, about]
+        CountQuery(tuple(names[i] for i in by), names[about]): [*by, about]
         for size in range(2 if way == "set by set" else len(names))
         for by in combinations(range(len(names)), size)
         for about in range(len(names))
@@ -134,7 +136,7 @@ def test_combinations_that_do_not_fit_are_counted_otherwise(
     monkeypatch.setattr(Session, "make", full)
     names, rows = some_rows(0)
     with pv.read(as_frame(names, rows)) as table:
-        both = Tally((names[0],), names[1]), Tally((names[1],), names[2])
+        both = CountQuery((names[0],), names[1]), CountQuery((names[1],), names[2])
         for _ in range(2):
             cells = joined(table.count(both))
             assert by_looking(rows, [0, 1]) == cells[both[0]]
@@ -149,14 +151,14 @@ def test_few_combinations_are_read_once(
     file = tmp_path / "people.csv"
     file.write_text("a,b\n" + "x,1\ny,2\n" * 200)
     monkeypatch.setattr(combining, "FEW_ROWS", 100)
-    tallies = [Tally(("a",), "b"), Tally((), "b")]
+    tallies = [CountQuery(("a",), "b"), CountQuery((), "b")]
     with pv.read(str(file)) as table:
         table.domains(["b"], before=tallies)
         file.unlink()  # whoever reads it again will fail
-        cells = joined(table.count([*tallies, Tally((), "a")]))
+        cells = joined(table.count([*tallies, CountQuery((), "a")]))
     assert {("x", "1"): 200, ("y", "2"): 200} == cells[tallies[0]]
     assert {("1",): 200, ("2",): 200} == cells[tallies[1]]
-    assert {("x",): 200, ("y",): 200} == cells[Tally((), "a")]
+    assert {("x",): 200, ("y",): 200} == cells[CountQuery((), "a")]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 100])

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.microdata.worst import Worst
+from privet.microdata.worst import WorstLinkage
 from privet.values.contingency import Counts, packed
-from privet.values.equivalence_classes import Grouped, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, grouped
 
 CELL = st.sampled_from(["x", "y", "z", None])
 ROW = st.tuples(CELL, CELL, CELL)
@@ -29,7 +29,7 @@ def counted(rows: list[tuple[str | None, ...]]) -> Counts:
     return Counts.from_cells(COLUMNS, cells)
 
 
-def part(whole: Grouped, groups: list[int]) -> Grouped:
+def part(whole: EquivalenceClasses, groups: list[int]) -> EquivalenceClasses:
     """Some of the groups, with the domains of all of them."""
     return whole.take(np.array(groups, dtype=np.intp))
 
@@ -44,7 +44,7 @@ def test_counts_of_parts_add_up(left: list, right: list) -> None:
 def test_the_engine_counts_parts_as_it_counts_the_whole(
     left: list, right: list
 ) -> None:
-    from privet.engine.protocol import Tally
+    from privet.engine.protocol import CountQuery
 
     def cells(rows: list) -> dict:
         table = pa.table(
@@ -54,7 +54,7 @@ def test_the_engine_counts_parts_as_it_counts_the_whole(
             }
         )
         with pv.read(table) as people:
-            ((_, g),) = people.count([Tally(("a", "b"), "s")])
+            ((_, g),) = people.count([CountQuery(("a", "b"), "s")])
         return {
             (*g.labels(i), v): n
             for i in range(len(g))
@@ -87,13 +87,15 @@ def test_folds_merge_in_any_grouping(rows: list, data: st.DataObject) -> None:
         st.lists(st.integers(0, 2), min_size=len(whole), max_size=len(whole))
     )
     pieces = [
-        Worst(LIMIT).add(part(whole, [g for g in range(len(whole)) if cut[g] == k]))
+        WorstLinkage(LIMIT).add(
+            part(whole, [g for g in range(len(whole)) if cut[g] == k])
+        )
         for k in range(3)
     ]
-    at_once = Worst(LIMIT).add(whole)
+    at_once = WorstLinkage(LIMIT).add(whole)
     a, b, c = pieces
     assert at_once == (a | b) | c == a | (b | c) == (c | b) | a
-    assert at_once == at_once | Worst(LIMIT) == Worst(LIMIT) | at_once
+    assert at_once == at_once | WorstLinkage(LIMIT) == WorstLinkage(LIMIT) | at_once
 
 
 @given(ROWS)
@@ -104,7 +106,7 @@ def test_the_fold_finds_the_largest_share(rows: list) -> None:
         for g in range(len(whole))
         for n in whole.histogram(g).values()
     )
-    assert slow == Worst(LIMIT).add(whole).case.belief
+    assert slow == WorstLinkage(LIMIT).add(whole).case.belief
 
 
 @given(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.microdata.privacy_models.audit import MONOTONE, Extreme, is_monotone
+from privet.microdata.privacy_models.audit import MONOTONE, WorstGroup, is_monotone
 from privet.microdata.privacy_models.models import Batch
 from privet.policy.measures import KINDS
 
@@ -66,10 +66,10 @@ def test_parts_of_a_release_merge(measure, release, data) -> None:
     everybody = np.zeros(len(whole.about), dtype=np.int64)
     np.add.at(everybody, whole.value, whole.n)
     parts = [
-        Extreme(measure).add(Batch(whole.take(np.flatnonzero(some)), everybody))
+        WorstGroup(measure).add(Batch(whole.take(np.flatnonzero(some)), everybody))
         for some in (mine, ~mine)
     ]
-    expected = Extreme(measure).add(Batch(whole, everybody))
+    expected = WorstGroup(measure).add(Batch(whole, everybody))
     found = parts[0] | parts[1]
     for name in ("value", "groups", "beyond", "people_beyond", "people", "alone"):
         assert getattr(expected, name) == getattr(found, name)

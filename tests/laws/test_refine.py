@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.release.refine import Refining, refine
+from privet.release.refine import RefinementProgress, refine
 
 
 class Counting:
@@ -40,9 +40,9 @@ def test_every_move_is_made_in_order() -> None:
 
 
 def test_a_watcher_sees_every_move_and_may_stop() -> None:
-    seen: list[Refining] = []
+    seen: list[RefinementProgress] = []
 
-    def watch(event: Refining) -> bool:
+    def watch(event: RefinementProgress) -> bool:
         seen.append(event)
         return event.moves < 2
 

@@ -22,12 +22,12 @@ ROWS = pa.table(
 
 
 @pytest.fixture
-def people() -> cells.Cells:
+def people() -> cells.ClassCells:
     table = pv.read(ROWS, quasi=["age", "job"], target="class", weight="n")
     return cells_of(table, ["job", "age"], "class")
 
 
-def rows(found: cells.Cells) -> dict[tuple[str | None, ...], int]:
+def rows(found: cells.ClassCells) -> dict[tuple[str | None, ...], int]:
     columns = [
         [d[c] for c in codes]
         for d, codes in zip(found.domains, found.codes, strict=True)
@@ -36,14 +36,16 @@ def rows(found: cells.Cells) -> dict[tuple[str | None, ...], int]:
     return dict(zip(zip(*columns, labels, strict=True), found.n.tolist(), strict=True))
 
 
-def test_rows_that_look_alike_are_one_cell(people: cells.Cells) -> None:
+def test_rows_that_look_alike_are_one_cell(people: cells.ClassCells) -> None:
     """Weights are added, missing is a value, weight 0 is nobody; in the order asked."""
     expected = {("a", "30", "x"): 5, (None, "40", "y"): 1, ("b", "30", "y"): 1}
     assert expected == rows(people)
     assert 7 == people.total
 
 
-def test_ordered_columns_are_ranks_and_others_indicators(people: cells.Cells) -> None:
+def test_ordered_columns_are_ranks_and_others_indicators(
+    people: cells.ClassCells,
+) -> None:
     width = 1 + len(people.domains[0])
     assert (3, width) == people.matrix().shape
     assert [2, 2, 2] == (people.matrix()[:, :-1].sum(axis=1) + 1).tolist()
@@ -51,14 +53,14 @@ def test_ordered_columns_are_ranks_and_others_indicators(people: cells.Cells) ->
     assert age.tolist() == people.matrix()[:, -1].tolist()
 
 
-def test_cells_as_a_release_shows_them(people: cells.Cells) -> None:
+def test_cells_as_a_release_shows_them(people: cells.ClassCells) -> None:
     texts = tuple("⊥" if v in ("a", "b") else v for v in people.domains[0].labels)
     shown = people.relabelled({"job": Relabel(texts)})
     assert {("⊥", "30", "x"), ("⊥", "30", "y"), (None, "40", "y")} == set(rows(shown))
     assert "integer" == shown.domains[1].kind
 
 
-def test_hidden_numbers_are_in_no_order(people: cells.Cells) -> None:
+def test_hidden_numbers_are_in_no_order(people: cells.ClassCells) -> None:
     shown = people.relabelled({"age": Relabel(("⊥", "40", "⊥"))})
     assert "text" == shown.domains[1].kind
     cut = people.relabelled({"age": Relabel(("up to 30", "above 30", "above 30"))})
@@ -66,7 +68,7 @@ def test_hidden_numbers_are_in_no_order(people: cells.Cells) -> None:
 
 
 def test_a_matrix_that_is_too_large_is_refused(
-    people: cells.Cells, monkeypatch: pytest.MonkeyPatch
+    people: cells.ClassCells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cells, "MOST_NUMBERS", 10)
     with pytest.raises(pv.TooLarge, match="3 different rows and 4 values"):

@@ -13,7 +13,7 @@ import pytest
 import privet as pv
 from privet.responses.channel_inverse import covariance
 from privet.responses.channels import Keep
-from privet.responses.estimate import Solved
+from privet.responses.estimate import SolvedCounts
 from privet.responses.unrelated_question import two_samples
 
 
@@ -33,11 +33,11 @@ def test_the_delta_method_is_that_of_the_specification() -> None:
     given[:, 1] = True
     both = given.copy()
     both[0] = False
-    found = Solved(pieces, COUNTS).ratio(both, given, confidence=0.95)
+    found = SolvedCounts(pieces, COUNTS).ratio(both, given, confidence=0.95)
     n = COUNTS.sum()
     exact = np.vectorize(Fraction, otypes=[object])(COUNTS) / n
     sigma = covariance(pieces, exact, int(n)).astype(float)
-    shares = Solved(pieces, COUNTS).undone.astype(float) / n
+    shares = SolvedCounts(pieces, COUNTS).undone.astype(float) / n
     whole, part = shares[:, 1].sum(), shares[1, 1]
     slope = np.zeros((2, 3))
     slope[0, 1], slope[1, 1] = -part / whole**2, (whole - part) / whole**2
@@ -84,7 +84,7 @@ def test_the_sure_interval_of_a_quotient_holds() -> None:
     given[:, 0] = True
     both = given.copy()
     both[1] = False
-    found = Solved(pieces, COUNTS * 400).ratio(both, given, confidence=0.95)
+    found = SolvedCounts(pieces, COUNTS * 400).ratio(both, given, confidence=0.95)
     assert found.sure is not None
     assert found.sure[0] < found.interval[0] < found.interval[1] < found.sure[1]
     assert found.sure[1] - found.sure[0] < 0.2

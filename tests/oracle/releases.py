@@ -10,7 +10,7 @@ import numpy as np
 
 import privet as pv
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import Case, Skyline
+from privet.microdata.skyline.skyline import InsiderCase, Skyline
 
 LETTERS = "abcdefghij"
 
@@ -42,7 +42,7 @@ def matrix(release: list[dict[str, int]]) -> np.ndarray:
 
 def worst(
     release: list[dict[str, int]], point: Point, protect: set[str] | None = None
-) -> Case | None:
+) -> InsiderCase | None:
     groups = pv.Groups.from_histograms(release)
     codes = None
     if protect is not None:

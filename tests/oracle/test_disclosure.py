@@ -12,8 +12,8 @@ import pytest
 from oracle.disclosure import Disclosure, Row, Step, Template, order
 from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.top_down_disclosure import (
-    Attribute,
-    Disclosing,
+    DisclosureState,
+    SuppressedAttribute,
     Utility,
 )
 from privet.release.refine import refine
@@ -57,7 +57,7 @@ def random_case(dice: random.Random, *, ordered: bool) -> Disclosure:
     )
 
 
-def build(case: Disclosure, *, maximal: bool) -> Disclosing:
+def build(case: Disclosure, *, maximal: bool) -> DisclosureState:
     """The same problem for the fast implementation, coded by hand."""
     names = case.attributes()
     domains = {
@@ -71,11 +71,11 @@ def build(case: Disclosure, *, maximal: bool) -> Disclosing:
             counts[domains[j].index(r[j]), classes.index(r["k"])] += r["n"]
         labels = [None if v is None else str(v) for v in domains[j]]
         attributes.append(
-            Attribute(Domain(j, labels), counts, ordered=j in case.ordered)
+            SuppressedAttribute(Domain(j, labels), counts, ordered=j in case.ordered)
         )
     cubes = [cube(case, qid, names, domains) for qid in qids(case)]
     everybody = sum(r["n"] for r in case.rows) if case.weighted else 0
-    return Disclosing(
+    return DisclosureState(
         attributes,
         cubes,
         utility=Utility(case.utility, everybody),

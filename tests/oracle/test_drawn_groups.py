@@ -15,7 +15,7 @@ import privet as pv
 from oracle.designs import channels
 from oracle.responses import of_group
 from privet.responses.channel_inverse import undo
-from privet.responses.design import Piece
+from privet.responses.design import MarginalChannel
 
 SIZES = {"a": 2, "b": 3, "c": 2}
 GROUPS = (("a", "c"), ("c", "b"), ("b", "a"))
@@ -41,7 +41,7 @@ def cell(design: pv.Design, columns: tuple[str, ...], values: dict[str, int]) ->
     return np.ravel_multi_index([values[c] for c in columns], sizes)
 
 
-def estimable(design: pv.Design, columns: tuple[str, ...]) -> Piece | None:
+def estimable(design: pv.Design, columns: tuple[str, ...]) -> MarginalChannel | None:
     """None where nobody is asked both, or all channels together say nothing."""
     try:
         (piece,) = design.pieces(columns)

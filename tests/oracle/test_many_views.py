@@ -16,7 +16,7 @@ from oracle.test_worlds import CHAIN, CYCLE, LONG, opened, people, small, values
 from privet.errors import NoAudit
 from privet.findings import Basis, Verdict
 from privet.views.counting import chained, chains, general, general_join, sampling
-from privet.views.counting.chains import Graph
+from privet.views.counting.chains import ConnectivityGraph
 
 pytestmark = pytest.mark.engines
 
@@ -77,7 +77,7 @@ def some_graph(rng):
     return made[0]
 
 
-def by_listing(graph: Graph, mine, theirs, cells) -> int:
+def by_listing(graph: ConnectivityGraph, mine, theirs, cells) -> int:
     """The sum over all choices, as the specification writes it."""
     states = graph._states(set(mine), set(theirs))
     total = 0

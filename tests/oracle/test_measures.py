@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from oracle import measures as slow
-from privet.microdata.privacy_models.models import Scores
+from privet.microdata.privacy_models.models import GroupScores
 
 pytestmark = pytest.mark.engines
 
@@ -254,7 +254,7 @@ def test_the_worst_is_found_among_any_number_of_nearly_equal_groups(
     whole = np.full(3000, 10**15 + 1) + np.arange(3000) % 7
     part = np.full(3000, 10**14)
     whole[2500] = 10**15 + (9 if smallest else 0)
-    scores = Scores(part, whole, np.zeros(3000, dtype=bool))
+    scores = GroupScores(part, whole, np.zeros(3000, dtype=bool))
     exact = [Fraction(int(a), int(b)) for a, b in zip(part, whole, strict=True)]
     assert exact[2500] == (min(exact) if smallest else max(exact))
     assert 2500 == scores.worst(smallest)

@@ -20,7 +20,7 @@ from privet.classifier.transforms.rounding import problems
 from privet.classifier.transforms.safety_transform import (
     MODES,
     ZEROS,
-    Flattened,
+    FlattenedCard,
     SafetyTransform,
 )
 from privet.classifier.transforms.zero_counts import filled, without_zeros
@@ -44,7 +44,7 @@ def every_row(scores: Scores) -> list[dict[int, int]]:
     ]
 
 
-def proved(found: Flattened, zeros: str) -> list[str]:
+def proved(found: FlattenedCard, zeros: str) -> list[str]:
     original = found.views.scores
     return list(problems(found.card, original, filled(original, zeros), found.proof))
 

@@ -13,7 +13,7 @@ from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
 from privet.microdata.skyline import incremental, scanning
 from privet.microdata.skyline.closed_forms import Point, lacking, lacking_floats
-from privet.microdata.skyline.incremental import Asked, Minima
+from privet.microdata.skyline.incremental import Minima, Requirement
 from privet.microdata.skyline.ranked import ranked
 from privet.microdata.skyline.skyline import Skyline, deciding, modes_of
 from privet.microdata.skyline.skyline_find import maximal, surface_of
@@ -70,7 +70,8 @@ def test_running_minima_are_the_same_minima(seed: int) -> None:
         ]
         limits = [dice.choice(["1/2", "2/3", "3/4"]) for _ in points]
         asked = [
-            Asked(p, pv.Ceiling(below=c)) for p, c in zip(points, limits, strict=True)
+            Requirement(p, pv.Ceiling(below=c))
+            for p, c in zip(points, limits, strict=True)
         ]
         running = Minima.empty(asked, len(LETTERS)).with_groups(matrix(release))
         expected = [fast(release, *p) for p in points]
@@ -86,7 +87,7 @@ def test_the_parent_may_stay_among_the_minima(seed: int) -> None:
         first, second = (dict(h) for h in (middling(dice) * 2)[:2])
         both = dict(Counter(first) + Counter(second))
         point = Point(dice.randint(0, 3), dice.randint(0, 3), dice.randint(0, 3))
-        asked = [Asked(point, pv.Ceiling(below=1))]
+        asked = [Requirement(point, pv.Ceiling(below=1))]
         root = Minima.empty(asked, len(LETTERS)).with_groups(matrix([both]))
         after = root.with_groups(matrix([first, second]))
         assert [fast([first, second], *point)] == after.beliefs()
@@ -129,10 +130,10 @@ def test_a_tie_with_the_limit_is_decided_exactly() -> None:
     """Doubles would say 0.37499999999999994 < 0.375."""
     release = [{"a": 3, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}]
     assert Fraction(3, 8) == fast(release, 0, 0, 0)
-    asked = [Asked(Point(0, 0, 0), pv.Ceiling(below="0.375"))]
+    asked = [Requirement(Point(0, 0, 0), pv.Ceiling(below="0.375"))]
     found = Minima.empty(asked, 6).with_groups(np_row(release[0]))
     assert not found.safe()
-    allowed = [Asked(Point(0, 0, 0), pv.Ceiling("0.375"))]
+    allowed = [Requirement(Point(0, 0, 0), pv.Ceiling("0.375"))]
     assert Minima.empty(allowed, 6).with_groups(np_row(release[0])).safe()
 
 
@@ -172,7 +173,7 @@ def test_splits_are_decided_alike_without_numba(
         release = middling(dice)
         point = Point(dice.randint(0, 2), dice.randint(0, 2), dice.randint(0, 2))
         limit = pv.Ceiling(below=dice.choice(["1/2", "2/3", "3/4", "1"]))
-        empty = Minima.empty([Asked(point, limit)], len(LETTERS))
+        empty = Minima.empty([Requirement(point, limit)], len(LETTERS))
         fast_one = empty.split(matrix(release))
         with monkeypatch.context() as without:
             without.setattr(incremental, "compiled", lambda loop: None)

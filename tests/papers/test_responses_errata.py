@@ -15,7 +15,7 @@ from oracle import responses as slow
 from privet.responses.audit import cases
 from privet.responses.channel_inverse import forward, undo
 from privet.responses.channels import Keep
-from privet.responses.design import Piece
+from privet.responses.design import MarginalChannel
 from privet.responses.reach import breach_limit
 
 F = Fraction
@@ -106,7 +106,10 @@ def test_r1_a_public_class_needs_its_own_formula() -> None:
 def test_r2_equation_7_is_in_another_order_than_its_matrix() -> None:
     """p = 0.8: P*(cc) is .76; the printed order gives .712, and 31/30 for .9 back."""
     p = F(4, 5)
-    pieces = (Piece(("a",), 2, pv.Flip(p)), Piece(("b",), 2, pv.Flip(p)))
+    pieces = (
+        MarginalChannel(("a",), 2, pv.Flip(p)),
+        MarginalChannel(("b",), 2, pv.Flip(p)),
+    )
     cc, c_, _c, __ = (F(v) for v in ("0.9", "0.6", "0.5", "0.2"))
     true = exact([cc, c_, _c, __]).reshape(2, 2)
     seen = forward(pieces, true)

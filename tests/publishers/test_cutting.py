@@ -23,7 +23,7 @@ PATHS = {
 
 
 @pytest.fixture(scope="module")
-def compiled() -> kernels.Cutter:
+def compiled() -> kernels.SplitKernels:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
     found = cutters.compiled()
     assert found is not None
@@ -48,8 +48,8 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
     return domain_order.shape(made), rows.astype(np.int16)
 
 
-def random_rules(rng: np.random.Generator) -> kernels.Rules:
-    return kernels.Rules(
+def random_rules(rng: np.random.Generator) -> kernels.GroupRules:
+    return kernels.GroupRules(
         np.array([3]),
         np.array([0, 5]),
         int(rng.integers(1, 8)),
@@ -65,7 +65,7 @@ def random_rules(rng: np.random.Generator) -> kernels.Rules:
 @pytest.mark.parametrize("target", [-1, 4])
 @pytest.mark.parametrize("seed", range(15))
 def test_all_ways_make_the_same_tree(
-    seed: int, target: int, compiled: kernels.Cutter
+    seed: int, target: int, compiled: kernels.SplitKernels
 ) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, int(rng.integers(1, 120)))
@@ -80,7 +80,9 @@ def test_all_ways_make_the_same_tree(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_all_ways_see_and_count_the_same(seed: int, compiled: kernels.Cutter) -> None:
+def test_all_ways_see_and_count_the_same(
+    seed: int, compiled: kernels.SplitKernels
+) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, 30)
     rules = random_rules(rng)

@@ -15,17 +15,17 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engine.protocol import Amount, Run, Tally
+from privet.engine.protocol import CountQuery, CountUnit, Run
 from privet.engine.remote.partitioned_counts import (
-    Blocking,
-    Counting,
-    Held,
+    LeafBlocks,
+    LeafLabels,
+    LeafWork,
     Lines,
-    Parting,
+    PairCounter,
+    PartitionedCounts,
+    SplitTree,
     Take,
-    Tree,
     Work,
-    Working,
 )
 from privet.microdata.generalisation import distributed_rows, mondrian
 from privet.microdata.generalised_values import Partition
@@ -89,10 +89,10 @@ class Machines:
         return getattr(self._table.engine, name)
 
     def hold(
-        self, columns: Sequence[str], amount: Amount, recodings: Any, run: Run
-    ) -> Held:
+        self, columns: Sequence[str], amount: CountUnit, recodings: Any, run: Run
+    ) -> PartitionedCounts:
         domains = self._table.domains(list(columns))
-        tally = Tally(tuple(columns[:-1]), columns[-1])
+        tally = CountQuery(tuple(columns[:-1]), columns[-1])
         ((_, g),) = self._table.count([tally])
         keys = dict(zip((d.name for d in g.by), g.keys.columns(), strict=True))
         codes = [keys[c][g.group] for c in columns[:-1]]
@@ -102,7 +102,7 @@ class Machines:
         return self.held
 
 
-class Kept(Held):
+class Kept(PartitionedCounts):
     def __init__(self, lines: Any, sizes: Sequence[int]) -> None:
         super().__init__(sizes)
         self.lines, self.people = len(lines), int(lines[:, -1].sum())
@@ -114,28 +114,28 @@ class Kept(Held):
         for i in range(3):
             yield self._batches[i::3]
 
-    def _counted(self, look: Counting, run: Run) -> pa.Table:
+    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
         told = [b for p in self._partitions() for b in look(p)]
         whole = pa.Table.from_batches(told).group_by(["pair", "key"])
         summed = whole.aggregate([("n", "sum"), ("lines", "sum")])
         return summed.rename_columns({"n_sum": "n", "lines_sum": "lines"})
 
-    def each(self, tree: Tree, wanted: Sequence[int], work: Work, run: Run) -> Any:
+    def each(self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run) -> Any:
         look = self._in(tree, wanted)
-        parts = [b for p in self._partitions() for b in Parting(look)(p)]
+        parts = [b for p in self._partitions() for b in LeafLabels(look)(p)]
         whole = pa.Table.from_batches(parts)
         found = []
         for i, leaf in enumerate(wanted):
             own = whole.filter(pa.compute.equal(whole["leaf"], i))
-            (block,) = Working(look.width, work)(own).to_pylist()
+            (block,) = LeafWork(look.width, work)(own).to_pylist()
             self.handed_over += 1
             found.append((leaf, block["lines"], block["told"]))
         return Done(found, len(self.sizes) + 1)
 
     def blocks(
-        self, tree: Tree | None, wanted: Sequence[int], run: Run, take: Take
+        self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
-        look = Blocking(self._in(tree, wanted))
+        look = LeafBlocks(self._in(tree, wanted))
         for batch in (b for p in self._partitions() for b in look(p)):
             for row in batch.to_pylist():
                 take(wanted[row["leaf"]], _lines(row["lines"], len(self.sizes) + 1))
@@ -225,7 +225,7 @@ def test_few_cells_are_brought_here(
         few = replace(table, engine=Machines(table))
         few = few.with_roles(replace(table.roles, quasi=NAMES[:1], target=None))
         found = distributed_rows.handed(few, [NAMES[0], NAMES[3]], Run())
-        assert not isinstance(found, distributed_rows.Handed)
+        assert not isinstance(found, distributed_rows.DistributedRows)
         assert found is not None
         assert sum(r[-1] for r in some_people(300, 4).rows) == found.people
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import privet as pv
 from engines.tables import PLACES, People, opened
 from privet.engine.counting import counter
-from privet.engine.protocol import Tally
+from privet.engine.protocol import CountQuery
 from privet.microdata.suppression import hopeless
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 KINDS = ("text", "text", "integer", "text", "text")
 NAMES = [f"{kind} {i}" for i, kind in enumerate(KINDS)]
@@ -92,7 +92,7 @@ def test_fewer_cells_are_counted(
     seen: list[int] = []
     count = hopeless.count
 
-    def counted(*words: Any, **options: Any) -> dict[Any, Grouped]:
+    def counted(*words: Any, **options: Any) -> dict[Any, EquivalenceClasses]:
         found = count(*words, **options)
         seen.append(max(len(g.n) for g in found.values()))
         return found
@@ -130,7 +130,7 @@ def test_counts_in_parts_are_put_together(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counter, "CELLS_AT_ONCE", 25)
         with opened(people, "arrow", tmp_path, **ROLES) as table:
-            assert len(list(table.count([Tally((NAMES[0],), NAMES[3])]))) > 2
+            assert len(list(table.count([CountQuery((NAMES[0],), NAMES[3])]))) > 2
             assert expected == published(table, "3/4")
 
 

@@ -15,24 +15,26 @@ import pytest
 import privet as pv
 from privet.microdata.suppression import kernels, loops
 from privet.microdata.suppression.kernels import (
-    Asked,
-    Groups,
-    Kernels,
-    Limits,
-    Moved,
-    Rows,
+    ConfidenceLimits,
+    CubeGroups,
+    CubeRows,
+    DisclosureKernels,
+    SplitOff,
+    ValuesToTry,
 )
 from privet.values.beliefs import Ceiling
 from privet.values.jit import SWITCH
 
 
-def _split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Moved:
-    moved = Moved(np.zeros_like(groups.start), np.zeros_like(groups.counts))
+def _split(
+    attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
+) -> SplitOff:
+    moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
     loops.split(attribute, low, high, *rows, groups.start, groups.stop, *moved)
     return moved
 
 
-STEP_BY_STEP = Kernels(
+STEP_BY_STEP = DisclosureKernels(
     "python",
     lambda rows, groups, asked, limits, confidence, broken: loops.look(
         *rows, *groups, *asked, *limits, confidence, broken
@@ -50,23 +52,23 @@ def fresh() -> Iterator[None]:
 
 
 @pytest.fixture
-def numba(fresh: None) -> Kernels:
+def numba(fresh: None) -> DisclosureKernels:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
     found = kernels.compiled()
     assert found is not None
     return found
 
 
-def random_rows(rng: np.random.Generator, values: list[int], rules: int) -> Rows:
+def random_rows(rng: np.random.Generator, values: list[int], rules: int) -> CubeRows:
     n = int(rng.integers(1, 60))
     codes = np.column_stack([rng.integers(0, k, n) for k in values]).astype(np.int32)
     total = rng.integers(1, 12, n)
     having = [rng.integers(0, total + 1) * (rng.random(n) < 0.4) for _ in range(rules)]
     counts = np.column_stack([total, *having]).astype(np.int64)
-    return Rows(codes, counts, rng.permutation(n))
+    return CubeRows(codes, counts, rng.permutation(n))
 
 
-def random_groups(rng: np.random.Generator, rows: Rows) -> Groups:
+def random_groups(rng: np.random.Generator, rows: CubeRows) -> CubeGroups:
     """Some groups of the rows, side by side or not."""
     n = len(rows.order)
     edges = np.unique(np.r_[0, rng.integers(0, n, rng.integers(0, 8)), n])
@@ -74,17 +76,17 @@ def random_groups(rng: np.random.Generator, rows: Rows) -> Groups:
     sums = np.add.reduceat(rows.counts[rows.order], start)
     some = rng.random(len(start)) < 0.8
     some[rng.integers(len(some))] = True
-    return Groups(start[some], stop[some], sums[some])
+    return CubeGroups(start[some], stop[some], sums[some])
 
 
-def random_asked(rng: np.random.Generator, values: list[int]) -> Asked:
+def random_asked(rng: np.random.Generator, values: list[int]) -> ValuesToTry:
     wanted = rng.random(sum(values)) < rng.choice([0.3, 0.8, 1])
     offset = np.cumsum([0, *values])
     some = [a for a in range(len(values)) if wanted[offset[a] : offset[a + 1]].any()]
-    return Asked(np.array(some, dtype=np.int64), offset, wanted)
+    return ValuesToTry(np.array(some, dtype=np.int64), offset, wanted)
 
 
-def random_limits(dice: random.Random, rules: int) -> Limits:
+def random_limits(dice: random.Random, rules: int) -> ConfidenceLimits:
     levels = [Fraction(dice.randint(1, k), k) for k in (2, 3, 4, 5, 7, 10)]
     ceilings = [
         [
@@ -96,7 +98,7 @@ def random_limits(dice: random.Random, rules: int) -> Limits:
     return kernels.limits_of(ceilings, 10_000)
 
 
-def case(seed: int) -> tuple[Rows, Groups, Asked, Limits]:
+def case(seed: int) -> tuple[CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits]:
     rng, dice = np.random.default_rng(seed), random.Random(seed)
     values = [int(k) for k in rng.integers(1, 7, rng.integers(1, 4))]
     rules = int(rng.integers(1, 4))
@@ -109,7 +111,11 @@ Looked = tuple[list[list[float]], list[bool]]
 
 
 def looked(
-    how: Kernels, rows: Rows, groups: Groups, asked: Asked, limits: Limits
+    how: DisclosureKernels,
+    rows: CubeRows,
+    groups: CubeGroups,
+    asked: ValuesToTry,
+    limits: ConfidenceLimits,
 ) -> Looked:
     confidence = np.zeros((rows.counts.shape[1] - 1, len(asked.wanted)))
     broken = np.zeros(len(asked.wanted), dtype=bool)
@@ -117,7 +123,9 @@ def looked(
     return confidence.tolist(), broken.tolist()
 
 
-def by_definition(rows: Rows, groups: Groups, asked: Asked, limits: Limits) -> Looked:
+def by_definition(
+    rows: CubeRows, groups: CubeGroups, asked: ValuesToTry, limits: ConfidenceLimits
+) -> Looked:
     """Each group parted in two for each value, in fractions."""
     rules = rows.counts.shape[1] - 1
     shares: list[list[list[Fraction]]] = [
@@ -151,7 +159,7 @@ def by_definition(rows: Rows, groups: Groups, asked: Asked, limits: Limits) -> L
     return confidence, broken
 
 
-def harmful(groups: Groups) -> Groups:
+def harmful(groups: CubeGroups) -> CubeGroups:
     """Groups with people of every rule: what is looked at is then defined for all."""
     return groups.take((groups.counts[:, 1:] > 0).all(axis=1))
 
@@ -171,7 +179,7 @@ def test_loops_look_as_numpy_does(seed: int) -> None:
     assert looked(kernels.PLAIN, *given) == looked(STEP_BY_STEP, *given)
 
 
-def test_compiled_loops_look_as_numpy_does(numba: Kernels) -> None:
+def test_compiled_loops_look_as_numpy_does(numba: DisclosureKernels) -> None:
     for seed in range(3000):
         given = case(seed)
         assert looked(kernels.PLAIN, *given) == looked(numba, *given), seed
@@ -186,7 +194,7 @@ def test_sorting_counts_as_a_table_does(monkeypatch: pytest.MonkeyPatch) -> None
 Parted = tuple[list[int], list[int], list[list[int]]]
 
 
-def parted(how: Kernels, seed: int) -> Parted:
+def parted(how: DisclosureKernels, seed: int) -> Parted:
     rows, groups, *_ = case(seed)
     dice = random.Random(seed)
     attribute = dice.randrange(rows.codes.shape[1])
@@ -218,7 +226,7 @@ def test_loops_split_as_numpy_does(seed: int) -> None:
     assert parted(kernels.PLAIN, seed) == parted(STEP_BY_STEP, seed)
 
 
-def test_compiled_loops_split_as_numpy_does(numba: Kernels) -> None:
+def test_compiled_loops_split_as_numpy_does(numba: DisclosureKernels) -> None:
     for seed in range(3000):
         assert parted(kernels.PLAIN, seed) == parted(numba, seed), seed
 
@@ -264,7 +272,7 @@ def published(seed: int) -> tuple[object, ...]:
 
 
 def test_releases_are_the_same_with_and_without_numba(
-    numba: Kernels, monkeypatch: pytest.MonkeyPatch
+    numba: DisclosureKernels, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = [published(seed) for seed in range(5)]
     monkeypatch.setattr(kernels, "WORTH", 0)

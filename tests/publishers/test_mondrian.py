@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privet as pv
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.microdata.generalised_values import spelled
 
 pytestmark = pytest.mark.engines
@@ -151,7 +151,7 @@ def test_weights_are_summed_and_shown(tmp_path: Path) -> None:
     release = pv.publish(table, [pv.Measure(k_anonymity=9)], method=pv.Mondrian())
     release.write(tmp_path / "out", custody=tmp_path / "vault")
     rows = read(tmp_path / "out" / "table.parquet")
-    ((_, everybody),) = table.count([Tally((), "pay")])
+    ((_, everybody),) = table.count([CountQuery((), "pay")])
     assert int(everybody.total[0]) == sum(rows["bed"])
     assert pv.verify(tmp_path / "out").good
 

@@ -14,7 +14,7 @@ import pytest
 import privet as pv
 from oracle.responses import reports
 from privet.engine.randomise import exact_sampling
-from privet.engine.randomise.exact_sampling import WORD, Bits, Choice, Coin
+from privet.engine.randomise.exact_sampling import WORD, Bits, ExactChoice, ExactCoin
 from privet.responses.channels import Keep
 from privet.responses.disguise import disguise_codes
 from privet.responses.estimate import estimated
@@ -51,7 +51,7 @@ def test_choices_have_exactly_their_probabilities(shares: list[Fraction]) -> Non
 
     What two words leave open is less than 2⁻³² of the probability per boundary.
     """
-    choice = Choice(shares)
+    choice = ExactChoice(shares)
     found = [Fraction(0)] * len(shares)
     open_ = Fraction(0)
     table = choice._table
@@ -73,7 +73,7 @@ def test_choices_have_exactly_their_probabilities(shares: list[Fraction]) -> Non
 
 def test_coins_agree_with_choices_on_every_word() -> None:
     p = Fraction(4, 5)
-    coin, choice = Coin(p), Choice([p, 1 - p])
+    coin, choice = ExactCoin(p), ExactChoice([p, 1 - p])
     words = list(range(WORD))
     heads = coin.toss(WORD, Listed([*words, 7]))
     settled = choice._table
@@ -84,7 +84,7 @@ def test_coins_agree_with_choices_on_every_word() -> None:
 
 def test_boundaries_between_words_are_settled_by_more_bits() -> None:
     """1/3 lies inside of a word: whether the next words are below decides."""
-    choice = Choice([Fraction(1, 3), Fraction(2, 3)])
+    choice = ExactChoice([Fraction(1, 3), Fraction(2, 3)])
     inside = WORD // 3
     assert 0 == choice.settle(inside, Listed([0]))
     assert 1 == choice.settle(inside, Listed([WORD - 1]))

@@ -17,7 +17,7 @@ from privet.values.contingency import (
     summed,
     unpacked,
 )
-from privet.values.equivalence_classes import Grouped, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, grouped
 
 SMALL, WIDE, HUGE = [3, 1, 4], [40_000, 70_000, 5], [2**31, 2**31, 3]
 """Sizes that fit 32 bits, 64 bits, and neither."""
@@ -64,7 +64,7 @@ def test_groups_from_counts_at_hand(sizes: list[int]) -> None:
     domains = tuple(_Numbers(f"c{j}", s) for j, s in enumerate(sizes))
     counts = Counts(domains, tuple(codes), n)  # type: ignore[arg-type]
     fast = grouped(counts, ["c2", "c0"], "c1")
-    slow = Grouped.of(counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1")
+    slow = EquivalenceClasses.of(counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1")
     assert [fast.keys[g] for g in range(len(fast))] == [
         slow.keys[g] for g in range(len(slow))
     ]

@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from privet.errors import Problem
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 PROMISE = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/2"), {"ill": ["Flu", None]})
 WITNESS = pv.Witness({"job": "Cook", "sex": None}, "ill", "Flu", 4, 5, 5, 24)
@@ -45,7 +45,7 @@ def values() -> list[Any]:
         pv.Witness({"job": "Cook"}, "ill", "Flu", 4, 5, 5, 24),
         pv.Finding(PROMISE, pv.Verdict.UNDECIDED, note="no time"),
         pv.Audit([FINDING], "x", ["a note"]),
-        Fixed({"a": 1}),
+        FrozenDict({"a": 1}),
     ]
 
 
@@ -100,7 +100,7 @@ def test_what_was_handed_over_may_change_without_harm() -> None:
 
 
 def test_every_way_to_change_a_fixed_dictionary_is_refused() -> None:
-    fixed = Fixed({"a": 1})
+    fixed = FrozenDict({"a": 1})
     changes = [
         lambda: fixed.__setitem__("a", 2),
         lambda: fixed.__delitem__("a"),

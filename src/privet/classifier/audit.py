@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from privet.classifier.amplification import pair_odds
 from privet.classifier.possible_tables import (
     MOST_STEPS,
-    Told,
+    AveragedBeliefs,
     factor_bound,
     steps,
     worst_odds_worlds,
 )
-from privet.classifier.posterior_bounds import Extreme, extreme
+from privet.classifier.posterior_bounds import PosteriorBound, extreme
 from privet.classifier.scores import Scores
 from privet.errors import InputError
 from privet.policy import Promise
@@ -64,18 +64,20 @@ class Classifier(Protocol):
 
 
 @dataclass(frozen=True)
-class Case:
+class PosteriorCase:
     """The belief of one victim in one class, and how far it is proved."""
 
     label: int
     prior: Fraction
-    found: Extreme
+    found: PosteriorBound
 
     @property
-    def others(self) -> Case:
+    def others(self) -> PosteriorCase:
         """The same of all the other classes together."""
         value, bound = 1 - self.found.value, 1 - self.found.bound
-        return Case(self.label, 1 - self.prior, Extreme(value, bound, self.found.known))
+        return PosteriorCase(
+            self.label, 1 - self.prior, PosteriorBound(value, bound, self.found.known)
+        )
 
     @property
     def belief(self) -> Belief:
@@ -102,7 +104,7 @@ class Case:
 
 def cases_of(
     views: Classifier, promise: Promise, labels: Sequence[int], prior: Prior
-) -> Iterator[Case]:
+) -> Iterator[PosteriorCase]:
     """What decides a promise about classes: their highest and lowest posteriors."""
     against = promise.against
     assert isinstance(against, Bayesian)
@@ -111,18 +113,20 @@ def cases_of(
     for label in labels:
         for highest in [True] if one else [True, False]:
             found = widened(find(label, highest), views.slack, highest)
-            yield Case(label, prior[label], found)
+            yield PosteriorCase(label, prior[label], found)
 
 
-def _finder(views: Classifier, against: Bayesian) -> Callable[[int, bool], Extreme]:
+def _finder(
+    views: Classifier, against: Bayesian
+) -> Callable[[int, bool], PosteriorBound]:
     """What finds the highest or lowest posterior of a class."""
     if isinstance(against.knows, Mapping):
         return partial(_one_victim, views, against, views.victim(against.knows))
     kept, at_most = known_to(views, against)
     scores = views.scores if kept is None else views.scores.over(kept)
-    counts = None if views.counted is None else Told.of(views.counted, kept)
+    counts = None if views.counted is None else AveragedBeliefs.of(views.counted, kept)
 
-    def find(label: int, highest: bool) -> Extreme:
+    def find(label: int, highest: bool) -> PosteriorBound:
         if against.averaging == "rows":
             found = extreme(scores, label, highest=highest, attributes=at_most)
         else:
@@ -132,7 +136,7 @@ def _finder(views: Classifier, against: Bayesian) -> Callable[[int, bool], Extre
     return find
 
 
-def widened(found: Extreme, slack: Fraction, highest: bool) -> Extreme:
+def widened(found: PosteriorBound, slack: Fraction, highest: bool) -> PosteriorBound:
     """What surely is attained and never passed, where scores are not exact."""
     if not slack:
         return found
@@ -140,7 +144,7 @@ def widened(found: Extreme, slack: Fraction, highest: bool) -> Extreme:
     value, bound = found.value - off, found.bound + off
     inside = [min(max(x, Fraction(0)), Fraction(1)) for x in (value, bound)]
     digits = [Fraction(round(x * 10**12), 10**12) for x in inside]
-    return Extreme(digits[0], digits[1], found.known)
+    return PosteriorBound(digits[0], digits[1], found.known)
 
 
 def known_to(
@@ -154,11 +158,11 @@ def known_to(
     return None, views.scores.attributes if views.slack else None
 
 
-def _renamed(found: Extreme, kept: tuple[int, ...] | None) -> Extreme:
+def _renamed(found: PosteriorBound, kept: tuple[int, ...] | None) -> PosteriorBound:
     if kept is None:
         return found
     known = {kept[i]: t for i, t in found.known.items()}
-    return Extreme(found.value, found.bound, known)
+    return PosteriorBound(found.value, found.bound, known)
 
 
 def _one_victim(
@@ -167,15 +171,15 @@ def _one_victim(
     known: dict[int, int],
     label: int,
     highest: bool,
-) -> Extreme:
+) -> PosteriorBound:
     rows = views.scores.posterior(known)
     if rows is None:
         raise InputError("Somebody must fit what is known; nobody does.")
     if against.averaging == "rows":
-        return Extreme(rows[label], rows[label], known)
+        return PosteriorBound(rows[label], rows[label], known)
     low, high = _between(views.scores, views.counted, known)
     ends = (low[label], high[label]) if highest else (high[label], low[label])
-    return Extreme(*ends, known)
+    return PosteriorBound(*ends, known)
 
 
 def _between(
@@ -183,7 +187,7 @@ def _between(
 ) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
     """The belief in each class of somebody who averages: at least, and at most."""
     if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = Told.of(counts).posterior(known)
+        exactly = AveragedBeliefs.of(counts).posterior(known)
         assert exactly is not None
         return exactly, exactly
     rows = scores.posterior(known)
@@ -196,11 +200,11 @@ def _between(
 
 def _averaged(
     scores: Scores,
-    counts: Told | None,
+    counts: AveragedBeliefs | None,
     label: int,
     highest: bool,
     at_most: int | None,
-) -> Extreme:
+) -> PosteriorBound:
     """The extreme posterior of somebody who averages over the possible tables."""
     others = [d for d in range(scores.classes) if d != label]
     found = [
@@ -211,16 +215,16 @@ def _averaged(
     if len(others) == 1:
         least, _, known = found[0]
         value = _share([least], highest)
-        return Extreme(value, bound, known)
+        return PosteriorBound(value, bound, known)
     victims = [known for _, _, known in found if known]
     side = 0 if highest else 1  # what is surely attained
     values = [
         (_between(scores, counts, known)[side][label], known) for known in victims
     ]
     if not values:
-        return Extreme(bound, bound, {})
+        return PosteriorBound(bound, bound, {})
     value, known = (max if highest else min)(values, key=lambda v: v[0])
-    return Extreme(value, bound, known)
+    return PosteriorBound(value, bound, known)
 
 
 def _pair(

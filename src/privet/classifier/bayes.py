@@ -12,14 +12,14 @@ from typing import Any
 
 from privet.classifier.amplification import allowed, gain_allowed, pair_odds
 from privet.classifier.audit import (
-    Case,
     Classifier,
+    PosteriorCase,
     cases_of,
     known_to,
     most_odds,
     sure_odds,
 )
-from privet.classifier.posterior_bounds import Extreme
+from privet.classifier.posterior_bounds import PosteriorBound
 from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, nearest, what_exists
@@ -63,7 +63,7 @@ def _within(card: Scorecard, promise: Promise) -> Finding | None:
         return None
     label, bound, known = card.surest(twice)
     prior = Fraction(1, k)
-    case = Case(label, prior, Extreme(bound, bound, known))
+    case = PosteriorCase(label, prior, PosteriorBound(bound, bound, known))
     return _finding(card, promise, case, Verdict.SAFE, Basis.BOUND)
 
 
@@ -128,7 +128,7 @@ def _sets_crossing(
     views: Classifier,
     promise: Promise,
     prior: Sequence[Fraction],
-    cases: Sequence[Case],
+    cases: Sequence[PosteriorCase],
 ) -> Finding | None:
     """A set of classes whose probability crosses, or may, where single ones do not.
 
@@ -224,7 +224,7 @@ def _reach(
 def _finding(
     views: Classifier,
     promise: Promise,
-    worst: Case,
+    worst: PosteriorCase,
     verdict: Verdict,
     basis: Basis,
     note: str = "",

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from privet.classifier.attributes import Attribute
 from privet.classifier.release import ClassifierViews, order, smoothing_of
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import Number
 from privet.values.schema import names as names_of
 
@@ -53,8 +53,8 @@ def views_of(
     targets = _targets(table, target)
     columns = _attributes(table, attributes, targets)
     _refuse_unit(table)
-    tallies = [Tally((c, *targets[:-1]), targets[-1]) for c in columns]
-    parts: dict[Tally, list[Grouped]] = {t: [] for t in tallies}
+    tallies = [CountQuery((c, *targets[:-1]), targets[-1]) for c in columns]
+    parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
     for tally, part in table.count(tallies, run or Run()):
         parts[tally].append(part)
     counted = [_counted(parts[t], t) for t in tallies]
@@ -121,12 +121,12 @@ def _refuse_unit(table: Table) -> None:
         )
 
 
-def _domains(part: Grouped) -> dict[str, Domain]:
+def _domains(part: EquivalenceClasses) -> dict[str, Domain]:
     return {d.name: d for d in (*part.by, part.about)}
 
 
 def _counted(
-    parts: Sequence[Grouped], tally: Tally
+    parts: Sequence[EquivalenceClasses], tally: CountQuery
 ) -> tuple[list[int], list[str], Integers]:
     """The codes of the values, the classes, and a count for each pair."""
     cells: dict[tuple[int, tuple[str, ...]], int] = {}

@@ -22,7 +22,7 @@ from privet.classifier.transforms.flattening import SyntheticTable
 from privet.classifier.transforms.tables import columns_of, ratios, whole_counts
 from privet.errors import EngineError, InputError
 from privet.findings import Audit
-from privet.microdata.files import Place
+from privet.microdata.files import Destination
 from privet.policy import Promise
 from privet.release.appearing import appear, now
 from privet.release.atomic_folder import as_json, beside, save, sync
@@ -30,7 +30,7 @@ from privet.release.audit import audit
 from privet.release.manifest import (
     FLATTENED,
     NOT_PROMISED_OF_CLASSIFIERS,
-    Written,
+    WrittenFile,
     public_finding,
 )
 from privet.release.note import bound
@@ -48,7 +48,7 @@ def write(
     replace: bool,
 ) -> ClassifierRelease:
     """Write a release; it appears whole or not at all."""
-    place = Place(
+    place = Destination(
         Path(folder).expanduser().resolve(),
         CARD,
         "json",
@@ -68,7 +68,7 @@ def write(
     return changed(release, manifest=content, folder=place.folder)
 
 
-def _refuse(release: ClassifierRelease, place: Place, replace: bool) -> None:
+def _refuse(release: ClassifierRelease, place: Destination, replace: bool) -> None:
     refuse_place(place, replace)
     if release.made is None:
         raise InputError(
@@ -91,7 +91,7 @@ def _files(
     partial: Path,
     extras: Mapping[str, Any],
     table: SyntheticTable | None,
-) -> list[Written]:
+) -> list[WrittenFile]:
     save(partial / CARD, as_json(release.card.to_dict()))
     files = [_written(partial / CARD, 0)]
     if extras["counts"]:
@@ -120,11 +120,13 @@ def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:
     sync(path)
 
 
-def _written(path: Path, rows: int) -> Written:
-    return Written(path.name, rows, digest(path))
+def _written(path: Path, rows: int) -> WrittenFile:
+    return WrittenFile(path.name, rows, digest(path))
 
 
-def _recount(release: ClassifierRelease, partial: Path, files: list[Written]) -> Audit:
+def _recount(
+    release: ClassifierRelease, partial: Path, files: list[WrittenFile]
+) -> Audit:
     """Read what was written, as a stranger would, and judge it again."""
     card = read_card(partial)
     stated: Stated = [*release.policy.promises, *release.policy.measures]
@@ -147,7 +149,7 @@ def _outcome(found: Audit) -> list[tuple[object, ...]]:
 
 def manifest(
     release: ClassifierRelease,
-    files: list[Written],
+    files: list[WrittenFile],
     found: Audit,
     table: SyntheticTable | None,
 ) -> dict[str, Any]:

@@ -159,7 +159,7 @@ def verify_classifier(
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class CustodyModel:
     """What the custody record of a classifier keeps."""
 
     counts: ClassifierViews
@@ -174,11 +174,11 @@ class Kept:
     """The digest of the manifest it belongs to."""
 
 
-def kept_in(custody: Path) -> Kept:
+def kept_in(custody: Path) -> CustodyModel:
     """Read a custody record."""
     record = _read(custody / CUSTODY)
     try:
-        return Kept(
+        return CustodyModel(
             ClassifierViews.from_dict(record["counts"]),
             ClassifierViews.from_dict(record["prepared"]),
             Certificate.from_dict(record["certificate"]),
@@ -191,7 +191,7 @@ def kept_in(custody: Path) -> Kept:
         ) from None
 
 
-def _prepared_from(kept: Kept) -> bool:
+def _prepared_from(kept: CustodyModel) -> bool:
     """Whether the counts whose predictions were kept are the original ones."""
     if getattr(kept.method, "epsilon", None) or getattr(kept.method, "rows", None):
         return bool(_shape(kept.counts) == _shape(kept.prepared))  # others, meant to be

@@ -193,7 +193,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         matrix, y, weights = matrix[used], y[used], weights[used]
         if reset:
             self.classes_ = np.unique(y if classes is None else classes)
-            self._counted = _Counted(len(self.classes_), matrix.shape[1])
+            self._counted = _RunningCounts(len(self.classes_), matrix.shape[1])
         self._counted.add(self._columns(matrix), self._places(y), weights)
         return self._made(self._views())
 
@@ -329,7 +329,7 @@ def _joined(y: Any) -> Any:
     return y
 
 
-class _Counted:
+class _RunningCounts:
     """Counts so far: per column a histogram of classes for every value."""
 
     def __init__(self, classes: int, columns: int) -> None:

@@ -27,7 +27,7 @@ NEARLY = 1 + Fraction(1, 10**9)
 """Victims come in the order of floats, which may be wrong by less than this."""
 
 
-class Counted(Protocol):
+class WholeCounts(Protocol):
     """Views with whole counts."""
 
     @property
@@ -58,7 +58,7 @@ def match_counts(size: int, counts: Sequence[int]) -> list[int]:
     return ways
 
 
-def posterior_worlds(views: Counted, known: Known) -> tuple[Fraction, ...] | None:
+def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] | None:
     """What the averaging adversary believes of each class, exactly; None: nobody fits.
 
     E[M_c/M | M >= 1] with M_c rows of class c that fit and M their sum: the integral
@@ -90,7 +90,7 @@ def _shortened(ways: list[int]) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class AveragedBeliefs:
     """Counts, and what averaging over them told: each victim is looked at once."""
 
     sizes: Sequence[int]
@@ -103,7 +103,9 @@ class Told:
     """The posterior of each victim so far."""
 
     @classmethod
-    def of(cls, views: Counted, kept: Sequence[int] | None = None) -> Told:
+    def of(
+        cls, views: WholeCounts, kept: Sequence[int] | None = None
+    ) -> AveragedBeliefs:
         """The counts of some attributes; None: of all."""
         cells = views.cells if kept is None else [views.cells[i] for i in kept]
         return views if isinstance(views, cls) else cls(views.sizes, cells)
@@ -116,7 +118,7 @@ class Told:
         return self.found[victim]
 
 
-def steps(views: Counted, known: Known) -> int:
+def steps(views: WholeCounts, known: Known) -> int:
     """How many products an exact posterior would take, about."""
     least = [
         min([p, *(views.cells[i][t][c] for i, t in known.items())])
@@ -193,7 +195,7 @@ class WorstOdds:
 
 
 def worst_odds_worlds(
-    views: Counted,
+    views: WholeCounts,
     scores: Scores,
     pair: tuple[int, int],
     *,
@@ -216,7 +218,7 @@ def worst_odds_worlds(
     budget
         How many victims may be looked at; afterwards the answer is an interval.
     """
-    told = Told.of(views)
+    told = AveragedBeliefs.of(views)
     least, most, victim = Fraction(0), Fraction(0), dict[int, int]()
     for looked, (row_odds, known) in enumerate(_victims(scores, pair, attributes)):
         if row_odds is None:  # nobody of the other class fits
@@ -234,7 +236,7 @@ def worst_odds_worlds(
 
 
 def _odds_worlds(
-    told: Told,
+    told: AveragedBeliefs,
     scores: Scores,
     pair: tuple[int, int],
     row_odds: Fraction,

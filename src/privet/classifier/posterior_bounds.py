@@ -23,7 +23,7 @@ MOST_NODES = 20_000
 
 
 @dataclass(frozen=True)
-class Extreme:
+class PosteriorBound:
     """The highest or lowest posterior of a class over everything that may be known."""
 
     value: Fraction
@@ -46,19 +46,19 @@ def extreme(
     highest: bool,
     attributes: int | None = None,
     budget: int = MOST_NODES,
-) -> Extreme:
+) -> PosteriorBound:
     """The highest or lowest posterior of a class, by best-first search.
 
     With two classes one victim is enough. With more the problem is NP-hard; beyond the
     budget the answer is what was found and what was proved.
     """
     if scores.classes == 1:  # everybody is of it
-        return Extreme(Fraction(1), Fraction(1), {})
-    search = _Search(scores.normalised, label, highest, attributes)
+        return PosteriorBound(Fraction(1), Fraction(1), {})
+    search = _BoundSearch(scores.normalised, label, highest, attributes)
     best: tuple[Fraction, Mapping[int, int]] | None = None
     for nodes, bound, known in search.run():
         if best is not None and search.worse(bound, best[0]):
-            return Extreme(best[0], best[0], search.enough(*best))
+            return PosteriorBound(best[0], best[0], search.enough(*best))
         if known is not None:
             value = _share(scores, label, known)
             if value is not None and (best is None or (value > best[0]) == highest):
@@ -67,8 +67,8 @@ def extreme(
             return search.unfinished(best, bound)
     if best is None:
         share = Fraction(0)
-        return Extreme(share, share, {})
-    return Extreme(best[0], best[0], best[1])
+        return PosteriorBound(share, share, {})
+    return PosteriorBound(best[0], best[0], best[1])
 
 
 def _share(scores: Scores, label: int, known: Mapping[int, int]) -> Fraction | None:
@@ -76,7 +76,7 @@ def _share(scores: Scores, label: int, known: Mapping[int, int]) -> Fraction | N
     return None if found is None else found[label]
 
 
-class _Search:
+class _BoundSearch:
     """Best-first over attributes: the sum of the other classes' odds against one."""
 
     def __init__(
@@ -192,13 +192,13 @@ class _Search:
 
     def unfinished(
         self, best: tuple[Fraction, Mapping[int, int]] | None, bound: float
-    ) -> Extreme:
+    ) -> PosteriorBound:
         """What is known when the budget is spent."""
         reach = Fraction(0) if np.isinf(bound) else Fraction(1 / (1 + bound))
         slack = Fraction(self.sign, 10**9)
         edge = min(max(reach + slack, Fraction(0)), Fraction(1))
         value, known = best if best is not None else self._greedy()
-        return Extreme(value, edge, known)
+        return PosteriorBound(value, edge, known)
 
     def _greedy(self) -> tuple[Fraction, Mapping[int, int]]:
         """Some victim: attribute by attribute the best for the sum so far."""

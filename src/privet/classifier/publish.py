@@ -15,7 +15,7 @@ from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
     ExtendedSafetyTransform,
 )
-from privet.classifier.transforms.flattening import Flattened, SyntheticTable
+from privet.classifier.transforms.flattening import FlattenedCard, SyntheticTable
 from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
@@ -50,7 +50,7 @@ class ClassifierRelease:
     """How it was made."""
     keeps: str
     """What is kept of the original's predictions, in words."""
-    made: Flattened | None = None
+    made: FlattenedCard | None = None
     """The original counts and the certificate; None once loaded from public files."""
     before: Audit | None = None
     """What an adversary could have learnt from the original."""

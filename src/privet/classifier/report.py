@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
-from privet.classifier.attacks.mitigations import Mitigated, mitigations, of_release
+from privet.classifier.attacks.mitigations import (
+    MitigationCost,
+    mitigations,
+    of_release,
+)
 from privet.classifier.modelreading import shown_by
 from privet.classifier.publish import ClassifierRelease, Method, method_from
 from privet.classifier.transforms.extended_safety_transform import one_prior
@@ -73,7 +77,7 @@ def compared(
     return [m.to_dict() for m in (this, *others)]
 
 
-def _this(release: ClassifierRelease, method: Method) -> Mitigated:
+def _this(release: ClassifierRelease, method: Method) -> MitigationCost:
     assert release.private is not None
     return of_release(release.private, method, shown_by(release))
 

@@ -14,7 +14,7 @@ from privet.cli import terminal
 from privet.cli.asking import collect, plan
 from privet.cli.classifier import classifier, show_inverter
 from privet.cli.options import (
-    Asked,
+    TableArguments,
     as_words,
     policy_option,
     reads_table,
@@ -112,7 +112,7 @@ def demo(folder: str, rows: int, replace: bool) -> None:
 @cli.command(short_help="Draft a policy for your table.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write it here.")
 @reads_table
-def init(asked: Asked, output: str | None) -> None:
+def init(asked: TableArguments, output: str | None) -> None:
     """Draft a commented policy for TABLE: guesses what each column is for.
 
     \b
@@ -163,7 +163,7 @@ def init(asked: Asked, output: str | None) -> None:
 @click.option("--custody", type=click.Path(), help="With --as: the private record.")
 @reads_table
 def audit(
-    asked: Asked,
+    asked: TableArguments,
     policy: str | None,
     strict: bool,
     attacker: str | None,
@@ -224,7 +224,7 @@ def _refuse_without_policy(source: str) -> NoReturn:
     raise click.UsageError("Missing option '--policy' / '-p'.")
 
 
-def _audit_release(asked: Asked, policy: Policy) -> NoReturn:
+def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.release.audit import audit as judge
     from privet.release.publish import load

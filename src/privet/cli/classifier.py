@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet.cli import terminal
-from privet.cli.options import Asked, places, policy_option, reads_table, replace_option
+from privet.cli.options import (
+    TableArguments,
+    places,
+    policy_option,
+    reads_table,
+    replace_option,
+)
 
 if TYPE_CHECKING:
     from privet.classifier.publish import ClassifierRelease
@@ -65,7 +71,7 @@ METHODS = (
 @replace_option
 @reads_table
 def classifier(
-    asked: Asked,
+    asked: TableArguments,
     policy: str,
     output: str | None,
     custody: str | None,

@@ -165,7 +165,7 @@ def format_option(help_: str) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableArguments:
     """The table a command was given, and how its result is to be printed."""
 
     source: str
@@ -222,7 +222,7 @@ class Asked:
 
 
 def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that takes a TABLE, which it is given as what was `Asked`."""
+    """A command that takes a TABLE, which it is given as what was `TableArguments`."""
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
@@ -230,7 +230,7 @@ def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
         keys = ("source", "as_json", "quiet", "max_seconds")
         own = {key: given.pop(key) for key in keys}
         where = where_of(given.pop("where"))
-        return command(Asked(where=where, reading=reading, **own), **given)
+        return command(TableArguments(where=where, reading=reading, **own), **given)
 
     table = click.argument("source", metavar="TABLE", type=click.Path())
     found: Callable[..., Any] = several(table, *_reading, *_common)(gathered)

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from privet.engine.protocol import Listener
 from privet.engine.protocol import Progress as Event
-from privet.release.refine import Refining, Watcher
+from privet.release.refine import RefinementProgress, Watcher
 from privet.values.exact import percent
 
 
@@ -46,7 +46,7 @@ def moves_bar() -> Iterator[Watcher]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("")
 
-        def watch(event: Refining) -> None:
+        def watch(event: RefinementProgress) -> None:
             bar.update(
                 task,
                 description=f"{event.moves:,} moves, {event.doing}; worst case "

@@ -10,7 +10,7 @@ import click
 
 from privet.cli import terminal
 from privet.cli.options import (
-    Asked,
+    TableArguments,
     files_of,
     format_option,
     hidden_of,
@@ -99,7 +99,7 @@ _grouping = several(
 @replace_option
 @reads_table
 def publish(
-    asked: Asked,
+    asked: TableArguments,
     policy: str,
     output: str | None,
     custody: str | None,

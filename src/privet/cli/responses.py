@@ -10,7 +10,7 @@ import click
 
 from privet.cli import terminal
 from privet.cli.options import (
-    Asked,
+    TableArguments,
     format_option,
     policy_option,
     reads_table,
@@ -46,7 +46,7 @@ _design = click.option(
 @replace_option
 @reads_table
 def disguise(
-    asked: Asked,
+    asked: TableArguments,
     design: str | None,
     output: str,
     custody: str,

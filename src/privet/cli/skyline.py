@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from privet.cli import terminal
-from privet.cli.options import Asked, policy_option, reads_table
+from privet.cli.options import TableArguments, policy_option, reads_table
 
 AT_LEAST_0 = click.IntRange(min=0)
 
@@ -38,7 +38,7 @@ AT_LEAST_0 = click.IntRange(min=0)
 )
 @reads_table
 def skyline(
-    asked: Asked,
+    asked: TableArguments,
     policy: str | None,
     confidence: str,
     about: str | None,
@@ -86,7 +86,7 @@ def skyline(
 
 
 @contextmanager
-def _table(asked: Asked, policy: str | None) -> Iterator[tuple[Any, Any]]:
+def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
     from privet.engine.sources.source import require_there
     from privet.policy import Policy

@@ -11,7 +11,7 @@ import click
 
 from privet.cli import terminal
 from privet.cli.options import (
-    Asked,
+    TableArguments,
     format_option,
     places,
     policy_option,
@@ -43,7 +43,7 @@ MOST_KEYS = 5
 @click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
 @reads_table
 def views(
-    asked: Asked,
+    asked: TableArguments,
     policy: str,
     output: str | None,
     custody: str | None,
@@ -99,7 +99,7 @@ def views(
     sys.exit(terminal.EXIT[found.verdict])
 
 
-def _propose(asked: Asked, policy: Policy, release: Any) -> None:
+def _propose(asked: TableArguments, policy: Policy, release: Any) -> None:
     """Show pairs of views that keep every promise; release the first if asked to."""
     from privet.engine.protocol import Run
     from privet.views.split import SplitViews

@@ -6,13 +6,13 @@ from functools import partial
 
 from privet.engine import sql
 from privet.engine.protocol import ColumnSummary, Run
-from privet.engine.run import Watched
+from privet.engine.run import StatementRunner
 
 PRECISE_ROWS = 1_000_000
 """Up to this many rows different values are counted exactly for a description."""
 
 
-def rows_at(place: Watched, run: Run) -> int:
+def rows_at(place: StatementRunner, run: Run) -> int:
     """How many rows there are; counted once."""
     if place.total is None:
         ask = partial(place.fetch, "SELECT count(*) AS n FROM pv_people")
@@ -21,13 +21,13 @@ def rows_at(place: Watched, run: Run) -> int:
     return place.total
 
 
-def is_empty_at(place: Watched) -> bool:
+def is_empty_at(place: StatementRunner) -> bool:
     """Whether there are no rows at all."""
     return len(place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
 
 
 def numbers_at(
-    place: Watched, c: int, precise: bool, run: Run, step: tuple[int, int]
+    place: StatementRunner, c: int, precise: bool, run: Run, step: tuple[int, int]
 ) -> tuple[int, int, int]:
     """Of one column: rows, present values, and about how many of those differ."""
     statement = sql.describe(f"c{c}", "pv_people", [], precise, place.dialect)

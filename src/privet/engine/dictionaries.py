@@ -14,7 +14,7 @@ import pyarrow as pa
 from privet.engine import arrow, sql, text_types
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.failures import DoesNotFit
-from privet.engine.gathering import Values
+from privet.engine.gathering import DistinctValues
 from privet.engine.protocol import Recoding, Relabel, Run
 from privet.engine.sources.sources import Source
 from privet.errors import InputError, warn
@@ -28,7 +28,7 @@ FEW_LABELS = 100_000
 """Up to so many labels are fetched at once and kept, and outlive the session."""
 
 
-class Labels(Sequence[str | None]):
+class SourceLabels(Sequence[str | None]):
     """The values of a column as the source wrote them, fetched when first needed."""
 
     def __init__(self, session: Session, table: str, text: str, size: int) -> None:
@@ -104,12 +104,12 @@ class Dictionaries:
         session: Session,
         columns: tuple[Column, ...],
         source: Source,
-        values: Values | None = None,
+        values: DistinctValues | None = None,
     ) -> None:
         self._session = session
         self._columns = columns
         self._source = source
-        self._values = values or Values(session)
+        self._values = values or DistinctValues(session)
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
         self._lock = Lock()
 
@@ -221,7 +221,7 @@ class Dictionaries:
         size = self._session.one(f"SELECT count(DISTINCT code) FROM {table}")
         if self._is_pandas_float(c):
             self._warn_of_floats(name, table)
-        return Domain(name, Labels(self._session, table, text, size), kind)
+        return Domain(name, SourceLabels(self._session, table, text, size), kind)
 
     def _is_pandas_float(self, c: int) -> bool:
         """Whether pandas may have made floats of integers."""

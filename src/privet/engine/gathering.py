@@ -16,7 +16,7 @@ PARTS = (8, 64, 512)
 """Into how many parts a column is cut when its values are not found at once."""
 
 
-class Values:
+class DistinctValues:
     """Tables of the values of each column: pv_values_0, pv_values_1, …"""
 
     def __init__(self, session: Session) -> None:

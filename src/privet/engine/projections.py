@@ -18,7 +18,7 @@ from privet.values.schema import Column
 
 
 @dataclass(frozen=True)
-class Sides:
+class ViewPair:
     """The columns of a join of two views."""
 
     key: tuple[str, ...]
@@ -39,7 +39,7 @@ class Sides:
     """The numbers of the two views in it."""
 
 
-class Columns:
+class Projection:
     """How statements call the columns of a source, and how their values are shown."""
 
     people = "pv_people"
@@ -102,12 +102,12 @@ class Columns:
         return found
 
 
-class Rows:
+class ViewRows:
     """The rows of one view, with codes where values cannot be compared as they are."""
 
     def __init__(
         self,
-        places: Columns,
+        places: Projection,
         coded: Mapping[str, Dictionary],
         named: Mapping[str, str],
         *,
@@ -155,7 +155,7 @@ def null_code(domain: Domain) -> int | None:
 
 
 @dataclass(frozen=True)
-class Tuples:
+class ViewTuples:
     """The different tuples of a view, in codes; one array per column."""
 
     columns: tuple[str, ...]
@@ -167,11 +167,11 @@ class Tuples:
 
 
 def counted(
-    places: Columns, columns: Sequence[str], sides: Sides, run: Run
+    places: Projection, columns: Sequence[str], sides: ViewPair, run: Run
 ) -> tuple[int, int]:
     """The rows of the first view of `sides`, and how many of them differ."""
     named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = Rows(places, {}, named).select((), _only(places, sides))
+    rows = ViewRows(places, {}, named).select((), _only(places, sides))
     statement = (
         f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
         f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
@@ -181,7 +181,7 @@ def counted(
     return int(found["n"][0].as_py()), int(found["d"][0].as_py())
 
 
-def _only(places: Columns, sides: Sides) -> list[str]:
+def _only(places: Projection, sides: ViewPair) -> list[str]:
     """Conditions on the rows of the first view."""
     only = []
     if sides.weight:
@@ -193,17 +193,17 @@ def _only(places: Columns, sides: Sides) -> list[str]:
 
 
 def tuples(
-    places: Columns,
+    places: Projection,
     columns: Sequence[str],
-    sides: Sides,
+    sides: ViewPair,
     recodings: Mapping[str, Recoding],
     run: Run,
     most: int,
-) -> Tuples:
+) -> ViewTuples:
     """The different tuples of the first view of `sides`, if there are not too many."""
     coded = places.every(columns, recodings, run)
     named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = Rows(places, coded, named, plain=True)
+    rows = ViewRows(places, coded, named, plain=True)
     only = _only(places, sides)
     statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
     try:
@@ -219,4 +219,4 @@ def tuples(
         )
     arrays = [column.to_pylist() for column in found.columns]
     listed = tuple(sorted(zip(*arrays, strict=True)))
-    return Tuples(tuple(columns), listed, {n: d.domain for n, d in coded.items()})
+    return ViewTuples(tuple(columns), listed, {n: d.domain for n, d in coded.items()})

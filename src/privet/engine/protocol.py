@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from privet.errors import InputError, Stopped
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import KINDS, Bins, Column
 
 if TYPE_CHECKING:
-    from privet.engine.projections import Sides, Tuples
-    from privet.engine.randomise.randomise_rows import Cells, Drawing
+    from privet.engine.projections import ViewPair, ViewTuples
+    from privet.engine.randomise.randomise_rows import Cells, Randomisation
     from privet.views.sql.join import Relation
     from privet.views.sql.secret_query import Query
 
@@ -81,7 +81,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Tally:
+class CountQuery:
     """One count: groups over `by`, each with the histogram of `about`."""
 
     by: tuple[str, ...]
@@ -99,7 +99,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Amount:
+class CountUnit:
     """What is counted: rows, distinct people, or the sum of a column of weights."""
 
     unit: str | None = None
@@ -162,7 +162,7 @@ Recoding = Bins | Relabel
 
 
 @dataclass(frozen=True)
-class Writing:
+class WriteQuery:
     """How rows are written out."""
 
     path: str
@@ -206,7 +206,7 @@ class Engine(Protocol):
         columns: Sequence[str],
         recodings: Mapping[str, Recoding],
         run: Run,
-        before: Sequence[Tally] = (),
+        before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
         """The values of some columns, coded once and for all.
 
@@ -215,24 +215,24 @@ class Engine(Protocol):
 
     def count(
         self,
-        tallies: Sequence[Tally],
-        amount: Amount,
+        tallies: Sequence[CountQuery],
+        amount: CountUnit,
         recodings: Mapping[str, Recoding],
         run: Run,
         only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[Tally, Grouped]]:
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """Count; a tally may come in several parts, each with whole groups.
 
         `only` the rows with one of these values per column.
         """
 
     def write(
-        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
 
     def draw(
-        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
 
@@ -244,27 +244,27 @@ class Engine(Protocol):
 
 
 @runtime_checkable
-class Joining(Protocol):
+class JoiningEngine(Protocol):
     """An engine that can also join views of its rows."""
 
     def relate(
-        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
     ) -> Relation:
         """Two views of the rows, joined."""
 
     def tuples(
         self,
         columns: Sequence[str],
-        sides: Sides,
+        sides: ViewPair,
         recodings: Mapping[str, Recoding],
         run: Run,
         *,
         most: int,
-    ) -> Tuples:
+    ) -> ViewTuples:
         """The different tuples of some columns, in codes."""
 
     def counted(
-        self, columns: Sequence[str], sides: Sides, run: Run
+        self, columns: Sequence[str], sides: ViewPair, run: Run
     ) -> tuple[int, int]:
         """The rows of a view, and how many of them differ."""
 

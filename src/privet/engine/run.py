@@ -22,7 +22,7 @@ POLL = 0.05
 """Seconds between two looks at a running statement."""
 
 
-class Watched:
+class StatementRunner:
     """Where statements run, one at a time.
 
     They run in a worker thread, so that progress can be watched, a time limit kept,

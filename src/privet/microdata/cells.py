@@ -10,7 +10,7 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.protocol import Relabel, Run, Tally
+from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
 from privet.table import Table
 from privet.values.contingency import Domain
@@ -29,7 +29,7 @@ MOST_DEALT = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ClassCells:
     """Combinations of values that occur together with a class, and how often."""
 
     domains: tuple[Domain, ...]
@@ -55,7 +55,7 @@ class Cells:
         """The codes of one column."""
         return self.codes[[d.name for d in self.domains].index(column)]
 
-    def over(self, columns: Sequence[str]) -> Cells:
+    def over(self, columns: Sequence[str]) -> ClassCells:
         """Only some columns; cells that look alike now stay apart."""
         at = [[d.name for d in self.domains].index(c) for c in columns]
         return replace(
@@ -64,7 +64,7 @@ class Cells:
             codes=tuple(self.codes[j] for j in at),
         )
 
-    def relabelled(self, relabels: Mapping[str, Relabel]) -> Cells:
+    def relabelled(self, relabels: Mapping[str, Relabel]) -> ClassCells:
         """The same cells as a release shows them."""
         pairs = [
             _shown(d, c, relabels[d.name].texts) if d.name in relabels else (d, c)
@@ -111,13 +111,13 @@ def _shown(
 
 def cells_of(
     table: Table, columns: Sequence[str], target: str, run: Run | None = None
-) -> Cells:
+) -> ClassCells:
     """Count a table's rows by some columns and the target; no row is fetched."""
-    tally = Tally(tuple(columns), target)
+    tally = CountQuery(tuple(columns), target)
     grouped = reduce(add, (part for _, part in table.count([tally], run or Run())))
     there = np.flatnonzero(grouped.n)  # rows of weight 0 are nobody
     group = grouped.group[there]
-    found = Cells(
+    found = ClassCells(
         grouped.by,
         tuple(
             np.asarray(c, dtype=np.int64)[group]
@@ -130,7 +130,7 @@ def cells_of(
     return found.over(columns)
 
 
-def split(cells: Cells, folds: int, seed: int = 0) -> Ints:
+def split(cells: ClassCells, folds: int, seed: int = 0) -> Ints:
     """Each row put into one of several folds by chance: rows of each cell per fold.
 
     Every fold gets its share of each class, give or take a row: in a small table the

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import Run, Writing
+from privet.engine.protocol import Run, WriteQuery
 from privet.errors import EngineError, InputError
 from privet.findings import Audit
 from privet.microdata.release import Release, judged
 from privet.release.atomic_folder import sync
-from privet.release.manifest import Written
+from privet.release.manifest import WrittenFile
 from privet.release.verify import digest, open_files
 from privet.table import Table
 
 
 @dataclass(frozen=True)
-class Place:
+class Destination:
     """Where a release goes."""
 
     folder: Path
@@ -40,8 +40,8 @@ class Place:
 
 
 def write_tables(
-    release: Release, place: Place, partial: Path, run: Run
-) -> list[Written]:
+    release: Release, place: Destination, partial: Path, run: Run
+) -> list[WrittenFile]:
     """Write every table of a release."""
     if release.grouped is None:
         weight = release.table.roles.weight
@@ -60,12 +60,12 @@ def _table(
     table: Table,
     name: str,
     options: dict[str, Any],
-    place: Place,
+    place: Destination,
     partial: Path,
     run: Run,
-) -> Written:
+) -> WrittenFile:
     path = partial / name
-    writing = Writing(str(path), place.format, **options)
+    writing = WriteQuery(str(path), place.format, **options)
     try:
         rows = table.engine.write(writing, table.recodings, run)
     except EngineError as error:
@@ -76,7 +76,7 @@ def _table(
     for part in sorted(path.iterdir()) if path.is_dir() else ():
         sync(part)
     sync(path)
-    return Written(name, rows, digest(path))
+    return WrittenFile(name, rows, digest(path))
 
 
 def _probe(partial: Path) -> None:
@@ -87,7 +87,11 @@ def _probe(partial: Path) -> None:
 
 
 def recount(
-    release: Release, place: Place, partial: Path, written: Sequence[Written], run: Run
+    release: Release,
+    place: Destination,
+    partial: Path,
+    written: Sequence[WrittenFile],
+    run: Run,
 ) -> tuple[Audit, dict[str, str]]:
     """Read what was written, as a stranger would, and judge it again."""
     kinds: dict[str, str] = {}

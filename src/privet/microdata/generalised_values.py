@@ -21,7 +21,7 @@ from privet.microdata.generalisation.domain_order import (
     NOBODY,
     ORDERED,
     TREE,
-    Attribute,
+    OrderedDomain,
     spelled,
 )
 from privet.microdata.generalisation.kernels import Cells
@@ -53,7 +53,7 @@ MASKED = 64
 class Partition:
     """The groups Mondrian arrived at."""
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[OrderedDomain, ...]
     """The quasi-identifying columns, as they stand in the cells."""
     others: tuple[Domain, ...]
     """The columns behind them."""
@@ -90,11 +90,11 @@ class Partition:
             first = last
 
     @cached_property
-    def labels(self) -> tuple[Labels, ...]:
+    def labels(self) -> tuple[GroupLabels, ...]:
         """What each column shows."""
         return tuple(self._labels(d) for d in range(len(self.attributes)))
 
-    def _labels(self, d: int) -> Labels:
+    def _labels(self, d: int) -> GroupLabels:
         if self.blocks_of:
             return self._same_for_all(d)
         attribute, texts = self.attributes[d], dict[str | None, int]()
@@ -110,16 +110,16 @@ class Partition:
                     width += [wide] if known[key] == len(width) else []
             number = np.array([known[key] for key in keys], dtype=np.int32)
             of[groups] = number[at]
-        return Labels(list(texts), of, np.array(width))
+        return GroupLabels(list(texts), of, np.array(width))
 
-    def _same_for_all(self, d: int) -> Labels:
+    def _same_for_all(self, d: int) -> GroupLabels:
         """A group shows the range its people are in, whether or not they fill it."""
         attribute, block = self.attributes[d], self.blocks_of[d]
         own = block[self.cells[self.leaves[:, 0], d]]
         used, of = np.unique(own, return_inverse=True)
         shown = [_block(attribute, np.flatnonzero(block == b)) for b in used]
         texts, width = zip(*shown, strict=True)
-        return Labels(list(texts), of.astype(np.int32), np.array(width))
+        return GroupLabels(list(texts), of.astype(np.int32), np.array(width))
 
     @cached_property
     def loss(self) -> Floats:
@@ -139,7 +139,7 @@ class Partition:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class GroupLabels:
     """What a column shows in each group."""
 
     texts: list[str | None]
@@ -160,7 +160,9 @@ def _consecutive(leaves: Ints, first: int) -> int:
     return int(gaps[0]) + 1 if len(gaps) else len(leaves) - first
 
 
-def _keys(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], Ints]:
+def _keys(
+    attribute: OrderedDomain, places: Ints, starts: Ints
+) -> tuple[list[Key], Ints]:
     """The different keys of some groups, and which of them each has."""
     if attribute.as_ranges:
         packed = _ends(attribute, places.astype(np.int64), starts)
@@ -173,7 +175,9 @@ def _keys(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], 
     return keys.tolist(), np.searchsorted(keys, packed)
 
 
-def _sets(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], Ints]:
+def _sets(
+    attribute: OrderedDomain, places: Ints, starts: Ints
+) -> tuple[list[Key], Ints]:
     """Sets of many values: their places one after the other."""
     group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(places)]))
     pairs = np.unique(group * len(attribute) + places)
@@ -187,13 +191,13 @@ def _sets(attribute: Attribute, places: Ints, starts: Ints) -> tuple[list[Key], 
     return list(keys), np.array(at)
 
 
-def _block(attribute: Attribute, places: Ints) -> tuple[str | None, float]:
+def _block(attribute: OrderedDomain, places: Ints) -> tuple[str | None, float]:
     """What a range of places shows, and how wide it is."""
     ((key,), _) = _keys(attribute, places, np.zeros(1, dtype=np.int64))
     return _shown(attribute, key)
 
 
-def _ends(attribute: Attribute, places: Ints, starts: Ints) -> Ints:
+def _ends(attribute: OrderedDomain, places: Ints, starts: Ints) -> Ints:
     """Whether a value is missing, and the first and last of the others, in one."""
     high = np.maximum.reduceat(places, starts)
     missing = np.zeros(len(starts), dtype=np.int64)
@@ -205,7 +209,7 @@ def _ends(attribute: Attribute, places: Ints, starts: Ints) -> Ints:
     return np.asarray((missing * (size + 1) + low) * (size + 1) + high)
 
 
-def _shown(attribute: Attribute, key: Key) -> tuple[str | None, float]:
+def _shown(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
     """What a group shows, and how wide that is."""
     if attribute.as_ranges:
         rest, high = divmod(int(key), len(attribute) + 1)
@@ -224,7 +228,7 @@ def _shown(attribute: Attribute, key: Key) -> tuple[str | None, float]:
     return shown(attribute, places), _width(attribute, places)
 
 
-def _names_hidden(attribute: Attribute, places: Sequence[int]) -> bool:
+def _names_hidden(attribute: OrderedDomain, places: Sequence[int]) -> bool:
     """Whether a group with these values would show the name of a hidden one."""
     if attribute.kind == TREE and len(places) > 1:
         named = _nodes(attribute, places)
@@ -232,7 +236,7 @@ def _names_hidden(attribute: Attribute, places: Sequence[int]) -> bool:
     return not attribute.hidden.isdisjoint(places)
 
 
-def _width(attribute: Attribute, places: Sequence[int]) -> float:
+def _width(attribute: OrderedDomain, places: Sequence[int]) -> float:
     if len(places) < 2:
         return 0.0
     if attribute.kind == ORDERED:
@@ -252,7 +256,7 @@ def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
     return f"{MISSING} or {text}" if missing else text
 
 
-def shown(attribute: Attribute, places: Sequence[int]) -> str | None:
+def shown(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these places."""
     if len(places) == 1:
         alone = places[0]
@@ -268,7 +272,7 @@ def shown(attribute: Attribute, places: Sequence[int]) -> str | None:
     return "not " + _set(attribute, others)
 
 
-def _level(attribute: Attribute, places: Sequence[int]) -> int:
+def _level(attribute: OrderedDomain, places: Sequence[int]) -> int:
     """The level of the children of the lowest node above some values."""
     nodes, level = attribute.nodes, 0
     while nodes[level + 1, places[0]] != nodes[level + 1, places[-1]]:
@@ -276,7 +280,7 @@ def _level(attribute: Attribute, places: Sequence[int]) -> int:
     return level
 
 
-def _nodes(attribute: Attribute, places: Sequence[int]) -> list[str]:
+def _nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
     """The lowest node above the values, or those of its children that have some."""
     level = _level(attribute, places)
     children, above = attribute.nodes[level], attribute.nodes[level + 1]
@@ -296,7 +300,7 @@ def _node(names: Sequence[str]) -> str:
     return _listed([*named, *([MISSING] if NOBODY in names else [])])
 
 
-def _set(attribute: Attribute, places: Sequence[int]) -> str:
+def _set(attribute: OrderedDomain, places: Sequence[int]) -> str:
     names = attribute.spelled
     return _listed([names[p] for p in sorted(places, key=attribute.rank.__getitem__)])
 

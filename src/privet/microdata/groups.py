@@ -9,12 +9,12 @@ from operator import add
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import EmptyTable, InputError
 from privet.microdata.list_columns import refuse_lists
 from privet.table import Table, require_columns
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import Grouped, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, grouped
 
 LISTS = "groups count one value per person. Audit the table itself."
 
@@ -31,9 +31,9 @@ class Groups:
     Groups(2 groups of 5 people, about value)
     """
 
-    grouped: Grouped
+    grouped: EquivalenceClasses
     """The counts."""
-    everybody: Grouped
+    everybody: EquivalenceClasses
     """The same people as one group."""
     counted: str = "people"
     """What is counted: rows or people."""
@@ -102,8 +102,8 @@ class Groups:
         require_columns([column], table.schema, "about")
         refuse_lists(table, [column], run, LISTS)
         by = tuple(c for c in table.roles.quasi if c != column)
-        parts, everybody = [], Tally((), column)
-        for tally, batch in table.count([Tally(by, column), everybody], run):
+        parts, everybody = [], CountQuery((), column)
+        for tally, batch in table.count([CountQuery(by, column), everybody], run):
             if tally == everybody:
                 overall = batch
             if tally.by == by:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from privet.attacks import Attack, Cell, Crowd
+from privet.attacks import Attack, AttackedGroup, Cell
 from privet.values.adversaries import listed
 
 Show = Callable[[str | None], str]
@@ -33,7 +33,7 @@ def knowledge(column: str, attack: Attack, show: Show, plain: Plain) -> str:
 
 
 def _people(
-    crowd: Crowd, place: str, column: str, show: Show, plain: Plain
+    crowd: AttackedGroup, place: str, column: str, show: Show, plain: Plain
 ) -> Iterator[str]:
     for name, value in crowd.names.items():
         yield f"that {plain(name)} has {_cell(value, show)}"
@@ -59,7 +59,7 @@ def _has(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def _facts(crowd: Crowd, show: Show, plain: Plain) -> str:
+def _facts(crowd: AttackedGroup, show: Show, plain: Plain) -> str:
     return listed([f"{plain(c)} is {show(v)}" for c, v in crowd.where.items()])
 
 

@@ -14,18 +14,18 @@ from math import comb
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge, nearest
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import by_member, members, sets_of
-from privet.microdata.worst import Case, Worst
+from privet.microdata.worst import LinkageCase, WorstLinkage
 from privet.policy import Promise
-from privet.table import Shown, Table, require_columns
+from privet.table import ReleasedAs, Table, require_columns
 from privet.values.adversaries import Linker
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 MOST_SETS = 5_000
 """Sets of columns that one promise may have counted."""
@@ -40,11 +40,11 @@ Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Question:
+class TemplateQuery:
     """A promise in terms of counts: which groups, which values, which limit."""
 
     promise: Promise
-    tallies: tuple[Tally, ...]
+    tallies: tuple[CountQuery, ...]
     """The sets of columns to look at; the worst one counts."""
     column: str
     """What the belief is about."""
@@ -63,7 +63,7 @@ def judge_table(
     columns = dict.fromkeys(
         c for q in questions for t in q.tallies for c in (*t.by, t.about)
     )
-    everybody = {q.column: Tally((), q.column) for q in questions}
+    everybody = {q.column: CountQuery((), q.column) for q in questions}
     tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
     domains = table.domains(list(columns), run, before=tallies)
     lists = {
@@ -73,11 +73,13 @@ def judge_table(
     folds = [
         dict.fromkeys(
             q.tallies,
-            Worst(q.limit, codes_of(q.values, (domains | single)[q.column], warn)),
+            WorstLinkage(
+                q.limit, codes_of(q.values, (domains | single)[q.column], warn)
+            ),
         )
         for q in questions
     ]
-    overall: dict[str, Grouped] = {}
+    overall: dict[str, EquivalenceClasses] = {}
     for tally, counted in table.count(tallies, run):
         batch, column = counted, tally.about
         if column in lists:
@@ -101,10 +103,12 @@ def judge_groups(
     for promise in promises:
         limit = ceiling(promise)
         _, values = about(promise, groups.about)
-        tally = Tally(groups.quasi, groups.about)
+        tally = CountQuery(groups.quasi, groups.about)
         _know_groups(promise, groups)
-        question = Question(promise, (tally,), groups.about, values, limit)
-        fold = Worst(limit, codes_of(question.values, groups.grouped.about, warn))
+        question = TemplateQuery(promise, (tally,), groups.about, values, limit)
+        fold = WorstLinkage(
+            limit, codes_of(question.values, groups.grouped.about, warn)
+        )
         folds = {tally: fold.add(groups.grouped)}
         found.append(_finding(question, folds, groups.everybody, groups.counted))
     return found
@@ -125,7 +129,7 @@ def _know_groups(promise: Promise, groups: Groups) -> None:
 # From a promise to a count ----------------------------------------------------------
 
 
-def ask(promise: Promise, table: Table) -> Question:
+def ask(promise: Promise, table: Table) -> TemplateQuery:
     """What must be counted to judge a promise on a table."""
     column, values = about(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
@@ -137,12 +141,12 @@ def ask(promise: Promise, table: Table) -> Question:
         tuple(sorted(s, key=table.schema.names.index))
         for s in _sets(promise, column, table)
     ]
-    tallies = tuple(Tally(s, column) for s in sets)
+    tallies = tuple(CountQuery(s, column) for s in sets)
     exact = table.shown is None or _is_exact(promise, table.shown)
-    return Question(promise, tallies, column, values, ceiling(promise), exact)
+    return TemplateQuery(promise, tallies, column, values, ceiling(promise), exact)
 
 
-def _is_exact(promise: Promise, shown: Shown) -> bool:
+def _is_exact(promise: Promise, shown: ReleasedAs) -> bool:
     """Whether a linker can tell a person's group: by all columns, or needs none."""
     linker = promise.against
     assert isinstance(linker, Linker)
@@ -210,7 +214,7 @@ def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ..
 
 
 def _groups_seen(
-    linker: Linker, column: str, table: Table, shown: Shown
+    linker: Linker, column: str, table: Table, shown: ReleasedAs
 ) -> tuple[str, ...]:
     """The groups of a release that shows known columns in groups.
 
@@ -274,7 +278,10 @@ def never(value: object, domain: Domain) -> str:
 
 
 def _finding(
-    question: Question, folds: dict[Tally, Worst], everybody: Grouped, counted: str
+    question: TemplateQuery,
+    folds: dict[CountQuery, WorstLinkage],
+    everybody: EquivalenceClasses,
+    counted: str,
 ) -> Finding:
     tally, worst = _worst_set(folds)
     if worst.case is None:  # no protected value occurs
@@ -284,9 +291,11 @@ def _finding(
     return _judged(question, worst, witness.belief, witness)
 
 
-def _worst_set(folds: dict[Tally, Worst]) -> tuple[Tally, Worst]:
+def _worst_set(
+    folds: dict[CountQuery, WorstLinkage],
+) -> tuple[CountQuery, WorstLinkage]:
     """The set of columns with the worst case; the first among equals."""
-    best: tuple[Tally, Worst] | None = None
+    best: tuple[CountQuery, WorstLinkage] | None = None
     for tally, worst in folds.items():
         if best is None or _surer(worst.case, best[1].case):
             best = tally, worst
@@ -294,13 +303,15 @@ def _worst_set(folds: dict[Tally, Worst]) -> tuple[Tally, Worst]:
     return best
 
 
-def _surer(case: Case | None, other: Case | None) -> bool:
+def _surer(case: LinkageCase | None, other: LinkageCase | None) -> bool:
     if case is None or other is None:
         return case is not None
     return (case.belief, case.part) > (other.belief, other.part)
 
 
-def _witness(tally: Tally, case: Case, everybody: Grouped, counted: str) -> Witness:
+def _witness(
+    tally: CountQuery, case: LinkageCase, everybody: EquivalenceClasses, counted: str
+) -> Witness:
     same = np.flatnonzero(everybody.value == case.rank[-1])
     return Witness(
         knows=dict(zip(tally.by, case.known, strict=True)),
@@ -315,7 +326,10 @@ def _witness(tally: Tally, case: Case, everybody: Grouped, counted: str) -> Witn
 
 
 def _judged(
-    question: Question, worst: Worst, belief: Belief, witness: Witness | None
+    question: TemplateQuery,
+    worst: WorstLinkage,
+    belief: Belief,
+    witness: Witness | None,
 ) -> Finding:
     kept = question.limit.holds(belief)
     if not question.exact:

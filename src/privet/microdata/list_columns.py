@@ -12,7 +12,7 @@ from privet.engine.protocol import Run
 from privet.errors import NoAudit
 from privet.table import Table
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 Set = tuple[str | None, ...]
 
@@ -33,7 +33,9 @@ def members(domain: Domain, sets: Sequence[Set]) -> Domain:
     return Domain(domain.name, list(every))
 
 
-def by_member(batch: Grouped, sets: Sequence[Set], inside: Domain) -> Grouped:
+def by_member(
+    batch: EquivalenceClasses, sets: Sequence[Set], inside: Domain
+) -> EquivalenceClasses:
     """The same people, counted once with each value that their list holds.
 
     >>> from privet.counts import Counts
@@ -57,7 +59,9 @@ def by_member(batch: Grouped, sets: Sequence[Set], inside: Domain) -> Grouped:
     np.add.at(counts, place, n)
     group, value = np.divmod(cell, max(len(inside), 1))
     start = np.searchsorted(group, np.arange(len(batch) + 1))
-    return Grouped(batch.by, inside, batch.keys, batch.total, start, value, counts)
+    return EquivalenceClasses(
+        batch.by, inside, batch.keys, batch.total, start, value, counts
+    )
 
 
 def _may_hold_lists(table: Table, column: str) -> bool:

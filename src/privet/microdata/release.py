@@ -11,11 +11,11 @@ from typing import Any
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
-from privet.microdata.generalisation.forms import Grouped
-from privet.microdata.generalisation.mondrian import Step as Split
+from privet.microdata.generalisation.forms import GroupedForm
+from privet.microdata.generalisation.mondrian import SplitStep as Split
 from privet.microdata.privacy_models.audit import is_monotone
 from privet.microdata.recipe import Cut, Hide, Recipe
-from privet.microdata.suppression.top_down_disclosure import Step
+from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit
 from privet.table import Table
@@ -35,7 +35,7 @@ class Release:
     """How it was made."""
     recipe: Recipe | None = None
     """What is hidden; None once loaded from public files."""
-    steps: tuple[Step | Split, ...] = ()
+    steps: tuple[DisclosureStep | Split, ...] = ()
     """The moves that led to it."""
     before: Audit | None = None
     """What an adversary could have learnt from the table itself."""
@@ -45,7 +45,7 @@ class Release:
     """Why the last move was the last."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """The public document; empty until it is written."""
-    grouped: Grouped | None = None
+    grouped: GroupedForm | None = None
     """The groups of a release made by Mondrian; None once loaded."""
     folder: Path | None = None
     """Where it was loaded from; None: it was made here."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.engine.protocol import Tally
+from privet.engine.protocol import CountQuery
 from privet.findings import Finding
 from privet.microdata.release import Release
 from privet.report import words
@@ -58,7 +58,7 @@ def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
     if recipe is None:
         return
     plain = replace(release.table, relabels={})
-    tallies = [Tally((), c) for c in recipe.columns]
+    tallies = [CountQuery((), c) for c in recipe.columns]
     for tally, counts in plain.count(tallies):
         texts = release.table.relabels[tally.about].texts
         shown = [texts[int(code)] for code in counts.value]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import MissingExtra
-from privet.microdata.cells import Cells, Floats, Ints, split
+from privet.microdata.cells import ClassCells, Floats, Ints, split
 
 
 def predicted(
@@ -53,7 +53,7 @@ def tested(
 
 
 def best_leaf(
-    cells: Cells, candidates: Sequence[int], *, folds: int = 10, repeats: int = 1
+    cells: ClassCells, candidates: Sequence[int], *, folds: int = 10, repeats: int = 1
 ) -> int:
     """The size of leaves that predicts best in cross-validation; the largest of those.
 

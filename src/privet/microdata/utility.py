@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.microdata.cells import cells_of, split
 from privet.microdata.release import Release
 from privet.microdata.tree import tested
 from privet.table import Table
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import percent
 
 FEWEST_ROWS = 20
@@ -26,7 +26,7 @@ FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True)
-class KeptColumn:
+class RetainedColumn:
     """What is left of one column."""
 
     name: str
@@ -89,10 +89,10 @@ class Predictions:
 
 
 @dataclass(frozen=True)
-class Kept:
+class RetainedUtility:
     """What the analyst kept of a table in a release. Private: it tells of the table."""
 
-    columns: tuple[KeptColumn, ...]
+    columns: tuple[RetainedColumn, ...]
     """The columns that may be known from outside."""
     target: str | None = None
     """What the analyst wants to explain."""
@@ -101,7 +101,7 @@ class Kept:
     predictions: Predictions | None = None
     """How a classifier does; None unless asked for."""
 
-    def __getitem__(self, name: str) -> KeptColumn:
+    def __getitem__(self, name: str) -> RetainedColumn:
         return next(c for c in self.columns if c.name == name)
 
     def __repr__(self) -> str:
@@ -122,7 +122,7 @@ class Kept:
 
 def kept(
     release: Release, *, classifier: bool = False, folds: int = 5, leaf: int = 5
-) -> Kept:
+) -> RetainedUtility:
     """What the analyst kept of the table in a release of it.
 
     Parameters
@@ -157,15 +157,15 @@ def kept(
     target = table.roles.target
     names = _known(release)
     hidden = release.hidden_cells()
-    rows = _counted(plain, [Tally((), c) for c in names], run)
+    rows = _counted(plain, [CountQuery((), c) for c in names], run)
     bits = _bits(plain, table, names, target, run) if target else {}
     columns = tuple(
-        KeptColumn(c, hidden.get(c, 0), int(total.n.sum()), *bits.get(c, ()))
+        RetainedColumn(c, hidden.get(c, 0), int(total.n.sum()), *bits.get(c, ()))
         for c, total in zip(names, rows, strict=True)
     )
     entropy = _target_entropy(plain, target, run) if target else None
     learnt = _predictions(release, folds, leaf, run) if classifier else None
-    return Kept(columns, target, entropy, learnt)
+    return RetainedUtility(columns, target, entropy, learnt)
 
 
 def _known(release: Release) -> list[str]:
@@ -175,9 +175,11 @@ def _known(release: Release) -> list[str]:
     return [c for c in named if c != release.table.roles.target]
 
 
-def _counted(table: Table, tallies: Sequence[Tally], run: Run) -> list[Grouped]:
+def _counted(
+    table: Table, tallies: Sequence[CountQuery], run: Run
+) -> list[EquivalenceClasses]:
     """Each count, put together from its parts."""
-    parts: dict[Tally, list[Grouped]] = {t: [] for t in tallies}
+    parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
     for tally, part in table.count(tallies, run):
         parts[tally].append(part)
     return [reduce(add, parts[t]) for t in tallies]
@@ -189,7 +191,7 @@ def _counted(table: Table, tallies: Sequence[Tally], run: Run) -> list[Grouped]:
 def _bits(
     plain: Table, shown: Table, names: Sequence[str], target: str, run: Run
 ) -> dict[str, tuple[float, float]]:
-    tallies = [Tally((c,), target) for c in names]
+    tallies = [CountQuery((c,), target) for c in names]
     before, after = (_counted(t, tallies, run) for t in (plain, shown))
     return {
         c: (information(b), min(information(a), information(b)))
@@ -197,7 +199,7 @@ def _bits(
     }
 
 
-def information(grouped: Grouped) -> float:
+def information(grouped: EquivalenceClasses) -> float:
     """Mutual information of the groups and the value counted in them, in bits."""
     classes = np.bincount(grouped.value, weights=grouped.n)
     sizes = np.bincount(grouped.group, weights=grouped.n)
@@ -206,7 +208,7 @@ def information(grouped: Grouped) -> float:
 
 
 def _target_entropy(table: Table, target: str, run: Run) -> float:
-    (counted,) = _counted(table, [Tally((), target)], run)
+    (counted,) = _counted(table, [CountQuery((), target)], run)
     return _spread(counted.n)
 
 

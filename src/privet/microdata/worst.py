@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from privet.values import exact
 from privet.values.beliefs import Ceiling
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 
 @dataclass(frozen=True)
-class Case:
+class LinkageCase:
     """One person an adversary looks at: what is known, what is believed, how surely."""
 
     part: int
@@ -33,14 +33,14 @@ class Case:
         """How sure the adversary is."""
         return Fraction(self.part, self.whole)
 
-    def worse_than(self, other: Case) -> bool:
+    def worse_than(self, other: LinkageCase) -> bool:
         """Surer; of equals, with more people; of those, first in the table's order."""
         mine, theirs = (self.belief, self.part), (other.belief, other.part)
         return mine > theirs or (mine == theirs and self.rank < other.rank)
 
 
 @dataclass(frozen=True)
-class Worst:
+class WorstLinkage:
     """The worst case among the groups seen so far, and how many are beyond the limit.
 
     ``Worst(limit)`` is the empty fold; ``left | right`` merges disjoint groups.
@@ -50,7 +50,7 @@ class Worst:
     """What a belief is held against, to count the groups beyond it."""
     values: tuple[int, ...] | None = None
     """The codes of the values that matter; None: every value."""
-    case: Case | None = None
+    case: LinkageCase | None = None
     """The worst so far."""
     groups: int = 0
     """Groups seen."""
@@ -59,7 +59,7 @@ class Worst:
     people_above: int = 0
     """People in them."""
 
-    def add(self, batch: Grouped) -> Worst:
+    def add(self, batch: EquivalenceClasses) -> WorstLinkage:
         """With some more whole groups."""
         rows = self._rows(batch)
         group = batch.group if rows is None else batch.group[rows]
@@ -77,13 +77,13 @@ class Worst:
         )
         return self | here
 
-    def _rows(self, batch: Grouped) -> NDArray[np.intp] | None:
+    def _rows(self, batch: EquivalenceClasses) -> NDArray[np.intp] | None:
         """The rows whose value matters; None: all of them."""
         if self.values is None:
             return None
         return np.flatnonzero(np.isin(batch.value, self.values))
 
-    def __or__(self, other: Worst) -> Worst:
+    def __or__(self, other: WorstLinkage) -> WorstLinkage:
         if self.case is None or (
             other.case is not None and other.case.worse_than(self.case)
         ):
@@ -100,11 +100,11 @@ class Worst:
 
 
 def _worst_of(
-    batch: Grouped,
+    batch: EquivalenceClasses,
     rows: NDArray[np.intp] | None,
     part: NDArray[np.int64],
     whole: NDArray[np.int64],
-) -> Case | None:
+) -> LinkageCase | None:
     if len(part) == 0:
         return None
     ties = exact.highest(part, whole)
@@ -112,7 +112,7 @@ def _worst_of(
     best = ties[np.argmax(part[ties])]
     row = int(best if rows is None else rows[best])
     group = int(batch.group[row])
-    return Case(
+    return LinkageCase(
         int(part[best]),
         int(whole[best]),
         batch.labels(group),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from privet.policy.measures import DISTANCES, MISSING, Kind
+from privet.policy.measures import DISTANCES, MISSING, MeasureKind
 from privet.policy.measures import KINDS as MEASURED
 from privet.policy.promises import UTILITIES
 from privet.values.adversaries import AVERAGING, KINDS, MODELS, PRIORS, WORLDS
@@ -91,7 +91,7 @@ class Key:
     """The adversaries it goes with; empty: all."""
 
 
-def _level(kind: Kind) -> Key:
+def _level(kind: MeasureKind) -> Key:
     """The key of a measure."""
     words = f"{kind.sense.capitalize()} this: {kind.words}."
     if kind.whole:

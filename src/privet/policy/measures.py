@@ -11,13 +11,13 @@ from typing import Any
 from privet.errors import InputError, what_exists
 from privet.values.adversaries import cell
 from privet.values.exact import fraction, shown
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 AT_LEAST, AT_MOST, BELOW = "at least", "at most", "below"
 
 
 @dataclass(frozen=True)
-class Kind:
+class MeasureKind:
     """One measure: which levels it takes, and what it looks at."""
 
     words: str
@@ -39,74 +39,74 @@ class Kind:
 _ONE = Fraction(1)
 
 KINDS = {
-    "k_anonymity": Kind(
+    "k_anonymity": MeasureKind(
         "the smallest number of people who look alike in every quasi column",
         whole=True,
         least=_ONE,
         sensitive=False,
     ),
-    "alpha_k_anonymity": Kind(
+    "alpha_k_anonymity": MeasureKind(
         "the largest share of one value among people who look alike, who must be at "
         "least k",
         AT_MOST,
         most=_ONE,
         options=("k",),
     ),
-    "distinct_l_diversity": Kind(
+    "distinct_l_diversity": MeasureKind(
         "the fewest different values among people who look alike",
         whole=True,
         least=_ONE,
     ),
-    "entropy_l_diversity": Kind(
+    "entropy_l_diversity": MeasureKind(
         "the least exponential of the entropy of the values of people who look alike",
         least=_ONE,
     ),
-    "recursive_l_diversity": Kind(
+    "recursive_l_diversity": MeasureKind(
         "the largest l such that the most frequent value is rarer than c times all "
         "from the l-th most frequent on",
         whole=True,
         least=_ONE,
         options=("c",),
     ),
-    "t_closeness": Kind(
+    "t_closeness": MeasureKind(
         "the largest distance between the values of people who look alike and those "
         "of everybody",
         AT_MOST,
         most=_ONE,
         options=("distance", "hierarchy"),
     ),
-    "beta_likeness": Kind(
+    "beta_likeness": MeasureKind(
         "the largest relative gain of a value's share among people who look alike",
         AT_MOST,
     ),
-    "enhanced_beta_likeness": Kind(
+    "enhanced_beta_likeness": MeasureKind(
         "the same, and no gain above minus the logarithm of the value's share",
         AT_MOST,
     ),
-    "delta_disclosure": Kind(
+    "delta_disclosure": MeasureKind(
         "the largest logarithm of how a value's share changes, up or down",
         BELOW,
     ),
-    "prosecutor_risk": Kind(
+    "prosecutor_risk": MeasureKind(
         "the largest chance to pick the right row of a person known to be in the table",
         AT_MOST,
         most=_ONE,
         sensitive=False,
     ),
-    "journalist_risk": Kind(
+    "journalist_risk": MeasureKind(
         "the largest chance to pick the right person of the population for a row",
         AT_MOST,
         most=_ONE,
         sensitive=False,
         options=("population",),
     ),
-    "marketer_risk": Kind(
+    "marketer_risk": MeasureKind(
         "the share of rows somebody gets right who matches all of them",
         AT_MOST,
         most=_ONE,
         sensitive=False,
     ),
-    "sample_uniques": Kind(
+    "sample_uniques": MeasureKind(
         "the share of rows that look like no other row",
         AT_MOST,
         most=_ONE,
@@ -296,7 +296,7 @@ def _choice(value: Any, known: Sequence[str], what: str) -> str:
     return str(value)
 
 
-def _tree(hierarchy: Any) -> Fixed[str, tuple[str, ...]]:
+def _tree(hierarchy: Any) -> FrozenDict[str, tuple[str, ...]]:
     if not isinstance(hierarchy, Mapping) or not hierarchy:
         raise InputError(
             "hierarchy must be ancestors per value, such as {'Flu': ['lungs', 'any']}; "
@@ -312,7 +312,7 @@ def _tree(hierarchy: Any) -> Fixed[str, tuple[str, ...]]:
         for depth, (child, parent) in enumerate(pairwise(above)):
             if parents.setdefault((depth, child), parent) != parent:
                 raise InputError(f"hierarchy must give {child!r} one parent; got two.")
-    return Fixed(rows)
+    return FrozenDict(rows)
 
 
 def _ancestors(above: Any) -> tuple[str, ...]:

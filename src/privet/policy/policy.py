@@ -12,7 +12,7 @@ from privet.policy.binding import misfits
 from privet.policy.measures import Measure
 from privet.policy.promises import Promise, Purpose, Signoff, values
 from privet.policy.view import View, views_of
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 from privet.values.schema import Roles, Schema, names
 
 
@@ -153,14 +153,16 @@ def _all(stated: Any, kind: type) -> tuple[Any, ...]:
     return several
 
 
-def _where(where: object) -> Fixed[str, tuple[str | None, ...]]:
+def _where(where: object) -> FrozenDict[str, tuple[str | None, ...]]:
     if not isinstance(where, Mapping) or not all(isinstance(c, str) for c in where):
         raise InputError(f"where must be a value or several per column; got {where!r}.")
     found = {c: values(v, f"where {c!r}") for c, v in where.items()}
-    return Fixed({c: v if isinstance(v, tuple) else (v,) for c, v in found.items()})
+    return FrozenDict(
+        {c: v if isinstance(v, tuple) else (v,) for c, v in found.items()}
+    )
 
 
-def _files(files: object) -> Fixed[str, str]:
+def _files(files: object) -> FrozenDict[str, str]:
     fits = isinstance(files, Mapping) and all(
         isinstance(c, str) and isinstance(f, str | Path) and str(f)
         for c, f in files.items()
@@ -168,7 +170,7 @@ def _files(files: object) -> Fixed[str, str]:
     if not fits:
         raise InputError(f"hierarchies must be a file per column; got {files!r}.")
     assert isinstance(files, Mapping)
-    return Fixed({c: str(f) for c, f in files.items()})
+    return FrozenDict({c: str(f) for c, f in files.items()})
 
 
 def _text_of(path: Path) -> str:

@@ -10,12 +10,12 @@ from typing import Any
 from privet.errors import InputError
 from privet.values.adversaries import Adversary, cell
 from privet.values.beliefs import Limit
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 Values = str | None | tuple[str | None, ...]
 """One value of a column or several; None: missing."""
 
-About = None | str | tuple[str | None, ...] | Fixed[str, Values]
+About = None | str | tuple[str | None, ...] | FrozenDict[str, Values]
 """What a belief is about; see `Promise.about`."""
 
 
@@ -76,7 +76,7 @@ def _about(about: object) -> About:
     if isinstance(about, Mapping) and about:
         for column in about:
             _require(column, str, "A column of about", "a name")
-        return Fixed({c: values(v, f"about {c!r}") for c, v in about.items()})
+        return FrozenDict({c: values(v, f"about {c!r}") for c, v in about.items()})
     if isinstance(about, Sequence | set | frozenset) and about:
         several = values(about, "about")
         assert isinstance(several, tuple)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.errors import InputError
-from privet.microdata.files import Place
+from privet.microdata.files import Destination
 from privet.release.atomic_folder import as_json, move, private_files, save, sync
 from privet.release.verify import CUSTODY, MANIFEST, digest, read_manifest
 from privet.table import Table
@@ -21,7 +21,7 @@ NOTE = "README.txt"
 
 def appear(
     partial: Path,
-    place: Place,
+    place: Destination,
     content: Mapping[str, Any],
     note: str,
     record: Mapping[str, Any],

@@ -74,7 +74,7 @@ LOOKED_AT = {
 
 
 @runtime_checkable
-class Released(Protocol):
+class ReleasedTable(Protocol):
     """A release: a table as others see it, with the roles that are left."""
 
     @property
@@ -83,7 +83,7 @@ class Released(Protocol):
 
 
 def audit(
-    release: Auditable | Released,
+    release: Auditable | ReleasedTable,
     promises: Policy | Promise | Measure | Sequence[Promise | Measure],
     *,
     strict: bool = False,
@@ -126,7 +126,7 @@ def audit(
         release, promises = card, _as_released(promises)
     elif isinstance(shown := getattr(release, "views", None), Views):
         release, promises = shown, _as_released(promises)
-    elif not isinstance(release, Auditable) and isinstance(release, Released):
+    elif not isinstance(release, Auditable) and isinstance(release, ReleasedTable):
         release, promises = release.table, _as_released(promises)
     stated = _stated(release, promises)
     if isinstance(promises, Policy) and isinstance(release, Table):

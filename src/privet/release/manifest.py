@@ -58,7 +58,7 @@ FLATTENED = (
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file of a release."""
 
     path: str
@@ -133,7 +133,7 @@ def manifest(
     version: str,
     title: str,
     method: str,
-    files: Sequence[Written],
+    files: Sequence[WrittenFile],
     columns: Mapping[str, Any],
     weight: str | None,
     escaped: bool,

@@ -19,7 +19,7 @@ Step_co = TypeVar("Step_co", covariant=True)
 
 
 @dataclass(frozen=True)
-class Refining:
+class RefinementProgress:
     """How far a refinement is; sent to the callback after every move."""
 
     moves: int
@@ -30,7 +30,7 @@ class Refining:
     """The highest belief of any promise now."""
 
 
-Watcher = Callable[[Refining], bool | None]
+Watcher = Callable[[RefinementProgress], bool | None]
 """Takes progress; returning False stops the loop with what is reached."""
 
 
@@ -48,7 +48,7 @@ class State(Protocol[Move, Step_co]):
 
 
 @dataclass(frozen=True)
-class Refined(Generic[Step]):
+class Refinement(Generic[Step]):
     """What the loop did, and why it ended."""
 
     steps: tuple[Step, ...]
@@ -62,20 +62,20 @@ def refine(
     *,
     max_seconds: float | None = None,
     watcher: Watcher | None = None,
-) -> Refined[Step]:
+) -> Refinement[Step]:
     """Make the best move again and again, until none is left or somebody stops it."""
     end = None if max_seconds is None else monotonic() + max_seconds
     steps: list[Step] = []
     try:
         while (move := state.best()) is not None:
             if end is not None and monotonic() > end:
-                return Refined(tuple(steps), "time")
+                return Refinement(tuple(steps), "time")
             steps.append(state.apply(move))
-            event = Refining(len(steps), str(move), state.worst())
+            event = RefinementProgress(len(steps), str(move), state.worst())
             if watcher is not None and watcher(event) is False:
-                return Refined(tuple(steps), "callback")
+                return Refinement(tuple(steps), "callback")
     except KeyboardInterrupt:
         # A move cut short was judged before it began: the release is safe with it and
         # without it. What is returned is audited once more in any case.
-        return Refined(tuple(steps), "interrupt")
-    return Refined(tuple(steps), "finished")
+        return Refinement(tuple(steps), "interrupt")
+    return Refinement(tuple(steps), "finished")

@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import Listener, Tally
+from privet.engine.protocol import CountQuery, Listener
 from privet.engine.sources.source import Source, TextOptions, find_source
 from privet.engine.sql import literal
 from privet.errors import InputError, PrivetError
@@ -22,7 +22,7 @@ from privet.microdata.release import Release
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit
 from privet.release.manifest import check_form, public_finding
-from privet.table import Shown, Table, open_table
+from privet.table import ReleasedAs, Table, open_table
 from privet.values.adversaries import KINDS
 from privet.values.beliefs import limit_from
 from privet.values.schema import Roles
@@ -35,7 +35,7 @@ def open_files(
     roles: Roles,
     *,
     guarded: bool,
-    shown: Shown | None = None,
+    shown: ReleasedAs | None = None,
     **options: Any,
 ) -> Table:
     """The released file as a table, with the roles that are left."""
@@ -125,10 +125,10 @@ def open_judged(folder: Path, content: Mapping[str, Any], **options: Any) -> Tab
     roles, guarded = _roles(content), "escaped" in content
     path, shown = folder / content["files"][-1]["path"], None
     if "form" in content:
-        shown = Shown(roles.quasi, roles.quasi)
+        shown = ReleasedAs(roles.quasi, roles.quasi)
     if "group" in content:
         group = (content["group"],)
-        shown = Shown(roles.quasi, group)
+        shown = ReleasedAs(roles.quasi, group)
         roles = Roles(quasi=group, sensitive=roles.sensitive, weight=content["count"])
     return open_files(path, roles, guarded=guarded, shown=shown, **options)
 
@@ -385,5 +385,5 @@ def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str
 
 
 def _sizes(table: Table, group: str) -> dict[str | None, int]:
-    ((_, counts),) = table.count([Tally((), group)])
+    ((_, counts),) = table.count([CountQuery((), group)])
     return counts.histogram(0)

@@ -13,17 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.microdata.earlier_releases import same_source
-from privet.microdata.files import Place, recount, write_tables
+from privet.microdata.files import Destination, recount, write_tables
 from privet.microdata.recipe import RECIPE, Hide, Recipe
 from privet.microdata.release import Release
 from privet.policy import Policy
 from privet.release.appearing import appear, files_of, now, refuse_foreign
 from privet.release.atomic_folder import Busy, as_json, beside
-from privet.release.manifest import Written, columns_of, manifest
+from privet.release.manifest import WrittenFile, columns_of, manifest
 from privet.release.note import note
 from privet.release.verify import CUSTODY
 from privet.table import Table
@@ -61,7 +61,7 @@ def _published(release: Release, content: dict[str, Any]) -> Release:
 
 def _place(
     folder: str | PathLike[str], custody: str | PathLike[str], format_: str | None
-) -> Place:
+) -> Destination:
     path = Path(folder).expanduser().resolve()
     kept = Path(custody).expanduser().resolve()
     ending = path.suffix.lower().removeprefix(".")
@@ -73,10 +73,10 @@ def _place(
             f"got {chosen!r}."
         )
     place = path.parent if file else path
-    return Place(place, file or f"table.{chosen}", chosen, kept, bool(file))
+    return Destination(place, file or f"table.{chosen}", chosen, kept, bool(file))
 
 
-def refuse_place(place: Place, replace_: bool) -> None:
+def refuse_place(place: Destination, replace_: bool) -> None:
     """Where a release and its custody may go; the same for every kind of release."""
     folder, kept = place.folder, place.custody
     if kept == folder or folder in kept.parents:
@@ -97,7 +97,7 @@ def refuse_place(place: Place, replace_: bool) -> None:
             )
 
 
-def _refuse(release: Release, place: Place, replace_: bool) -> None:
+def _refuse(release: Release, place: Destination, replace_: bool) -> None:
     if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
         raise InputError(
             "A release of two tables must be written to a folder; got the name of a "
@@ -118,7 +118,7 @@ def _refuse(release: Release, place: Place, replace_: bool) -> None:
 
 
 @contextmanager
-def explained(place: Place) -> Iterator[None]:
+def explained(place: Destination) -> Iterator[None]:
     """What the system refuses, in words; nothing is left behind."""
     try:
         yield
@@ -176,18 +176,20 @@ def hidden_values(release: Release, run: Run) -> dict[str, int]:
     return found
 
 
-def _marked(recipe: Recipe) -> list[Tally]:
+def _marked(recipe: Recipe) -> list[CountQuery]:
     """What to count of the columns that show the marker."""
     columns = recipe.columns.items()
     return [
-        Tally((), c) for c, how in columns if isinstance(how, Hide) or not how.after
+        CountQuery((), c)
+        for c, how in columns
+        if isinstance(how, Hide) or not how.after
     ]
 
 
 def _manifest(
     release: Release,
-    place: Place,
-    written: Sequence[Written],
+    place: Destination,
+    written: Sequence[WrittenFile],
     found: Audit,
     kinds: dict[str, str],
     run: Run,

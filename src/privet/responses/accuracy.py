@@ -21,7 +21,7 @@ from privet.engine.randomise.exact_sampling import Codes
 from privet.errors import InputError, TooLarge
 from privet.responses.channel_inverse import in_floats
 from privet.responses.channels import Flip, Keep
-from privet.responses.design import Design, Piece, design_of
+from privet.responses.design import Design, MarginalChannel, design_of
 from privet.responses.estimate import FEWEST, Estimate, clipped
 from privet.responses.intervals import hoeffding, level
 from privet.responses.transformer import as_arrow, coded, like, typed
@@ -141,7 +141,7 @@ def accuracy(
     return _scored(score, back, times, pieces, n, wanted)
 
 
-def _refuse_unseen(piece: Piece, columns: Sequence[str]) -> None:
+def _refuse_unseen(piece: MarginalChannel, columns: Sequence[str]) -> None:
     if missing := [c for c in piece.columns if c not in columns]:
         raise InputError(
             f"A test set must have the column {missing[0]!r}: it was disguised "
@@ -149,7 +149,7 @@ def _refuse_unseen(piece: Piece, columns: Sequence[str]) -> None:
         )
 
 
-def _too_many(pieces: Sequence[Piece]) -> TooLarge:
+def _too_many(pieces: Sequence[MarginalChannel]) -> TooLarge:
     turns = prod(_alternatives(p) for p in pieces)
     return TooLarge(
         f"Not estimable: each record may have been {turns:,} others, and their errors "
@@ -157,7 +157,7 @@ def _too_many(pieces: Sequence[Piece]) -> TooLarge:
     )
 
 
-def _alternatives(piece: Piece) -> int:
+def _alternatives(piece: MarginalChannel) -> int:
     return 2 if isinstance(piece.channel, Flip) else piece.size
 
 
@@ -171,7 +171,7 @@ def _distinct(table: Table) -> tuple[Table, Codes, Codes]:
 
 
 def _turns(
-    design: Design, pieces: Sequence[Piece], label: str | None, records: Table
+    design: Design, pieces: Sequence[MarginalChannel], label: str | None, records: Table
 ) -> Iterator[tuple[Floats, Table]]:
     """Everything the records may have been, with what it counts."""
     each = [list(_of_piece(design, p, label, records)) for p in pieces]
@@ -185,7 +185,7 @@ def _turns(
 
 
 def _of_piece(
-    design: Design, piece: Piece, label: str | None, records: Table
+    design: Design, piece: MarginalChannel, label: str | None, records: Table
 ) -> Iterator[tuple[Floats, Table]]:
     """What one group may have been; M⁻¹[x][s] is what it counts."""
     names = [LABEL if c == label else c for c in piece.columns]
@@ -209,7 +209,7 @@ def _scored(
     score: Floats,
     back: Codes,
     times: Codes,
-    pieces: Sequence[Piece],
+    pieces: Sequence[MarginalChannel],
     n: int,
     confidence: float,
 ) -> Estimate:
@@ -235,7 +235,7 @@ def _scored(
     )
 
 
-def _reach(piece: Piece) -> float:
+def _reach(piece: MarginalChannel) -> float:
     """The length of the interval that the scores of one group lie in."""
     if isinstance(piece.channel, Flip):
         return float(1 / abs(2 * piece.channel.truth - 1))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privet.engine.protocol import Run
 from privet.responses.channel_inverse import likeliest, undo
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
-from privet.responses.design import Design, Group, Piece
+from privet.responses.design import Design, Group, MarginalChannel
 from privet.responses.release import Responses, code_of
 
 Codes = NDArray[np.int64]
@@ -139,11 +139,11 @@ def _best(pieces: Any, shares: Floats) -> Codes:
     return np.where((mine > theirs) | ((mine == theirs) & (own < other)), own, other)
 
 
-def _dense(piece: Piece) -> Floats:
+def _dense(piece: MarginalChannel) -> Floats:
     return np.array(piece.channel.matrix(piece.size), dtype=float)
 
 
-def _parts(piece: Piece) -> tuple[Floats, float]:
+def _parts(piece: MarginalChannel) -> tuple[Floats, float]:
     """Chances of a report whatever is true, and how much more if it is."""
     match piece.channel:
         case KAry(truth=p) as even:
@@ -155,7 +155,7 @@ def _parts(piece: Piece) -> tuple[Floats, float]:
     raise AssertionError(piece.channel)
 
 
-def _chances(piece: Piece, truth: Codes) -> Floats:
+def _chances(piece: MarginalChannel, truth: Codes) -> Floats:
     """The chance of each report where a certain value is true."""
     own = np.arange(piece.size)
     if isinstance(piece.channel, Matrix):

@@ -29,7 +29,7 @@ MOST_CASES = 2_000_000
 
 
 @dataclass(frozen=True)
-class Case:
+class ReportCase:
     """One report that somebody may see, and how likely it is for each truth."""
 
     likely: tuple[Fraction, ...]
@@ -92,7 +92,7 @@ def _gravity(finding: Finding) -> tuple[bool, Fraction]:
     return finding.verdict is Verdict.BREACH, finding.belief.posterior
 
 
-def _witness(column: str, value: str, belief: Belief, case: Case) -> Witness:
+def _witness(column: str, value: str, belief: Belief, case: ReportCase) -> Witness:
     return Witness(
         case.knows,
         column,
@@ -152,7 +152,7 @@ def _prior(question: Question, against: Bayesian) -> list[Fraction]:
 # What can be seen -------------------------------------------------------------------
 
 
-def cases(design: Design, column: str, against: Bayesian) -> Iterator[Case]:
+def cases(design: Design, column: str, against: Bayesian) -> Iterator[ReportCase]:
     """Every report somebody may see that says something about a column.
 
     Other groups say nothing more: they are disguised independently, and the prior is
@@ -161,7 +161,9 @@ def cases(design: Design, column: str, against: Bayesian) -> Iterator[Case]:
     """
     sees = {c: design.question(c).code(v) for c, v in (against.sees or {}).items()}
     if against.sees is not None and column not in sees:
-        yield Case((Fraction(1),) * len(design.question(column)), dict(against.sees))
+        yield ReportCase(
+            (Fraction(1),) * len(design.question(column)), dict(against.sees)
+        )
         return
     for group in design.groups:
         if column in group.columns:
@@ -211,7 +213,7 @@ def _largest(
 
 def _grouped(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
-) -> Iterator[Case]:
+) -> Iterator[ReportCase]:
     match group.channel:
         case Keep():
             yield from _plain(design, column, sees)
@@ -228,11 +230,13 @@ def _grouped(
             yield from _listed(design, group, column, sees, known)
 
 
-def _plain(design: Design, column: str, sees: Mapping[str, int]) -> Iterator[Case]:
+def _plain(
+    design: Design, column: str, sees: Mapping[str, int]
+) -> Iterator[ReportCase]:
     question = design.question(column)
     for y in _reports(question, sees):
         likely = tuple(Fraction(x == y) for x in range(len(question)))
-        yield Case(likely, {column: question.values[y]})
+        yield ReportCase(likely, {column: question.values[y]})
 
 
 def _even(
@@ -242,7 +246,7 @@ def _even(
     known: Known,
     same: Fraction,
     other: Fraction,
-) -> Iterator[Case]:
+) -> Iterator[ReportCase]:
     """Reports that are the truth with one probability and anything else with another.
 
     Known companions, where there are any, are reported as they are: that is the case
@@ -252,7 +256,7 @@ def _even(
     companions = {c: _some(design, c, v, sees) for c, v in known.items()}
     for y in _reports(question, sees):
         likely = tuple(same if x == y else other for x in range(len(question)))
-        yield Case(likely, {column: question.values[y], **companions}, companions)
+        yield ReportCase(likely, {column: question.values[y], **companions}, companions)
 
 
 def _some(
@@ -265,7 +269,7 @@ def _some(
 
 def _turned(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
-) -> Iterator[Case]:
+) -> Iterator[ReportCase]:
     """A companion's truth tells whether the whole group was turned round."""
     assert isinstance(group.channel, Flip)
     companion = next(iter(known))
@@ -280,12 +284,14 @@ def _turned(
         for y in _reports(design.question(column), sees):
             likely = tuple(Fraction(x == y ^ turned) for x in range(2))
             label = design.question(column).values[y]
-            yield Case(likely, {column: label, companion: shown}, {companion: true})
+            yield ReportCase(
+                likely, {column: label, companion: shown}, {companion: true}
+            )
 
 
 def _listed(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
-) -> Iterator[Case]:
+) -> Iterator[ReportCase]:
     """Any channel: every report and everything known is tried."""
     questions = [design.question(c) for c in group.columns]
     size = design.size(group.columns)
@@ -309,7 +315,7 @@ def _listed(
             likely = [Fraction(0)] * len(questions[place])
             for x in people:
                 likely[x[place]] += entry(row, index[x])
-            yield Case(
+            yield ReportCase(
                 tuple(likely),
                 {q.name: q.values[y[i]] for i, q in enumerate(questions)},
                 {

@@ -14,7 +14,7 @@ import numpy as np
 
 from privet.errors import TooLarge
 from privet.responses.channels import Channel, Flip, KAry, Keep, Matrix, Replace
-from privet.responses.design import Piece
+from privet.responses.design import MarginalChannel
 
 Tensor = Any
 """An array of fractions (objects) or of floats."""
@@ -31,30 +31,30 @@ SMALLEST = 1e-13
 """How little is left in the end of what keeps shares positive."""
 
 
-def undo(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
+def undo(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The unbiased estimate of the truth: M⁻¹ applied to shares of reports."""
     return _along(pieces, shares, _undo)
 
 
-def weights(pieces: Sequence[Piece], event: Tensor) -> Tensor:
+def weights(pieces: Sequence[MarginalChannel], event: Tensor) -> Tensor:
     """What each report counts for an event: M⁻ᵀ applied to the event."""
     return _along(pieces, event, _weigh)
 
 
-def forward(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
+def forward(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The shares of reports that true shares lead to: M applied to them."""
     return _along(pieces, shares, _forward)
 
 
-def backward(pieces: Sequence[Piece], ratios: Tensor) -> Tensor:
+def backward(pieces: Sequence[MarginalChannel], ratios: Tensor) -> Tensor:
     """Mᵀ applied to a number per report."""
     return _along(pieces, ratios, _backward)
 
 
-Along = Callable[[Piece, Tensor, Callable[[Fraction], Any]], Tensor]
+Along = Callable[[MarginalChannel, Tensor, Callable[[Fraction], Any]], Tensor]
 
 
-def _along(pieces: Sequence[Piece], tensor: Tensor, work: Along) -> Tensor:
+def _along(pieces: Sequence[MarginalChannel], tensor: Tensor, work: Along) -> Tensor:
     """Work on each axis in turn; the axis comes first meanwhile."""
     number: Callable[[Fraction], Any] = Fraction if tensor.dtype == object else float
     for i, piece in enumerate(pieces):
@@ -79,13 +79,13 @@ def in_floats(channel: Channel, size: int) -> Tensor:
     return np.array(channel.inverse(size), dtype=float)
 
 
-def _undoing(piece: Piece, tensor: Tensor) -> Tensor:
+def _undoing(piece: MarginalChannel, tensor: Tensor) -> Tensor:
     if tensor.dtype == object:
         return np.array(piece.channel.inverse(piece.size), dtype=object)
     return in_floats(piece.channel, piece.size)
 
 
-def _undo(piece: Piece, t: Tensor, number: Any) -> Tensor:
+def _undo(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Keep():
             return t
@@ -102,7 +102,7 @@ def _undo(piece: Piece, t: Tensor, number: Any) -> Tensor:
     raise AssertionError(piece.channel)
 
 
-def _weigh(piece: Piece, t: Tensor, number: Any) -> Tensor:
+def _weigh(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Replace(truth=p) as channel:
             drawn = _vector(channel.shares(piece.size), t, number)
@@ -112,7 +112,7 @@ def _weigh(piece: Piece, t: Tensor, number: Any) -> Tensor:
     return _undo(piece, t, number)  # the others are symmetric
 
 
-def _forward(piece: Piece, t: Tensor, number: Any) -> Tensor:
+def _forward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Keep():
             return t
@@ -129,7 +129,7 @@ def _forward(piece: Piece, t: Tensor, number: Any) -> Tensor:
     raise AssertionError(piece.channel)
 
 
-def _backward(piece: Piece, t: Tensor, number: Any) -> Tensor:
+def _backward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Replace(truth=p) as channel:
             drawn = _vector(channel.shares(piece.size), t, number)
@@ -154,7 +154,11 @@ def variance(shares: Tensor, weight: Tensor, n: int) -> Any:
 
 
 def covariance(
-    pieces: Sequence[Piece], shares: Tensor, n: int, *, disguise_only: bool = False
+    pieces: Sequence[MarginalChannel],
+    shares: Tensor,
+    n: int,
+    *,
+    disguise_only: bool = False,
 ) -> Tensor:
     """The covariance of all estimated shares, flattened; with n - 1, unbiased.
 
@@ -176,7 +180,7 @@ def covariance(
 # The simplex ------------------------------------------------------------------------
 
 
-def likeliest(pieces: Sequence[Piece], counts: Tensor) -> Tensor:
+def likeliest(pieces: Sequence[MarginalChannel], counts: Tensor) -> Tensor:
     """The shares, none negative, under which the reports are the likeliest."""
     n = counts.sum()
     if not n:
@@ -229,7 +233,7 @@ def _support(ordered: Tensor, c: Any, up: bool) -> int:
     return int(np.flatnonzero(fits.astype(bool))[-1]) + 1
 
 
-def inside(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
+def inside(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The same for few cells: Newton's steps along a path inside of the simplex.
 
     Columns of M sum to 1, so ``Σ f log Mπ - Σ π`` has its maximum where Σ π = 1; a
@@ -264,7 +268,7 @@ def _newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
     return pi + min(1.0, 0.95 * room) * step
 
 
-def iterated(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
+def iterated(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The same by expectation and maximisation, stopped by the optimality gap.
 
     Two steps tell where the path leads; a longer one is tried, and taken if it does not
@@ -284,7 +288,7 @@ def iterated(pieces: Sequence[Piece], shares: Tensor) -> Tensor:
 
 
 def _step(
-    pieces: Sequence[Piece], shares: Tensor, pi: Tensor
+    pieces: Sequence[MarginalChannel], shares: Tensor, pi: Tensor
 ) -> tuple[Tensor, float, float]:
     """One step, how far from optimal its start was, and how likely the reports were."""
     seen = forward(pieces, pi)
@@ -296,7 +300,7 @@ def _step(
 
 
 def _further(
-    pieces: Sequence[Piece],
+    pieces: Sequence[MarginalChannel],
     shares: Tensor,
     path: tuple[Tensor, Tensor, Tensor],
     likely: float,

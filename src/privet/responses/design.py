@@ -55,7 +55,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Piece:
+class MarginalChannel:
     """A channel between some columns and their reports, independent of other pieces."""
 
     columns: tuple[str, ...]
@@ -208,7 +208,7 @@ class Design:
         grown = self.growth(columns)
         return float("inf") if grown is None else _log(grown)
 
-    def pieces(self, columns: Sequence[str]) -> tuple[Piece, ...]:
+    def pieces(self, columns: Sequence[str]) -> tuple[MarginalChannel, ...]:
         """Independent channels that cover some columns, and no more than needed.
 
         Where a group's channel has no part for the columns asked, all of its columns
@@ -225,7 +225,7 @@ class Design:
         """The groups that hold all of some columns."""
         return [g for g in self.groups if set(columns) <= set(g.columns)]
 
-    def _mixed(self, columns: Sequence[str]) -> Piece:
+    def _mixed(self, columns: Sequence[str]) -> MarginalChannel:
         """One channel for columns that several groups ask, one of them drawn."""
         words = " and ".join(map(repr, columns))
         found = [self.piece(g, columns) for g in self.asking(columns)]
@@ -241,18 +241,20 @@ class Design:
         if len({p.columns for p in found}) > 1:
             found = [self._ordered(p, widest.columns) for p in found]
         channel = mixed([p.channel for p in found], widest.size, words)
-        return Piece(widest.columns, widest.size, channel)
+        return MarginalChannel(widest.columns, widest.size, channel)
 
-    def _ordered(self, piece: Piece, columns: tuple[str, ...]) -> Piece:
+    def _ordered(
+        self, piece: MarginalChannel, columns: tuple[str, ...]
+    ) -> MarginalChannel:
         """The same piece with its columns in another order."""
         if piece.columns == columns or isinstance(piece.channel, KAry | Flip | Keep):
-            return Piece(columns, piece.size, piece.channel)
+            return MarginalChannel(columns, piece.size, piece.channel)
         raise InputError(
             f"{' and '.join(map(repr, columns))} must be named in the same order by "
             "every group that asks them."
         )
 
-    def piece(self, group: Group, columns: Sequence[str]) -> Piece:
+    def piece(self, group: Group, columns: Sequence[str]) -> MarginalChannel:
         """The channel of a group between some of its columns and their reports."""
         asked = tuple(c for c in group.columns if c in columns)
         size, part = self.size(group.columns), self.size(asked)
@@ -260,8 +262,8 @@ class Design:
         if isinstance(group.channel, Replace) and channel is None:
             channel = Replace(group.channel.truth, self._summed(group, asked))
         if channel is None:
-            return Piece(group.columns, size, group.channel)
-        return Piece(asked, part, channel)
+            return MarginalChannel(group.columns, size, group.channel)
+        return MarginalChannel(asked, part, channel)
 
     def _summed(self, group: Group, asked: Sequence[str]) -> list[Fraction]:
         """The distribution of a part of what is drawn instead of the truth."""
@@ -342,7 +344,7 @@ def _log(number: Fraction) -> float:
 __all__ = [
     "Design",
     "Group",
-    "Piece",
+    "MarginalChannel",
     "Question",
     "channel_from",
     "design_of",

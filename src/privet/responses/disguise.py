@@ -15,7 +15,11 @@ import numpy as np
 from privet.engine.protocol import Run
 from privet.engine.randomise import exact_sampling
 from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
-from privet.engine.randomise.randomise_rows import Drawing, Drawn, disguised
+from privet.engine.randomise.randomise_rows import (
+    Randomisation,
+    RandomisedColumns,
+    disguised,
+)
 from privet.errors import InputError
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
 from privet.responses.design import Design, Group
@@ -23,9 +27,11 @@ from privet.responses.release import code_of
 from privet.table import Table, require_columns
 
 
-def drawn(design: Design) -> tuple[Drawn, ...]:
+def drawn(design: Design) -> tuple[RandomisedColumns, ...]:
     """What is done to each group of a design."""
-    return tuple(Drawn(g.columns, _disguise(design, g)) for g in design.groups)
+    return tuple(
+        RandomisedColumns(g.columns, _disguise(design, g)) for g in design.groups
+    )
 
 
 def _disguise(design: Design, group: Group) -> Disguise:
@@ -104,12 +110,12 @@ def drawing(
     *,
     bits: Bits | None = None,
     run: Run | None = None,
-) -> Drawing:
+) -> Randomisation:
     """What the engine shall draw and write; every value must be declared."""
     require_columns(design.columns, table.schema, "the design")
     domains = binned(table, design).domains(list(design.columns), run)
     codes = {c: _codes(design, c, list(d.labels)) for c, d in domains.items()}
-    return Drawing(
+    return Randomisation(
         path,
         format_,
         design.columns,

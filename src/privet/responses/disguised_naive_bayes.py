@@ -18,7 +18,7 @@ from privet.errors import EmptyTable, InputError
 from privet.responses.accuracy import LABEL, accuracy
 from privet.responses.channel_inverse import in_floats, likeliest, undo
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
-from privet.responses.design import Design, Piece, Question, design_of
+from privet.responses.design import Design, MarginalChannel, Question, design_of
 from privet.responses.estimate import Estimate
 from privet.responses.halves import says_second
 from privet.responses.transformer import as_arrow, coded, typed
@@ -327,7 +327,7 @@ def _sized(counts: Any, pieces: Any) -> Any:
     return counts
 
 
-def _worth(piece: Piece) -> float:
+def _worth(piece: MarginalChannel) -> float:
     """How much of a plain answer a disguised one is worth, at the least."""
     channel: Channel = piece.channel
     match channel:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privet.errors import EmptyTable, InputError
 from privet.responses.channel_inverse import Tensor, likeliest, undo, variance, weights
 from privet.responses.channels import Matrix
-from privet.responses.design import Piece
+from privet.responses.design import MarginalChannel
 from privet.responses.intervals import certain, hoeffding, wilson
 from privet.values.elimination import EXACT
 from privet.values.exact import Number
@@ -105,21 +105,21 @@ class Estimate:
 
 
 def estimated(
-    pieces: tuple[Piece, ...],
+    pieces: tuple[MarginalChannel, ...],
     counts: NDArray[np.int64],
     where: NDArray[np.bool_],
     *,
     confidence: float,
 ) -> Estimate:
     """One share from counts of reports."""
-    return Solved(pieces, counts).estimate(where, confidence=confidence)
+    return SolvedCounts(pieces, counts).estimate(where, confidence=confidence)
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedCounts:
     """Counts of reports, undone once for all shares that are asked of them."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarginalChannel, ...]
     """Between the columns and their reports."""
     counts: NDArray[np.int64]
     """How often each combination was reported, one axis per piece."""

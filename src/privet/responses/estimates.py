@@ -9,8 +9,8 @@ from typing import Any
 from privet.engine.protocol import Listener, Run
 from privet.errors import InputError
 from privet.responses.channel_inverse import Tensor, covariance
-from privet.responses.design import Design, Piece, design_of
-from privet.responses.estimate import Estimate, Solved, answers_in, estimated
+from privet.responses.design import Design, MarginalChannel, design_of
+from privet.responses.estimate import Estimate, SolvedCounts, answers_in, estimated
 from privet.responses.expressions import Expression, equalities, event, parsed
 from privet.responses.intervals import level
 from privet.responses.release import Responses
@@ -82,9 +82,9 @@ class Estimates:
             for e in (given, asked)
         )
         if set(given.columns) <= set(self.design.public):  # it is known who they are
-            known = Solved(pieces, counts * inside, inside)
+            known = SolvedCounts(pieces, counts * inside, inside)
             return known.estimate(where & inside, confidence=self.confidence)
-        known = Solved(pieces, counts)
+        known = SolvedCounts(pieces, counts)
         return known.ratio(where & inside, inside, confidence=self.confidence)
 
     def shares(self, *columns: str) -> dict[tuple[str, ...], Estimate]:
@@ -93,7 +93,7 @@ class Estimates:
             raise InputError("Shares must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        return self._shares(columns, Solved(pieces, counts))
+        return self._shares(columns, SolvedCounts(pieces, counts))
 
     def every_share(self) -> dict[str, dict[str, Estimate]]:
         """The share of every answer to every disguised question, counted at once."""
@@ -102,12 +102,12 @@ class Estimates:
         counts = self.responses.counts(pieces, self.run)
         found = {}
         for column, some, counted in zip(secret, pieces, counts, strict=True):
-            shares = self._shares((column,), Solved(some, counted))
+            shares = self._shares((column,), SolvedCounts(some, counted))
             found[column] = {value: e for (value,), e in shares.items()}
         return found
 
     def _shares(
-        self, columns: tuple[str, ...], known: Solved
+        self, columns: tuple[str, ...], known: SolvedCounts
     ) -> dict[tuple[str, ...], Estimate]:
         found = {}
         values = [self.design.question(c).values for c in columns]
@@ -157,5 +157,5 @@ def estimate(
     return Estimates(responses, wanted, Run(progress))
 
 
-def _columns(pieces: tuple[Piece, ...]) -> list[str]:
+def _columns(pieces: tuple[MarginalChannel, ...]) -> list[str]:
     return [c for p in pieces for c in p.columns]

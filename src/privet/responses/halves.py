@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privet.engine.randomise.exact_sampling import Codes
 from privet.responses.channel_inverse import in_floats
 from privet.responses.channels import Keep
-from privet.responses.design import Design, Piece
+from privet.responses.design import Design, MarginalChannel
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ AT_ONCE = 4096
 
 
 @dataclass(frozen=True)
-class Half:
+class ColumnHalf:
     """Some columns: every combination of their values, by falling log-odds."""
 
     odds: Floats
@@ -41,10 +41,12 @@ class Half:
     """The pattern of each record."""
 
 
-def split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece]] | None:
+def split(
+    pieces: Sequence[MarginalChannel],
+) -> tuple[list[MarginalChannel], list[MarginalChannel]] | None:
     """Pieces in two halves of about the same size; None where that does not help."""
-    left: list[Piece] = []
-    right: list[Piece] = []
+    left: list[MarginalChannel] = []
+    right: list[MarginalChannel] = []
     for piece in sorted(pieces, key=lambda p: -p.size):
         smaller = min((left, right), key=lambda h: prod(p.size for p in h))
         smaller.append(piece)
@@ -84,11 +86,11 @@ def says_second(
 
 
 def _half(
-    pieces: Sequence[Piece],
+    pieces: Sequence[MarginalChannel],
     records: Mapping[str, Codes],
     odds: Mapping[str, Floats],
     rows: int,
-) -> Half:
+) -> ColumnHalf:
     sums = np.zeros(1)
     seen = np.zeros((rows, 0), dtype=np.int64)
     for piece in pieces:
@@ -101,10 +103,10 @@ def _half(
         own = in_floats(piece.channel, piece.size)[:, patterns[:, i]]
         weight = (weight[:, None, :] * own[None, :, :]).reshape(-1, len(patterns))
     order = np.argsort(-sums, kind="stable")
-    return Half(sums[order], weight[order], back.ravel())
+    return ColumnHalf(sums[order], weight[order], back.ravel())
 
 
-def _looked_up(a: Half, b: Half, offset: float, rows: Codes) -> Floats:
+def _looked_up(a: ColumnHalf, b: ColumnHalf, offset: float, rows: Codes) -> Floats:
     """Sums over all pairs whose log-odds are above zero; a tie is the first class."""
     falling = np.searchsorted(-a.odds, b.odds + offset, side="left")
     upto = np.vstack([np.zeros((1, a.weight.shape[1])), np.cumsum(a.weight, axis=0)])

@@ -14,12 +14,12 @@ from privet.engine.protocol import Listener, Run
 from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import EngineError, Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
-from privet.microdata.files import Place
+from privet.microdata.files import Destination
 from privet.policy import Policy, Promise
 from privet.release.appearing import appear, files_of, now
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit
-from privet.release.manifest import VERSION, Written, public_finding
+from privet.release.manifest import VERSION, WrittenFile, public_finding
 from privet.release.verify import digest, is_release, open_files, read_manifest
 from privet.release.write import _place, explained, policy_text, refuse_place
 from privet.responses.design import Design
@@ -127,8 +127,8 @@ def _promised(design: Design, policy: Policy | None) -> Audit | None:
 
 
 def _write(
-    table: Table, design: Design, place: Place, partial: Path, run: Run
-) -> Written:
+    table: Table, design: Design, place: Destination, partial: Path, run: Run
+) -> WrittenFile:
     path = partial / place.file
     plan = drawing(table, design, str(path), place.format, run=run)
     try:
@@ -138,11 +138,11 @@ def _write(
             raise
         raise OSError(errno.EIO, "") from None
     sync(path)
-    return Written(place.file, rows, digest(path))
+    return WrittenFile(place.file, rows, digest(path))
 
 
 def _recount(
-    design: Design, place: Place, partial: Path, written: Written, run: Run
+    design: Design, place: Destination, partial: Path, written: WrittenFile, run: Run
 ) -> None:
     """What was written must have its rows, and values of the design only."""
     path = partial / place.file
@@ -158,9 +158,9 @@ def _recount(
 def _manifest(
     design: Design,
     policy: Policy | None,
-    written: Written,
+    written: WrittenFile,
     found: Audit | None,
-    place: Place,
+    place: Destination,
 ) -> dict[str, Any]:
     from privet import __version__
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privet.engine.protocol import Run
 from privet.engine.randomise.randomise_rows import Cells
 from privet.errors import InputError
-from privet.responses.design import Design, Piece, Question
+from privet.responses.design import Design, MarginalChannel, Question
 from privet.table import Table, require_columns
 from privet.values.exact import fraction
 
@@ -45,7 +45,7 @@ class Responses:
         self.rows.close()
 
     def counts(
-        self, sets: Sequence[Sequence[Piece]], run: Run | None = None
+        self, sets: Sequence[Sequence[MarginalChannel]], run: Run | None = None
     ) -> list[NDArray[np.int64]]:
         """How often each combination was reported: one axis per piece, for each set."""
         columns = [[c for p in pieces for c in p.columns] for pieces in sets]
@@ -58,7 +58,7 @@ class Responses:
         ]
 
     def _tensor(
-        self, pieces: Sequence[Piece], columns: Sequence[str], cells: Cells
+        self, pieces: Sequence[MarginalChannel], columns: Sequence[str], cells: Cells
     ) -> NDArray[np.int64]:
         questions = [self.design.question(c) for c in columns]
         counts = np.zeros([len(q) for q in questions], dtype=np.int64)
@@ -98,7 +98,7 @@ def _refuse_value(question: Question) -> None:
     )
 
 
-def _refuse_large(pieces: Sequence[Piece]) -> None:
+def _refuse_large(pieces: Sequence[MarginalChannel]) -> None:
     cells = 1
     for piece in pieces:
         cells *= piece.size

@@ -15,7 +15,7 @@ import numpy as np
 
 from privet.errors import InputError, what_exists
 from privet.values import exact
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 from privet.values.schema import names
 
 
@@ -263,16 +263,16 @@ def cell(value: object) -> str:
     raise InputError(f"A value must be text, a number or a date; got {value!r}.")
 
 
-def _row(cells: object) -> Fixed[str, str]:
+def _row(cells: object) -> FrozenDict[str, str]:
     if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
         raise InputError(
             f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
             f"got {cells!r}."
         )
-    return Fixed({c: cell(v) for c, v in cells.items()})
+    return FrozenDict({c: cell(v) for c, v in cells.items()})
 
 
-def _prior(prior: object) -> str | Fixed[str, Fraction]:
+def _prior(prior: object) -> str | FrozenDict[str, Fraction]:
     if isinstance(prior, str) and prior in PRIORS:
         return prior
     if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
@@ -283,7 +283,7 @@ def _prior(prior: object) -> str | Fixed[str, Fraction]:
     shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
     if (total := sum(shares.values())) != 1:
         raise InputError(f"prior must sum to 1 over the classes; got {total}.")
-    return Fixed(shares)
+    return FrozenDict(shares)
 
 
 def _choice(value: str, known: Sequence[str], what: str) -> str:

@@ -21,19 +21,19 @@ from privet.values.contingency import (
 )
 
 
-def grouped(counts: Counts, by: Sequence[str], about: str) -> Grouped:
+def grouped(counts: Counts, by: Sequence[str], about: str) -> EquivalenceClasses:
     """Counts as groups over `by` with a histogram of `about` each."""
     at = [counts.columns.index(c) for c in (*by, about)]
     domains = [counts.domains[j] for j in at]
     sizes = [len(d) for d in domains]
     if prod(sizes) >= MOST_KEYS:
-        return Grouped.of(counts.over([*by, about]), by, about)
+        return EquivalenceClasses.of(counts.over([*by, about]), by, about)
     cells = packed([counts.codes[j] for j in at], sizes, len(counts))
-    return Grouped.from_sorted(domains, *added(cells, counts.n))
+    return EquivalenceClasses.from_sorted(domains, *added(cells, counts.n))
 
 
 @dataclass(frozen=True, eq=False)
-class Keys:
+class ClassKeys:
     """The codes that describe each group, packed into one integer where they fit."""
 
     sizes: tuple[int, ...]
@@ -46,7 +46,9 @@ class Keys:
     """How many groups there are, where nothing is packed."""
 
     @classmethod
-    def of(cls, columns: Sequence[Codes], sizes: Sequence[int], groups: int) -> Keys:
+    def of(
+        cls, columns: Sequence[Codes], sizes: Sequence[int], groups: int
+    ) -> ClassKeys:
         """Keys from codes, one array per column."""
         if prod(sizes) >= MOST_KEYS:
             return cls(tuple(sizes), None, tuple(columns), groups)
@@ -66,16 +68,16 @@ class Keys:
             return self.plain
         return tuple(c.astype(np.int64) for c in unpacked(self.packed, self.sizes))
 
-    def take(self, groups: NDArray[np.intp]) -> Keys:
+    def take(self, groups: NDArray[np.intp]) -> ClassKeys:
         """The keys of some groups."""
         if self.packed is None:
             plain = tuple(column[groups] for column in self.plain)
-            return Keys(self.sizes, None, plain, len(groups))
-        return Keys(self.sizes, self.packed[groups])
+            return ClassKeys(self.sizes, None, plain, len(groups))
+        return ClassKeys(self.sizes, self.packed[groups])
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class EquivalenceClasses:
     """Groups of people who look alike, each with the histogram of one column.
 
     Groups stand in the order of their codes. Row r of the histogram belongs to group
@@ -86,7 +88,7 @@ class Grouped:
     """The columns that make the groups."""
     about: Domain
     """The column whose values are counted in each group."""
-    keys: Keys
+    keys: ClassKeys
     """The codes that describe each group."""
     total: NDArray[np.int64]
     """People per group: the sum of its histogram, unless somebody has two values."""
@@ -112,7 +114,7 @@ class Grouped:
         by: Sequence[str],
         about: str,
         totals: Counts | None = None,
-    ) -> Grouped:
+    ) -> EquivalenceClasses:
         """Group counts; `totals` where people, not rows, are counted."""
         at = [counts.columns.index(c) for c in (*by, about)]
         domains = [counts.domains[j] for j in at]
@@ -123,7 +125,7 @@ class Grouped:
         start = _starts(key)
         first = order[start[:-1]]
         sizes = tuple(len(d) for d in domains[:-1])
-        keys = Keys.of([c[first] for c in codes[:-1]], sizes, len(first))
+        keys = ClassKeys.of([c[first] for c in codes[:-1]], sizes, len(first))
         n = counts.n[order]
         total = None if totals is None else _totals(totals, by)
         return cls._of(domains, keys, start, codes[-1][order], n, total)
@@ -135,26 +137,26 @@ class Grouped:
         cell: NDArray[np.int64],
         n: NDArray[np.int64],
         total: NDArray[np.int64] | None = None,
-    ) -> Grouped:
+    ) -> EquivalenceClasses:
         """Groups from packed cells in increasing order, the value counted last."""
         sizes = tuple(len(d) for d in domains)
         size = max(sizes[-1], 1)
         key = (cell.view(np.uint64) // np.uint64(size)).view(np.int64)
         value = cell - key * size
         start = _starts(key)
-        keys = Keys(sizes[:-1], key[start[:-1]])
+        keys = ClassKeys(sizes[:-1], key[start[:-1]])
         return cls._of(domains, keys, start, value, n, total)
 
     @classmethod
     def _of(
         cls,
         domains: Sequence[Domain],
-        keys: Keys,
+        keys: ClassKeys,
         start: NDArray[np.intp],
         value: Codes,
         n: NDArray[np.int64],
         total: NDArray[np.int64] | None,
-    ) -> Grouped:
+    ) -> EquivalenceClasses:
         if total is None:
             total = np.add.reduceat(n, start[:-1]) if len(keys) else n
         return cls(tuple(domains[:-1]), domains[-1], keys, total, start, value, n)
@@ -169,13 +171,13 @@ class Grouped:
         pairs = zip(self.value[rows].tolist(), self.n[rows].tolist(), strict=True)
         return {self.about[v]: n for v, n in pairs}
 
-    def take(self, groups: NDArray[np.intp]) -> Grouped:
+    def take(self, groups: NDArray[np.intp]) -> EquivalenceClasses:
         """Some of the groups."""
         inside = np.zeros(len(self), dtype=bool)
         inside[groups] = True
         rows = inside[self.group]
         sizes = np.diff(self.start)[inside]
-        return Grouped(
+        return EquivalenceClasses(
             self.by,
             self.about,
             self.keys.take(np.flatnonzero(inside)),
@@ -185,7 +187,7 @@ class Grouped:
             self.n[rows],
         )
 
-    def __add__(self, other: Grouped) -> Grouped:
+    def __add__(self, other: EquivalenceClasses) -> EquivalenceClasses:
         """Disjoint groups of one table, put together."""
         both = (self, other)
         counts = [
@@ -205,11 +207,13 @@ class Grouped:
             ),
             np.concatenate([c.n for c in counts]),
         )
-        whole = Grouped.of(joined, names, self.about.name)
+        whole = EquivalenceClasses.of(joined, names, self.about.name)
         return replace(whole, total=_merged_totals(whole, both))
 
 
-def _merged_totals(whole: Grouped, parts: Sequence[Grouped]) -> NDArray[np.int64]:
+def _merged_totals(
+    whole: EquivalenceClasses, parts: Sequence[EquivalenceClasses]
+) -> NDArray[np.int64]:
     """The totals of the parts in the order of the whole."""
     columns = [
         np.concatenate(c) for c in zip(*(p.keys.columns() for p in parts), strict=True)

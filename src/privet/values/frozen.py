@@ -9,7 +9,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Fixed(dict[K, V]):
+class FrozenDict(dict[K, V]):
     """A dictionary made once.
 
     >>> hash(Fixed(job="Cook")) == hash(Fixed({"job": "Cook"}))
@@ -20,7 +20,7 @@ class Fixed(dict[K, V]):
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Fixed, (dict(self),)
+        return FrozenDict, (dict(self),)
 
     def _refuse(self, *_args: object, **_keys: object) -> NoReturn:
         raise TypeError("A value must not be changed; make a new one instead.")

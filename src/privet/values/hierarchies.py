@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from privet.errors import InputError, what_exists
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 TOP = "*"
 """What stands above all values where a hierarchy has no single top."""
@@ -31,7 +31,7 @@ class Hierarchy:
     ('Cook', 'Manual', '*')
     """
 
-    levels: Fixed[str, tuple[str, ...]]
+    levels: FrozenDict[str, tuple[str, ...]]
     """What each value is called above itself, from fine to coarse."""
     words: str = "The hierarchy"
     """How messages call it."""
@@ -44,7 +44,7 @@ class Hierarchy:
         tops = {path[-1] if path else value for value, path in paths.items()}
         if len(tops) > 1 or not any(paths.values()):
             paths = {v: (*path, TOP) for v, path in paths.items()}
-        object.__setattr__(self, "levels", Fixed(paths))
+        object.__setattr__(self, "levels", FrozenDict(paths))
         object.__setattr__(self, "words", words)
 
     def path(self, value: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
 from privet.values.exact import Number, all_digits, fraction
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 
 KINDS = ("text", "integer", "number", "date", "datetime", "boolean", "other")
 """The kinds of values a column may hold, as far as privet tells them apart."""
@@ -181,12 +181,14 @@ def _one_name(value: object, what: str) -> None:
         raise InputError(f"{what} must be one column name; got {value!r}.")
 
 
-def _bins(bins: object) -> Fixed[str, Bins]:
+def _bins(bins: object) -> FrozenDict[str, Bins]:
     if not isinstance(bins, Mapping):
         raise InputError(
             f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
         )
-    return Fixed({c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()})
+    return FrozenDict(
+        {c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()}
+    )
 
 
 def names(

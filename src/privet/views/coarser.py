@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from privet.engine.protocol import Relabel, Run, Tally
+from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import InputError
 from privet.table import Table
 from privet.values.contingency import Domain
@@ -33,7 +33,7 @@ MOST_VALUES = 100_000
 
 
 @dataclass(frozen=True)
-class Choice:
+class Coarsening:
     """How a column is shared: as it is, in bins, or at a level of its hierarchy."""
 
     bins: Bins | None = None
@@ -53,21 +53,21 @@ class Choice:
 
 def choices(
     table: Table, column: str, hierarchy: Hierarchy | None, run: Run
-) -> list[Choice]:
+) -> list[Coarsening]:
     """As it is; also in fewer and fewer bins, or by the levels of a hierarchy."""
     domain = table.domains([column], run)[column]
     if hierarchy is not None:
         hierarchy.require(iter(domain.labels), column)
     if column in table.recodings or not 2 < len(domain) <= MOST_VALUES:
-        return [Choice()]
+        return [Coarsening()]
     if hierarchy is not None:
-        return [Choice(), *_levels(domain, hierarchy)]
+        return [Coarsening(), *_levels(domain, hierarchy)]
     if domain.kind not in NUMBERS + DATES:
-        return [Choice()]
-    return [Choice(), *_binned(table, column, domain, run)]
+        return [Coarsening()]
+    return [Coarsening(), *_binned(table, column, domain, run)]
 
 
-def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Choice]:
+def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Coarsening]:
     before = len(domain)
     for level in range(1, hierarchy.depth):
         texts = tuple(
@@ -75,13 +75,15 @@ def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Choice]:
         )
         left = len(set(texts))
         if 1 < left < before:
-            yield Choice(level=level, texts=texts, worth=_worth(left, len(domain)))
+            yield Coarsening(level=level, texts=texts, worth=_worth(left, len(domain)))
             before = left
 
 
-def _binned(table: Table, column: str, domain: Domain, run: Run) -> Iterator[Choice]:
+def _binned(
+    table: Table, column: str, domain: Domain, run: Run
+) -> Iterator[Coarsening]:
     read = _date if domain.kind in DATES else _number
-    ((_, counts),) = table.count([Tally((), column)], run)
+    ((_, counts),) = table.count([CountQuery((), column)], run)
     rows: Counter[Edge] = Counter()
     for code, n in zip(counts.value, counts.n, strict=True):
         text = domain[int(code)]
@@ -90,7 +92,7 @@ def _binned(table: Table, column: str, domain: Domain, run: Run) -> Iterator[Cho
     for level in LEVELS:
         edges = _edges(sorted(rows.items()), level)
         if edges and len(edges) + 1 < len(domain):
-            yield Choice(Bins(edges), worth=_worth(len(edges) + 1, len(domain)))
+            yield Coarsening(Bins(edges), worth=_worth(len(edges) + 1, len(domain)))
 
 
 def _number(text: str) -> Edge | None:

@@ -17,10 +17,10 @@ from privet.values.beliefs import Ceiling
 from privet.views.audit import finding, nobody, written
 from privet.views.counting.share import BITS, Share, either, excess, share
 from privet.views.private_associations import Secret
-from privet.views.sql.all_associations import Everyone
+from privet.views.sql.all_associations import AllAssociations
 from privet.views.sql.join import Relation
-from privet.views.sql.sizes import CLOSE, Bound, Pairs, Sizes
-from privet.views.sql.some_associations import Asked
+from privet.views.sql.sizes import CLOSE, AssociationPairs, Bound, KeySizes
+from privet.views.sql.some_associations import SomeAssociations
 from privet.views.two_views import with_others, witness_of
 
 AT_ONCE = 1000
@@ -38,7 +38,7 @@ class EveryAssociation:
 
     def __init__(self, relation: Relation, secret: Secret) -> None:
         self._relation, self._secret = relation, secret
-        self._all = Everyone(relation)
+        self._all = AllAssociations(relation)
         self._excess = [_log2_excess(s) for s in self._all.sizes]
         self._parts = [_missing(e) for e in self._excess]
 
@@ -86,10 +86,10 @@ class EveryAssociation:
 
     # People in several keys ---------------------------------------------------------
 
-    def _combined(self, pair: Pairs) -> Share:
+    def _combined(self, pair: AssociationPairs) -> Share:
         return either(share(*_pair(self._all.sizes[z])) for z in pair.kinds)
 
-    def _bound(self, pair: Pairs) -> Bound:
+    def _bound(self, pair: AssociationPairs) -> Bound:
         return Bound(len(pair.kinds), sum(self._parts[z] for z in pair.kinds))
 
     def _doubtful(self, limit: Ceiling) -> int:
@@ -100,13 +100,15 @@ class EveryAssociation:
         bad = [p.kinds for p in pairs if self._is_beyond(p, bound, limit)]
         return self._all.people_with(bad)
 
-    def _is_beyond(self, pair: Pairs, bound: float, limit: Ceiling) -> bool:
+    def _is_beyond(self, pair: AssociationPairs, bound: float, limit: Ceiling) -> bool:
         found = self._bound(pair).log
         if not isinf(bound) and abs(found - bound) > CLOSE:
             return found < bound
         return bool(self._combined(pair).beyond(limit))
 
-    def _worst_pair(self, worst: Share, best: Bound) -> tuple[Share, Pairs | None]:
+    def _worst_pair(
+        self, worst: Share, best: Bound
+    ) -> tuple[Share, AssociationPairs | None]:
         """The surest association of somebody in several keys, if it is surer still."""
         found, most = None, AT_ONCE
         while worst.low < 1:
@@ -121,7 +123,7 @@ class EveryAssociation:
             most *= 8
         return worst, found
 
-    def _missed(self, pair: Pairs) -> int:
+    def _missed(self, pair: AssociationPairs) -> int:
         """The chance to miss it in all of its keys, to more digits than floats have."""
         product = 1 << BITS
         for z in pair.kinds:
@@ -130,7 +132,7 @@ class EveryAssociation:
             product >>= BITS
         return product
 
-    def _surest(self, pairs: Sequence[Pairs]) -> list[Pairs]:
+    def _surest(self, pairs: Sequence[AssociationPairs]) -> list[AssociationPairs]:
         """Of each number of keys those that floats do not tell from the surest."""
         top: dict[int, float] = {}
         bounds = [self._bound(p) for p in pairs]
@@ -145,7 +147,7 @@ class EveryAssociation:
     # What is told -------------------------------------------------------------------
 
     def _witness(
-        self, worst: Share, pair: Pairs | None, at: int, before: Share
+        self, worst: Share, pair: AssociationPairs | None, at: int, before: Share
     ) -> Reconstruction:
         """The association that attains it, with what other models say about it."""
         secret = self._secret
@@ -154,7 +156,7 @@ class EveryAssociation:
         else:
             person, value = pair.person, pair.secret
             self._all.look_at_person(person)
-        asked = Asked(self._relation, [person], [value], every_key=True)
+        asked = SomeAssociations(self._relation, [person], [value], every_key=True)
         marked = bool(self._relation.sides.marker)
         answers = asked.answers("unrestricted")
         (kind,) = answers.kinds()
@@ -194,11 +196,11 @@ class EveryAssociation:
         }
 
 
-def _pair(sizes: Sizes) -> tuple[int, int]:
+def _pair(sizes: KeySizes) -> tuple[int, int]:
     return sizes.people, sizes.secrets
 
 
-def _log2_excess(sizes: Sizes) -> float:
+def _log2_excess(sizes: KeySizes) -> float:
     f, e = excess(sizes.people, sizes.secrets)
     return e + log2(f)
 
@@ -213,7 +215,7 @@ def _missing(log2_excess: float) -> float:
     return float("-inf") if part >= 1 else log1p(-part)
 
 
-def _beyond(sizes: Sizes, log2_excess: float, limit: Ceiling) -> bool:
+def _beyond(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
     """Whether a share passes the limit: by floats unless they are too close."""
     need = 2 * limit.level - 1
     if need <= 0:  # no share is as low as that
@@ -226,7 +228,7 @@ def _beyond(sizes: Sizes, log2_excess: float, limit: Ceiling) -> bool:
 
 
 def _histogram(
-    sizes: Sequence[Sizes], shares: Sequence[float]
+    sizes: Sequence[KeySizes], shares: Sequence[float]
 ) -> list[dict[str, object]]:
     """Keys and pairs by how sure one can be of a pair, certain ones first."""
     found: list[dict[str, object]] = []

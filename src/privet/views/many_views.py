@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from privet.engine.projections import Tuples, null_code
+from privet.engine.projections import ViewTuples, null_code
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
@@ -36,7 +36,7 @@ from privet.views.counting.sampling import ERROR, new_key
 from privet.views.counting.share import Share, either
 from privet.views.counting.stars import Star, star_of
 from privet.views.private_associations import Secret
-from privet.views.reduced import Part
+from privet.views.reduced import RemainingView
 from privet.views.release import Views
 
 MOST_TUPLES = 200_000
@@ -60,7 +60,7 @@ MODEL = (
 
 
 def judge(
-    views: Views, secret: Secret, reduced: Sequence[Part], run: Run, warn: Warn
+    views: Views, secret: Secret, reduced: Sequence[RemainingView], run: Run, warn: Warn
 ) -> Finding:
     """Judge one promise on views that no two of them answer."""
     if secret.condition is not None:
@@ -79,7 +79,7 @@ class _Linked:
     """Several views in codes."""
 
     secret: Secret
-    seen: Sequence[Tuples]
+    seen: Sequence[ViewTuples]
     run: Run
     warn: Warn
     draws: int = field(default=0)

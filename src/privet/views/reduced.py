@@ -9,7 +9,7 @@ from privet.views.release import Views
 
 
 @dataclass(frozen=True)
-class Part:
+class RemainingView:
     """What is left of a view."""
 
     number: int
@@ -18,13 +18,15 @@ class Part:
     """The columns that matter."""
 
 
-def reduced(views: Views, person: str, secret: str, *, full: bool) -> list[Part]:
+def reduced(
+    views: Views, person: str, secret: str, *, full: bool
+) -> list[RemainingView]:
     """The views that matter for an association, with the columns that do.
 
     A column of one view only, which is not asked about, is projected away (unless
     worlds are over whole tuples); a view that another one contains adds nothing.
     """
-    parts = [Part(i, frozenset(v.columns)) for i, v in enumerate(views.views)]
+    parts = [RemainingView(i, frozenset(v.columns)) for i, v in enumerate(views.views)]
     while True:
         kept = _without_contained(parts)
         if not full:
@@ -34,8 +36,8 @@ def reduced(views: Views, person: str, secret: str, *, full: bool) -> list[Part]
         parts = kept
 
 
-def _without_contained(parts: list[Part]) -> list[Part]:
-    kept: list[Part] = []
+def _without_contained(parts: list[RemainingView]) -> list[RemainingView]:
+    kept: list[RemainingView] = []
     for i, part in enumerate(parts):
         others = [p.columns for j, p in enumerate(parts) if j != i]
         twin = any(part.columns == p.columns for p in parts[:i])
@@ -45,17 +47,17 @@ def _without_contained(parts: list[Part]) -> list[Part]:
     return kept
 
 
-def _projected(parts: list[Part], asked: set[str]) -> list[Part]:
+def _projected(parts: list[RemainingView], asked: set[str]) -> list[RemainingView]:
     kept = []
     for i, part in enumerate(parts):
         others = frozenset().union(*(p.columns for j, p in enumerate(parts) if j != i))
         columns = part.columns & (others | asked)
         if columns or len(parts) == 1:
-            kept.append(Part(part.number, columns or part.columns))
+            kept.append(RemainingView(part.number, columns or part.columns))
     return kept
 
 
-def _connected(parts: list[Part], asked: set[str]) -> list[Part]:
+def _connected(parts: list[RemainingView], asked: set[str]) -> list[RemainingView]:
     """Views that a chain of shared columns leads to from what is asked."""
     reached = set(asked)
     while more := {
@@ -65,7 +67,7 @@ def _connected(parts: list[Part], asked: set[str]) -> list[Part]:
     return [p for p in parts if p.columns & reached]
 
 
-def check_condition(used: set[str], parts: list[Part], full: bool) -> None:
+def check_condition(used: set[str], parts: list[RemainingView], full: bool) -> None:
     """A condition may look only at what worlds are made of."""
     known = frozenset().union(*(p.columns for p in parts))
     if wrong := sorted(used - known):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from privet.engine.projections import Sides, Tuples
-from privet.engine.protocol import Joining, Run
+from privet.engine.projections import ViewPair, ViewTuples
+from privet.engine.protocol import JoiningEngine, Run
 from privet.errors import InputError
 from privet.policy import View, views_of
 from privet.table import Table, require_columns
@@ -76,10 +76,10 @@ class Views:
         return self.table.roles
 
     @property
-    def engine(self) -> Joining:
+    def engine(self) -> JoiningEngine:
         """What joins the views."""
         engine = self.table.engine
-        if not isinstance(engine, Joining):
+        if not isinstance(engine, JoiningEngine):
             raise InputError(
                 "Views must be of a table that DuckDB reads; "
                 f"{self.table.words} stays elsewhere. Export it as Parquet first."
@@ -90,16 +90,16 @@ class Views:
         """The same views, other roles."""
         return Views(self.table.with_roles(roles), *self.views, marker=self.marker)
 
-    def relate(self, sides: Sides, run: Run) -> Relation:
+    def relate(self, sides: ViewPair, run: Run) -> Relation:
         """Two of the views, joined."""
         marked = replace(sides, marker=self.marker, weight=self.roles.weight)
         return self.engine.relate(marked, self.table.recodings, run)
 
     def tuples(
         self, number: int, columns: Sequence[str], run: Run, *, most: int
-    ) -> Tuples:
+    ) -> ViewTuples:
         """The different tuples of some columns of a view, in codes."""
-        sides = Sides(
+        sides = ViewPair(
             (),
             "",
             "",
@@ -112,7 +112,7 @@ class Views:
     def counted(self, number: int) -> tuple[int, int]:
         """The rows of a loaded view, and how many of them differ."""
         view = self.views[number]
-        sides = Sides((), "", "", marker=self.marker, views=(number,) * 2)
+        sides = ViewPair((), "", "", marker=self.marker, views=(number,) * 2)
         return self.engine.counted(view.columns, sides, Run())
 
     def showing(self, *columns: str) -> list[int]:

@@ -8,11 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import Listener, Run, Writing
+from privet.engine.protocol import Listener, Run, WriteQuery
 from privet.errors import EngineError, Infeasible, InputError, PrivetError
 from privet.findings import Audit, Basis, Verdict
 from privet.microdata.earlier_releases import same_source
-from privet.microdata.files import Place
+from privet.microdata.files import Destination
 from privet.microdata.recipe import Recipe
 from privet.policy import Policy, View
 from privet.policy.stating import Stated, policy_of
@@ -20,7 +20,7 @@ from privet.release.appearing import appear, files_of, now
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit as judge
 from privet.release.audit import bound
-from privet.release.manifest import Written, columns_of, manifest
+from privet.release.manifest import WrittenFile, columns_of, manifest
 from privet.release.note import note
 from privet.release.verify import Verification, changed_files, digest, policy_from
 from privet.release.write import _place, explained, policy_text, refuse_place
@@ -155,7 +155,7 @@ def _write(
     return replace(release, manifest=content)
 
 
-def _refuse(release: ViewsRelease, place: Place, replace_: bool) -> None:
+def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:
     if place.named:
         raise InputError(
             "Views must be written to a folder; got the name of a file, "
@@ -171,21 +171,21 @@ def _refuse(release: ViewsRelease, place: Place, replace_: bool) -> None:
 
 
 def _file(
-    release: ViewsRelease, view: View, place: Place, partial: Path, run: Run
-) -> Written:
+    release: ViewsRelease, view: View, place: Destination, partial: Path, run: Run
+) -> WrittenFile:
     table, name = release.views.table, f"{view.name}.{place.format}"
     path = partial / name
     columns = tuple(c for c in table.schema.names if c in view.columns)
-    writing = Writing(
+    writing = WriteQuery(
         str(path), place.format, columns, distinct=True, only=table.roles.weight
     )
     rows = table.engine.write(writing, table.recodings, run)
     sync(path)
-    return Written(name, rows, digest(path))
+    return WrittenFile(name, rows, digest(path))
 
 
 def _manifest(
-    release: ViewsRelease, place: Place, written: Sequence[Written]
+    release: ViewsRelease, place: Destination, written: Sequence[WrittenFile]
 ) -> dict[str, Any]:
     from privet import __version__
 

@@ -23,10 +23,10 @@ from privet.release.audit import audit as judge
 from privet.release.audit import bound
 from privet.table import Table, require_columns
 from privet.values.adversaries import Reconstructor, listed
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.values.schema import Bins, names
-from privet.views.coarser import Choice, choices
+from privet.views.coarser import Coarsening, choices
 from privet.views.private_associations import ask
 from privet.views.release import Views
 
@@ -103,7 +103,7 @@ class SplitViews:
             raise InputError(
                 f"hierarchies must be a hierarchy per column; got {self.hierarchies!r}."
             )
-        object.__setattr__(self, "hierarchies", Fixed(self.hierarchies))
+        object.__setattr__(self, "hierarchies", FrozenDict(self.hierarchies))
         for key in ("proposals", "max_audits"):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -122,7 +122,7 @@ class SplitViews:
         if isinstance(promises, Policy):
             table = bound(table, promises)
             method = self.for_policy(promises.hierarchy_files())
-        return _Search(method, table, stated, run or Run()).proposals()
+        return _ViewSearch(method, table, stated, run or Run()).proposals()
 
     def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
         """The same with the hierarchies of a policy, where it has none of its own."""
@@ -143,7 +143,7 @@ def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
 
 
 @dataclass
-class _Search:
+class _ViewSearch:
     """The search for one table."""
 
     method: SplitViews
@@ -169,19 +169,19 @@ class _Search:
     def _least(self) -> Proposal:
         """Views that share as little as they can; or nothing helps."""
         floor = self._floor()
-        if self._is_allowed({c: Choice() for c in self._needed}):
+        if self._is_allowed({c: Coarsening() for c in self._needed}):
             return floor
         best = min(self.tried, key=lambda p: _reached(p.audit) or 0)
         raise self._infeasible(best, "that together and apart allow")
 
     def _floor(self) -> Proposal:
-        floor = self._judged({c: Choice() for c in self._needed})
+        floor = self._judged({c: Coarsening() for c in self._needed})
         if not floor.audit.safe:
             what = f"only {listed(self._needed)}" if self._needed else "no column"
             raise self._infeasible(floor, f"that share {what}")
         return floor
 
-    def _judged(self, shared: Mapping[str, Choice]) -> Proposal:
+    def _judged(self, shared: Mapping[str, Coarsening]) -> Proposal:
         views = self._views(shared)
         audit = judge(views, self.promises, progress=self.run.listener)
         levels = {c: o.level for c, o in shared.items() if o.level}
@@ -229,12 +229,12 @@ class _Search:
 
     # Candidates ---------------------------------------------------------------------
 
-    def _candidates(self) -> Iterator[dict[str, Choice]]:
+    def _candidates(self) -> Iterator[dict[str, Coarsening]]:
         """Sets of shared columns that the rules allow, the most useful first."""
         options = {c: self._options(c) for c in self._others}
         if prod(map(len, options.values())) > MOST_CANDIDATES:
             options = {  # too many levels: columns as they are, or not
-                c: [o for o in given if o is None or o == Choice()]
+                c: [o for o in given if o is None or o == Coarsening()]
                 for c, given in options.items()
             }
         chosen = islice(product(*options.values()), MOST_CANDIDATES)
@@ -249,13 +249,13 @@ class _Search:
             )
         return iter(sorted(allowed, key=lambda s: (-self._kept(s), len(s), list(s))))
 
-    def _options(self, column: str) -> list[Choice | None]:
+    def _options(self, column: str) -> list[Coarsening | None]:
         """Not shared, shared as it is, or coarser.
 
         What a secret query looks at is shared as it is, or nobody could judge it.
         """
         if column in self._needed:
-            return [Choice()]
+            return [Coarsening()]
         given = self.hierarchies.get(column)
         return [None, *choices(self.table, column, given, self.run)]
 
@@ -266,7 +266,7 @@ class _Search:
         require_columns(list(given), self.table.schema, "hierarchies")
         return {c: hierarchy_of(h, f"Hierarchy of {c!r}") for c, h in given.items()}
 
-    def _sides(self, shared: Mapping[str, Choice]) -> tuple[list[str], list[str]]:
+    def _sides(self, shared: Mapping[str, Coarsening]) -> tuple[list[str], list[str]]:
         """The columns of both views; what need not be with people is with secrets."""
         left = [self.person, *shared]
         with_people = {
@@ -282,7 +282,7 @@ class _Search:
         rest = [c for c in self._others if c not in shared and c not in mine]
         return [*left, *mine], [*shared, self.secret, *rest]
 
-    def _is_allowed(self, shared: Mapping[str, Choice]) -> bool:
+    def _is_allowed(self, shared: Mapping[str, Coarsening]) -> bool:
         sides = [set(side) for side in self._sides(shared)]
         whole = all(any(set(s) <= side for side in sides) for s in self.method.together)
         split = not any(
@@ -293,7 +293,7 @@ class _Search:
         )
         return whole and split
 
-    def _views(self, shared: Mapping[str, Choice]) -> Views:
+    def _views(self, shared: Mapping[str, Coarsening]) -> Views:
         bins = {c: o.bins for c, o in shared.items() if o.bins is not None}
         roles = replace(self.table.roles, bins={**self.table.roles.bins, **bins})
         order = self.table.schema.names.index
@@ -302,7 +302,7 @@ class _Search:
         table = self.table.with_roles(roles).relabelled(relabels)
         return Views(table, left, right)
 
-    def _kept(self, shared: Mapping[str, Choice]) -> Fraction:
+    def _kept(self, shared: Mapping[str, Coarsening]) -> Fraction:
         """Pairs of columns that stand side by side, by what is left of them."""
         columns = [self.person, self.secret, *self._others]
         worth = {c: shared[c].worth if c in shared else Fraction(1) for c in columns}

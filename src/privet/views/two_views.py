@@ -9,7 +9,7 @@ from fractions import Fraction
 from math import comb, prod
 from typing import Any
 
-from privet.engine.projections import Sides
+from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
@@ -27,9 +27,14 @@ from privet.views.counting import bipartite_covers
 from privet.views.counting.share import BITS, Share, block_share, edges_share, either
 from privet.views.private_associations import Secret
 from privet.views.release import Views
-from privet.views.sql.answers import Answers, Example, Kind, Meeting
+from privet.views.sql.answers import (
+    AssociationKind,
+    Example,
+    ListedAssociations,
+    Meeting,
+)
 from privet.views.sql.join import Relation
-from privet.views.sql.some_associations import Asked
+from privet.views.sql.some_associations import SomeAssociations
 
 SMALL = 100_000
 """Rows of tables whose other keys are looked at for a sentence."""
@@ -43,7 +48,9 @@ SPREAD = (
 )
 
 
-def judge(views: Views, secret: Secret, sides: Sides, run: Run, warn: Warn) -> Finding:
+def judge(
+    views: Views, secret: Secret, sides: ViewPair, run: Run, warn: Warn
+) -> Finding:
     """Judge one promise on two views."""
     with views.relate(sides, run) as relation:
         model, full = secret.model, secret.full
@@ -72,7 +79,7 @@ def judge(views: Views, secret: Secret, sides: Sides, run: Run, warn: Warn) -> F
 
 def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding:
     model = secret.model
-    asked = Asked(
+    asked = SomeAssociations(
         relation,
         secret.people,
         secret.values,
@@ -121,7 +128,7 @@ def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding
 
 
 def _listed(
-    answers: Answers, known: Sequence[tuple[Share, Kind]]
+    answers: ListedAssociations, known: Sequence[tuple[Share, AssociationKind]]
 ) -> list[dict[str, Any]]:
     """The surest associations, true or not: the answer does not depend on that."""
     by_kind = {kind.number: share for share, kind in known}
@@ -156,12 +163,12 @@ def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
             warn(f"Value {value!r} never occurs in column {name!r}.")
 
 
-def answer(model: str, kind: Kind) -> Share | None:
+def answer(model: str, kind: AssociationKind) -> Share | None:
     """The share of worlds that hold associations of a kind; None: there is no world."""
     return MODELS[model](kind)
 
 
-def _unrestricted(kind: Kind) -> Share:
+def _unrestricted(kind: AssociationKind) -> Share:
     assert kind.meetings is not None
     return either(_met(meeting) for meeting in kind.meetings)
 
@@ -177,7 +184,7 @@ def _met(meeting: Meeting) -> Share:
     return Share.of(1 - Fraction(avoided, bipartite_covers.upw(m, n)))
 
 
-def _restricted(kind: Kind) -> Share | None:
+def _restricted(kind: AssociationKind) -> Share | None:
     meetings = [k for ks, _ in kind.candidates for k in ks]
     alike = all(tuple(k[2:4]) == (1, 1) for k in meetings)
     weight = _is_possible if alike else _worlds_of_one
@@ -204,13 +211,13 @@ def _worlds_of_one(meetings: Sequence[Meeting]) -> int:
     return prod(bipartite_covers.one_value(*k[:4]) for k in meetings)
 
 
-def _functional(kind: Kind) -> Share | None:
+def _functional(kind: AssociationKind) -> Share | None:
     assert kind.meetings is not None
     ((m, n, *_),) = kind.meetings
     return Share.of(Fraction(1, n)) if m >= n else None
 
 
-def _bag(kind: Kind) -> Share:
+def _bag(kind: AssociationKind) -> Share:
     assert kind.meetings is not None
     return either(_dealt(*meeting[:3]) for meeting in kind.meetings)
 
@@ -232,7 +239,7 @@ def _dealt(rows: int, having: int, mine: int) -> Share:
     return Share(1 - Fraction(high, scale), 1 - Fraction(low, scale))
 
 
-MODELS: dict[str, Callable[[Kind], Share | None]] = {
+MODELS: dict[str, Callable[[AssociationKind], Share | None]] = {
     "unrestricted": _unrestricted,
     "restricted": _restricted,
     "functional": _functional,
@@ -241,7 +248,7 @@ MODELS: dict[str, Callable[[Kind], Share | None]] = {
 
 
 def witness_of(
-    secret: Secret, worst: Share, kind: Kind, example: Example, before: Share
+    secret: Secret, worst: Share, kind: AssociationKind, example: Example, before: Share
 ) -> Reconstruction:
     """The association that decides, and by which counts."""
     meetings = kind.meetings or ()
@@ -273,7 +280,9 @@ def witness_of(
 def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstruction:
     """The same association as other models see it."""
     person = [witness.knows[relation.sides.person]]
-    asked = Asked(relation, person, [witness.value], every_key=True, full=full)
+    asked = SomeAssociations(
+        relation, person, [witness.value], every_key=True, full=full
+    )
     return with_others(witness, asked, marked=bool(relation.sides.marker))
 
 
@@ -287,7 +296,7 @@ def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
 
 
 def with_others(
-    witness: Reconstruction, asked: Asked, *, marked: bool
+    witness: Reconstruction, asked: SomeAssociations, *, marked: bool
 ) -> Reconstruction:
     """A witness with the shares of other models, where they are known."""
     wanted = ["unrestricted", "restricted", *([] if marked else ["bag"])]

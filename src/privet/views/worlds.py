@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.engine.projections import Sides
+from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Basis, Finding, Verdict
@@ -20,7 +20,7 @@ from privet.values.beliefs import Belief
 from privet.views import many_views, two_views
 from privet.views.audit import undecided
 from privet.views.private_associations import Secret, ask
-from privet.views.reduced import Part, check_condition, reduced
+from privet.views.reduced import RemainingView, check_condition, reduced
 from privet.views.release import Views
 
 NOWHERE = (
@@ -64,24 +64,24 @@ def _nowhere(secret: Secret) -> Finding:
     )
 
 
-def _published(views: Views, number: int, secret: Secret) -> Sides:
+def _published(views: Views, number: int, secret: Secret) -> ViewPair:
     """One view shows both: each person is a key, and meets what is in the view."""
     shown = frozenset(views.views[number].columns)
-    check_condition(secret.used(), [Part(number, shown)], full=True)
+    check_condition(secret.used(), [RemainingView(number, shown)], full=True)
     more = sorted(secret.used() - {secret.person, secret.secret})
-    return Sides(
+    return ViewPair(
         (secret.person, *more), secret.person, secret.secret, views=(number, number)
     )
 
 
-def _two(parts: Sequence[Part], secret: Secret) -> Sides | None:
+def _two(parts: Sequence[RemainingView], secret: Secret) -> ViewPair | None:
     """The sides of a join, where two views are all that matters."""
     if len(parts) != 2:
         return None
     left, right = parts if secret.person in parts[0].columns else parts[::-1]
     key = left.columns & right.columns
     asked = {secret.person, secret.secret}
-    return Sides(
+    return ViewPair(
         tuple(sorted(key)),
         secret.person,
         secret.secret,

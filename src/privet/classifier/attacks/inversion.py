@@ -36,7 +36,7 @@ ALIKE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Recovered:
+class RecoveredCounts:
     """What an inverter takes for the original counts. Sensitive where it is right."""
 
     exponent: float
@@ -92,7 +92,7 @@ class Inverter:
             "someone who knows how the classifier was made, and the size of each class"
         )
 
-    def attack(self, release: Any) -> Recovered:
+    def attack(self, release: Any) -> RecoveredCounts:
         """Guess every original count from a release, its scorecard, or its counts."""
         card = getattr(release, "card", release)
         doubts: Doubts | None = None
@@ -106,7 +106,7 @@ class Inverter:
             self._attribute(card, i, sizes, beta, doubts[i] if doubts else None)
             for i in range(len(card.attributes))
         ]
-        return Recovered(beta, tuple(tables))
+        return RecoveredCounts(beta, tuple(tables))
 
     def _sizes(self, labels: Sequence[str]) -> list[int]:
         missing = [c for c in labels if c not in self.class_sizes]

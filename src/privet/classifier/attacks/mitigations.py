@@ -36,7 +36,7 @@ ROWS = (100_000, 10_000, 1_000)
 
 
 @dataclass(frozen=True)
-class Mitigated:
+class MitigationCost:
     """What one way of publishing costs, and what it leaves to an inverter."""
 
     name: str
@@ -61,7 +61,7 @@ def mitigations(
     views: ClassifierViews,
     promises: Sequence[Promise],
     method: Method | None = None,
-) -> list[Mitigated]:
+) -> list[MitigationCost]:
     """Publish a classifier in each way, attack it, and see what it still predicts.
 
     Parameters
@@ -74,15 +74,15 @@ def mitigations(
         How it is made safe; each way changes one setting of it.
     """
     chosen = method or method_for(promises)
-    tried = Tried(views, list(promises), zeros=chosen.zeros)
+    tried = MitigationTrial(views, list(promises), zeros=chosen.zeros)
     return [tried.line(name, setting, way) for name, setting, way in ways(chosen)]
 
 
 def of_release(
     views: ClassifierViews, method: Method, shown: Sequence[Scorecard | ClassifierViews]
-) -> Mitigated:
+) -> MitigationCost:
     """What one release costs and tells: the most of all that it shows."""
-    tried = Tried(views, [], zeros=method.zeros)
+    tried = MitigationTrial(views, [], zeros=method.zeros)
     margin = getattr(method, "margin", None)
     lines = [tried.judged("this release", _set(method), x, margin) for x in shown]
     return max(lines, key=lambda x: x.recovered or 0.0)
@@ -128,7 +128,7 @@ def _coarse(plain: Method) -> Iterator[tuple[str, str, Method]]:
         yield "coarse points", f"{b} bits", replace(plain, bits=b)
 
 
-class Tried:
+class MitigationTrial:
     """One classifier, published again and again."""
 
     def __init__(
@@ -140,12 +140,12 @@ class Tried:
         self.people = People.of(prepared.scores)
         self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
 
-    def line(self, name: str, setting: str, method: Method) -> Mitigated:
+    def line(self, name: str, setting: str, method: Method) -> MitigationCost:
         """Publish it in one way."""
         try:
             made = method.apply(self.views, self.promises)
         except (Infeasible, InputError, TooLarge) as no:
-            return Mitigated(name, setting, None, None, note=str(no))
+            return MitigationCost(name, setting, None, None, note=str(no))
         shown = made.card if made.table is None else made.table.views
         return self.judged(name, setting, shown, getattr(method, "margin", None))
 
@@ -155,10 +155,10 @@ class Tried:
         setting: str,
         shown: Scorecard | ClassifierViews,
         margin: Fraction | None,
-    ) -> Mitigated:
+    ) -> MitigationCost:
         """What is published costs and tells so much."""
         attacker = Inverter(self.sizes, smoothing=self.smoothing, margin=margin or 0)
         found = attacker.attack(shown)
         right = float(found.right(self.views))
         same = self.people.agreement(shown)
-        return Mitigated(name, setting, same, right, found.exponent)
+        return MitigationCost(name, setting, same, right, found.exponent)

@@ -17,10 +17,14 @@ from privet.classifier.bayes import priors
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores, log_of
 from privet.classifier.transforms.cycles import balanced
-from privet.classifier.transforms.flattening import Base, Flattened, gap_found
+from privet.classifier.transforms.flattening import (
+    FlattenedCard,
+    FlatteningBase,
+    gap_found,
+)
 from privet.classifier.transforms.r_closeness import (
-    Needed,
     Prior,
+    RequiredCloseness,
     block_weights,
     crossing_blocks,
     least_needed,
@@ -39,7 +43,7 @@ from privet.classifier.transforms.splitting import (
     least_of_statement_14,
     paper_est,
 )
-from privet.classifier.transforms.stairs import Stair, stairs
+from privet.classifier.transforms.stairs import AccuracyStep, stairs
 from privet.classifier.transforms.zero_counts import KEEPS, filled
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.policy import Promise
@@ -100,7 +104,7 @@ class ExtendedSafetyTransform:
 
     def staircase(
         self, views: ClassifierViews, prior: Mapping[str, Number]
-    ) -> list[Stair]:
+    ) -> list[AccuracyStep]:
         """What can be predicted at which closeness to a prior: rows for a chart.
 
         Parameters
@@ -114,13 +118,15 @@ class ExtendedSafetyTransform:
         stated = Promise(Bayesian(prior=shares), Ratio(1))
         return stairs(self.prepared(views), one_prior([stated], views.labels))
 
-    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+    def apply(
+        self, views: ClassifierViews, promises: Sequence[Promise]
+    ) -> FlattenedCard:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
         given, views = views, self.prepared(views)
         scores = filled(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
         keeps += kept_of(given, views)
-        base = Base(views, scores, *gap_found(views.scores), keeps)
+        base = FlatteningBase(views, scores, *gap_found(views.scores), keeps)
         prior = one_prior(promises, views.labels)
         r = min(LARGEST, *(factor_of(p) for p in promises))
         if self.paper:
@@ -132,8 +138,12 @@ class ExtendedSafetyTransform:
     # Argmax ---------------------------------------------------------------------------
 
     def _argmax(
-        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
-    ) -> Flattened:
+        self,
+        base: FlatteningBase,
+        prior: Prior,
+        r: Fraction,
+        promises: Sequence[Promise],
+    ) -> FlattenedCard:
         scores = base.scores
         needed = least_needed(scores, prior)
         if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
@@ -147,7 +157,7 @@ class ExtendedSafetyTransform:
         return self._settled(base, exponent, lambda _: moves, False, promises)
 
     def _largest(
-        self, base: Base, moves: Sequence[float], prior: Prior, r: float
+        self, base: FlatteningBase, moves: Sequence[float], prior: Prior, r: float
     ) -> Fraction:
         """The largest exponent whose beliefs are proved to stay within r."""
         low, high = 0.0, 1.0
@@ -164,8 +174,12 @@ class ExtendedSafetyTransform:
     # Declared rule --------------------------------------------------------------------
 
     def _declared(
-        self, base: Base, prior: Prior, r: Fraction, promises: Sequence[Promise]
-    ) -> Flattened:
+        self,
+        base: FlatteningBase,
+        prior: Prior,
+        r: Fraction,
+        promises: Sequence[Promise],
+    ) -> FlattenedCard:
         if base.scores.classes == 2:
             exponent, moved_by = between_two(base.scores, prior, r)
             return self._settled(base, exponent, moved_by, True, promises)
@@ -183,12 +197,12 @@ class ExtendedSafetyTransform:
 
     def _settled(
         self,
-        base: Base,
+        base: FlatteningBase,
         exponent: Fraction,
         moves: Callable[[Fraction], Sequence[float]],
         ruled: bool,
         promises: Sequence[Promise],
-    ) -> Flattened:
+    ) -> FlattenedCard:
         """Round, judge, and flatten a little more until every promise is kept."""
         for _ in range(60):
             made = base.rounded(
@@ -244,7 +258,9 @@ def _on_grid(exponent: float) -> Fraction:
 # The paper's way --------------------------------------------------------------------
 
 
-def _as_the_paper(base: Base, prior: Prior, r: Fraction, promise: Promise) -> Flattened:
+def _as_the_paper(
+    base: FlatteningBase, prior: Prior, r: Fraction, promise: Promise
+) -> FlattenedCard:
     """Split, flatten and merge; or FAIL, or refuse what its checks let pass."""
     views, scores = base.views, base.scores
     if r <= 1:
@@ -331,7 +347,11 @@ def factor_of(promise: Promise) -> Fraction:
 
 
 def _impossible(
-    views: ClassifierViews, promise: Promise, r: Fraction, needed: Needed, prior: Prior
+    views: ClassifierViews,
+    promise: Promise,
+    r: Fraction,
+    needed: RequiredCloseness,
+    prior: Prior,
 ) -> Infeasible:
     best = Fraction(ceil(needed.r * 10**6), 10**6)
     row = _named(views, needed.known)
@@ -351,7 +371,7 @@ def _impossible(
     )
 
 
-def _left(stair: Stair, r: Fraction) -> str:
+def _left(stair: AccuracyStep, r: Fraction) -> str:
     some = ", ".join(stair.classes)
     return (
         f"Within a factor of {float(r):.4g} no more can be predicted than {some}: that "

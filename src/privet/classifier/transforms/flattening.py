@@ -47,7 +47,7 @@ class SyntheticTable:
 
 
 @dataclass(frozen=True)
-class Flattened:
+class FlattenedCard:
     """A scorecard and how it was made; all but the card is private."""
 
     card: Scorecard
@@ -93,7 +93,7 @@ class Jitter:
 
 
 @dataclass(frozen=True)
-class Base:
+class FlatteningBase:
     """What stays the same while exponents are tried."""
 
     views: ClassifierViews
@@ -116,7 +116,7 @@ class Base:
         bits: int | None = None,
         moves: Sequence[float] = (),
         ruled: bool = False,
-    ) -> Flattened:
+    ) -> FlattenedCard:
         """A scorecard for an exponent.
 
         Parameters
@@ -158,7 +158,7 @@ class Base:
         if coarse:
             odds = factor_words(margin * float(exponent))
             keeps += f", but for classes whose published odds are within {odds}"
-        return Flattened(_moved(card, shifts, ruled), views, proof, keeps, margin)
+        return FlattenedCard(_moved(card, shifts, ruled), views, proof, keeps, margin)
 
 
 def factor_words(margin: float) -> str:

@@ -46,7 +46,7 @@ def needed_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
 
 
 @dataclass(frozen=True)
-class Needed:
+class RequiredCloseness:
     """A lower bound on r, and the row that forces it."""
 
     r: float
@@ -57,9 +57,9 @@ class Needed:
     """What it is predicted as."""
 
 
-def least_needed(scores: Scores, prior: Prior) -> Needed:
+def least_needed(scores: Scores, prior: Prior) -> RequiredCloseness:
     """The best lower bound over the rows with the highest odds of each pair."""
-    best = Needed(1.0, {}, 0)
+    best = RequiredCloseness(1.0, {}, 0)
     for c in range(scores.classes):
         for d in range(scores.classes):
             if c == d:
@@ -68,7 +68,7 @@ def least_needed(scores: Scores, prior: Prior) -> Needed:
             ranking = scores.ranking(known)
             found = needed_for_ranking(prior, ranking)
             if found > best.r:
-                best = Needed(found, known, ranking[0])
+                best = RequiredCloseness(found, known, ranking[0])
     return best
 
 

@@ -112,7 +112,7 @@ def scorecard(
     Every point is then moved by the next of `moved`, if there are any.
     """
     k, head = scores.classes, scores.attributes + 2
-    points, by = Rounded(scores, exponent, bits), moved or repeat(0)
+    points, by = RoundedScores(scores, exponent, bits), moved or repeat(0)
     base = [points.of(w) + c * head + next(by) for c, w in enumerate(scores.weights)]
     low = min(base)
     rows: Points = tuple(
@@ -135,7 +135,7 @@ def _from_zero(row: Sequence[int], classes: int) -> tuple[int, ...]:
     return tuple(classes * (z - low) for z in row)
 
 
-class Rounded:
+class RoundedScores:
     """Logarithms of factors, times the exponent, rounded up to whole points."""
 
     def __init__(self, scores: Scores, exponent: Fraction, bits: int) -> None:
@@ -186,7 +186,7 @@ def problems(
         yield "The points must have more bits to keep every ranking; they have too few."
     if card.scale != k << proof.bits:
         yield "The scale must be the one of the certificate; it is not."
-    points = Rounded(filled, proof.exponent, proof.bits)
+    points = RoundedScores(filled, proof.exponent, proof.bits)
     base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
     moved = proof.shifts or (0,) * k
     if len(moved) != k:

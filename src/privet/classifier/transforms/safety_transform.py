@@ -22,8 +22,8 @@ from privet.classifier.transforms.cycles import balanced
 from privet.classifier.transforms.dp_noise import noised
 from privet.classifier.transforms.flattening import (
     MOST_BITS,
-    Base,
-    Flattened,
+    FlattenedCard,
+    FlatteningBase,
     Jitter,
     gap_found,
 )
@@ -104,7 +104,9 @@ class SafetyTransform:
             return views.smoothed(1)
         return views
 
-    def apply(self, views: ClassifierViews, promises: Sequence[Promise]) -> Flattened:
+    def apply(
+        self, views: ClassifierViews, promises: Sequence[Promise]
+    ) -> FlattenedCard:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
         prepared = self.prepared(views)
         original = prepared.scores
@@ -112,7 +114,7 @@ class SafetyTransform:
         shifts, exponent = self._exponent(prepared, scores, promises)
         jitter = self._jitter(scores)
         exponent = self._lowered(exponent, promises, scores.classes)
-        base = Base(
+        base = FlatteningBase(
             prepared, scores, *gap_found(original), self._keeps(views, prepared), jitter
         )
         while True:
@@ -138,7 +140,9 @@ class SafetyTransform:
             return none, _paper(views, scores, promises)
         return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
 
-    def _as_rows(self, made: Flattened, promises: Sequence[Promise]) -> Flattened:
+    def _as_rows(
+        self, made: FlattenedCard, promises: Sequence[Promise]
+    ) -> FlattenedCard:
         if self.rows is None:
             return made
         from privet.classifier.transforms.synthetic import only_rows

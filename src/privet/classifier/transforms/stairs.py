@@ -18,7 +18,7 @@ from privet.classifier.transforms.r_closeness import staircase
 
 
 @dataclass(frozen=True)
-class Stair:
+class AccuracyStep:
     """One step: from this closeness on, these classes can be predicted."""
 
     r: float
@@ -35,7 +35,7 @@ class Stair:
         return {**vars(self), "classes": list(self.classes)}
 
 
-def stairs(views: ClassifierViews, prior: Sequence[Fraction]) -> list[Stair]:
+def stairs(views: ClassifierViews, prior: Sequence[Fraction]) -> list[AccuracyStep]:
     """The steps of a classifier for a prior, the closest first."""
     people = People.of(views.scores)
     found = []
@@ -43,5 +43,5 @@ def stairs(views: ClassifierViews, prior: Sequence[Fraction]) -> list[Stair]:
         alike, right = people.restricted(classes)
         ordered = sorted(classes, key=lambda c: (-prior[c], c))
         named = tuple(views.labels[c] for c in ordered)
-        found.append(Stair(r, named, alike, right))
+        found.append(AccuracyStep(r, named, alike, right))
     return found

@@ -13,8 +13,8 @@ from math import log
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores
 from privet.classifier.transforms.flattening import (
-    Base,
-    Flattened,
+    FlattenedCard,
+    FlatteningBase,
     SyntheticTable,
     factor_words,
     gap_found,
@@ -33,7 +33,7 @@ from privet.release.audit import audit
 
 
 def synthetic(
-    made: Flattened,
+    made: FlattenedCard,
     promises: Sequence[Promise],
     rows: int,
     also: Callable[[ClassifierViews], bool] = lambda _: True,
@@ -77,11 +77,13 @@ def _flatter(scores: Scores, power: Fraction) -> Scores:
     )
 
 
-def only_rows(made: Flattened, promises: Sequence[Promise], rows: int) -> Flattened:
+def only_rows(
+    made: FlattenedCard, promises: Sequence[Promise], rows: int
+) -> FlattenedCard:
     """The scorecard of a synthetic table: it tells no more than the rows do."""
 
-    def card(views: ClassifierViews, keeps: str = "") -> Flattened:
-        base = Base(views, views.scores, *gap_found(views.scores), keeps)
+    def card(views: ClassifierViews, keeps: str = "") -> FlattenedCard:
+        base = FlatteningBase(views, views.scores, *gap_found(views.scores), keeps)
         return base.rounded(Fraction(1))
 
     table = synthetic(

@@ -23,14 +23,14 @@ from privet.engine.counting.cells import (
     runs,
     widest,
 )
-from privet.engine.counting.precount import COLUMNS_AT_ONCE, Combinations, agree
+from privet.engine.counting.precount import COLUMNS_AT_ONCE, Precount, agree
 from privet.engine.dictionaries import Dictionary
 from privet.engine.failures import DoesNotFit
-from privet.engine.protocol import Amount, Run, Tally
-from privet.engine.run import Watched, check_complete, too_little_memory
+from privet.engine.protocol import CountQuery, CountUnit, Run
+from privet.engine.run import StatementRunner, check_complete, too_little_memory
 from privet.errors import TooLarge
 from privet.values.contingency import MOST_KEYS, Counts, Domain
-from privet.values.equivalence_classes import Grouped, Keys
+from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
 
 Tables = dict[Order, pa.Table]
 """What the engine counted."""
@@ -59,20 +59,20 @@ class Counter:
 
     def __init__(
         self,
-        session: Watched,
+        session: StatementRunner,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
-        amount: Amount,
+        amount: CountUnit,
         run: Run,
         people: str = "pv_people",
         weight: str = "",
-        cells: Combinations | None = None,
+        cells: Precount | None = None,
     ) -> None:
         self._session = session
         self._people = people
         self._weight = weight
         self._cells = cells
-        self._kept: dict[Tally, str] = {}
+        self._kept: dict[CountQuery, str] = {}
         self._dialect = session.dialect
         self._position = position
         self._dictionaries = dictionaries
@@ -82,8 +82,8 @@ class Counter:
         self._sums = sql.amounts(bool(amount.unit), weighted, self._dialect)
 
     def count(
-        self, tallies: Sequence[Tally], expected: int | None, statements: int
-    ) -> Iterator[tuple[Tally, Grouped]]:
+        self, tallies: Sequence[CountQuery], expected: int | None, statements: int
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """One statement for many tallies; what does not fit goes tally by tally.
 
         Parameters
@@ -104,8 +104,8 @@ class Counter:
                 check_complete(number, expected)
 
     def _round(
-        self, few: Sequence[Tally], step: tuple[int, int]
-    ) -> Iterator[tuple[Tally, Tables]]:
+        self, few: Sequence[CountQuery], step: tuple[int, int]
+    ) -> Iterator[tuple[CountQuery, Tables]]:
         together = self._is_one_statement(few)
         if together and len(few) == 1 and self._mostly_differ(few[0], step):
             yield from self._in_blocks(few[0], step)
@@ -122,9 +122,9 @@ class Counter:
             again = together and len(few) == 1 and len(self._orders(tally)) == 1
             yield from self._in_parts(tally, step, first=int(again))
 
-    def _rounds(self, tallies: Sequence[Tally]) -> list[list[Tally]]:
+    def _rounds(self, tallies: Sequence[CountQuery]) -> list[list[CountQuery]]:
         """Tallies for one statement each: no set of columns in two orders."""
-        rounds: list[tuple[list[Tally], dict[frozenset[int], Order]]] = []
+        rounds: list[tuple[list[CountQuery], dict[frozenset[int], Order]]] = []
         for tally in tallies:
             own = {frozenset(o): o for o in self._orders(tally)}
             at = next((i for i, (_, o) in enumerate(rounds) if agree(o, own)), None)
@@ -135,7 +135,7 @@ class Counter:
             rounds[at][1].update(own)
         return [few for few, _ in rounds]
 
-    def _is_one_statement(self, few: Sequence[Tally]) -> bool:
+    def _is_one_statement(self, few: Sequence[CountQuery]) -> bool:
         orders = [o for tally in few for o in self._orders(tally)]
         used = {c for o in orders for c in o}
         if self._cells is not None and self._cells.table(used) is None:
@@ -145,7 +145,7 @@ class Counter:
 
     # Statements ---------------------------------------------------------------------
 
-    def _together(self, tallies: Sequence[Tally], step: tuple[int, int]) -> Tables:
+    def _together(self, tallies: Sequence[CountQuery], step: tuple[int, int]) -> Tables:
         orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
         used = sorted({c for o in orders for c in o})
         if self._adds_up(orders):
@@ -201,7 +201,7 @@ class Counter:
             found[order] = runs(arrow.numbers(column))
         return found
 
-    def _mostly_differ(self, tally: Tally, step: tuple[int, int]) -> bool:
+    def _mostly_differ(self, tally: CountQuery, step: tuple[int, int]) -> bool:
         """Whether there are many rows, few of them alike, and room for their keys.
 
         Grouping would find that out after it has held more cells than fit.
@@ -215,8 +215,8 @@ class Counter:
         return 2 * len(np.unique(some)) > len(some)
 
     def _in_blocks(
-        self, tally: Tally, step: tuple[int, int]
-    ) -> Iterator[tuple[Tally, Tables]]:
+        self, tally: CountQuery, step: tuple[int, int]
+    ) -> Iterator[tuple[CountQuery, Tables]]:
         """Keys of all rows, sorted, some groups at a time."""
         (order,) = self._orders(tally)
         keys = self._keys(order, step)
@@ -232,8 +232,8 @@ class Counter:
         return arrow.numbers(found.column(0))
 
     def _in_parts(
-        self, tally: Tally, step: tuple[int, int], first: int
-    ) -> Iterator[tuple[Tally, Tables]]:
+        self, tally: CountQuery, step: tuple[int, int], first: int
+    ) -> Iterator[tuple[CountQuery, Tables]]:
         """The same count, cut by a hash of the group until each part fits.
 
         Part p of P is part p + i·P of a finer cut, so a part that does not fit is
@@ -264,7 +264,7 @@ class Counter:
         if kept := self._kept.pop(tally, ""):
             self._session.ask(f"DROP TABLE {kept}")
 
-    def _keep(self, tally: Tally, step: tuple[int, int]) -> None:
+    def _keep(self, tally: CountQuery, step: tuple[int, int]) -> None:
         """Pack all rows once, since each part reads them again; where there is room."""
         if tally in self._kept:
             return
@@ -282,7 +282,7 @@ class Counter:
             self._session.watched(work, self._run, "coding rows", step)
             self._kept[tally] = name
 
-    def _one_group(self, tally: Tally, step: tuple[int, int]) -> Tables:
+    def _one_group(self, tally: CountQuery, step: tuple[int, int]) -> Tables:
         """Everybody is one group, which stays whole: its parts are put together.
 
         Values are cut by their hash, or people where distinct ones are counted: each
@@ -299,7 +299,7 @@ class Counter:
         raise too_little_memory()
 
     def _part(
-        self, tally: Tally, key: str, part: tuple[int, int], step: tuple[int, int]
+        self, tally: CountQuery, key: str, part: tuple[int, int], step: tuple[int, int]
     ) -> Tables:
         """One part of so many, as far as it can be held if it can be cut again."""
         number, of = part
@@ -334,7 +334,7 @@ class Counter:
 
     # Pieces -------------------------------------------------------------------------
 
-    def _orders(self, tally: Tally) -> list[Order]:
+    def _orders(self, tally: CountQuery) -> list[Order]:
         """What a tally needs counted; the groups by themselves for people."""
         if len(tally.by) > MOST_COLUMNS:
             raise TooLarge(
@@ -366,28 +366,28 @@ class Counter:
         tables = {c: self._dictionaries[c].table for c in columns}
         return sql.coded(tables, people, extra, self._dialect)
 
-    def _covered(self, tally: Tally, tables: Tables) -> int:
+    def _covered(self, tally: CountQuery, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""
         cells = tables[self._orders(tally)[0]]
         return int(numbers(cells, "r" if self._amount.unit else "n").sum())
 
-    def _grouped(self, tally: Tally, tables: Tables) -> Grouped:
+    def _grouped(self, tally: CountQuery, tables: Tables) -> EquivalenceClasses:
         cells, *groups = self._orders(tally)
         if self._packs(cells):
             n = numbers(tables[cells], "n")
             total = numbers(tables[groups[0]], "n") if groups else None
             key = numbers(tables[cells], "key")
-            return Grouped.from_sorted(self._domains(cells), key, n, total)
+            return EquivalenceClasses.from_sorted(self._domains(cells), key, n, total)
         counts = [self._counts(order, tables[order]) for order in (cells, *groups)]
         names = [d.name for d in self._domains(cells)]
-        return Grouped.of(counts[0], names[:-1], names[-1], *counts[1:])
+        return EquivalenceClasses.of(counts[0], names[:-1], names[-1], *counts[1:])
 
     def _domains(self, order: Order) -> tuple[Domain, ...]:
         return tuple(self._dictionaries[c].domain for c in order)
 
     def _counts(self, order: Order, table: pa.Table) -> Counts:
         if self._packs(order) and order:  # the groups of cells that do not pack
-            codes = Keys(
+            codes = ClassKeys(
                 tuple(self._sizes[c] for c in order), numbers(table, "key")
             ).columns()
         else:

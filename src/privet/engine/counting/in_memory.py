@@ -7,11 +7,18 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from privet.engine.protocol import Amount, ColumnSummary, Recoding, Run, Tally, Writing
-from privet.engine.randomise.randomise_rows import Cells, Drawing
+from privet.engine.protocol import (
+    ColumnSummary,
+    CountQuery,
+    CountUnit,
+    Recoding,
+    Run,
+    WriteQuery,
+)
+from privet.engine.randomise.randomise_rows import Cells, Randomisation
 from privet.errors import InputError
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import Grouped, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, grouped
 from privet.values.schema import Column
 
 
@@ -49,19 +56,19 @@ class InMemory:
         columns: Sequence[str],
         recodings: Mapping[str, Recoding],
         run: Run,
-        before: Sequence[Tally] = (),
+        before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
         """The values of some columns."""
         return {c: self._domains[c] for c in columns}
 
     def count(
         self,
-        tallies: Sequence[Tally],
-        amount: Amount,
+        tallies: Sequence[CountQuery],
+        amount: CountUnit,
         recodings: Mapping[str, Recoding],
         run: Run,
         only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[Tally, Grouped]]:
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """Count; multiplicities are in the count already."""
         if only:
             raise InputError("Counts must be counted whole; single people are not.")
@@ -72,13 +79,13 @@ class InMemory:
             yield tally, grouped(self._counts, by, tally.about)
 
     def write(
-        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Counts are not written; the rows they stand for are."""
         raise _no_rows()
 
     def draw(
-        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Counts are not disguised; the rows they stand for are."""
         raise _no_rows()

@@ -14,7 +14,7 @@ from privet.engine import sql
 from privet.engine.counting.cells import Order
 from privet.engine.duckdb.session import Session
 from privet.engine.failures import DoesNotFit
-from privet.engine.gathering import Values
+from privet.engine.gathering import DistinctValues
 from privet.engine.protocol import Run
 
 FEW_ROWS = 20_000
@@ -33,10 +33,10 @@ Set = frozenset[int]
 """Columns, by their position."""
 
 
-class Combinations:
+class Precount:
     """Tables of the combinations of some columns, each with its number of rows."""
 
-    def __init__(self, session: Session, values: Values) -> None:
+    def __init__(self, session: Session, values: DistinctValues) -> None:
         self._session = session
         self._values = values
         self._tables: dict[Set, str] = {}

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from privet.engine import sql, text_types
 from privet.engine.counting.counter import Counter
-from privet.engine.counting.precount import Combinations
+from privet.engine.counting.precount import Precount
 from privet.engine.counting.weights import check_weights
 from privet.engine.describe import (
     PRECISE_ROWS,
@@ -30,18 +30,30 @@ from privet.engine.duckdb.opening import (
     register_frame,
 )
 from privet.engine.duckdb.session import Session
-from privet.engine.export.row_writer import Writer
+from privet.engine.export.row_writer import RowWriter
 from privet.engine.export.shuffle import is_streamed, write_stream
-from privet.engine.gathering import COLUMNS_AT_ONCE, Values
-from privet.engine.projections import Columns, Sides, Tuples, counted, tuples
-from privet.engine.protocol import Amount, ColumnSummary, Recoding, Run, Tally, Writing
-from privet.engine.randomise.randomise_rows import Cells, Drawer, Drawing, tabulated
+from privet.engine.gathering import COLUMNS_AT_ONCE, DistinctValues
+from privet.engine.projections import Projection, ViewPair, ViewTuples, counted, tuples
+from privet.engine.protocol import (
+    ColumnSummary,
+    CountQuery,
+    CountUnit,
+    Recoding,
+    Run,
+    WriteQuery,
+)
+from privet.engine.randomise.randomise_rows import (
+    Cells,
+    Randomisation,
+    RowRandomiser,
+    tabulated,
+)
 from privet.engine.row_filter import Filter
 from privet.engine.sources.sources import Source
 from privet.engine.sources.streams import Stream
 from privet.engine.sources.text_files import check_whole, json_scan
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
 from privet.views.sql.join import Relation
 from privet.views.sql.secret_query import Query, read_query
@@ -79,8 +91,8 @@ class DuckDB:
             raise
         self._whole = False
         self._positions = {c.name: i for i, c in enumerate(self._columns)}
-        values = Values(self._session)
-        self._cells = Combinations(self._session, values)
+        values = DistinctValues(self._session)
+        self._cells = Precount(self._session, values)
         self._dictionaries = Dictionaries(self._session, self._columns, source, values)
 
     def close(self) -> None:
@@ -150,7 +162,7 @@ class DuckDB:
         columns: Sequence[str],
         recodings: Mapping[str, Recoding],
         run: Run,
-        before: Sequence[Tally] = (),
+        before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         self._check_whole(run)
@@ -163,18 +175,18 @@ class DuckDB:
 
     def count(
         self,
-        tallies: Sequence[Tally],
-        amount: Amount,
+        tallies: Sequence[CountQuery],
+        amount: CountUnit,
         recodings: Mapping[str, Recoding],
         run: Run,
         only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[Tally, Grouped]]:
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """Count; a tally may come in several parts, each with whole groups."""
         self._check_whole(run)
         wanted = list(dict.fromkeys(tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
-        few = not only and amount == Amount() and self._count_ahead(wanted, run)
+        few = not only and amount == CountUnit() and self._count_ahead(wanted, run)
         made = self._dictionaries.of(at, recodings, run)
         before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
         expected = self._session.total
@@ -195,7 +207,7 @@ class DuckDB:
         )
         yield from counter.count(wanted, None if only else expected, before)
 
-    def _count_ahead(self, tallies: Sequence[Tally], run: Run) -> bool:
+    def _count_ahead(self, tallies: Sequence[CountQuery], run: Run) -> bool:
         """Count combinations of values as they are, where they are few.
 
         A query of the user's would be run once more to see whether they are.
@@ -217,7 +229,7 @@ class DuckDB:
         return "pv_some"
 
     def write(
-        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
         self._check_whole(run)
@@ -226,17 +238,17 @@ class DuckDB:
         if isinstance(self._source.frame, Stream) and is_streamed(writing):
             return write_stream(self._session, self._source.frame, writing, run)
         made = self._dictionaries.of(at, recodings, run)
-        writer = Writer(self._session, self._position, made, writing, self._source)
+        writer = RowWriter(self._session, self._position, made, writing, self._source)
         return writer.write(run)
 
     def draw(
-        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
         self._check_whole(run)
         at = [self._position(c) for c in drawing.columns]
         made = self._dictionaries.of(at, recodings, run)
-        return Drawer(self._session, self._position, made, drawing).write(run)
+        return RowRandomiser(self._session, self._position, made, drawing).write(run)
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
@@ -245,7 +257,7 @@ class DuckDB:
         return tabulated(self._session, at, self._source, run)
 
     def relate(
-        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
     ) -> Relation:
         """Two views of the rows, joined."""
         self._check_whole(run)
@@ -257,22 +269,22 @@ class DuckDB:
     def tuples(
         self,
         columns: Sequence[str],
-        sides: Sides,
+        sides: ViewPair,
         recodings: Mapping[str, Recoding],
         run: Run,
         *,
         most: int,
-    ) -> Tuples:
+    ) -> ViewTuples:
         """The different tuples of some columns, in codes."""
         self._check_whole(run)
         return tuples(self._named(), columns, sides, recodings, run, most)
 
-    def _named(self) -> Columns:
+    def _named(self) -> Projection:
         source, made = self._source, self._dictionaries
-        return Columns(self._session, self._columns, source, made)
+        return Projection(self._session, self._columns, source, made)
 
     def counted(
-        self, columns: Sequence[str], sides: Sides, run: Run
+        self, columns: Sequence[str], sides: ViewPair, run: Run
     ) -> tuple[int, int]:
         """The rows of a view, and how many of them differ."""
         return counted(self._named(), columns, sides, run)

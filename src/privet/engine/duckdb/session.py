@@ -23,7 +23,7 @@ from privet.engine import arrow, sql, text_types
 from privet.engine.duckdb.room import SHARE, size_of
 from privet.engine.failures import DoesNotFit, explained
 from privet.engine.protocol import Run
-from privet.engine.run import Watched, too_little_memory
+from privet.engine.run import StatementRunner, too_little_memory
 from privet.errors import InputError
 
 __all__ = ["Session", "too_little_memory"]
@@ -55,7 +55,7 @@ SETTINGS: dict[str, object] = {
 """How our database differs from others."""
 
 
-class Session(Watched):
+class Session(StatementRunner):
     """One in-memory database of our own."""
 
     dialect = sql.DUCKDB

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from privet.engine import sql
 from privet.engine.duckdb.session import ROWS_AT_ONCE
-from privet.engine.protocol import Writing
+from privet.engine.protocol import WriteQuery
 from privet.engine.sources.sources import differ
 from privet.errors import InputError
 
 
-def copied(con: duckdb.DuckDBPyConnection, select: str, writing: Writing) -> int:
+def copied(con: duckdb.DuckDBPyConnection, select: str, writing: WriteQuery) -> int:
     """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has."""
     names = [named(name, writing.format) for name in writing.columns]
     if "" in names and writing.format == "csv":
@@ -36,7 +36,10 @@ def copied(con: duckdb.DuckDBPyConnection, select: str, writing: Writing) -> int
 
 
 def _streamed(
-    con: duckdb.DuckDBPyConnection, select: str, names: Sequence[str], writing: Writing
+    con: duckdb.DuckDBPyConnection,
+    select: str,
+    names: Sequence[str],
+    writing: WriteQuery,
 ) -> int:
     if writing.format == "csv":  # Arrow would write numbers and times otherwise
         cells = ", ".join(f"CAST(o{i} AS VARCHAR) AS o{i}" for i in range(len(names)))
@@ -67,20 +70,20 @@ def file_of(path: str, format_: str, schema: pa.Schema) -> Any:
         from pyarrow import csv
 
         plain = pa.schema([pa.field(f.name, pa.string()) for f in schema])
-        return _Plain(csv.CSVWriter(path, plain), plain)
+        return _CsvWriter(csv.CSVWriter(path, plain), plain)
     from pyarrow import parquet
 
     return parquet.ParquetWriter(path, schema, compression="zstd")
 
 
-class _Plain:
+class _CsvWriter:
     """Writes CSV, which has no dictionaries."""
 
     def __init__(self, writer: Any, schema: pa.Schema) -> None:
         self._writer = writer
         self._schema = schema
 
-    def __enter__(self) -> _Plain:
+    def __enter__(self) -> _CsvWriter:
         return self
 
     def __exit__(self, *_error: object) -> None:

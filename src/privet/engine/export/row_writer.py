@@ -12,14 +12,14 @@ from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.export.copying import copied
 from privet.engine.failures import DoesNotFit
-from privet.engine.protocol import Run, Writing
+from privet.engine.protocol import Run, WriteQuery
 from privet.engine.sources.sources import Source
 
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""
 
 
-class Writer:
+class RowWriter:
     """Writes the people of one source."""
 
     def __init__(
@@ -27,7 +27,7 @@ class Writer:
         session: Session,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
-        writing: Writing,
+        writing: WriteQuery,
         source: Source,
     ) -> None:
         self._session = session
@@ -135,7 +135,7 @@ def summed(rows: str, columns: int, weight: int) -> str:
     return f"SELECT {chosen} FROM ({rows}) r {by} HAVING sum(o{weight}) > 0"
 
 
-def spelled(cell: str, name: str, writing: Writing) -> str:
+def spelled(cell: str, name: str, writing: WriteQuery) -> str:
     """A cell that a spreadsheet does not take for a formula."""
     if writing.format != "csv" or name == writing.weight:
         return cell

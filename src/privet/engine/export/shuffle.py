@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from privet.engine import arrow
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
 from privet.engine.export.row_writer import types_in_files
-from privet.engine.protocol import Progress, Run, Writing
-from privet.engine.sources.streams import Column, Stream
+from privet.engine.protocol import Progress, Run, WriteQuery
+from privet.engine.sources.streams import Stream, StreamColumn
 
 BYTES = 40
 """What a row takes while it gets its place."""
@@ -32,12 +32,14 @@ Shown = Callable[[NDArray[Any]], pa.Array]
 """What some rows of a column show, by their numbers."""
 
 
-def is_streamed(writing: Writing) -> bool:
+def is_streamed(writing: WriteQuery) -> bool:
     """Whether rows are written like this: repeated, and to a file with types."""
     return writing.times is not None and writing.format == "parquet"
 
 
-def write_stream(session: Session, stream: Stream, writing: Writing, run: Run) -> int:
+def write_stream(
+    session: Session, stream: Stream, writing: WriteQuery, run: Run
+) -> int:
     """Write the file; how many rows it has."""
     column = {c.name: c for c in stream.columns}
     chosen = [column[name] for name in writing.columns]
@@ -49,10 +51,10 @@ def write_stream(session: Session, stream: Stream, writing: Writing, run: Run) -
 
 
 def _written(
-    shown: list[tuple[Column, Shown]],
+    shown: list[tuple[StreamColumn, Shown]],
     times: NDArray[np.int64],
     room: int,
-    writing: Writing,
+    writing: WriteQuery,
     run: Run,
 ) -> int:
     none = np.zeros(0, dtype=np.int64)
@@ -130,7 +132,7 @@ def _drawn(rows: int, kind: Any) -> NDArray[Any]:
     return np.frombuffer(os.urandom(rows * np.dtype(kind).itemsize), kind)
 
 
-def _shown(session: Session, column: Column, run: Run) -> Shown:
+def _shown(session: Session, column: StreamColumn, run: Run) -> Shown:
     """How a column is written."""
     if not column.texts:
         return arrow.integers
@@ -149,7 +151,7 @@ def _shown(session: Session, column: Column, run: Run) -> Shown:
     return texts
 
 
-def _numbers(columns: list[Column], rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def _numbers(columns: list[StreamColumn], rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """The numbers of some rows, column by column; groups are looked up once."""
     groups: dict[int, NDArray[Any]] = {}
     for column in columns:

@@ -69,7 +69,7 @@ class Bits:
         return hashlib.shake_128(self._seed + count).digest(number)
 
 
-class Choice:
+class ExactChoice:
     """One of several outcomes, each with its own exact probability."""
 
     def __init__(self, shares: Sequence[Fraction]) -> None:
@@ -108,12 +108,12 @@ class Choice:
             number, scale = number * WORD + bits.word(), scale * WORD
 
 
-class Coin:
+class ExactCoin:
     """Heads with an exact probability."""
 
     def __init__(self, heads: Fraction) -> None:
         self._first = heads.numerator * WORD // heads.denominator
-        self._choice = Choice([heads, 1 - heads])
+        self._choice = ExactChoice([heads, 1 - heads])
         self._sure = heads in (0, 1)
         self._heads = heads == 1
 
@@ -138,7 +138,7 @@ def kept(codes: Several, _bits: Bits) -> Several:
 
 def flipped(truth: Fraction) -> Disguise:
     """All answers as they are, or all turned round."""
-    coin = Coin(1 - truth)
+    coin = ExactCoin(1 - truth)
 
     def disguise(codes: Several, bits: Bits) -> Several:
         turned = coin.toss(len(codes[0]), bits)
@@ -149,7 +149,7 @@ def flipped(truth: Fraction) -> Disguise:
 
 def even(truth: Fraction, sizes: Sequence[int]) -> Disguise:
     """The truth, or any other combination, all as likely."""
-    coin, size = Coin(1 - truth), int(np.prod(sizes, dtype=object))
+    coin, size = ExactCoin(1 - truth), int(np.prod(sizes, dtype=object))
 
     def disguise(codes: Several, bits: Bits) -> Several:
         whole = _packed(codes, sizes)
@@ -165,7 +165,7 @@ def replaced(
     truth: Fraction, shares: Sequence[Fraction], sizes: Sequence[int]
 ) -> Disguise:
     """The truth, or a draw from a public distribution."""
-    coin, choice = Coin(1 - truth), Choice(shares)
+    coin, choice = ExactCoin(1 - truth), ExactChoice(shares)
 
     def disguise(codes: Several, bits: Bits) -> Several:
         whole = _packed(codes, sizes)
@@ -178,7 +178,7 @@ def replaced(
 
 def by_matrix(columns: Sequence[Sequence[Fraction]], sizes: Sequence[int]) -> Disguise:
     """One distribution of reports for each truth."""
-    choices = [Choice(column) for column in columns]
+    choices = [ExactChoice(column) for column in columns]
 
     def disguise(codes: Several, bits: Bits) -> Several:
         whole = _packed(codes, sizes)

@@ -14,7 +14,7 @@ from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
 from privet.engine.export.copying import file_of, named
 from privet.engine.failures import DoesNotFit
-from privet.engine.protocol import Amount, Engine, Run, Tally
+from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
 from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
 from privet.engine.sources.sources import Source
 from privet.errors import InputError
@@ -32,7 +32,7 @@ MARK = b"privet.disguised"
 
 
 @dataclass(frozen=True)
-class Drawn:
+class RandomisedColumns:
     """Columns that are disguised by one draw."""
 
     columns: tuple[str, ...]
@@ -42,7 +42,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Randomisation:
     """Rows to be disguised and written."""
 
     path: str
@@ -55,7 +55,7 @@ class Drawing:
     """The values of each column, in the order of the design."""
     codes: Mapping[str, Codes]
     """For each code of the engine, the place of its value in `labels`."""
-    groups: tuple[Drawn, ...]
+    groups: tuple[RandomisedColumns, ...]
     """What is disguised with what."""
     one_of: bool = False
     """Whether each row reports one group only, drawn at random."""
@@ -63,10 +63,10 @@ class Drawing:
     """Where randomness comes from; None: the operating system."""
 
 
-class Disguising:
+class DisguiseBatches:
     """What is done to batches of codes; it goes to where the rows are."""
 
-    def __init__(self, drawing: Drawing, position: Callable[[str], int]) -> None:
+    def __init__(self, drawing: Randomisation, position: Callable[[str], int]) -> None:
         self._drawing = drawing
         self._at = {c: position(c) for c in drawing.columns}
         self._values = [cells_of(drawing.labels[c], drawing.format) for c in self._at]
@@ -124,7 +124,7 @@ class Disguising:
         return rows
 
 
-class Drawer:
+class RowRandomiser:
     """Disguises the people of one source."""
 
     def __init__(
@@ -132,11 +132,11 @@ class Drawer:
         session: Session,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
-        drawing: Drawing,
+        drawing: Randomisation,
     ) -> None:
         self._session = session
         self._dictionaries = dictionaries
-        self._change = Disguising(drawing, position)
+        self._change = DisguiseBatches(drawing, position)
         self._bits = drawing.bits or Bits()
 
     def write(self, run: Run) -> int:
@@ -156,7 +156,11 @@ class Drawer:
 
 
 def disguised(
-    true: Mapping[str, Codes], groups: Sequence[Drawn], bits: Bits, *, one_of: bool
+    true: Mapping[str, Codes],
+    groups: Sequence[RandomisedColumns],
+    bits: Bits,
+    *,
+    one_of: bool,
 ) -> dict[str, Codes]:
     """The reports of some rows, by column; -1 where a row does not report it."""
     found: dict[str, Codes] = {}
@@ -169,7 +173,7 @@ def disguised(
 
 
 def _one_of(
-    true: Mapping[str, Codes], groups: Sequence[Drawn], bits: Bits
+    true: Mapping[str, Codes], groups: Sequence[RandomisedColumns], bits: Bits
 ) -> dict[str, Codes]:
     rows = len(next(iter(true.values())))
     found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
@@ -230,9 +234,9 @@ def counted_cells(
     engine: Engine, sets: Sequence[Sequence[str]], run: Run
 ) -> Iterator[Cells]:
     """The same for any engine, by its own counting."""
-    tallies = [Tally(tuple(columns[:-1]), columns[-1]) for columns in sets]
-    found: dict[Tally, Cells] = {t: [] for t in tallies}
-    for tally, part in engine.count(list(found), Amount(), {}, run):
+    tallies = [CountQuery(tuple(columns[:-1]), columns[-1]) for columns in sets]
+    found: dict[CountQuery, Cells] = {t: [] for t in tallies}
+    for tally, part in engine.count(list(found), CountUnit(), {}, run):
         order = [*(d.name for d in part.by), part.about.name]
         for g in range(len(part)):
             for value, n in part.histogram(g).items():

@@ -15,9 +15,9 @@ from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.failures import DoesNotFit
 from privet.engine.gathering import PARTS
-from privet.engine.projections import Columns
+from privet.engine.projections import Projection
 from privet.engine.protocol import Recoding, Run
-from privet.engine.remote.connection import Place
+from privet.engine.remote.connection import Connection
 from privet.engine.sources.sources import Source
 from privet.values.schema import Column
 
@@ -27,7 +27,7 @@ TUPLES_AT_ONCE = 2_000_000
 _numbers = count()
 
 
-class Arrived(Columns):
+class FetchedTuples(Projection):
     """Columns whose tuples are here: in codes k0, k1, …, each with its number n."""
 
     holds_codes = True
@@ -63,7 +63,9 @@ class Arrived(Columns):
         """How many rows a tuple stands for."""
         return "s.n"
 
-    def bring(self, place: Place, people: str, weighted: bool, run: Run) -> Arrived:
+    def bring(
+        self, place: Connection, people: str, weighted: bool, run: Run
+    ) -> FetchedTuples:
         """Fill the table with the tuples of some people of a place."""
         for parts in (1, *PARTS):
             try:
@@ -76,7 +78,7 @@ class Arrived(Columns):
 
     def _bring_part(
         self,
-        place: Place,
+        place: Connection,
         people: str,
         weighted: bool,
         run: Run,

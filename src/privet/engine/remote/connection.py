@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from privet.engine.protocol import Run
 from privet.engine.randomise.exact_sampling import Bits
-from privet.engine.randomise.randomise_rows import Disguising
-from privet.engine.remote.partitioned_counts import Held
-from privet.engine.run import Watched
+from privet.engine.randomise.randomise_rows import DisguiseBatches
+from privet.engine.remote.partitioned_counts import PartitionedCounts
+from privet.engine.run import StatementRunner
 
 
 @dataclass(frozen=True)
-class Cell:
+class RemoteColumn:
     """A column as a place hands it over."""
 
     name: str
@@ -31,7 +31,7 @@ class Cell:
     """The DuckDB type such texts have in files; empty: what all texts allow."""
 
 
-class Place(Watched):
+class Connection(StatementRunner):
     """Somewhere else, where statements run; only what they count comes here.
 
     Its rows are called pv_everybody, with columns c0, c1, …
@@ -42,7 +42,7 @@ class Place(Watched):
     version: str
     """Which software, and which version of it."""
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[RemoteColumn, ...]:
         """The columns, in the order of the source."""
         raise NotImplementedError
 
@@ -71,7 +71,7 @@ class Place(Watched):
     def draw(
         self,
         select: str,
-        change: Disguising,
+        change: DisguiseBatches,
         bits: Bits | None,
         scratch: Path,
         run: Run,
@@ -81,7 +81,9 @@ class Place(Watched):
         with self.stream(select, scratch, run) as rows:
             yield (change.draw(batch, source) for batch in rows)
 
-    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held | None:
+    def hold(
+        self, statement: str, sizes: Sequence[int], run: Run
+    ) -> PartitionedCounts | None:
         """Keep what a statement counts where it was counted: codes, and last people.
 
         A place that has no machines for that keeps nothing.
@@ -103,8 +105,8 @@ class Place(Watched):
         raise NotImplementedError
 
 
-class Address(Protocol):
+class ConnectionFactory(Protocol):
     """How to get to a place; never shows what it takes to be let in."""
 
-    def opened(self, words: str) -> Place:
+    def opened(self, words: str) -> Connection:
         """A connection of our own."""

@@ -26,23 +26,30 @@ from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.engine import kind_of
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import types_in_files
-from privet.engine.projections import Sides, Tuples, tuples
-from privet.engine.protocol import Amount, ColumnSummary, Recoding, Run, Tally, Writing
+from privet.engine.projections import ViewPair, ViewTuples, tuples
+from privet.engine.protocol import (
+    ColumnSummary,
+    CountQuery,
+    CountUnit,
+    Recoding,
+    Run,
+    WriteQuery,
+)
 from privet.engine.randomise.randomise_rows import (
     Cells,
-    Disguising,
-    Drawing,
+    DisguiseBatches,
+    Randomisation,
     counted_cells,
 )
-from privet.engine.remote.arriving import Arrived
-from privet.engine.remote.connection import Place
-from privet.engine.remote.partitioned_counts import Held
-from privet.engine.remote.remote_writer import Rewriter, complete
-from privet.engine.remote.transfer import Chosen, Fetched, sent
+from privet.engine.remote.arriving import FetchedTuples
+from privet.engine.remote.connection import Connection
+from privet.engine.remote.partitioned_counts import PartitionedCounts
+from privet.engine.remote.remote_writer import RemoteWriter, complete
+from privet.engine.remote.transfer import RemoteRowFilter, RemoteValues, sent
 from privet.engine.run import check_complete
 from privet.engine.sources.sources import Source, refuse_twice
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
 from privet.views.sql.join import Relation
 from privet.views.sql.secret_query import Query, read_query
@@ -60,7 +67,7 @@ class Remote:
     ) -> None:
         self._local = Session(source.words, **local)
         try:
-            self._place: Place = source.place.opened(source.words)
+            self._place: Connection = source.place.opened(source.words)
         except BaseException:
             self._local.close()
             raise
@@ -90,12 +97,12 @@ class Remote:
         )
         self._positions = {c.name: i for i, c in enumerate(self._columns)}
         self._sent: set[str] = set()
-        self._chosen = Chosen(
+        self._chosen = RemoteRowFilter(
             self._place, self._local, self._source, self._columns, self._types
         )
         only = self._chosen.condition(where, "pv_wanted", "pv_everybody")
         self._place.view("pv_people", f"SELECT * FROM pv_everybody e {only}")
-        self._values = Fetched(self._local, self._place)
+        self._values = RemoteValues(self._local, self._place)
         self._dictionaries = Dictionaries(
             self._local, self._columns, self._source, self._values
         )
@@ -139,7 +146,7 @@ class Remote:
         columns: Sequence[str],
         recodings: Mapping[str, Recoding],
         run: Run,
-        before: Sequence[Tally] = (),
+        before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         at = [self._position(c) for c in columns]
@@ -148,12 +155,12 @@ class Remote:
 
     def count(
         self,
-        tallies: Sequence[Tally],
-        amount: Amount,
+        tallies: Sequence[CountQuery],
+        amount: CountUnit,
         recodings: Mapping[str, Recoding],
         run: Run,
         only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[Tally, Grouped]]:
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         """Count; a tally may come in several parts, each with whole groups."""
         wanted = list(dict.fromkeys(tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
@@ -174,10 +181,10 @@ class Remote:
     def hold(
         self,
         columns: Sequence[str],
-        amount: Amount,
+        amount: CountUnit,
         recodings: Mapping[str, Recoding],
         run: Run,
-    ) -> Held | None:
+    ) -> PartitionedCounts | None:
         """The combinations of some columns, kept by the machines that counted them."""
         at = [self._position(c) for c in columns]
         made = self._coded(at, recodings, run)
@@ -196,7 +203,7 @@ class Remote:
         return held
 
     def write(
-        self, writing: Writing, recodings: Mapping[str, Recoding], run: Run
+        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
         changed = [self._position(c) for c in writing.columns if c in recodings]
@@ -204,7 +211,7 @@ class Remote:
         people = "pv_people"
         if (weight := writing.weight or writing.only) is not None:
             _, people = self._weighted(weight, people, run)
-        rewriter = Rewriter(
+        rewriter = RemoteWriter(
             self._place,
             self._local,
             self._position,
@@ -217,12 +224,12 @@ class Remote:
         return rewriter.write(typed, self.rows(run), run)
 
     def draw(
-        self, drawing: Drawing, recodings: Mapping[str, Recoding], run: Run
+        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
         at = [self._position(c) for c in drawing.columns]
         made = self._coded(at, recodings, run)
-        change = Disguising(drawing, self._position)
+        change = DisguiseBatches(drawing, self._position)
         tables = {c: made[c].table for c in change.columns}
         statement = sql.coded(tables, "pv_people", "", self._place.dialect)
         scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
@@ -236,7 +243,7 @@ class Remote:
     # Views --------------------------------------------------------------------------
 
     def relate(
-        self, sides: Sides, recodings: Mapping[str, Recoding], run: Run
+        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
     ) -> Relation:
         """Two views of the rows, joined here: their different tuples are fetched."""
         asked = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
@@ -246,12 +253,12 @@ class Remote:
     def tuples(
         self,
         columns: Sequence[str],
-        sides: Sides,
+        sides: ViewPair,
         recodings: Mapping[str, Recoding],
         run: Run,
         *,
         most: int,
-    ) -> Tuples:
+    ) -> ViewTuples:
         """The different tuples of some columns, in codes."""
         here = self._arrived(columns, sides.weight, recodings, run)
         try:
@@ -260,7 +267,7 @@ class Remote:
             self._local.ask(f"DROP TABLE {here.people}")
 
     def counted(
-        self, columns: Sequence[str], sides: Sides, run: Run
+        self, columns: Sequence[str], sides: ViewPair, run: Run
     ) -> tuple[int, int]:
         """The rows of a view, and how many of them differ."""
         found = self.tuples(columns, sides, {}, run, most=1 << 40)
@@ -276,13 +283,13 @@ class Remote:
         weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
-    ) -> Arrived:
+    ) -> FetchedTuples:
         at = [self._position(n) for n in dict.fromkeys(names)]
         made = self._coded(at, recodings, run)
         people = "pv_people"
         if weight is not None:
             _, people = self._weighted(weight, people, run)
-        here = Arrived(
+        here = FetchedTuples(
             self._local,
             self._columns,
             self._source,

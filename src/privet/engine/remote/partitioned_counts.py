@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privet.engine.protocol import Amount, Run
+from privet.engine.protocol import CountUnit, Run
 
 Ints = NDArray[np.int64]
 Lines = NDArray[np.int32]
@@ -31,7 +31,7 @@ Work = Callable[[Lines], bytes]
 """What is done to the lines of a part, which it may reorder; and what it tells."""
 
 
-class Tree(NamedTuple):
+class SplitTree(NamedTuple):
     """Cuts that part lines: at or before the cut goes left, the rest right."""
 
     column: Ints
@@ -54,14 +54,14 @@ class Tree(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class Selection:
     """Which lines are meant; it goes to the machines that keep them."""
 
     width: int
     """Columns of codes."""
     places: tuple[Ints, ...] = ()
     """What stands for each code of the first columns."""
-    tree: Tree | None = None
+    tree: SplitTree | None = None
     """How lines are parted; None: not at all."""
     wanted: tuple[int, ...] = (0,)
     """The leaves that are meant."""
@@ -99,7 +99,7 @@ class Looked:
             yield np.concatenate(waiting)
 
 
-class Pair(NamedTuple):
+class ColumnPair(NamedTuple):
     """Two columns that are counted together; the second may be none: -1."""
 
     first: int
@@ -120,20 +120,20 @@ class Histogram(NamedTuple):
 
 
 @runtime_checkable
-class Holding(Protocol):
+class PartitionedEngine(Protocol):
     """An engine whose machines can keep what they count."""
 
     def hold(
         self,
         columns: Sequence[str],
-        amount: Amount,
+        amount: CountUnit,
         recodings: Any,
         run: Run,
-    ) -> Held | None:
+    ) -> PartitionedCounts | None:
         """The combinations of some columns, where they were counted; or None."""
 
 
-class Held:
+class PartitionedCounts:
     """Lines that machines keep."""
 
     lines: int
@@ -145,17 +145,21 @@ class Held:
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self.sizes = tuple(sizes)
-        self.meant = Looked(len(self.sizes))
+        self.meant = Selection(len(self.sizes))
 
     def place(self, places: Sequence[Ints]) -> None:
         """Let something stand for the codes of the first columns from now on."""
         self.meant = replace(self.meant, places=tuple(places))
 
     def count(
-        self, tree: Tree | None, wanted: Sequence[int], pairs: Sequence[Pair], run: Run
-    ) -> dict[tuple[int, Pair], Histogram]:
+        self,
+        tree: SplitTree | None,
+        wanted: Sequence[int],
+        pairs: Sequence[ColumnPair],
+        run: Run,
+    ) -> dict[tuple[int, ColumnPair], Histogram]:
         """The histogram of each pair in each of some leaves."""
-        look = Counting(self._in(tree, wanted), self.sizes, tuple(pairs))
+        look = PairCounter(self._in(tree, wanted), self.sizes, tuple(pairs))
         found = self._counted(look, run)
         pair, key, n, lines = (
             found[c].to_numpy().astype(np.int64) for c in ("pair", "key", "n", "lines")
@@ -173,12 +177,14 @@ class Held:
                 )
         return made
 
-    def each(self, tree: Tree, wanted: Sequence[int], work: Work, run: Run) -> Worked:
+    def each(
+        self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run
+    ) -> LeafResults:
         """Do something to each of some leaves, where they are, all at once."""
         raise NotImplementedError
 
     def blocks(
-        self, tree: Tree | None, wanted: Sequence[int], run: Run, take: Take
+        self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
         """Hand over the lines of some leaves, as they are, some at a time."""
         raise NotImplementedError
@@ -187,10 +193,10 @@ class Held:
         """Forget the lines."""
         raise NotImplementedError
 
-    def _in(self, tree: Tree | None, wanted: Sequence[int]) -> Looked:
+    def _in(self, tree: SplitTree | None, wanted: Sequence[int]) -> Selection:
         return replace(self.meant, tree=tree, wanted=tuple(wanted))
 
-    def _counted(self, look: Counting, run: Run) -> pa.Table:
+    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
         """Sums of what a look tells of all lines."""
         raise NotImplementedError
 
@@ -199,7 +205,7 @@ Take = Callable[[int, Lines], None]
 """Takes some lines of a leaf."""
 
 
-class Worked(Protocol):
+class LeafResults(Protocol):
     """What was done to parts."""
 
     def told(self, run: Run) -> dict[int, bytes]:
@@ -216,12 +222,12 @@ class Worked(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Counting:
+class PairCounter:
     """Histograms of pairs of columns, from batches of lines."""
 
-    look: Looked
+    look: Selection
     sizes: tuple[int, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[ColumnPair, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Sums of some lines: pair, key, people and lines."""
@@ -254,10 +260,10 @@ class Counting:
 
 
 @dataclass(frozen=True, eq=False)
-class Parting:
+class LeafLabels:
     """Lines with the leaf they are in."""
 
-    look: Looked
+    look: Selection
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Leaf, codes and people of each line."""
@@ -268,7 +274,7 @@ class Parting:
 
 
 @dataclass(frozen=True, eq=False)
-class Working:
+class LeafWork:
     """Work on the lines of one leaf."""
 
     width: int
@@ -285,10 +291,10 @@ class Working:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocking:
+class LeafBlocks:
     """Lines as they are, in blocks of one leaf each."""
 
-    look: Looked
+    look: Selection
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Blocks of lines."""

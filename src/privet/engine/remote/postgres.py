@@ -15,7 +15,7 @@ import pyarrow as pa
 from privet.engine import arrow, sql
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
-from privet.engine.remote.connection import Cell, Place
+from privet.engine.remote.connection import Connection, RemoteColumn
 from privet.engine.sources.sources import Source
 from privet.errors import (
     EmptyTable,
@@ -74,7 +74,7 @@ def from_database(uri: str, table: str | None) -> Source:
     return Source(None, place=Database(uri, table), words=words)
 
 
-class Postgres(Place):
+class Postgres(Connection):
     """One table of a database, seen in one snapshot from beginning to end."""
 
     name = "postgres"
@@ -139,7 +139,7 @@ class Postgres(Place):
         with suppress(Exception):  # the server may be gone already
             self._con.close()
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[RemoteColumn, ...]:
         """The columns of the table."""
         return self._cells
 
@@ -263,13 +263,13 @@ def require_adbc() -> Any:
 # Types ------------------------------------------------------------------------------
 
 
-def _cell(name: str, type_: str, modifier: int) -> Cell:
+def _cell(name: str, type_: str, modifier: int) -> RemoteColumn:
     if type_ != "numeric":
-        return Cell(name)
+        return RemoteColumn(name)
     digits, scale = _digits(modifier)
     fits = digits is not None and digits <= 38 and 0 <= scale <= digits
     written = f"DECIMAL({digits},{scale})" if fits else ""
-    return Cell(name, "number", textual=True, written=written)
+    return RemoteColumn(name, "number", textual=True, written=written)
 
 
 def _digits(modifier: int) -> tuple[int | None, int]:

@@ -14,8 +14,8 @@ from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.export.copying import copied
 from privet.engine.export.row_writer import spelled, summed
 from privet.engine.failures import DoesNotFit
-from privet.engine.protocol import Run, Writing
-from privet.engine.remote.connection import Place
+from privet.engine.protocol import Run, WriteQuery
+from privet.engine.remote.connection import Connection
 from privet.engine.remote.transfer import sent
 from privet.errors import EngineError
 
@@ -23,16 +23,16 @@ ROWS_PER_FILE = 4_000_000
 """Up to this many rows a release is one file."""
 
 
-class Rewriter:
+class RemoteWriter:
     """Writes the people of one place."""
 
     def __init__(
         self,
-        place: Place,
+        place: Connection,
         local: Session,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
-        writing: Writing,
+        writing: WriteQuery,
         people: str,
         *,
         json: bool = False,

@@ -20,10 +20,10 @@ from privet.engine import sql
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
 from privet.engine.randomise.exact_sampling import Bits
-from privet.engine.randomise.randomise_rows import Disguising
-from privet.engine.remote.connection import Cell, Place
-from privet.engine.remote.partitioned_counts import Held
-from privet.engine.remote.spark_partitions import Kept
+from privet.engine.randomise.randomise_rows import DisguiseBatches
+from privet.engine.remote.connection import Connection, RemoteColumn
+from privet.engine.remote.partitioned_counts import PartitionedCounts
+from privet.engine.remote.spark_partitions import SparkPartitionedCounts
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Frame:
         return Spark(self.frame, words, textual=self.textual)
 
 
-class Spark(Place):
+class Spark(Connection):
     """The rows of one DataFrame. What we make in its session has names of our own."""
 
     name = "spark"
@@ -72,7 +72,7 @@ class Spark(Place):
         self._spark = frame.sparkSession
         self._token = secrets.token_hex(4)
         self._made: set[str] = set()
-        self._holds: list[Held] = []
+        self._holds: list[PartitionedCounts] = []
         self._open = True
         self.version: str = self._spark.version
         self.guarded(partial(self._show, frame))
@@ -111,9 +111,9 @@ class Spark(Place):
             for name in self._made:
                 self._spark.catalog.dropTempView(name)
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[RemoteColumn, ...]:
         """The columns of the frame."""
-        return tuple(Cell(n, textual=self._textual) for n in self._names)
+        return tuple(RemoteColumn(n, textual=self._textual) for n in self._names)
 
     # Statements ---------------------------------------------------------------------
 
@@ -139,13 +139,15 @@ class Spark(Place):
         self._spark.addTag(self._tag)
         return work()
 
-    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> Held:
+    def hold(self, statement: str, sizes: Sequence[int], run: Run) -> PartitionedCounts:
         """Let the executors keep what a statement counts: codes, and last people."""
         make = partial(self.tagged, lambda: self._kept(statement, sizes))
         return self.watched(make, run, "counting")
 
-    def _kept(self, statement: str, sizes: Sequence[int]) -> Held:
-        kept = Kept(self, self._spark.sql(self._spelled(statement)), sizes)
+    def _kept(self, statement: str, sizes: Sequence[int]) -> PartitionedCounts:
+        kept = SparkPartitionedCounts(
+            self, self._spark.sql(self._spelled(statement)), sizes
+        )
         self._holds.append(kept)
         return kept
 
@@ -226,7 +228,7 @@ class Spark(Place):
     def draw(
         self,
         select: str,
-        change: Disguising,
+        change: DisguiseBatches,
         bits: Bits | None,
         scratch: Path,
         run: Run,

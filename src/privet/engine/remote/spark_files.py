@@ -24,7 +24,7 @@ ROWS = 100_000
 
 
 @dataclass(frozen=True)
-class Reading:
+class SparkReader:
     """Reads files, where they are asked for; every value is the text it has."""
 
     scan: str
@@ -62,14 +62,14 @@ def read_spread(spark: Any, found: Source) -> tuple[Any, tuple[str, ...]]:
     if found.json:
         names = tuple(_names(found))
         scan = json_scan(names)
-    reading = Reading(plain_folders(scan), len(names))
+    reading = SparkReader(plain_folders(scan), len(names))
     files = spark.createDataFrame([(p,) for p in found.paths], "path STRING")
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
     apart = files.repartition(len(found.paths))
     return apart.mapInArrow(_function(reading), schema).toDF(*names), names
 
 
-def _function(reading: Reading) -> Any:
+def _function(reading: SparkReader) -> Any:
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return reading(batches)
 

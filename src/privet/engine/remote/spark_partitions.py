@@ -13,14 +13,14 @@ from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
 from privet.engine.remote.partitioned_counts import (
     BLOCKS,
-    Blocking,
-    Counting,
-    Held,
-    Parting,
+    LeafBlocks,
+    LeafLabels,
+    LeafWork,
+    PairCounter,
+    PartitionedCounts,
+    SplitTree,
     Take,
-    Tree,
     Work,
-    Working,
 )
 from privet.errors import TooLarge
 
@@ -31,7 +31,7 @@ MOST_SUMS = 8_000_000
 """Sums that come to the driver at once."""
 
 
-class Kept(Held):
+class SparkPartitionedCounts(PartitionedCounts):
     """Lines of a DataFrame that is kept in the memory and on the disks of executors."""
 
     def __init__(self, place: Spark, frame: Any, sizes: Sequence[int]) -> None:
@@ -49,7 +49,7 @@ class Kept(Held):
         """Let the executors forget the lines."""
         self._frame.unpersist()
 
-    def _counted(self, look: Counting, run: Run) -> pa.Table:
+    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
         def ask() -> pa.Table:
             from pyspark.sql import functions as f
 
@@ -72,24 +72,26 @@ class Kept(Held):
                 "them into bins."
             ) from None
 
-    def each(self, tree: Tree, wanted: Sequence[int], work: Work, run: Run) -> Done:
+    def each(
+        self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run
+    ) -> SparkLeafResults:
         """Do something to each of some leaves, by the executors, all at once."""
         look = self._in(tree, wanted)
         columns = ", ".join(f"h{j} INT" for j in range(look.width + 1))
-        parted = self._frame.mapInArrow(Parting(look), f"leaf INT, {columns}")
-        working = Working(look.width, work)
+        parted = self._frame.mapInArrow(LeafLabels(look), f"leaf INT, {columns}")
+        working = LeafWork(look.width, work)
 
         def done(part: pa.Table) -> pa.Table:  # Spark counts its arguments
             return working(part)
 
         made = parted.groupBy("leaf").applyInArrow(done, BLOCKS)
-        return Done(self, made.persist(), tuple(wanted))
+        return SparkLeafResults(self, made.persist(), tuple(wanted))
 
     def blocks(
-        self, tree: Tree | None, wanted: Sequence[int], run: Run, take: Take
+        self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
         """Hand over the lines of some leaves, partition by partition."""
-        made = self._frame.mapInArrow(Blocking(self._in(tree, wanted)), BLOCKS)
+        made = self._frame.mapInArrow(LeafBlocks(self._in(tree, wanted)), BLOCKS)
         self._hand_over(made, wanted, run, take)
 
     def _hand_over(
@@ -106,10 +108,12 @@ class Kept(Held):
         return self._place.watched(partial(self._place.tagged, work), run, doing)
 
 
-class Done:
+class SparkLeafResults:
     """What executors did to parts; they keep it until it was fetched."""
 
-    def __init__(self, kept: Kept, frame: Any, wanted: tuple[int, ...]) -> None:
+    def __init__(
+        self, kept: SparkPartitionedCounts, frame: Any, wanted: tuple[int, ...]
+    ) -> None:
         self._kept = kept
         self._frame = frame
         self._wanted = wanted

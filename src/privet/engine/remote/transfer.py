@@ -10,9 +10,9 @@ import pyarrow as pa
 from privet.engine import arrow, sql
 from privet.engine.duckdb.session import Session
 from privet.engine.failures import DoesNotFit
-from privet.engine.gathering import PARTS, Values
+from privet.engine.gathering import PARTS, DistinctValues
 from privet.engine.protocol import Run
-from privet.engine.remote.connection import Place
+from privet.engine.remote.connection import Connection
 from privet.engine.row_filter import Filter, check_where, texts_of
 from privet.engine.sources.sources import Source
 from privet.values.schema import Column
@@ -24,10 +24,10 @@ EASY = ("text", "integer", "number", "date", "datetime", "boolean")
 """Kinds of which the values asked for can be told without seeing those there are."""
 
 
-class Fetched(Values):
+class RemoteValues(DistinctValues):
     """Tables of the values of each column here, filled from a place."""
 
-    def __init__(self, session: Session, place: Place) -> None:
+    def __init__(self, session: Session, place: Connection) -> None:
         super().__init__(session)
         self._place = place
 
@@ -40,7 +40,7 @@ class Fetched(Values):
 
 def fetch_values(
     local: Session,
-    place: Place,
+    place: Connection,
     column: int,
     table: str,
     run: Run,
@@ -57,7 +57,7 @@ def fetch_values(
 
 def _in_parts(
     local: Session,
-    place: Place,
+    place: Connection,
     column: int,
     table: str,
     run: Run,
@@ -82,7 +82,9 @@ def _in_parts(
     return int(local.one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
 
 
-def sent(place: Place, local: Session, table: str, select: str, column: int) -> None:
+def sent(
+    place: Connection, local: Session, table: str, select: str, column: int
+) -> None:
     """Upload what a statement selects here, under a name of the place."""
     frame = local.ask(select)
     place.watched(
@@ -101,7 +103,7 @@ def plain(frame: pa.Table) -> pa.Table:
     return frame.cast(pa.schema(wanted))
 
 
-class Chosen:
+class RemoteRowFilter:
     """The rows whose columns have one of the values asked for.
 
     Which values are meant is decided here, as for files.
@@ -109,7 +111,7 @@ class Chosen:
 
     def __init__(
         self,
-        place: Place,
+        place: Connection,
         local: Session,
         source: Source,
         columns: Sequence[Column],

@@ -204,7 +204,7 @@ def _from_spark(frame: Any) -> Source:
 # Relations --------------------------------------------------------------------------
 
 
-class Again:
+class RepeatableRelation:
     """A relation of another connection as a stream that can be read repeatedly."""
 
     def __init__(self, relation: Any) -> None:
@@ -239,7 +239,7 @@ def _from_relation(relation: Any) -> Source:
     if lossy:
         relation = _as_texts(relation, names, lossy)
     try:
-        frame = Again(relation)
+        frame = RepeatableRelation(relation)
     except duckdb.Error:
         frame = None
     if frame is None:

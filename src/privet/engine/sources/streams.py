@@ -18,7 +18,7 @@ ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class StreamColumn:
     """A column as numbers, and the text each of them stands for."""
 
     name: str
@@ -44,7 +44,7 @@ class Column:
 class Stream:
     """Columns as a stream that can be read repeatedly."""
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[StreamColumn]) -> None:
         self.columns = list(columns)
         first = self.columns[0]
         self.rows = len(first.numbers if first.of is None else first.of)

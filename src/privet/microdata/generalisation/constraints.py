@@ -17,10 +17,10 @@ import numpy as np
 
 from privet.errors import Infeasible, InputError
 from privet.microdata.generalisation import kernels
-from privet.microdata.generalisation.kernels import Rules
+from privet.microdata.generalisation.kernels import GroupRules
 from privet.microdata.linkage import about as meant
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.incremental import Asked, Minima
+from privet.microdata.skyline.incremental import Minima, Requirement
 from privet.microdata.suppression.loops import Ints
 from privet.policy import Measure, Promise
 from privet.table import Table, require_columns
@@ -32,7 +32,7 @@ from privet.values.farey import most
 
 
 @dataclass(frozen=True)
-class Rule:
+class GroupConstraint:
     """A promise in terms of groups."""
 
     promise: Promise | Measure
@@ -44,7 +44,7 @@ class Rule:
     """l, k and m; a linker knows (0, 0, 0)."""
     limit: Ceiling
 
-    def within(self, values: int, people: int) -> Rule:
+    def within(self, values: int, people: int) -> GroupConstraint:
         """The same of a column with so many values: nobody knows more people."""
         l, k, m = self.point
         assert isinstance(l, int)
@@ -59,14 +59,14 @@ class Rule:
         return tuple(c for c in found if c is not None)
 
 
-def rules_of(promises: Sequence[Promise], table: Table) -> list[Rule]:
+def rules_of(promises: Sequence[Promise], table: Table) -> list[GroupConstraint]:
     """What linkers and insiders must not learn; other adversaries see no groups."""
     return [
         _rule(p, table) for p in promises if isinstance(p.against, Linker | Insider)
     ]
 
 
-def _rule(promise: Promise, table: Table) -> Rule:
+def _rule(promise: Promise, table: Table) -> GroupConstraint:
     column, values = meant(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
     roles = table.roles
@@ -81,7 +81,9 @@ def _rule(promise: Promise, table: Table) -> Rule:
             "A promise about groups must be limited by at_most or below; "
             f"got {promise.limit!r}."
         )
-    return Rule(promise, column, values, _point(promise, table), promise.limit)
+    return GroupConstraint(
+        promise, column, values, _point(promise, table), promise.limit
+    )
 
 
 def _point(promise: Promise, table: Table) -> Point:
@@ -106,7 +108,7 @@ def _point(promise: Promise, table: Table) -> Point:
 
 
 @dataclass(frozen=True)
-class Steering:
+class MeasureConstraint:
     """A measure that every group must keep."""
 
     measure: Measure
@@ -116,10 +118,10 @@ class Steering:
     """Whether groups with these histograms, one line each, do."""
 
 
-class Judge:
+class Constraints:
     """Every promise and steering measure, and how close the release is to them."""
 
-    steering: Sequence[tuple[int, Steering]] = ()
+    steering: Sequence[tuple[int, MeasureConstraint]] = ()
     """Measures that are scored, and the protected column they look at."""
     most_groups: int | None = None
     """How many groups there may be."""
@@ -129,7 +131,7 @@ class Judge:
 
     def __init__(
         self,
-        rules: Sequence[Rule],
+        rules: Sequence[GroupConstraint],
         least: int,
         domains: Sequence[Domain],
         columns: Sequence[int],
@@ -147,12 +149,14 @@ class Judge:
         self.rules = _compiled(self.alone, least, domains, columns, people)
         self.worst_found = np.tile(np.array([0, 1]), (len(self.alone), 1))
         self.minima: dict[int, Minima] = {}
-        self.apart: dict[int, list[Rule]] = {}
+        self.apart: dict[int, list[GroupConstraint]] = {}
         for rule in stated:
             if rule.point.m:
                 self.apart.setdefault(at[rule.column], []).append(rule)
         for j, several in self.apart.items():
-            asked = [Asked(r.point, r.limit, r.codes(domains[j])) for r in several]
+            asked = [
+                Requirement(r.point, r.limit, r.codes(domains[j])) for r in several
+            ]
             self.minima[j] = Minima.empty(asked, len(domains[j]))
 
     @property
@@ -290,12 +294,12 @@ def _holds(limit: Ceiling, belief: Fraction) -> bool:
 
 
 def _compiled(
-    rules: Sequence[Rule],
+    rules: Sequence[GroupConstraint],
     least: int,
     domains: Sequence[Domain],
     columns: Sequence[int],
     people: int,
-) -> Rules:
+) -> GroupRules:
     sizes = [len(d) for d in domains]
     offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     at = {d.name: j for j, d in enumerate(domains)}
@@ -306,7 +310,7 @@ def _compiled(
         codes = rule.codes(domains[of[i]])
         inside = slice(None) if codes is None else list(codes)
         mask[i, offset[of[i]] : offset[of[i] + 1]][inside] = True
-    return Rules(
+    return GroupRules(
         np.array(columns, dtype=np.int64),
         offset,
         least,

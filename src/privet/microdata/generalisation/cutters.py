@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from privet.microdata.generalisation import cutloops
-from privet.microdata.generalisation.domain_order import Shape
+from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
     NUMPY,
-    Aim,
+    BestSplits,
     Cells,
-    Cutter,
-    Rules,
-    Survey,
+    GroupRules,
+    SplitCriterion,
+    SplitKernels,
 )
 from privet.microdata.suppression.loops import Ints
 from privet.values.jit import all_of, numba
@@ -25,32 +25,32 @@ WORTH = 20_000
 """Tables with fewer cells are cut before numba is imported."""
 
 
-def cutter(cells: int) -> Cutter:
+def cutter(cells: int) -> SplitKernels:
     """The loops for a table with so many cells."""
     return NUMPY if cells < WORTH else compiled() or NUMPY
 
 
 @cache
-def compiled() -> Cutter | None:
+def compiled() -> SplitKernels | None:
     """The compiled loops; None without numba."""
     return None if numba() is None else wrapped("numba", all_of(cutloops))
 
 
-def wrapped(name: str, of: dict[str, Any] | None = None) -> Cutter:
+def wrapped(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
     """The loops one step at a time behind the same signatures."""
     loops = SimpleNamespace(**(of or vars(cutloops)))
 
     def do_survey(
-        cells: Cells, start: int, stop: int, shape: Shape, aim: Aim
-    ) -> Survey:
-        found = Survey.of(len(shape.kind))
+        cells: Cells, start: int, stop: int, shape: DomainArrays, aim: SplitCriterion
+    ) -> BestSplits:
+        found = BestSplits.of(len(shape.kind))
         loops.survey(
             cells, start, stop, *_plain(shape), *aim, *_scratch(shape, aim), *found
         )
         return found
 
     def do_tally(
-        cells: Cells, start: int, stop: int, column: int, cut: int, rules: Rules
+        cells: Cells, start: int, stop: int, column: int, cut: int, rules: GroupRules
     ) -> tuple[Ints, int]:
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
         left = loops.tally(
@@ -65,9 +65,9 @@ def wrapped(name: str, of: dict[str, Any] | None = None) -> Cutter:
         cells: Cells,
         start: int,
         stop: int,
-        shape: Shape,
-        aim: Aim,
-        rules: Rules,
+        shape: DomainArrays,
+        aim: SplitCriterion,
+        rules: GroupRules,
         worst: Ints,
     ) -> Ints:
         scratch = _scratch(shape, aim)
@@ -76,15 +76,15 @@ def wrapped(name: str, of: dict[str, Any] | None = None) -> Cutter:
         )
         return lines
 
-    return Cutter(name, do_survey, do_tally, do_part, do_finish)
+    return SplitKernels(name, do_survey, do_tally, do_part, do_finish)
 
 
-def _plain(shape: Shape) -> tuple[Any, ...]:
+def _plain(shape: DomainArrays) -> tuple[Any, ...]:
     """What the loops need of a shape."""
     return (shape.kind, shape.size, shape.at, shape.first, shape.nodes, shape.spread)
 
 
-def _scratch(shape: Shape, aim: Aim) -> tuple[Ints, Ints]:
+def _scratch(shape: DomainArrays, aim: SplitCriterion) -> tuple[Ints, Ints]:
     """Room for a histogram of each column, left empty, and for places that occur."""
     return _room(len(shape.kind), shape.at.shape[1], aim.classes)
 

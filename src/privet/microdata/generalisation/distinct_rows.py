@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.engine.duckdb.room import SHARE, memory_here, size_of
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
 from privet.microdata.suppression.loops import Floats, Ints
 from privet.table import Table
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 AT_ONCE = 2**15
 """Lines that are written column by column while they are in the processor's cache."""
@@ -31,7 +31,7 @@ MOST_PEOPLE = 2**31
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class DistinctRows:
     """Codes of some columns, and how many people have each combination."""
 
     domains: tuple[Domain, ...]
@@ -63,15 +63,15 @@ class Counted:
         return self.rows
 
 
-def counted(table: Table, columns: Sequence[str], run: Run) -> Counted:
+def counted(table: Table, columns: Sequence[str], run: Run) -> DistinctRows:
     """Count the combinations of some columns."""
-    tally = Tally(tuple(columns[:-1]), columns[-1])
+    tally = CountQuery(tuple(columns[:-1]), columns[-1])
     domains = table.domains(list(columns), run, before=[tally])
-    store = Store(len(columns) + 1, table.options)
+    store = RowStore(len(columns) + 1, table.options)
     for _, batch in table.count([tally], run):
         store.add(batch, columns)
     rows = store.rows()
-    found = Counted(tuple(domains[c] for c in columns), rows)
+    found = DistinctRows(tuple(domains[c] for c in columns), rows)
     check_people(found.people)
     return found
 
@@ -100,7 +100,7 @@ def most_bytes(options: Any) -> int:
     return (memory_here() if limit is None else size_of(limit)) // SHARE
 
 
-class Store:
+class RowStore:
     """Lines that are added block by block, in memory or in a file."""
 
     def __init__(self, width: int, options: Any) -> None:
@@ -111,7 +111,7 @@ class Store:
         self._file: IO[bytes] | None = None
         self._lines = 0
 
-    def add(self, batch: Grouped, columns: Sequence[str]) -> None:
+    def add(self, batch: EquivalenceClasses, columns: Sequence[str]) -> None:
         """Take the cells of some more groups."""
         if len(batch.n) and batch.n.max() >= MOST_PEOPLE:
             raise TooLarge(f"A table must have fewer than {MOST_PEOPLE:,} people.")

@@ -14,21 +14,31 @@ from typing import Any
 
 import numpy as np
 
-from privet.engine.protocol import Amount, Run
+from privet.engine.protocol import CountUnit, Run
 from privet.engine.remote.partitioned_counts import (
-    Held,
+    ColumnPair,
     Histogram,
-    Holding,
+    LeafResults,
     Lines,
-    Pair,
-    Tree,
-    Worked,
+    PartitionedCounts,
+    PartitionedEngine,
+    SplitTree,
 )
 from privet.errors import EngineError
 from privet.microdata.generalisation import cutters, kernels
-from privet.microdata.generalisation.distinct_rows import Counted, check_people, room
-from privet.microdata.generalisation.domain_order import Shape
-from privet.microdata.generalisation.kernels import Aim, Cells, Cutter, Rules, Survey
+from privet.microdata.generalisation.distinct_rows import (
+    DistinctRows,
+    check_people,
+    room,
+)
+from privet.microdata.generalisation.domain_order import DomainArrays
+from privet.microdata.generalisation.kernels import (
+    BestSplits,
+    Cells,
+    GroupRules,
+    SplitCriterion,
+    SplitKernels,
+)
 from privet.microdata.generalisation.mondrian import LINE
 from privet.microdata.suppression.loops import Floats, Ints
 from privet.table import Table
@@ -41,37 +51,41 @@ AT_ONCE = 1_000_000
 """Cells of a group that one machine of many cuts as far as it goes."""
 
 
-def handed(table: Table, columns: Sequence[str], run: Run) -> Handed | Counted | None:
+def handed(
+    table: Table, columns: Sequence[str], run: Run
+) -> DistributedRows | DistinctRows | None:
     """The combinations of some columns, where they are; here if they are few.
 
     None where there are no machines to keep them, or clearly no need.
     """
     engine = table.engine
-    if not isinstance(engine, Holding) or engine.rows(run) <= HERE:
+    if not isinstance(engine, PartitionedEngine) or engine.rows(run) <= HERE:
         return None
     domains = table.domains(list(columns), run)
-    amount = Amount(table.roles.unit, table.roles.weight)
+    amount = CountUnit(table.roles.unit, table.roles.weight)
     held = engine.hold(columns, amount, table.recodings, run)
     if held is None:
         return None
     check_people(held.people)
-    found = Handed(tuple(domains[c] for c in columns), held, run)
+    found = DistributedRows(tuple(domains[c] for c in columns), held, run)
     if held.lines > HERE:
         return found
     return found.brought(table.options)
 
 
-class Handed:
+class DistributedRows:
     """The distinct rows of a table, kept elsewhere."""
 
-    def __init__(self, domains: tuple[Domain, ...], held: Held, run: Run) -> None:
+    def __init__(
+        self, domains: tuple[Domain, ...], held: PartitionedCounts, run: Run
+    ) -> None:
         self.domains = domains
         self._held = held
         self._run = run
         self._leaves = _Leaves(held.lines)
         self._partners: tuple[int, ...] = (-1,)
-        self._seen: dict[int, dict[Pair, Histogram]] = {}
-        self._worked: list[Worked] = []
+        self._seen: dict[int, dict[ColumnPair, Histogram]] = {}
+        self._worked: list[LeafResults] = []
         self._told: dict[int, bytes] = {}
 
     def __len__(self) -> int:
@@ -84,7 +98,7 @@ class Handed:
 
     def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
         """People with each value of a column; of those with one value of another."""
-        pair = Pair(column, -1 if inside is None else inside[0])
+        pair = ColumnPair(column, -1 if inside is None else inside[0])
         found = self._held.count(None, [0], [pair], self._run)[0, pair]
         kept = slice(None) if inside is None else found.second == inside[1]
         size = len(self.domains[column])
@@ -92,11 +106,11 @@ class Handed:
         made = np.bincount(found.first[kept], weights=weights, minlength=size)
         return made.astype(np.float64)
 
-    def brought(self, options: Any) -> Counted:
+    def brought(self, options: Any) -> DistinctRows:
         """All cells, here."""
         rows = self._gathered(options)
         self.close()
-        return Counted(self.domains, rows)
+        return DistinctRows(self.domains, rows)
 
     def place(self, places: Sequence[Ints]) -> None:
         """Let places stand for the codes of the first columns."""
@@ -134,35 +148,40 @@ class Handed:
 
     # The loops ------------------------------------------------------------------------
 
-    def cutter(self, about: Sequence[int], target: int) -> Cutter:
+    def cutter(self, about: Sequence[int], target: int) -> SplitKernels:
         """The loops of Mondrian, on what the machines tell."""
         partners = [*about, *([target] if target >= 0 else [])]
         self._partners = tuple(dict.fromkeys(partners)) or (-1,)
-        return Cutter("handed", self.survey, self.tally, self.part, self.finish)
+        return SplitKernels("handed", self.survey, self.tally, self.part, self.finish)
 
-    def _histograms(self, leaf: int) -> dict[Pair, Histogram]:
+    def _histograms(self, leaf: int) -> dict[ColumnPair, Histogram]:
         """What is known of a leaf; asked for together with that of others as large."""
         if leaf not in self._seen:
             spans = self._leaves.open()
             fresh = [i for i in spans if i not in self._seen and _large(*spans[i])]
             wanted = sorted({leaf, *fresh})
             known = range(len(self._held.meant.places))
-            pairs = [Pair(d, j) for d in known for j in self._partners]
+            pairs = [ColumnPair(d, j) for d in known for j in self._partners]
             found = self._held.count(self._leaves.tree(), wanted, pairs, self._run)
             for i in wanted:
                 self._seen[i] = {p: found[i, p] for p in pairs}
         return self._seen[leaf]
 
     def survey(
-        self, _cells: Any, start: int, stop: int, shape: Shape, aim: Aim
-    ) -> Survey:
+        self,
+        _cells: Any,
+        start: int,
+        stop: int,
+        shape: DomainArrays,
+        aim: SplitCriterion,
+    ) -> BestSplits:
         """See `privet.publishers.cutting.survey`: cells with one column each do."""
         leaf = self._leaves.at(start, stop)
         columns, width = len(shape.kind), len(self.domains) + 1
-        found = Survey.of(columns)
+        found = BestSplits.of(columns)
         partner = aim.target if aim.target >= 0 else self._partners[0]
         for d in range(columns):
-            seen = self._histograms(leaf)[Pair(d, partner)]
+            seen = self._histograms(leaf)[ColumnPair(d, partner)]
             cells = np.zeros((len(seen.n), width), dtype=np.int64)
             cells[:, d], cells[:, -1] = seen.first, seen.n
             if aim.target >= 0:
@@ -173,22 +192,28 @@ class Handed:
         return found
 
     def tally(
-        self, _cells: Any, start: int, stop: int, column: int, cut: int, rules: Rules
+        self,
+        _cells: Any,
+        start: int,
+        stop: int,
+        column: int,
+        cut: int,
+        rules: GroupRules,
     ) -> tuple[Ints, int]:
         """See `privet.publishers.cutting.tally`."""
         seen = self._histograms(self._leaves.at(start, stop))
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
         for j, c in enumerate(rules.about.tolist()):
-            own = seen[Pair(column, c)]
+            own = seen[ColumnPair(column, c)]
             right = (own.first > cut).astype(np.int64)
             np.add.at(hist, (right, rules.offset[j] + own.second), own.n)
-        any_ = seen[Pair(column, self._partners[0])]
+        any_ = seen[ColumnPair(column, self._partners[0])]
         return hist, int(any_.n[any_.first <= cut].sum())
 
     def part(self, _cells: Any, start: int, stop: int, column: int, cut: int) -> int:
         """See `privet.publishers.cutting.part`: no row is moved before all are."""
         leaf = self._leaves.at(start, stop)
-        own = self._histograms(leaf)[Pair(column, self._partners[0])]
+        own = self._histograms(leaf)[ColumnPair(column, self._partners[0])]
         left = int(own.lines[own.first <= cut].sum())
         self._leaves.cut(leaf, column, cut, start + left)
         del self._seen[leaf]
@@ -199,9 +224,9 @@ class Handed:
         _cells: Any,
         start: int,
         stop: int,
-        shape: Shape,
-        aim: Aim,
-        rules: Rules,
+        shape: DomainArrays,
+        aim: SplitCriterion,
+        rules: GroupRules,
         worst: Ints,
     ) -> Ints:
         """See `privet.publishers.cutting.finish`; all small groups at once."""
@@ -231,9 +256,9 @@ def _large(start: int, stop: int) -> bool:
 class Finish:
     """Cut one group as far as it goes, on the machine that has it."""
 
-    shape: Shape
-    aim: Aim
-    rules: Rules
+    shape: DomainArrays
+    aim: SplitCriterion
+    rules: GroupRules
 
     def __call__(self, lines: Lines) -> bytes:
         """The surest belief of each rule, and the tree of cuts."""
@@ -260,8 +285,10 @@ class _Leaves:
         """Where each leaf begins and ends."""
         return {i: s for i, s in enumerate(self._span) if self._column[i] < 0}
 
-    def tree(self) -> Tree:
-        return Tree(np.array(self._column), np.array(self._cut), np.array(self._left))
+    def tree(self) -> SplitTree:
+        return SplitTree(
+            np.array(self._column), np.array(self._cut), np.array(self._left)
+        )
 
     def cut(self, leaf: int, column: int, cut: int, middle: int) -> None:
         start, stop = self._span[leaf]

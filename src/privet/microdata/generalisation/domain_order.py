@@ -39,7 +39,7 @@ RANGES = (*NUMBERS, "date", "datetime")
 
 
 @dataclass(frozen=True, eq=False)
-class Attribute:
+class OrderedDomain:
     """A quasi-identifying column."""
 
     domain: Domain
@@ -101,7 +101,7 @@ def _unnamed(values: Sequence[str]) -> str:
     return " A missing value has no name to be hidden." if "" in values else ""
 
 
-def hiding(attribute: Attribute, values: Sequence[str]) -> Attribute:
+def hiding(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomain:
     """The same column, some of whose values are never named."""
     codes = [attribute.domain.code(v) for v in values]
     if never := codes.count(None):
@@ -115,14 +115,14 @@ def hiding(attribute: Attribute, values: Sequence[str]) -> Attribute:
     )
 
 
-def ordered(domain: Domain) -> Attribute:
+def ordered(domain: Domain) -> OrderedDomain:
     """Numbers, dates, or texts whose order means something: in the engine's order."""
     size = len(domain)
     place = np.arange(size)
-    return Attribute(domain, ORDERED, place, _between(domain), _no_nodes(size))
+    return OrderedDomain(domain, ORDERED, place, _between(domain), _no_nodes(size))
 
 
-def listed(domain: Domain, order: Sequence[str]) -> Attribute:
+def listed(domain: Domain, order: Sequence[str]) -> OrderedDomain:
     """Values in an order that is given; missing comes first."""
     rank = {value: i + 1 for i, value in enumerate(order)}
     rank_of = [0 if v is None else rank.get(v, -1) for v in domain.labels]
@@ -134,17 +134,17 @@ def listed(domain: Domain, order: Sequence[str]) -> Attribute:
     place = _ranks(np.array(rank_of))
     size = len(domain)
     steps = np.arange(size) / max(size - 1, 1)
-    return Attribute(domain, ORDERED, place, steps, _no_nodes(size))
+    return OrderedDomain(domain, ORDERED, place, steps, _no_nodes(size))
 
 
-def flat(domain: Domain, first: Floats) -> Attribute:
+def flat(domain: Domain, first: Floats) -> OrderedDomain:
     """Categories: those with the highest numbers first, equal ones by their code."""
     place = _ranks(-first)
     size = len(domain)
-    return Attribute(domain, FLAT, place, np.zeros(size), _no_nodes(size))
+    return OrderedDomain(domain, FLAT, place, np.zeros(size), _no_nodes(size))
 
 
-def tree(domain: Domain, hierarchy: Hierarchy) -> Attribute:
+def tree(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     """Categories below a hierarchy, in the order of its lines; missing comes last."""
     hierarchy.require(domain.labels, domain.name)
     line = {value: i for i, value in enumerate(hierarchy.levels)}
@@ -162,7 +162,7 @@ def tree(domain: Domain, hierarchy: Hierarchy) -> Attribute:
     place[order] = np.arange(len(domain))
     nodes = np.ascontiguousarray(ids[:, order], dtype=np.int32)
     names = tuple(tuple(p[0] for p in level) for level in first)
-    return Attribute(domain, TREE, place, np.zeros(len(domain)), nodes, names)
+    return OrderedDomain(domain, TREE, place, np.zeros(len(domain)), nodes, names)
 
 
 def _path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
@@ -220,7 +220,7 @@ def _seconds(when: datetime) -> float:
     return day + when.hour * 3600 + when.minute * 60 + when.second
 
 
-class Shape(NamedTuple):
+class DomainArrays(NamedTuple):
     """All attributes in arrays, as the loops want them."""
 
     kind: Ints
@@ -239,7 +239,7 @@ class Shape(NamedTuple):
     """How many values each of those nodes has."""
 
 
-def shape(attributes: Sequence[Attribute]) -> Shape:
+def shape(attributes: Sequence[OrderedDomain]) -> DomainArrays:
     """Attributes in arrays."""
     longest = max((len(a) for a in attributes), default=1)
     at = np.zeros((len(attributes), longest))
@@ -256,7 +256,7 @@ def shape(attributes: Sequence[Attribute]) -> Shape:
             spread[row, : len(a)] = np.bincount(above)[above]
     kind = np.array([a.kind for a in attributes], dtype=np.int64)
     size = np.array([len(a) for a in attributes], dtype=np.int64)
-    return Shape(kind, size, at, first, levels, nodes, spread)
+    return DomainArrays(kind, size, at, first, levels, nodes, spread)
 
 
 def spelled(value: str) -> str:

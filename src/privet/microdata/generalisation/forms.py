@@ -16,15 +16,15 @@ import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Relabel
-from privet.engine.sources.streams import Column, Stream
+from privet.engine.sources.streams import Stream, StreamColumn
 from privet.errors import InputError
-from privet.microdata.generalisation.domain_order import TREE, Attribute
+from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.summing import summed
 from privet.microdata.generalised_values import GRAMMAR, Partition
 from privet.microdata.suppression.loops import Ints
 from privet.release.manifest import NOT_PROMISED_OF_GROUPS
-from privet.table import Shown, Table, open_table
+from privet.table import ReleasedAs, Table, open_table
 from privet.values.contingency import Domain
 from privet.values.schema import Roles
 
@@ -62,7 +62,7 @@ class File:
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
+class GroupedForm:
     """A partition in one of its forms."""
 
     partition: Partition
@@ -130,18 +130,18 @@ class Grouped:
         }
 
 
-def _shown_as(attribute: Attribute) -> str:
+def _shown_as(attribute: OrderedDomain) -> str:
     if attribute.kind == TREE:
         return "levels"
     return "ranges" if attribute.as_ranges else "sets"
 
 
-def in_form(partition: Partition, table: Table, form: str) -> Grouped:
+def in_form(partition: Partition, table: Table, form: str) -> GroupedForm:
     """The tables that show a partition of a table."""
     shapes = {GENERALISED: _generalised, BUCKETS: _buckets}
     kinds = {a.name: a.domain.kind for a in partition.attributes}
     files, coarse = shapes[form](partition, table)
-    return Grouped(partition, form, files, kinds, coarse)
+    return GroupedForm(partition, form, files, kinds, coarse)
 
 
 def _generalised(
@@ -156,12 +156,12 @@ def _generalised(
         exactly = set(labels.texts) <= set(domain.labels)
         kind = domain.kind if exactly else "text"
         of = labels.of.astype(_narrow(len(labels.texts)))
-        columns[name] = Column(name, labels.texts, of, group, kind)
+        columns[name] = StreamColumn(name, labels.texts, of, group, kind)
         coarse += [] if exactly else [name]
     for domain, code in zip(partition.others, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
-    shown = Shown(roles.quasi, roles.quasi)
+    shown = ReleasedAs(roles.quasi, roles.quasi)
     file = _file("table", columns, n, roles, table, shown)
     return (file,), tuple(coarse)
 
@@ -177,7 +177,7 @@ def _buckets(
     kept = [d for d in partition.others if d.name not in roles.sensitive]
     group, codes, n = summed(partition, [*range(known), *(of[d.name] for d in kept)])
     numbers = [str(g + 1) for g in range(len(partition))]
-    columns = {name: Column(name, numbers, group, kind="integer")}
+    columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for attribute, place in zip(partition.attributes, codes, strict=False):
         domain = attribute.domain
         columns[domain.name] = _as_it_is(domain, attribute.codes[place])
@@ -189,11 +189,11 @@ def _buckets(
     )
     secret = [d for d in partition.others if d.name in roles.sensitive]
     group, codes, n = summed(partition, [of[d.name] for d in secret])
-    columns = {name: Column(name, numbers, group, kind="integer")}
+    columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)
     judged = Roles(quasi=(name,), sensitive=roles.sensitive)
-    shown = Shown(tuple(_quasi(table)), (name,))
+    shown = ReleasedAs(tuple(_quasi(table)), (name,))
     values = _file(VALUES, columns, n, judged, table, shown, counted="count")
     return (people, values), ()
 
@@ -206,13 +206,13 @@ def _released(roles: Roles) -> Roles:
     return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
 
 
-def _as_it_is(domain: Domain, code: Ints) -> Column:
+def _as_it_is(domain: Domain, code: Ints) -> StreamColumn:
     """A column that shows its values; those that nobody has any more are left out."""
     used = np.zeros(len(domain), dtype=bool)
     used[code] = True
     texts = [domain[int(c)] for c in np.flatnonzero(used)]
     number = (np.cumsum(used) - 1).astype(_narrow(len(texts)))
-    return Column(domain.name, texts, number[code], kind=domain.kind)
+    return StreamColumn(domain.name, texts, number[code], kind=domain.kind)
 
 
 def _narrow(values: int) -> type[np.signedinteger[Any]]:
@@ -224,11 +224,11 @@ def _narrow(values: int) -> type[np.signedinteger[Any]]:
 
 def _file(
     stem: str,
-    columns: Mapping[str, Column],
+    columns: Mapping[str, StreamColumn],
     n: Ints,
     roles: Roles,
     table: Table,
-    shown: Shown | None,
+    shown: ReleasedAs | None,
     counted: str = "",
 ) -> File:
     """A table of rows and how often each is written, in the source's order."""
@@ -238,7 +238,7 @@ def _file(
     names = [c for c in columns if c not in table.schema.names]
     names += [c for c in table.schema.names if c in columns]
     stream = Stream(
-        [*(columns[c] for c in names), Column(times, (), n.astype(np.int64))]
+        [*(columns[c] for c in names), StreamColumn(times, (), n.astype(np.int64))]
     )
     options = {k: v for k, v in table.options.items() if k != "where"}
     opened = open_table(
@@ -261,7 +261,7 @@ def _new_name(name: str, taken: Sequence[str]) -> str:
 
 
 @contextmanager
-def closing(grouped: Grouped) -> Iterator[None]:
+def closing(grouped: GroupedForm) -> Iterator[None]:
     """Let go of the tables if something goes wrong."""
     try:
         yield

@@ -14,15 +14,15 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from privet.microdata.generalisation.constraints import Judge, Trial
-from privet.microdata.generalisation.domain_order import Attribute, shape
-from privet.microdata.generalisation.kernels import Aim, Cells, survey
-from privet.microdata.generalisation.mondrian import Step
+from privet.microdata.generalisation.constraints import Constraints, Trial
+from privet.microdata.generalisation.domain_order import OrderedDomain, shape
+from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
+from privet.microdata.generalisation.mondrian import SplitStep
 from privet.microdata.suppression.loops import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Everywhere:
+class GlobalSplit:
     """A cut of one column in all groups."""
 
     column: int
@@ -44,11 +44,15 @@ class Everywhere:
         return f"cutting {self.name} everywhere"
 
 
-class Recoding:
+class RecodingState:
     """Everybody in one group at first; see `privet.release.refine`."""
 
     def __init__(
-        self, cells: Cells, attributes: list[Attribute], aim: Aim, judge: Judge
+        self,
+        cells: Cells,
+        attributes: list[OrderedDomain],
+        aim: SplitCriterion,
+        judge: Constraints,
     ) -> None:
         self.cells = cells
         self.attributes = attributes
@@ -81,7 +85,9 @@ class Recoding:
         low, high = np.searchsorted(margin[:, 0], [start, stop])
         if high - low < 2:
             return
-        aim = Aim(1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs)
+        aim = SplitCriterion(
+            1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs
+        )
         one = shape([self.attributes[d]])
         seen = survey(margin, int(low), int(high), one, aim)
         if seen.cut[0] < 0:
@@ -91,7 +97,7 @@ class Recoding:
         entry = (-float(worth), d, start, int(seen.cut[0]), stop)
         heappush(self._pending, entry)
 
-    def best(self) -> Everywhere | None:
+    def best(self) -> GlobalSplit | None:
         """The best cut that leaves the whole release safe."""
         while self._pending:
             _, d, start, cut, stop = self._pending[0]
@@ -101,7 +107,7 @@ class Recoding:
             heappop(self._pending)
         return None
 
-    def _try(self, d: int, start: int, cut: int, stop: int) -> Everywhere | None:
+    def _try(self, d: int, start: int, cut: int, stop: int) -> GlobalSplit | None:
         place = self.cells[:, d]
         inside = np.flatnonzero((place >= start) & (place < stop))
         right = (place[inside] > cut).astype(np.int64)
@@ -122,7 +128,7 @@ class Recoding:
         if trial is None:
             return None
         name = self.attributes[d].name
-        return Everywhere(d, start, cut, stop, split, trial, name)
+        return GlobalSplit(d, start, cut, stop, split, trial, name)
 
     def _histograms(self, part: Ints, rows: Ints | slice, parts: int) -> Ints:
         """The protected values of each part."""
@@ -134,7 +140,7 @@ class Recoding:
             np.add.at(hist, (part, code), self.people[rows])
         return hist
 
-    def apply(self, move: Everywhere) -> Step:
+    def apply(self, move: GlobalSplit) -> SplitStep:
         """Cut a column in all groups."""
         place = self.cells[:, move.column]
         number = np.full(self.groups, -1)
@@ -149,7 +155,7 @@ class Recoding:
         self.groups += len(move.groups)
         self._await(move.column, move.start, move.cut + 1)
         self._await(move.column, move.cut + 1, move.stop)
-        return Step(move.name, int(self.people.sum()), self.groups)
+        return SplitStep(move.name, int(self.people.sum()), self.groups)
 
     def worst(self) -> Fraction:
         """The highest belief of any promise."""

@@ -14,7 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.generalisation.domain_order import FLAT, ORDERED, TREE, Shape
+from privet.microdata.generalisation.domain_order import (
+    FLAT,
+    ORDERED,
+    TREE,
+    DomainArrays,
+)
 from privet.microdata.suppression.loops import Flags, Floats, Ints
 
 LOGS = 2**20
@@ -25,7 +30,7 @@ Cells = NDArray[Any]
 of the others, and last how many people have the row."""
 
 
-class Aim(NamedTuple):
+class SplitCriterion(NamedTuple):
     """What a good cut is: an even one, or one that tells about the target."""
 
     target: int
@@ -36,7 +41,7 @@ class Aim(NamedTuple):
     """Logarithms to base 2."""
 
 
-class Rules(NamedTuple):
+class GroupRules(NamedTuple):
     """What every group must keep by itself."""
 
     about: Ints
@@ -59,15 +64,15 @@ class Rules(NamedTuple):
     """Which values matter, one line per rule."""
 
 
-def aim(target: int, classes: int) -> Aim:
+def aim(target: int, classes: int) -> SplitCriterion:
     """Even cuts, or informative ones."""
     logs = np.zeros(1)
     if target >= 0:
         logs = np.log2(np.maximum(np.arange(LOGS, dtype=np.float64), 1))
-    return Aim(target, max(classes, 1), logs)
+    return SplitCriterion(target, max(classes, 1), logs)
 
 
-class Survey(NamedTuple):
+class BestSplits(NamedTuple):
     """The best cut of each column of a group."""
 
     cut: Ints
@@ -80,7 +85,7 @@ class Survey(NamedTuple):
     """What the cut tells about the target, in bits times people."""
 
     @classmethod
-    def of(cls, columns: int) -> Survey:
+    def of(cls, columns: int) -> BestSplits:
         """Nothing to cut yet."""
         none = np.full(columns, -1, dtype=np.int64)
         return cls(none, np.zeros_like(none), np.zeros(columns), np.zeros(columns))
@@ -100,14 +105,16 @@ class Survey(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Cutter:
+class SplitKernels:
     """The loops, by one of the ways to run them."""
 
     name: str
-    survey: Callable[[Cells, int, int, Shape, Aim], Survey]
-    tally: Callable[[Cells, int, int, int, int, Rules], tuple[Ints, int]]
+    survey: Callable[[Cells, int, int, DomainArrays, SplitCriterion], BestSplits]
+    tally: Callable[[Cells, int, int, int, int, GroupRules], tuple[Ints, int]]
     part: Callable[[Cells, int, int, int, int], int]
-    finish: Callable[[Cells, int, int, Shape, Aim, Rules, Ints], Ints]
+    finish: Callable[
+        [Cells, int, int, DomainArrays, SplitCriterion, GroupRules, Ints], Ints
+    ]
 
 
 # numpy ------------------------------------------------------------------------------
@@ -121,18 +128,25 @@ def times_log(n: Ints, logs: Floats) -> Floats:
     return np.asarray(n * (shift + logs[n >> shift]))
 
 
-def survey(cells: Cells, start: int, stop: int, shape: Shape, aim: Aim) -> Survey:
+def survey(
+    cells: Cells, start: int, stop: int, shape: DomainArrays, aim: SplitCriterion
+) -> BestSplits:
     """Look at every column of a group: its best cut, width and gain."""
     rows, n = cells[start:stop], _people(cells[start:stop])
     columns = len(shape.kind)
-    found = Survey.of(columns)
+    found = BestSplits.of(columns)
     for d in range(columns):
         _survey_column(found, d, rows, n, shape, aim)
     return found
 
 
 def _survey_column(
-    found: Survey, d: int, rows: NDArray[Any], n: Ints, shape: Shape, aim: Aim
+    found: BestSplits,
+    d: int,
+    rows: NDArray[Any],
+    n: Ints,
+    shape: DomainArrays,
+    aim: SplitCriterion,
 ) -> None:
     classes = rows[:, aim.target].astype(np.int64) if aim.target >= 0 else 0
     key = rows[:, d].astype(np.int64) * aim.classes + classes
@@ -160,7 +174,7 @@ def _survey_column(
         found.width[d] = (values - 1) / (shape.size[d] - 1)
 
 
-def _starts(places: Ints, d: int, shape: Shape) -> tuple[Flags, int]:
+def _starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
     """Where a child of the lowest common node begins; how many values they have."""
     if shape.kind[d] in (ORDERED, FLAT):
         return np.ones(len(places), dtype=bool), len(places)
@@ -189,7 +203,7 @@ def _worth(left: Ints, whole: Ints, logs: Floats) -> Floats:
 
 
 def tally(
-    cells: Cells, start: int, stop: int, column: int, cut: int, rules: Rules
+    cells: Cells, start: int, stop: int, column: int, cut: int, rules: GroupRules
 ) -> tuple[Ints, int]:
     """The protected values on both sides of a cut, and how many people are left."""
     rows, n = cells[start:stop], _people(cells[start:stop])
@@ -218,7 +232,7 @@ def _people(rows: Cells) -> Ints:
     return rows[:, -1].astype(np.int64)
 
 
-def allowed(hist: Ints, totals: Ints, rules: Rules, found: Ints) -> bool:
+def allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
     """Whether both sides of a cut keep every rule that looks at one group alone."""
     if totals.min() < rules.least:
         return False
@@ -253,9 +267,9 @@ def finish(
     cells: Cells,
     start: int,
     stop: int,
-    shape: Shape,
-    aim: Aim,
-    rules: Rules,
+    shape: DomainArrays,
+    aim: SplitCriterion,
+    rules: GroupRules,
     worst: Ints,
 ) -> Ints:
     """Cut a group until no cut is allowed; see `privet.publishers.cutloops.finish`."""
@@ -294,4 +308,4 @@ def keep_worst(worst: Ints, found: Ints) -> None:
                 worst[r] = a, whole
 
 
-NUMPY = Cutter("numpy", survey, tally, part, finish)
+NUMPY = SplitKernels("numpy", survey, tally, part, finish)

@@ -15,9 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from privet.microdata.generalisation.constraints import Judge, Trial
-from privet.microdata.generalisation.domain_order import Shape
-from privet.microdata.generalisation.kernels import Aim, Cutter, Survey
+from privet.microdata.generalisation.constraints import Constraints, Trial
+from privet.microdata.generalisation.domain_order import DomainArrays
+from privet.microdata.generalisation.kernels import (
+    BestSplits,
+    SplitCriterion,
+    SplitKernels,
+)
 from privet.microdata.suppression.loops import Ints
 
 AT_ONCE = 200_000
@@ -29,7 +33,7 @@ START, STOP, COLUMN, CUT, LEFT, PEOPLE = range(LINE)
 
 
 @dataclass(frozen=True, eq=False)
-class Move:
+class Split:
     """A group to split, or to split as far as it goes."""
 
     line: int
@@ -50,7 +54,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Step:
+class SplitStep:
     """A move that was made; it tells no values."""
 
     column: str
@@ -65,16 +69,16 @@ class Step:
         return {"column": self.column, "people": self.people, "groups": self.groups}
 
 
-class Grouping:
+class MondrianState:
     """Everybody in one group at first; see `privet.release.refine`."""
 
     def __init__(
         self,
         cells: Any,
-        shape: Shape,
-        aim: Aim,
-        judge: Judge,
-        cutter: Cutter,
+        shape: DomainArrays,
+        aim: SplitCriterion,
+        judge: Constraints,
+        cutter: SplitKernels,
         names: tuple[str, ...],
         at_once: int | None = None,
     ) -> None:
@@ -92,7 +96,7 @@ class Grouping:
         self._lines = np.empty((64, LINE), dtype=np.int64)
         self._used = 0
         self._add([[0, len(cells), -1, 0, 0, people]])
-        self._pending: list[tuple[float, int, Survey | None]] = []
+        self._pending: list[tuple[float, int, BestSplits | None]] = []
         self._await(0)
 
     @property
@@ -127,17 +131,17 @@ class Grouping:
         start, stop = self.tree[line, :2].tolist()
         return self.judge.is_local and stop - start <= self._most
 
-    def best(self) -> Move | None:
+    def best(self) -> Split | None:
         """The most blurred group that may be split, by its widest column."""
         while self._pending:
             _, line, survey = self._pending[0]
-            move = Move(line) if survey is None else self._try(line, survey)
+            move = Split(line) if survey is None else self._try(line, survey)
             if move is not None:
                 return move
             heappop(self._pending)
         return None
 
-    def _try(self, line: int, survey: Survey) -> Move | None:
+    def _try(self, line: int, survey: BestSplits) -> Split | None:
         start, stop, *_, people = self.tree[line].tolist()
         for d in survey.order():
             cut, left = int(survey.cut[d]), int(survey.left[d])
@@ -148,10 +152,10 @@ class Grouping:
             )
             trial = self.judge.trial(hist, left, people)
             if trial is not None:
-                return Move(line, d, cut, left, trial, self.names[d])
+                return Split(line, d, cut, left, trial, self.names[d])
         return None
 
-    def apply(self, move: Move) -> Step:
+    def apply(self, move: Split) -> SplitStep:
         """Split a group."""
         start, stop, *_, people = self.tree[move.line].tolist()
         if move.trial is None:
@@ -169,9 +173,9 @@ class Grouping:
         heappop(self._pending)
         self._await(first)
         self._await(first + 1)
-        return Step(move.name, people, 2)
+        return SplitStep(move.name, people, 2)
 
-    def _finish(self, line: int) -> Step:
+    def _finish(self, line: int) -> SplitStep:
         start, stop, *_, people = self.tree[line].tolist()
         worst = self.judge.worst_found.copy()
         below = self.cutter.finish(
@@ -184,7 +188,7 @@ class Grouping:
         self._add(below[1:])
         self.tree[line] = below[0]  # last: stopped before, the group is whole
         heappop(self._pending)
-        return Step("", people, int((~split).sum()))
+        return SplitStep("", people, int((~split).sum()))
 
     def worst(self) -> Fraction:
         """The highest belief of any promise."""

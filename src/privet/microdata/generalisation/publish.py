@@ -19,20 +19,24 @@ from privet.microdata.generalisation import (
     domain_order,
     kernels,
 )
-from privet.microdata.generalisation.constraints import Judge, Rule, rules_of
-from privet.microdata.generalisation.distinct_rows import Counted, counted
-from privet.microdata.generalisation.distributed_rows import Handed, handed
-from privet.microdata.generalisation.domain_order import RANGES, Attribute, Floats
+from privet.microdata.generalisation.constraints import (
+    Constraints,
+    GroupConstraint,
+    rules_of,
+)
+from privet.microdata.generalisation.distinct_rows import DistinctRows, counted
+from privet.microdata.generalisation.distributed_rows import DistributedRows, handed
+from privet.microdata.generalisation.domain_order import RANGES, Floats, OrderedDomain
 from privet.microdata.generalisation.forms import BUCKETS, FORMS, GENERALISED
-from privet.microdata.generalisation.global_recoding import Recoding
-from privet.microdata.generalisation.mondrian import LINE, Grouping, Step
-from privet.microdata.generalisation.steering import Asked, asked, most_of
+from privet.microdata.generalisation.global_recoding import RecodingState
+from privet.microdata.generalisation.mondrian import LINE, MondrianState, SplitStep
+from privet.microdata.generalisation.steering import MeasureConstraints, asked, most_of
 from privet.microdata.generalised_values import Partition
 from privet.policy import Measure, Promise
-from privet.release.refine import Refined, Watcher, refine
+from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.exact import Number, fraction
-from privet.values.frozen import Fixed
+from privet.values.frozen import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.values.schema import names
 
@@ -111,8 +115,8 @@ class Mondrian:
             )
         object.__setattr__(self, "utility", utility)
         object.__setattr__(self, "form", form)
-        object.__setattr__(self, "hierarchies", Fixed(trees))
-        object.__setattr__(self, "order", Fixed(orders))
+        object.__setattr__(self, "hierarchies", FrozenDict(trees))
+        object.__setattr__(self, "order", FrozenDict(orders))
         object.__setattr__(self, "same_cuts", bool(same_cuts))
         object.__setattr__(self, "suppress", share)
         hidden = {
@@ -122,7 +126,7 @@ class Mondrian:
             raise InputError(
                 "hide must be left out for buckets: they show known values as they are."
             )
-        object.__setattr__(self, "hide", Fixed(hidden))
+        object.__setattr__(self, "hide", FrozenDict(hidden))
 
     def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
         """With a policy's hierarchies for the columns that have none here."""
@@ -136,7 +140,7 @@ class Mondrian:
         promises: Sequence[Promise],
         measures: Sequence[Measure],
         run: Run,
-    ) -> Prepared:
+    ) -> MondrianProblem:
         """What must hold, and the counts of everything that is released."""
         self._check(table)
         wanted = asked(measures, table)
@@ -145,16 +149,16 @@ class Mondrian:
         self._check_about(about, table)
         columns = _columns(table, about)
         cells = handed(table, columns, run) or counted(table, columns, run)
-        return Prepared(rules, wanted, cells)
+        return MondrianProblem(rules, wanted, cells)
 
     def group(
         self,
         table: Table,
-        prepared: Prepared,
+        prepared: MondrianProblem,
         *,
         max_seconds: float | None = None,
         watcher: Watcher | None = None,
-    ) -> tuple[Partition, Refined[Step]]:
+    ) -> tuple[Partition, Refinement[SplitStep]]:
         """The groups, and how they were found; the counts are used up."""
         prepared = prepared.at_hand(self.same_cuts, table)
         cells = prepared.cells
@@ -162,8 +166,8 @@ class Mondrian:
         made = self._attributes(cells, quasi, table)
         cells.place([a.place for a in made])
         state = self._state(table, prepared, made)
-        refined: Refined[Step]
-        if isinstance(state, Recoding):
+        refined: Refinement[SplitStep]
+        if isinstance(state, RecodingState):
             refined = refine(state, max_seconds=max_seconds, watcher=watcher)
             tree, blocks = np.empty((0, LINE), dtype=np.int64), tuple(state.blocks)
         else:
@@ -205,9 +209,9 @@ class Mondrian:
     def _state(
         self,
         table: Table,
-        prepared: Prepared,
-        made: Sequence[Attribute],
-    ) -> Grouping | Recoding:
+        prepared: MondrianProblem,
+        made: Sequence[OrderedDomain],
+    ) -> MondrianState | RecodingState:
         cells = prepared.cells
         at = {d.name: j for j, d in enumerate(cells.domains)}
         judge = prepared.judge()
@@ -215,28 +219,30 @@ class Mondrian:
         classes = len(cells.domains[target]) if target >= 0 else 1
         aim = kernels.aim(target, classes)
         form, names = domain_order.shape(made), tuple(a.name for a in made)
-        if isinstance(cells, Handed):
+        if isinstance(cells, DistributedRows):
             cutter = cells.cutter(judge.rules.about.tolist(), target)
-            return Grouping(
+            return MondrianState(
                 cells, form, aim, judge, cutter, names, distributed_rows.AT_ONCE
             )
         if self.same_cuts:
-            return Recoding(cells.rows, list(made), aim, judge)
+            return RecodingState(cells.rows, list(made), aim, judge)
         cutter = cutters.cutter(len(cells.rows))
-        return Grouping(cells.rows, form, aim, judge, cutter, names)
+        return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
     # Columns ------------------------------------------------------------------------
 
     def _attributes(
-        self, cells: Counted | Handed, quasi: int, table: Table
-    ) -> list[Attribute]:
+        self, cells: DistinctRows | DistributedRows, quasi: int, table: Table
+    ) -> list[OrderedDomain]:
         made = [self._attribute(cells, d, table) for d in range(quasi)]
         return [
             domain_order.hiding(a, self.hide[a.name]) if a.name in self.hide else a
             for a in made
         ]
 
-    def _attribute(self, cells: Counted | Handed, d: int, table: Table) -> Attribute:
+    def _attribute(
+        self, cells: DistinctRows | DistributedRows, d: int, table: Table
+    ) -> OrderedDomain:
         domain = cells.domains[d]
         if domain.name in self.hierarchies:
             return domain_order.tree(domain, self.hierarchies[domain.name])
@@ -246,7 +252,9 @@ class Mondrian:
             return domain_order.ordered(domain)
         return domain_order.flat(domain, self._first(cells, d, table))
 
-    def _first(self, cells: Counted | Handed, d: int, table: Table) -> Floats:
+    def _first(
+        self, cells: DistinctRows | DistributedRows, d: int, table: Table
+    ) -> Floats:
         """Which categories stand first: frequent ones, or those of the main class.
 
         Even cuts then leave frequent values alone, which are shown as they are; cuts
@@ -281,28 +289,28 @@ class Mondrian:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class MondrianProblem:
     """What Mondrian starts from."""
 
-    rules: Sequence[Rule]
+    rules: Sequence[GroupConstraint]
     """What must hold."""
-    asked: Asked
+    asked: MeasureConstraints
     """What measures ask."""
-    cells: Counted | Handed
+    cells: DistinctRows | DistributedRows
     """The distinct rows, here or where they were counted."""
 
-    def at_hand(self, same_cuts: bool, table: Table) -> Prepared:
+    def at_hand(self, same_cuts: bool, table: Table) -> MondrianProblem:
         """With cells here, unless machines that keep them can cut them there.
 
         They cannot where a cut of one group changes what others may do.
         """
-        if not isinstance(self.cells, Handed):
+        if not isinstance(self.cells, DistributedRows):
             return self
         if self.judge().is_local and not same_cuts:
             return self
         return replace(self, cells=self.cells.brought(table.options))
 
-    def judge(self) -> Judge:
+    def judge(self) -> Constraints:
         """Every promise and measure that steers."""
         cells, steered = self.cells, self.asked.steered
         at = {d.name: j for j, d in enumerate(cells.domains)}
@@ -310,7 +318,7 @@ class Prepared:
         about = list(dict.fromkeys(columns))
         domains = [cells.domains[at[c]] for c in about]
         places = [at[c] for c in about]
-        judge = Judge(self.rules, self.asked.least, domains, places, cells.people)
+        judge = Constraints(self.rules, self.asked.least, domains, places, cells.people)
         judge.steering = [
             (
                 about.index(s.column),
@@ -327,7 +335,7 @@ class Prepared:
 
     def as_table(self, table: Table) -> Table:
         """The same table, counted from memory where the counts are there."""
-        if isinstance(self.cells, Handed):
+        if isinstance(self.cells, DistributedRows):
             return table
         rows = self.cells.rows
         if isinstance(rows, np.memmap):

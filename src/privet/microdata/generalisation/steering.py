@@ -15,7 +15,11 @@ from math import ceil, floor
 import numpy as np
 
 from privet.errors import InputError
-from privet.microdata.generalisation.constraints import Rule, Steering, never
+from privet.microdata.generalisation.constraints import (
+    GroupConstraint,
+    MeasureConstraint,
+    never,
+)
 from privet.microdata.privacy_models.audit import OVERALL, is_monotone
 from privet.microdata.privacy_models.models import Batch, scores
 from privet.microdata.skyline.closed_forms import Point
@@ -25,7 +29,7 @@ from privet.policy.measures import KINDS
 from privet.table import Table, require_columns
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped, Keys
+from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
 
 SIZES = ("k_anonymity", "alpha_k_anonymity", "prosecutor_risk")
 """Measures that ask for a number of people."""
@@ -35,31 +39,31 @@ LATER = ("journalist_risk",)
 
 
 @dataclass(frozen=True)
-class Steered:
+class ScoredMeasure:
     """A measure that is scored group by group."""
 
     measure: Measure
     column: str
 
-    def start(self, domain: Domain, everybody: Ints) -> Steering:
+    def start(self, domain: Domain, everybody: Ints) -> MeasureConstraint:
         """The measure for a column with these values."""
 
         def keeps(parts: Ints) -> bool:
             found = scores(self.measure, Batch(as_groups(parts, domain), everybody))
             return not bool(found.beyond.any())
 
-        return Steering(self.measure, self.column, keeps)
+        return MeasureConstraint(self.measure, self.column, keeps)
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasureConstraints:
     """What the measures of a policy ask of groups."""
 
     least: int
     """How many people every group must have."""
-    rules: tuple[Rule, ...]
+    rules: tuple[GroupConstraint, ...]
     """What is an insider's knowledge by another name."""
-    steered: tuple[Steered, ...]
+    steered: tuple[ScoredMeasure, ...]
     """What is scored group by group."""
     most_groups: Fraction | None
     """How many groups there may be, as a share of the people."""
@@ -67,14 +71,14 @@ class Asked:
     """How many people may be alone, as a share of the people."""
 
 
-def asked(measures: Sequence[Measure], table: Table) -> Asked:
+def asked(measures: Sequence[Measure], table: Table) -> MeasureConstraints:
     """Sort measures by how they are judged."""
     steering = [m for m in measures if is_monotone(m) and m.kind not in LATER]
-    return Asked(
+    return MeasureConstraints(
         max([1, *(_least(m) for m in steering if m.kind in SIZES)]),
         tuple(r for m in steering for r in _rules(m, table)),
         tuple(
-            Steered(m, _column(m, table))
+            ScoredMeasure(m, _column(m, table))
             for m in steering
             if KINDS[m.kind].sensitive and not _rules(m, table)
         ),
@@ -93,7 +97,7 @@ def _least(measure: Measure) -> int:
     return int(measure.level)
 
 
-def _rules(measure: Measure, table: Table) -> list[Rule]:
+def _rules(measure: Measure, table: Table) -> list[GroupConstraint]:
     """Chen, LeFevre, Ramakrishnan 2007: familiar measures as points."""
     level, kind = measure.level, measure.kind
     if kind == "alpha_k_anonymity" and level > 0:
@@ -105,7 +109,7 @@ def _rules(measure: Measure, table: Table) -> list[Rule]:
         point, limit = Point(int(level) - 2, 0, 0), Ceiling(below=share)
     else:
         return []
-    return [Rule(measure, _column(measure, table), None, point, limit)]
+    return [GroupConstraint(measure, _column(measure, table), None, point, limit)]
 
 
 def _column(measure: Measure, table: Table) -> str:
@@ -128,13 +132,13 @@ def most_of(share: Fraction | None, people: int) -> int | None:
     return None if share is None else floor(share * people)
 
 
-def as_groups(parts: Ints, domain: Domain) -> Grouped:
+def as_groups(parts: Ints, domain: Domain) -> EquivalenceClasses:
     """Histograms, one line each, as groups."""
     group, value = np.nonzero(parts)
     start = np.searchsorted(group, np.arange(len(parts) + 1))
     names = Domain("group", [str(i) for i in range(len(parts))])
-    keys = Keys.of([np.arange(len(parts))], [len(parts)], len(parts))
-    return Grouped(
+    keys = ClassKeys.of([np.arange(len(parts))], [len(parts)], len(parts))
+    return EquivalenceClasses(
         (names,),
         domain,
         keys,

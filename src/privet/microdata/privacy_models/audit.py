@@ -16,20 +16,20 @@ from math import prod
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import EmptyTable, InputError, NoAudit
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.privacy_models.missing_values import wildcards, without_missing
-from privet.microdata.privacy_models.models import Batch, Scores, scores
+from privet.microdata.privacy_models.models import Batch, GroupScores, scores
 from privet.microdata.privacy_models.population import sizes_in
 from privet.microdata.skyline.closed_forms import Ints
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST, KINDS
 from privet.table import Table, require_columns
 from privet.values.contingency import MOST_KEYS
-from privet.values.equivalence_classes import Grouped, Keys
+from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
 
 MONOTONE = frozenset(KINDS) - {"delta_disclosure"}
 """Measures that merging two groups never worsens."""
@@ -58,7 +58,7 @@ def is_monotone(measure: Measure) -> bool:
 
 
 @dataclass(frozen=True)
-class Extreme:
+class WorstGroup:
     """The worst group so far by one measure; ``|`` merges disjoint groups."""
 
     measure: Measure
@@ -74,7 +74,7 @@ class Extreme:
     matches: Fraction = Fraction(0)
     """Rows somebody gets right on average who matches all of them."""
 
-    def add(self, batch: Batch) -> Extreme:
+    def add(self, batch: Batch) -> WorstGroup:
         """With some more groups."""
         groups = batch.groups
         if not len(groups):
@@ -98,13 +98,13 @@ class Extreme:
         )
         return self | here
 
-    def _worst(self, found: Scores) -> int:
+    def _worst(self, found: GroupScores) -> int:
         worst = found.worst(self.smallest)
         if found.beyond[worst] or not found.beyond.any():
             return worst
         # Where the level depends on the value, the largest need not be beyond it.
         some = np.flatnonzero(found.beyond)
-        inner = Scores(found.part[some], found.whole[some], found.beyond[some])
+        inner = GroupScores(found.part[some], found.whole[some], found.beyond[some])
         return int(some[inner.worst(self.smallest)])
 
     @property
@@ -112,7 +112,7 @@ class Extreme:
         """Whether small numbers are bad."""
         return self.measure.sense == AT_LEAST
 
-    def __or__(self, other: Extreme) -> Extreme:
+    def __or__(self, other: WorstGroup) -> WorstGroup:
         if self.value is None or other.value is None:
             best = self if other.value is None else other
         else:
@@ -168,7 +168,7 @@ def judge(
     warn: Callable[[str], None],
 ) -> list[Finding]:
     """Measure the groups of all quasi columns."""
-    counting = _Counting(release, run)
+    counting = _GroupCounts(release, run)
     about = counting.columns(measures)
     found: dict[int, Finding] = {}
     for column in dict.fromkeys(about):
@@ -178,7 +178,7 @@ def judge(
     return [found[i] for i in range(len(measures))]
 
 
-class _Counting:
+class _GroupCounts:
     """Groups of a release, counted as often as there are sensitive columns."""
 
     def __init__(self, release: Table | Groups, run: Run) -> None:
@@ -220,9 +220,9 @@ class _Counting:
 
     def fold(self, measures: Sequence[Measure], about: str) -> list[Finding]:
         """Judge measures about one column from one count."""
-        folds = [Extreme(m) for m in measures]
+        folds = [WorstGroup(m) for m in measures]
         dropped = self._everybody_without_missing(measures, about)
-        kept: list[Grouped] = []
+        kept: list[EquivalenceClasses] = []
         everybody: Ints | None = None
         for tally, groups in self._count(about):
             if not tally.by and tally.about == about and everybody is None:
@@ -242,24 +242,24 @@ class _Counting:
             raise EmptyTable("A measure must have people; every row has a gap.")
         return [f.finding(self.quasi, self._release.counted) for f in folds]
 
-    def _count(self, about: str) -> Iterator[tuple[Tally, Grouped]]:
+    def _count(self, about: str) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
         by = tuple(c for c in self.quasi if c != about)
         if isinstance(self._release, Groups):
-            yield Tally((), about), self._release.everybody
-            yield Tally(("",), about), self._release.grouped
+            yield CountQuery((), about), self._release.everybody
+            yield CountQuery(("",), about), self._release.grouped
             return
         if about not in self.quasi:
-            tallies = [Tally((), about), Tally(by, about)]
+            tallies = [CountQuery((), about), CountQuery(by, about)]
             yield from self._release.count(tallies if by else tallies[:1], self._run)
             return
         # A group over all quasi columns is a value of one in a group of the rest.
-        for _, groups in self._release.count([Tally(by, about)], self._run):
-            yield Tally((*by, about), ""), _by_all(groups, self.quasi)
+        for _, groups in self._release.count([CountQuery(by, about)], self._run):
+            yield CountQuery((*by, about), ""), _by_all(groups, self.quasi)
 
     def _batch(
         self,
         measure: Measure,
-        groups: Grouped,
+        groups: EquivalenceClasses,
         everybody: Ints | None,
         dropped: Ints | None,
     ) -> Batch:
@@ -289,30 +289,32 @@ class _Counting:
         return total
 
 
-def _with_wildcards(fold: Extreme, kept: list[Grouped]) -> Extreme:
+def _with_wildcards(fold: WorstGroup, kept: list[EquivalenceClasses]) -> WorstGroup:
     if fold.measure.missing != "wildcard":
         return fold
     whole, alike = wildcards(kept)
     return fold.add(Batch(whole, None, alike))
 
 
-def _histogram(groups: Grouped) -> Ints:
+def _histogram(groups: EquivalenceClasses) -> Ints:
     counts = np.zeros(len(groups.about), dtype=np.int64)
     np.add.at(counts, groups.value, groups.n)
     return counts
 
 
-def _by_all(groups: Grouped, quasi: Sequence[str]) -> Grouped:
+def _by_all(groups: EquivalenceClasses, quasi: Sequence[str]) -> EquivalenceClasses:
     """Each (group, value) as a group of its own, in the order of the quasi columns."""
     domains = {d.name: d for d in (*groups.by, groups.about)}
     by = tuple(domains[c] for c in quasi)
     sizes = tuple(len(d) for d in by)
     whole = groups.keys.packed
     if tuple(domains) == tuple(quasi) and whole is not None and prod(sizes) < MOST_KEYS:
-        keys = Keys(sizes, whole[groups.group] * sizes[-1] + groups.value)
+        keys = ClassKeys(sizes, whole[groups.group] * sizes[-1] + groups.value)
     else:
         columns = [c[groups.group] for c in groups.keys.columns()]
         codes = dict(zip(domains, [*columns, groups.value], strict=True))
-        keys = Keys.of([codes[c] for c in quasi], sizes, len(groups.n))
+        keys = ClassKeys.of([codes[c] for c in quasi], sizes, len(groups.n))
     start = np.arange(len(groups.n) + 1)
-    return Grouped(by, groups.about, keys, groups.n, start, groups.value, groups.n)
+    return EquivalenceClasses(
+        by, groups.about, keys, groups.n, start, groups.value, groups.n
+    )

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from privet.errors import TooLarge
 from privet.microdata.skyline.closed_forms import Ints
 from privet.values.contingency import Codes, packed
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 MOST_GROUPS = 5_000_000
 """Groups that are compared with each other at the most."""
 
 
-def without_missing(batch: Grouped, *, values: bool) -> Grouped:
+def without_missing(batch: EquivalenceClasses, *, values: bool) -> EquivalenceClasses:
     """The groups without a missing value, and the rows too where values count."""
     whole = np.ones(len(batch), dtype=bool)
     for domain, codes in zip(batch.by, batch.keys.columns(), strict=True):
@@ -32,7 +32,7 @@ def without_missing(batch: Grouped, *, values: bool) -> Grouped:
     return _without_value(batch, gone)
 
 
-def _without_value(batch: Grouped, code: int) -> Grouped:
+def _without_value(batch: EquivalenceClasses, code: int) -> EquivalenceClasses:
     """Without the rows of one value; groups that have no other vanish."""
     keep = batch.value != code
     left = np.bincount(batch.group[keep], minlength=len(batch))
@@ -45,7 +45,7 @@ def _without_value(batch: Grouped, code: int) -> Grouped:
     return smaller.take(np.flatnonzero(left > 0))
 
 
-def wildcards(batches: list[Grouped]) -> tuple[Grouped, Ints]:
+def wildcards(batches: list[EquivalenceClasses]) -> tuple[EquivalenceClasses, Ints]:
     """All groups, and how many people each could be taken for.
 
     Two people may be the same where they agree in every column that neither lacks.
@@ -76,7 +76,7 @@ def wildcards(batches: list[Grouped]) -> tuple[Grouped, Ints]:
 
 
 def _add_alike(
-    whole: Grouped,
+    whole: EquivalenceClasses,
     codes: list[Codes],
     free: list[int],
     mine: NDArray[np.bool_],

@@ -14,11 +14,11 @@ from privet.errors import InputError, TooLarge
 from privet.microdata.privacy_models import t_closeness
 from privet.microdata.privacy_models.t_closeness import Ratio
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints
-from privet.microdata.skyline.ranked import Ranked, ranked
+from privet.microdata.skyline.ranked import RankedValues, ranked
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
 from privet.values import certain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import exceeds, highest_of
 
 Flags = NDArray[np.bool_]
@@ -28,14 +28,14 @@ Flags = NDArray[np.bool_]
 class Batch:
     """Some groups, and how many of everybody have each value."""
 
-    groups: Grouped
+    groups: EquivalenceClasses
     everybody: Ints | None = None
     """A count per code; None where no measure asks for it."""
     sizes: Ints | None = None
     """People each group could be taken for, where that is not its own number."""
 
     @cached_property
-    def rows(self) -> Ranked:
+    def rows(self) -> RankedValues:
         """The histograms, most frequent value first."""
         return ranked(self.groups)
 
@@ -82,7 +82,7 @@ class Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class GroupScores:
     """One number per group, as a fraction, and which groups are beyond the level."""
 
     part: Ints
@@ -98,18 +98,18 @@ class Scores:
         return int(highest_of(part, self.whole, near)[0])
 
 
-def scores(measure: Measure, batch: Batch) -> Scores:
+def scores(measure: Measure, batch: Batch) -> GroupScores:
     """Measure every group of a batch."""
     return _SCORES[measure.kind](measure, batch)
 
 
-def _plain(part: Ints, whole: Ints, measure: Measure) -> Scores:
+def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
     if measure.sense == AT_LEAST:  # these are whole numbers
-        return Scores(part, whole, part < int(measure.level))
-    return Scores(part, whole, exceeds(part, whole, measure.level))
+        return GroupScores(part, whole, part < int(measure.level))
+    return GroupScores(part, whole, exceeds(part, whole, measure.level))
 
 
-def _k(measure: Measure, batch: Batch) -> Scores:
+def _k(measure: Measure, batch: Batch) -> GroupScores:
     return _plain(batch.people, _one(batch.people), measure)
 
 
@@ -118,18 +118,18 @@ def _one(numbers: Ints) -> Ints:
     return np.broadcast_to(np.int64(1), numbers.shape)
 
 
-def _alpha(measure: Measure, batch: Batch) -> Scores:
+def _alpha(measure: Measure, batch: Batch) -> GroupScores:
     found = _plain(batch.modes, batch.groups.total, measure)
     small = batch.groups.total < (measure.k or 1)
-    return Scores(found.part, found.whole, found.beyond | small)
+    return GroupScores(found.part, found.whole, found.beyond | small)
 
 
-def _distinct(measure: Measure, batch: Batch) -> Scores:
+def _distinct(measure: Measure, batch: Batch) -> GroupScores:
     several = np.diff(batch.groups.start).astype(np.int64)
     return _plain(several, _one(several), measure)
 
 
-def _recursive(measure: Measure, batch: Batch) -> Scores:
+def _recursive(measure: Measure, batch: Batch) -> GroupScores:
     """The largest l with c_1 < c (r_l + … + r_d): one more row while it holds."""
     assert measure.c is not None
     rows = batch.rows
@@ -143,7 +143,7 @@ def _recursive(measure: Measure, batch: Batch) -> Scores:
     return _plain(several, _one(several), measure)
 
 
-def _entropy(measure: Measure, batch: Batch) -> Scores:
+def _entropy(measure: Measure, batch: Batch) -> GroupScores:
     groups = batch.groups
     batch.require_one_value()
     logs = np.add.reduceat(groups.n * np.log(groups.n), groups.start[:-1])
@@ -153,7 +153,7 @@ def _entropy(measure: Measure, batch: Batch) -> Scores:
     for g in np.flatnonzero(np.abs(diverse - level) <= NEAR * level).tolist():
         counts = groups.n[groups.start[g] : groups.start[g + 1]].tolist()
         beyond[g] = not certain.entropy_reaches(counts, measure.level)
-    return Scores(*_shown(diverse), beyond)
+    return GroupScores(*_shown(diverse), beyond)
 
 
 def _near(level: Fraction) -> float:
@@ -170,7 +170,7 @@ def _shown(x: Floats) -> Ratio:
     return part, np.full_like(part, SHOWN)
 
 
-def _t(measure: Measure, batch: Batch) -> Scores:
+def _t(measure: Measure, batch: Batch) -> GroupScores:
     everybody = batch.distribution()
     if measure.distance == "ordered":
         ratio = t_closeness.ordered(batch.groups, everybody)
@@ -191,13 +191,13 @@ def _gains(batch: Batch) -> tuple[Ints, Ints, Ints]:
     return part, share * groups.total[groups.group], share
 
 
-def _beta(measure: Measure, batch: Batch) -> Scores:
+def _beta(measure: Measure, batch: Batch) -> GroupScores:
     part, whole, _ = _gains(batch)
     at = _best(part / whole, batch.groups.start)
     return _plain(part[at] - whole[at], whole[at], measure)
 
 
-def _enhanced(measure: Measure, batch: Batch) -> Scores:
+def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
     """No gain above beta, nor above -ln q."""
     part, whole, share = _gains(batch)
     everybody = int(batch.distribution().sum())
@@ -213,10 +213,10 @@ def _enhanced(measure: Measure, batch: Batch) -> Scores:
     beyond = np.zeros(len(batch.groups), dtype=bool)
     beyond[batch.groups.group[bad]] = True
     at = _best(ratio + np.where(bad, 1e9, 0.0), batch.groups.start)
-    return Scores(gain[at], whole[at], beyond)
+    return GroupScores(gain[at], whole[at], beyond)
 
 
-def _delta(measure: Measure, batch: Batch) -> Scores:
+def _delta(measure: Measure, batch: Batch) -> GroupScores:
     part, whole, _ = _gains(batch)
     ratio = part / whole
     at = _best(np.maximum(ratio, 1 / ratio), batch.groups.start)
@@ -226,7 +226,7 @@ def _delta(measure: Measure, batch: Batch) -> Scores:
     for g in np.flatnonzero(np.abs(moved - level) <= NEAR * max(level, NEAR)).tolist():
         own = Fraction(int(part[at[g]]), int(whole[at[g]]))
         beyond[g] = certain.log_reaches(max(own, 1 / own), measure.level)
-    return Scores(*_shown(moved), beyond)
+    return GroupScores(*_shown(moved), beyond)
 
 
 def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -240,11 +240,11 @@ def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
     return top[first]
 
 
-def _risk(measure: Measure, batch: Batch) -> Scores:
+def _risk(measure: Measure, batch: Batch) -> GroupScores:
     return _plain(np.ones_like(batch.people), batch.people, measure)
 
 
-_SCORES: dict[str, Callable[[Measure, Batch], Scores]] = {
+_SCORES: dict[str, Callable[[Measure, Batch], GroupScores]] = {
     "k_anonymity": _k,
     "alpha_k_anonymity": _alpha,
     "distinct_l_diversity": _distinct,

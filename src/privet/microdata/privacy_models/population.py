@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge
 from privet.microdata.labels import meant
 from privet.microdata.skyline.closed_forms import Ints
 from privet.table import Table, read
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Roles
 
 MOST_GROUPS = 5_000_000
@@ -21,7 +21,7 @@ MOST_PAIRS = 2_000_000_000
 """Pairs of a group's labels and a population's values that are looked at."""
 
 
-def sizes_in(path: str, groups: Grouped, sample: Table, run: Run) -> Ints:
+def sizes_in(path: str, groups: EquivalenceClasses, sample: Table, run: Run) -> Ints:
     """The population's number of people for each group."""
     columns = tuple(d.name for d in groups.by)
     shown = sample.shown
@@ -43,11 +43,13 @@ def sizes_in(path: str, groups: Grouped, sample: Table, run: Run) -> Ints:
     return found
 
 
-def _counted(people: Table, columns: Sequence[str], run: Run) -> list[Grouped]:
+def _counted(
+    people: Table, columns: Sequence[str], run: Run
+) -> list[EquivalenceClasses]:
     """Everybody who looks alike, in parts."""
     *rest, last = columns
-    parts: list[Grouped] = []
-    for _, batch in people.count([Tally(tuple(rest), last)], run):
+    parts: list[EquivalenceClasses] = []
+    for _, batch in people.count([CountQuery(tuple(rest), last)], run):
         parts.append(batch)
         if sum(len(p.n) for p in parts) > MOST_GROUPS:
             raise TooLarge(
@@ -57,7 +59,7 @@ def _counted(people: Table, columns: Sequence[str], run: Run) -> list[Grouped]:
     return parts
 
 
-def _alike(groups: Grouped, parts: Sequence[Grouped]) -> Ints:
+def _alike(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) -> Ints:
     """People with the very values of each group."""
     held: dict[tuple[str | None, ...], int] = {}
     for batch in parts:
@@ -68,7 +70,7 @@ def _alike(groups: Grouped, parts: Sequence[Grouped]) -> Ints:
     return np.array(sizes, dtype=np.int64)
 
 
-def _covered(groups: Grouped, parts: Sequence[Grouped]) -> Ints:
+def _covered(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) -> Ints:
     """People whose values each group's labels allow."""
     if len(groups) * sum(len(p.n) for p in parts) > MOST_PAIRS:
         raise TooLarge(

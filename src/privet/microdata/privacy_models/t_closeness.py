@@ -15,7 +15,7 @@ from privet.errors import InputError
 from privet.microdata.skyline.closed_forms import Ints
 from privet.microdata.skyline.ranked import Rows
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import fraction
 
 AT_ONCE = 4_000_000
@@ -25,7 +25,7 @@ Ratio = tuple[Ints, Ints]
 """A numerator and a denominator per group."""
 
 
-def equal(batch: Grouped, everybody: Ints) -> Ratio:
+def equal(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     """Half the sum of the differences of shares."""
     whole = int(everybody.sum())
     people = batch.total[batch.group]
@@ -35,7 +35,7 @@ def equal(batch: Grouped, everybody: Ints) -> Ratio:
     return part, 2 * batch.total * whole
 
 
-def ordered(batch: Grouped, everybody: Ints) -> Ratio:
+def ordered(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     """The sum of the differences of cumulated shares, over values in their order."""
     order = in_order(batch.about, everybody)
     whole, steps = int(everybody.sum()), max(len(order) - 1, 1)
@@ -80,7 +80,7 @@ def _number(text: str, column: str) -> Fraction | float:
 
 
 def hierarchical(
-    batch: Grouped, everybody: Ints, tree: Mapping[str, Sequence[str]]
+    batch: EquivalenceClasses, everybody: Ints, tree: Mapping[str, Sequence[str]]
 ) -> Ratio:
     """What must move under each ancestor, times the ancestor's height."""
     order = np.flatnonzero(everybody)
@@ -124,7 +124,7 @@ def _levels(
             return
 
 
-def _dense(batch: Grouped, order: Rows) -> Iterator[tuple[Ints, Ints]]:
+def _dense(batch: EquivalenceClasses, order: Rows) -> Iterator[tuple[Ints, Ints]]:
     """Groups by values as tables, a part of the groups at a time."""
     column = np.zeros(int(order.max(initial=0)) + 1, dtype=np.intp)
     column[order] = np.arange(len(order))

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from privet.attacks import Attack
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
@@ -22,9 +22,13 @@ from privet.microdata.linkage import about, ceiling, codes_of, never
 from privet.microdata.list_columns import sets_of
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Point, Ruling
-from privet.microdata.skyline.named_individuals import Named, are_named, find_people
+from privet.microdata.skyline.named_individuals import (
+    NamedPeople,
+    are_named,
+    find_people,
+)
 from privet.microdata.skyline.scanning import Scan
-from privet.microdata.skyline.sets import SetJudging, judging_sets
+from privet.microdata.skyline.sets import SetInsiderAudit, judging_sets
 from privet.microdata.skyline.skyline import Skyline
 from privet.microdata.skyline.witness import attack
 from privet.policy import Promise
@@ -32,28 +36,28 @@ from privet.table import Table, require_columns
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
 
 Warn = Callable[[str], None]
 
 
 @dataclass
-class Judging:
+class InsiderAudit:
     """One promise while groups pass by."""
 
     promise: Promise
-    tally: Tally
+    tally: CountQuery
     point: Point
     """Rulings are codes here; what is named is left to `named`."""
     limit: Ceiling
     protect: tuple[int, ...] | None
     fold: Skyline
-    named: Named | None = None
+    named: NamedPeople | None = None
     above: int = 0
     people_above: int = 0
 
-    def add(self, batch: Grouped) -> None:
+    def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
         if self.named is not None:
             self.fold = self.named.add(batch, self.fold)
@@ -73,7 +77,7 @@ class Judging:
             return None
         return attack(case, self.fold.kept, self.point)
 
-    def finding(self, everybody: Grouped, counted: str) -> Finding:
+    def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise."""
         found = self.attack()
         belief, witness = Belief(0, 0), None
@@ -98,10 +102,10 @@ def judge_table(
 ) -> list[Finding]:
     """Judge an insider's promises on a table, from one count."""
     wanted = [asked(p, table) for p in promises]
-    everybody = {t.about: Tally((), t.about) for t, _ in wanted}
+    everybody = {t.about: CountQuery((), t.about) for t, _ in wanted}
     tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
     domains = table.domains(list(everybody), run, before=tallies)
-    judged: list[Judging | SetJudging] = []
+    judged: list[InsiderAudit | SetInsiderAudit] = []
     for promise, (tally, values) in zip(promises, wanted, strict=True):
         sets = sets_of(table, domains[tally.about])
         if sets is not None:
@@ -113,8 +117,8 @@ def judge_table(
         judged.append(
             _judging(promise, tally, values, domains[tally.about], warn, named)
         )
-    overall: dict[str, Grouped] = {}
-    people: dict[Tally, int] = {}
+    overall: dict[str, EquivalenceClasses] = {}
+    people: dict[CountQuery, int] = {}
     for tally, batch in table.count(tallies, run):
         if not tally.by:
             overall[tally.about] = batch
@@ -130,7 +134,7 @@ def judge_groups(
 ) -> list[Finding]:
     """Judge an insider's promises on groups."""
     found = []
-    tally = Tally(groups.quasi, groups.about)
+    tally = CountQuery(groups.quasi, groups.about)
     for promise in promises:
         if are_named(_insider(promise)):
             raise NoAudit(
@@ -149,7 +153,9 @@ def judge_groups(
     return found
 
 
-def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
+def _pass(
+    batch: EquivalenceClasses, judged: Sequence[InsiderAudit | SetInsiderAudit]
+) -> None:
     if not judged or not len(batch):
         return
     refuse_several_values(batch)
@@ -157,7 +163,7 @@ def _pass(batch: Grouped, judged: Sequence[Judging | SetJudging]) -> None:
         j.add(batch)
 
 
-def refuse_several_values(batch: Grouped) -> None:
+def refuse_several_values(batch: EquivalenceClasses) -> None:
     """Nobody may be counted with two values."""
     if int(batch.total.sum()) != int(batch.n.sum()):
         raise InputError(
@@ -174,7 +180,9 @@ def _insider(promise: Promise) -> Insider:
     return promise.against
 
 
-def asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | None]:
+def asked(
+    promise: Promise, table: Table
+) -> tuple[CountQuery, tuple[object, ...] | None]:
     """The groups an insider sees, and the values the promise is about."""
     column, values = about(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
@@ -183,17 +191,17 @@ def asked(promise: Promise, table: Table) -> tuple[Tally, tuple[object, ...] | N
             f"about must not be an identifier; {column!r} is one. It is never released."
         )
     by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
-    return Tally(tuple(by), column), values
+    return CountQuery(tuple(by), column), values
 
 
 def _judging(
     promise: Promise,
-    tally: Tally,
+    tally: CountQuery,
     values: tuple[object, ...] | None,
     domain: Domain,
     warn: Warn,
-    named: Named | None,
-) -> Judging:
+    named: NamedPeople | None,
+) -> InsiderAudit:
     insider = _insider(promise)
     protect = codes_of(values, domain, warn)
     ruling: Ruling
@@ -207,7 +215,9 @@ def _judging(
         named.protect = None if labels is None else frozenset(labels)
     fold = Skyline([ruling], protect)
     limit = ceiling(promise)
-    return Judging(promise, tally, Point(ruling, k, m), limit, protect, fold, named)
+    return InsiderAudit(
+        promise, tally, Point(ruling, k, m), limit, protect, fold, named
+    )
 
 
 def people_meant(number: object) -> int:
@@ -224,7 +234,9 @@ def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
             yield code
 
 
-def refuse_in_several_groups(people: int, everybody: Grouped, table: Table) -> None:
+def refuse_in_several_groups(
+    people: int, everybody: EquivalenceClasses, table: Table
+) -> None:
     """Nobody may be counted in two groups."""
     if people != int(everybody.total[0]):
         raise InputError(
@@ -254,7 +266,9 @@ def beyond(scan: Scan, point: Point, limit: Ceiling) -> np.typing.NDArray[np.boo
     return above
 
 
-def witness_of(column: str, found: Attack, everybody: Grouped, counted: str) -> Witness:
+def witness_of(
+    column: str, found: Attack, everybody: EquivalenceClasses, counted: str
+) -> Witness:
     """The attack beside how many have the value, in the group and in all."""
     own = found.crowds[0]
     code = everybody.about.code(found.value)

@@ -29,7 +29,7 @@ KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requirement:
     """What must hold: how much an insider knows, and how sure they may be."""
 
     point: Point
@@ -54,7 +54,7 @@ class Asked:
 class Minimum:
     """The minima of one point; each row of the tables is one of CF2 to CF5."""
 
-    asked: Asked
+    asked: Requirement
     allowed: Flags
     """Which values matter."""
     factor: Floats
@@ -67,7 +67,7 @@ class Minimum:
     """CF1: tail, holders and others of the best group; no holders: none yet."""
 
     @classmethod
-    def empty(cls, asked: Asked, values: int) -> Minimum:
+    def empty(cls, asked: Requirement, values: int) -> Minimum:
         """No group yet."""
         allowed = np.ones(values, dtype=bool)
         if asked.protect is not None:
@@ -221,7 +221,7 @@ class Minima:
     points: tuple[Minimum, ...]
 
     @classmethod
-    def empty(cls, asked: Sequence[Asked], values: int) -> Minima:
+    def empty(cls, asked: Sequence[Requirement], values: int) -> Minima:
         """No group yet; `values` is how many values the column has."""
         return cls(tuple(Minimum.empty(a, values) for a in asked))
 

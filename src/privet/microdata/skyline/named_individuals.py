@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from privet.attacks import Attack, Cell, Crowd, impossible, recounted
-from privet.engine.protocol import Run, Tally
+from privet.attacks import Attack, AttackedGroup, Cell, impossible, recounted
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
@@ -20,7 +20,7 @@ from privet.microdata.skyline.witness import crowd, left, most_frequent, placed
 from privet.policy import Promise
 from privet.table import Table
 from privet.values.adversaries import Insider
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 Key = tuple[int, ...]
 """The codes that describe a group."""
@@ -40,18 +40,18 @@ def is_named(promise: Promise) -> bool:
 
 
 @dataclass
-class Named:
+class NamedPeople:
     """The people named, their groups, and what is known of them."""
 
     insider: Insider
     homes: Mapping[str, Key]
     """The group of each person named."""
-    crowds: dict[Key, Crowd] = field(default_factory=dict)
+    crowds: dict[Key, AttackedGroup] = field(default_factory=dict)
     """The groups of people named, once they have passed by."""
     protect: frozenset[str | None] | None = None
     """The values that matter; None: every value."""
 
-    def add(self, batch: Grouped, fold: Skyline) -> Skyline:
+    def add(self, batch: EquivalenceClasses, fold: Skyline) -> Skyline:
         """Some more groups: those of people named are kept, the others folded."""
         own = {g: key for key in set(self.homes.values()) for g in located(batch, key)}
         for g, key in own.items():
@@ -61,7 +61,7 @@ class Named:
         rest = np.setdiff1d(np.arange(len(batch)), list(own))
         return fold.add(batch.take(rest)) if len(rest) else fold
 
-    def _known_in(self, group: Crowd, key: Key) -> Crowd:
+    def _known_in(self, group: AttackedGroup, key: Key) -> AttackedGroup:
         here = [n for n, home in self.homes.items() if home == key]
         others, same = self.insider.knows_others, self.insider.same_as
         names = (
@@ -113,13 +113,13 @@ class Named:
             if not several or (key == home and not some):
                 raise impossible()
 
-    def _values(self, group: Crowd) -> list[str | None]:
+    def _values(self, group: AttackedGroup) -> list[str | None]:
         every: list[str | None] = list(group.histogram)  # type: ignore[arg-type]
         return every if self.protect is None else sorted(self.protect, key=str)
 
     def _placements(
         self, value: str | None, home: Key, fold: Skyline, point: Point
-    ) -> Iterator[tuple[tuple[str | None, ...], tuple[Crowd, ...]]]:
+    ) -> Iterator[tuple[tuple[str | None, ...], tuple[AttackedGroup, ...]]]:
         """Where people who are only numbers may be: all in one group each."""
         victim = self.crowds[home]
         touched = [c for key, c in self.crowds.items() if key != home]
@@ -146,7 +146,7 @@ class Named:
                         yield ruled, (*crowds, *rest)
 
     def _ruled(
-        self, victim: Crowd, value: str | None, point: Point
+        self, victim: AttackedGroup, value: str | None, point: Point
     ) -> tuple[str | None, ...]:
         if isinstance(self.insider.rules_out, tuple):
             return self.insider.rules_out
@@ -155,17 +155,17 @@ class Named:
 
 
 def _apart(
-    victim: Crowd,
-    other: Crowd,
+    victim: AttackedGroup,
+    other: AttackedGroup,
     value: str | None,
     ruled: Sequence[str | None],
     point: Point,
-) -> Iterator[tuple[Crowd, ...]]:
+) -> Iterator[tuple[AttackedGroup, ...]]:
     for shape in (WITH_KNOWN, APART):
         yield placed(victim, other, value, ruled, point, shape)
 
 
-def located(batch: Grouped, key: Key) -> list[int]:
+def located(batch: EquivalenceClasses, key: Key) -> list[int]:
     """The group with these codes, if the batch has it."""
     same = np.ones(len(batch), dtype=bool)
     for column, code in zip(batch.keys.columns(), key, strict=True):
@@ -184,7 +184,9 @@ def identifier_of(table: Table) -> str:
     return table.roles.identifier[0]
 
 
-def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named:
+def find_people(
+    insider: Insider, table: Table, tally: CountQuery, run: Run
+) -> NamedPeople:
     """Look the people named up in the one identifier column."""
     column = identifier_of(table)
     others, same = insider.knows_others, insider.same_as
@@ -197,10 +199,10 @@ def find_people(insider: Insider, table: Table, tally: Tally, run: Run) -> Named
     for name in called:
         assert name is not None
         homes[name] = home_of(name, column, table, tally, run)
-    return Named(insider, homes)
+    return NamedPeople(insider, homes)
 
 
-def home_of(name: str, column: str, table: Table, tally: Tally, run: Run) -> Key:
+def home_of(name: str, column: str, table: Table, tally: CountQuery, run: Run) -> Key:
     """The group of a person."""
     found: list[tuple[Key, int]] = []
     for _, batch in table.count([tally], run, only={column: [name]}):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privet.microdata.skyline.closed_forms import Ints, Ruling
 from privet.values.contingency import Codes
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 Rows = NDArray[np.intp]
 
@@ -19,7 +19,7 @@ DENSE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class RankedValues:
     """Rows (group, value, count) by group, the most frequent value first."""
 
     start: Rows
@@ -85,10 +85,10 @@ class Ranked:
         return rows[new]
 
 
-def ranked(batch: Grouped) -> Ranked:
+def ranked(batch: EquivalenceClasses) -> RankedValues:
     """Sort a batch; equal counts stand in the order of their codes."""
     order = _by_count(batch.group, batch.n, batch.value)
-    return Ranked(
+    return RankedValues(
         batch.start,
         batch.value[order].astype(np.int64, copy=False),
         batch.n[order],

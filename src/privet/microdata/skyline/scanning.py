@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.microdata.skyline.closed_forms import Ints, Point, Ruling
-from privet.microdata.skyline.ranked import DENSE, Ranked, Rows, ranked
+from privet.microdata.skyline.ranked import DENSE, RankedValues, Rows, ranked
 from privet.microdata.skyline.skyline import Modes, deciding, modes_of, triples
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.jit import compiled
 
 WORTH = 50_000
@@ -26,12 +26,14 @@ NOTHING = np.iinfo(np.int64).max
 class Scan:
     """One batch, looked through once per ruling."""
 
-    def __init__(self, batch: Grouped, protect: Sequence[int] | None) -> None:
+    def __init__(
+        self, batch: EquivalenceClasses, protect: Sequence[int] | None
+    ) -> None:
         self.batch, self._protect = batch, protect
         self._seen: dict[int, tuple[Ints, Ints, Ints]] = {}
 
     @cached_property
-    def rows(self) -> Ranked:
+    def rows(self) -> RankedValues:
         """The rows, sorted; only where numpy must do it."""
         return ranked(self.batch)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from privet.engine.protocol import Run, Tally
+from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
 from privet.microdata.skyline.audit import asked
 from privet.microdata.skyline.named_individuals import (
@@ -87,7 +87,7 @@ def _fitting(insider: Insider, knowing: Sentence) -> Callable[[str | None], Sent
 class _Homes:
     """Looks people up, and counts their groups when they are first asked for."""
 
-    def __init__(self, table: Table, tally: Tally, run: Run) -> None:
+    def __init__(self, table: Table, tally: CountQuery, run: Run) -> None:
         self._table, self._tally, self._run = table, tally, run
         self._column = identifier_of(table)
         self._known: dict[Key, Histogram] = {}
@@ -102,5 +102,7 @@ class _Homes:
 
     def share(self, value: str | None) -> Fraction:
         """How many of everybody have a value."""
-        ((_, everybody),) = self._table.count([Tally((), self._tally.about)], self._run)
+        ((_, everybody),) = self._table.count(
+            [CountQuery((), self._tally.about)], self._run
+        )
         return Fraction(everybody.histogram(0).get(value, 0), int(everybody.total[0]))

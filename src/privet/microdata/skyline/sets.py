@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privet.attacks import Attack, Cell, Crowd, has, recounted
-from privet.engine.protocol import Tally
+from privet.attacks import Attack, AttackedGroup, Cell, has, recounted
+from privet.engine.protocol import CountQuery
 from privet.errors import NoAudit
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.linkage import ceiling
@@ -30,7 +30,7 @@ from privet.microdata.skyline.witness import placed
 from privet.policy import Promise
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
 
 EXACT = 2
@@ -67,7 +67,7 @@ class SetSkyline:
     given: Set | None = None
     """The values ruled out, where they are given."""
     protect: frozenset[str | None] | None = None
-    crowds: list[Crowd] = field(default_factory=list)
+    crowds: list[AttackedGroup] = field(default_factory=list)
     entries: dict[str | None, list[Entry]] = field(default_factory=dict)
     groups: int = 0
 
@@ -81,7 +81,7 @@ class SetSkyline:
         """How many values may be ruled out."""
         return self.point.l if isinstance(self.point.l, int) else len(self.point.l)
 
-    def add(self, crowd: Crowd) -> None:
+    def add(self, crowd: AttackedGroup) -> None:
         """One more group."""
         self.groups += 1
         at = len(self.crowds)
@@ -95,7 +95,7 @@ class SetSkyline:
             self.crowds.append(crowd)
 
     def _entries(
-        self, crowd: Crowd, s: str | None, values: list[str | None], at: int
+        self, crowd: AttackedGroup, s: str | None, values: list[str | None], at: int
     ) -> Iterator[Entry]:
         cards = crowd.histogram
         a = sum(n for card, n in cards.items() if has(card, s))
@@ -178,17 +178,17 @@ def _elements(card: Cell) -> Set:
 
 
 @dataclass
-class SetJudging:
+class SetInsiderAudit:
     """One promise about a column of sets while groups pass by."""
 
     promise: Promise
-    tally: Tally
+    tally: CountQuery
     limit: Ceiling
     sets: Sequence[Set]
     """The set each code stands for."""
     fold: SetSkyline
 
-    def add(self, batch: Grouped) -> None:
+    def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
         names = [d.name for d in batch.by]
         for g in range(len(batch)):
@@ -198,9 +198,9 @@ class SetJudging:
                 own = self.sets[int(code)]
                 cards[own] = cards.get(own, 0) + int(n)
             where = dict(zip(names, batch.labels(g), strict=True))
-            self.fold.add(Crowd(where, cards))
+            self.fold.add(AttackedGroup(where, cards))
 
-    def finding(self, everybody: Grouped, counted: str) -> Finding:
+    def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise; a bound never accuses."""
         case = self.fold.worst()
         belief, witness = Belief(0, 0), None
@@ -222,17 +222,17 @@ class SetJudging:
             note="" if self.fold.exact else BOUND,
         )
 
-    def _share(self, s: str | None, everybody: Grouped) -> Fraction:
+    def _share(self, s: str | None, everybody: EquivalenceClasses) -> Fraction:
         return Fraction(self._holders(s, everybody), int(everybody.total[0]))
 
-    def _holders(self, s: str | None, everybody: Grouped) -> int:
+    def _holders(self, s: str | None, everybody: EquivalenceClasses) -> int:
         having = np.array([has(own, s) for own in self.sets])
         return int(everybody.n[having[everybody.value]].sum())
 
     def _witness(
         self,
         case: tuple[Fraction, str | None, str, Entry, Entry],
-        everybody: Grouped,
+        everybody: EquivalenceClasses,
         counted: str,
     ) -> Witness:
         _, s, shape, first, second = case
@@ -254,10 +254,10 @@ class SetJudging:
 
 def judging_sets(
     promise: Promise,
-    tally: Tally,
+    tally: CountQuery,
     values: tuple[object, ...] | None,
     sets: Sequence[Set],
-) -> SetJudging:
+) -> SetInsiderAudit:
     """Prepare a promise about a column of sets."""
     insider = promise.against
     assert isinstance(insider, Insider)
@@ -275,4 +275,4 @@ def judging_sets(
         else frozenset(None if v is None else str(v) for v in values)
     )
     fold = SetSkyline(point, given, wanted)
-    return SetJudging(promise, tally, ceiling(promise), sets, fold)
+    return SetInsiderAudit(promise, tally, ceiling(promise), sets, fold)

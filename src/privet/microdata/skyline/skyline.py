@@ -20,14 +20,14 @@ import numpy as np
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point, Ruling
 from privet.microdata.skyline.ranked import (
-    Ranked,
+    RankedValues,
     Rows,
     lowest,
     lowest_of_three,
     ranked,
 )
 from privet.values.contingency import distinct
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 if TYPE_CHECKING:
     from privet.microdata.skyline.scanning import Scan
@@ -37,7 +37,7 @@ TOGETHER, WITH_KNOWN, APART = "together", "with known", "apart"
 
 
 @dataclass(frozen=True)
-class Case:
+class InsiderCase:
     """The best attack at one point."""
 
     odds: Fraction
@@ -69,7 +69,7 @@ class Skyline:
     """How many values, or which, may be ruled out."""
     protect: tuple[int, ...] | None = None
     """The codes of the values that matter; None: every value."""
-    kept: Grouped | None = None
+    kept: EquivalenceClasses | None = None
     """The groups that can decide."""
     groups: int = 0
     """Groups seen."""
@@ -84,7 +84,7 @@ class Skyline:
         self,
         rulings: Iterable[Ruling],
         protect: Sequence[int] | None = None,
-        kept: Grouped | None = None,
+        kept: EquivalenceClasses | None = None,
         groups: int = 0,
         people: int = 0,
         smallest: int = 0,
@@ -102,7 +102,7 @@ class Skyline:
         ):
             object.__setattr__(self, name, number)
 
-    def add(self, batch: Grouped, scan: Scan | None = None) -> Skyline:
+    def add(self, batch: EquivalenceClasses, scan: Scan | None = None) -> Skyline:
         """With some more whole groups; `scan` is theirs, where there is one."""
         from privet.microdata.skyline.scanning import Scan
 
@@ -135,7 +135,7 @@ class Skyline:
         )
 
     @cached_property
-    def _rows(self) -> Ranked:
+    def _rows(self) -> RankedValues:
         assert self.kept is not None
         return ranked(self.kept)
 
@@ -147,7 +147,7 @@ class Skyline:
             known[ruling] = np.unique(np.concatenate(parts))
         return known[ruling]
 
-    def worst(self, point: Point) -> Case | None:
+    def worst(self, point: Point) -> InsiderCase | None:
         """The best attack at a point, exactly; None where no value matters."""
         if self.kept is None:
             return None
@@ -163,7 +163,7 @@ class Skyline:
         return case.belief if case else Fraction(0)
 
 
-def mattering(rows: Ranked, protect: Sequence[int] | None) -> Rows:
+def mattering(rows: RankedValues, protect: Sequence[int] | None) -> Rows:
     """The rows whose value is protected."""
     if protect is None:
         return np.arange(len(rows.a))
@@ -171,7 +171,7 @@ def mattering(rows: Ranked, protect: Sequence[int] | None) -> Rows:
 
 
 def deciding(
-    rows: Ranked, rulings: Iterable[Ruling], protect: Sequence[int] | None
+    rows: RankedValues, rulings: Iterable[Ruling], protect: Sequence[int] | None
 ) -> Rows:
     """Groups that attain some minimum, for whatever k and m."""
     at = mattering(rows, protect)
@@ -181,18 +181,20 @@ def deciding(
     return np.unique(rows.group[np.concatenate(found)])
 
 
-def fronts(rows: Ranked, ruling: Ruling, protect: Sequence[int] | None) -> list[Rows]:
+def fronts(
+    rows: RankedValues, ruling: Ruling, protect: Sequence[int] | None
+) -> list[Rows]:
     """The rows that attain some minimum of a ruling, for whatever k and m."""
     at = mattering(rows, protect)
     return [lacking_front(rows, at), *tail_fronts(rows, at, ruling)]
 
 
-def lacking_front(rows: Ranked, at: Rows) -> Rows:
+def lacking_front(rows: RankedValues, at: Rows) -> Rows:
     """The rows where the companions' attacks may be best: CF3 and CF5."""
     return at[lowest(rows.value[at], rows.a[at], rows.b[at])]
 
 
-def tail_fronts(rows: Ranked, at: Rows, ruling: Ruling) -> list[Rows]:
+def tail_fronts(rows: RankedValues, at: Rows, ruling: Ruling) -> list[Rows]:
     """The rows where the victim's group may be best: CF2 and CF4; CF1."""
     if isinstance(ruling, tuple):
         at = at[~np.isin(rows.value[at], ruling)]
@@ -212,7 +214,9 @@ class Modes(NamedTuple):
     tail: Ints
 
 
-def modes_of(rows: Ranked, ruling: Ruling, protect: Sequence[int] | None) -> Modes:
+def modes_of(
+    rows: RankedValues, ruling: Ruling, protect: Sequence[int] | None
+) -> Modes:
     """The best row of each group for the attack inside it."""
     at = mattering(rows, protect)
     if isinstance(ruling, tuple):
@@ -239,7 +243,7 @@ def triples(a: Ints, b: Ints, tail: Ints) -> Rows:
 
 def best_attack(
     columns: tuple[Ints, Ints, Ints, Ints], group: Rows, point: Point
-) -> Case | None:
+) -> InsiderCase | None:
     """The exact least odds over the rows (value, a, b, tail)."""
     value, a, b, tail = columns
     if not len(value):
@@ -267,7 +271,7 @@ def best_attack(
             found.append((x * y, order, s, r, o))
     best, order, s, r, o = min(found)
     shape = (TOGETHER, WITH_KNOWN, APART)[order]
-    return Case(best, shape, s, int(group[r]), int(group[o]))
+    return InsiderCase(best, shape, s, int(group[r]), int(group[o]))
 
 
 def _exact(tail: Ints, a: Ints, b: Ints, row: int, point: Point) -> Fraction:

@@ -13,7 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from privet.attacks import Attack
-from privet.engine.protocol import Listener, Run, Tally
+from privet.engine.protocol import CountQuery, Listener, Run
 from privet.errors import InputError, NoAudit
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import sets_of
@@ -26,7 +26,7 @@ from privet.microdata.skyline.skyline import Skyline
 from privet.microdata.skyline.witness import attack
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import Number, fraction
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _folded(
     column = about or release.protected()
     require_columns([column], release.schema, "about")
     by = [c for c in release.schema.names if c in release.roles.quasi and c != column]
-    groups, everybody = Tally(tuple(by), column), Tally((), column)
+    groups, everybody = CountQuery(tuple(by), column), CountQuery((), column)
     domain = release.domains([column], run, before=[groups])[column]
     if sets_of(release, domain) is not None:
         raise NoAudit(
@@ -221,7 +221,7 @@ def _empty(caps: Point, domain: Domain) -> Skyline:
     return Skyline(range(min(caps.l, len(domain)) + 1))
 
 
-def _with(fold: Skyline, batch: Grouped) -> Skyline:
+def _with(fold: Skyline, batch: EquivalenceClasses) -> Skyline:
     """More groups; ruling out all values but one is certainty, and not followed."""
     refuse_several_values(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.attacks import Attack, Cell, Crowd, has, recounted
+from privet.attacks import Attack, AttackedGroup, Cell, has, recounted
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import APART, TOGETHER, Case
+from privet.microdata.skyline.skyline import APART, TOGETHER, InsiderCase
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 
-def attack(case: Case, kept: Grouped, point: Point) -> Attack:
+def attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> Attack:
     """The attack behind a case, as anybody can recount it."""
     value = kept.about[case.value]
     victim, other = crowd(kept, case.victim), crowd(kept, case.other)
@@ -21,16 +21,16 @@ def attack(case: Case, kept: Grouped, point: Point) -> Attack:
     return Attack(value, ruled, crowds, recounted(value, ruled, crowds))
 
 
-def crowd(groups: Grouped, g: int) -> Crowd:
+def crowd(groups: EquivalenceClasses, g: int) -> AttackedGroup:
     """One group, with what its people look like."""
     names = [d.name for d in groups.by]
     where = dict(zip(names, groups.labels(g), strict=True))
     cards: dict[Cell, int] = {v: n for v, n in groups.histogram(g).items()}  # noqa: C416
-    return Crowd(where, cards)
+    return AttackedGroup(where, cards)
 
 
 def ruled_out(
-    point: Point, victim: Crowd, value: str | None, domain: Domain
+    point: Point, victim: AttackedGroup, value: str | None, domain: Domain
 ) -> tuple[str | None, ...]:
     """The values ruled out: those given, or the most frequent others."""
     if isinstance(point.l, tuple):
@@ -47,13 +47,13 @@ def most_frequent(
 
 
 def placed(
-    victim: Crowd,
-    other: Crowd,
+    victim: AttackedGroup,
+    other: AttackedGroup,
     value: str | None,
     ruled: Sequence[str | None],
     point: Point,
     shape: str,
-) -> tuple[Crowd, ...]:
+) -> tuple[AttackedGroup, ...]:
     """The crowds with as many people known and companions as the attack needs.
 
     Companions by name leave fewer people to know; who would know more of them than
@@ -83,7 +83,7 @@ def _any(card: Cell, values: Sequence[str | None]) -> bool:
     return any(has(card, v) for v in values)
 
 
-def left(group: Crowd) -> dict[Cell, int]:
+def left(group: AttackedGroup) -> dict[Cell, int]:
     """How many have each value, besides the people known."""
     known = group.known
     return {c: n - known.get(c, 0) for c, n in group.histogram.items()}
@@ -104,7 +104,9 @@ def _first(cards: dict[Cell, int], several: int) -> dict[Cell, int]:
     return found
 
 
-def _joined(group: Crowd, known: dict[Cell, int], companions: int) -> Crowd:
+def _joined(
+    group: AttackedGroup, known: dict[Cell, int], companions: int
+) -> AttackedGroup:
     both = dict(group.known)
     for card, n in known.items():
         both[card] = both.get(card, 0) + n

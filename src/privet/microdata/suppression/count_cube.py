@@ -23,7 +23,12 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
-from privet.microdata.suppression.kernels import Cells, Groups, Limits, Rows
+from privet.microdata.suppression.kernels import (
+    ConfidenceLimits,
+    CubeGroups,
+    CubeRows,
+    ValueCells,
+)
 from privet.microdata.suppression.loops import Codes, Flags, Floats, Ints
 from privet.values import exact
 from privet.values.beliefs import Ceiling
@@ -87,7 +92,7 @@ class Cube:
         """The counts of the group that attains a rule's confidence."""
         return self._worst[rule]
 
-    def _judged(self, groups: Groups) -> Groups:
+    def _judged(self, groups: CubeGroups) -> CubeGroups:
         """Take the confidences of new groups to heart; those that may do harm yet."""
         for r, (part, whole) in enumerate(self._worst):
             found = _highest(groups.counts[:, r + 1], groups.counts[:, 0])
@@ -97,12 +102,12 @@ class Cube:
 
     # Looking ahead ------------------------------------------------------------------
 
-    def view(self) -> Groups:
+    def view(self) -> CubeGroups:
         """All groups that may still do harm."""
         return self._groups
 
     def outlooks(
-        self, groups: Groups, wanted: Sequence[Flags], ordered: Sequence[bool]
+        self, groups: CubeGroups, wanted: Sequence[Flags], ordered: Sequence[bool]
     ) -> list[Outlook]:
         """What disclosing each wanted value would do, as far as some groups tell.
 
@@ -119,7 +124,7 @@ class Cube:
             return own
         asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
         if asked:
-            every = kernels.Asked(np.array(asked), offset, np.concatenate(wanted))
+            every = kernels.ValuesToTry(np.array(asked), offset, np.concatenate(wanted))
             self._kernels.look(
                 self._rows,
                 groups,
@@ -129,7 +134,7 @@ class Cube:
                 found.broken,
             )
         if any(ordered):
-            seen = kernels.Seen.of(self._rows, groups)
+            seen = kernels.GatheredRows.of(self._rows, groups)
             for a in np.flatnonzero(ordered).tolist():
                 cells = kernels.cells(seen, a, wanted[a])
                 _cuts_ahead(cells, groups, self._limits, own[a])
@@ -137,7 +142,7 @@ class Cube:
 
     # Moving -------------------------------------------------------------------------
 
-    def split(self, attribute: int, low: int, high: int) -> Groups:
+    def split(self, attribute: int, low: int, high: int) -> CubeGroups:
         """Part the rows with codes from low to high from the rest of their groups.
 
         What became of the groups that were split is returned, unless it is harmless.
@@ -147,15 +152,15 @@ class Cube:
         touched = moved.rows > 0
         before, taken = groups.take(touched), moved.counts[touched]
         middle = before.stop - moved.rows[touched]
-        old = Groups(before.start, middle, before.counts - taken)
-        parts = self._judged(old.joined(Groups(middle, before.stop, taken)))
+        old = CubeGroups(before.start, middle, before.counts - taken)
+        parts = self._judged(old.joined(CubeGroups(middle, before.stop, taken)))
         self._groups = groups.take(~touched).joined(parts)
         return parts
 
 
 def _grouped(
     codes: Sequence[Ints], fixed: Ints, total: Ints, protected: Ints
-) -> tuple[Rows, Groups]:
+) -> tuple[CubeRows, CubeGroups]:
     """Rows in the order of their groups; what is fixed makes the first groups."""
     counts = np.column_stack([total, protected]).astype(np.int64)
     order = np.argsort(fixed, kind="stable")
@@ -163,8 +168,8 @@ def _grouped(
     start = np.flatnonzero(np.diff(sorted_, prepend=sorted_[:1] - 1))
     stop = np.append(start[1:], len(total))[: len(start)]
     sums = np.add.reduceat(counts[order], start) if len(start) else counts
-    rows = Rows(_side_by_side(codes, len(total)), counts, order)
-    return rows, Groups(start, stop, sums)
+    rows = CubeRows(_side_by_side(codes, len(total)), counts, order)
+    return rows, CubeGroups(start, stop, sums)
 
 
 def _side_by_side(codes: Sequence[Ints], rows: int) -> Codes:
@@ -182,7 +187,9 @@ def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
     return int(part[at]), int(whole[at])
 
 
-def _cuts_ahead(cells: Cells, groups: Groups, limits: Limits, found: Outlook) -> None:
+def _cuts_ahead(
+    cells: ValueCells, groups: CubeGroups, limits: ConfidenceLimits, found: Outlook
+) -> None:
     """Each group cut after each of its values but the last.
 
     A cut between two values that occur in the group cuts it as one right after the

@@ -13,7 +13,7 @@ from privet.microdata.release import Release, judged, refuse_unsafe
 from privet.microdata.skyline.named_individuals import is_named
 from privet.microdata.suppression.publish import TopDownDisclosure, method_for
 from privet.policy import Policy
-from privet.release.refine import Refined, Watcher
+from privet.release.refine import Refinement, Watcher
 from privet.table import Table, require_columns
 from privet.values.adversaries import Linker
 
@@ -41,7 +41,7 @@ def publish_hidden(
             table, linkers, run=run, max_seconds=max_seconds, watcher=watcher
         )
     else:
-        found, refined = recipe, Refined((), "recipe")
+        found, refined = recipe, Refinement((), "recipe")
     shown = _shown(table, found, run)
     with warnings.catch_warnings(action="ignore"):  # said once, above
         after = judged(shown, policy, run=run)

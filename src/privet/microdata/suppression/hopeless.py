@@ -15,14 +15,14 @@ from math import prod
 import numpy as np
 
 from privet.engine.duckdb.room import SHARE
-from privet.engine.protocol import Relabel, Run, Tally
+from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import most_bytes
 from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.loops import Flags, Ints
 from privet.table import Table
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 MANY = 2_000_000
 """Cubes that can have more cells are made smaller first."""
@@ -68,11 +68,11 @@ def never_shown(
 
 
 def count(
-    table: Table, tallies: Sequence[Tally], run: Run, most: int | None = None
-) -> dict[Tally, Grouped]:
+    table: Table, tallies: Sequence[CountQuery], run: Run, most: int | None = None
+) -> dict[CountQuery, EquivalenceClasses]:
     """Count all at once; refuse what does not fit the memory."""
     room = most or most_bytes(table.options) * SHARE // PER_CELL
-    parts: dict[Tally, list[Grouped]] = {}
+    parts: dict[CountQuery, list[EquivalenceClasses]] = {}
     cells = 0
     for tally, batch in table.count(tallies, run):
         cells += len(batch.n)
@@ -88,7 +88,7 @@ def count(
     return {tally: sum_of(batches) for tally, batches in parts.items()}
 
 
-def sum_of(batches: list[Grouped]) -> Grouped:
+def sum_of(batches: list[EquivalenceClasses]) -> EquivalenceClasses:
     """Parts of one count, put together two by two."""
     while len(batches) > 1:
         pairs = zip_longest(batches[::2], batches[1::2])

@@ -29,7 +29,7 @@ DENSE = 16
 """A table of all group-value pairs is used while it has this many cells per row."""
 
 
-class Limits(NamedTuple):
+class ConfidenceLimits(NamedTuple):
     """What no confidence may exceed; one entry each."""
 
     rule: Ints
@@ -44,7 +44,7 @@ class Limits(NamedTuple):
     """Whether reaching it is too much already."""
 
 
-def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> Limits:
+def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> ConfidenceLimits:
     """The limits of rules on so many people.
 
     A confidence never exceeds 1, so a limit of 1 is no limit. Products of a limit
@@ -59,7 +59,7 @@ def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> Limits:
     levels = [limit.level for _, limit in found]
     largest = max((level.denominator for level in levels), default=1)
     whole = np.int64 if largest * max(people, 1) < 2**63 else object
-    return Limits(
+    return ConfidenceLimits(
         np.array([r for r, _ in found], dtype=np.int64),
         np.array([float(level) for level in levels], dtype=np.float64),
         np.array([level.numerator for level in levels], dtype=whole),
@@ -68,7 +68,7 @@ def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> Limits:
     )
 
 
-class Rows(NamedTuple):
+class CubeRows(NamedTuple):
     """The rows of a cube."""
 
     codes: Codes
@@ -79,7 +79,7 @@ class Rows(NamedTuple):
     """The rows, group by group."""
 
 
-class Groups(NamedTuple):
+class CubeGroups(NamedTuple):
     """Some groups of a cube."""
 
     start: Ints
@@ -89,20 +89,20 @@ class Groups(NamedTuple):
     counts: Ints
     """Per group: people, then those with each rule's value."""
 
-    def take(self, which: Any) -> Groups:
+    def take(self, which: Any) -> CubeGroups:
         """Some of them."""
-        return Groups(self.start[which], self.stop[which], self.counts[which])
+        return CubeGroups(self.start[which], self.stop[which], self.counts[which])
 
-    def joined(self, other: Groups) -> Groups:
+    def joined(self, other: CubeGroups) -> CubeGroups:
         """These, then those."""
-        return Groups(
+        return CubeGroups(
             np.concatenate([self.start, other.start]),
             np.concatenate([self.stop, other.stop]),
             np.concatenate([self.counts, other.counts]),
         )
 
 
-class Asked(NamedTuple):
+class ValuesToTry(NamedTuple):
     """Which values to look at; those of all attributes are numbered together."""
 
     attributes: Ints
@@ -113,7 +113,7 @@ class Asked(NamedTuple):
     """Per value: whether to look at it."""
 
 
-class Moved(NamedTuple):
+class SplitOff(NamedTuple):
     """What a split took out of each group."""
 
     rows: Ints
@@ -123,14 +123,16 @@ class Moved(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kernels:
+class DisclosureKernels:
     """The loops, in one of their forms."""
 
     name: str
     """What runs them."""
-    look: Callable[[Rows, Groups, Asked, Limits, Floats, Flags], None]
+    look: Callable[
+        [CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits, Floats, Flags], None
+    ]
     """See `look`."""
-    split: Callable[[int, int, int, Rows, Groups], Moved]
+    split: Callable[[int, int, int, CubeRows, CubeGroups], SplitOff]
     """See `split`."""
 
 
@@ -150,10 +152,10 @@ def ranges(start: Ints, stop: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class Seen:
+class GatheredRows:
     """The rows of some groups, gathered for several questions."""
 
-    groups: Groups
+    groups: CubeGroups
     """The groups."""
     local: Ints
     """Which of them each row belongs to."""
@@ -165,7 +167,7 @@ class Seen:
     """Per rule: the rows with people of its value, and how many. Often few."""
 
     @classmethod
-    def of(cls, rows: Rows, groups: Groups) -> Seen:
+    def of(cls, rows: CubeRows, groups: CubeGroups) -> GatheredRows:
         """Gather the rows of some groups."""
         at = rows.order.take(ranges(groups.start, groups.stop))
         local = np.repeat(np.arange(len(groups.start)), groups.stop - groups.start)
@@ -181,7 +183,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Cells:
+class ValueCells:
     """People of groups by value: where they are, how many, how many are protected."""
 
     group: Ints
@@ -194,7 +196,7 @@ class Cells:
     """Those with each rule's value."""
 
 
-def cells(seen: Seen, attribute: int, wanted: Flags) -> Cells:
+def cells(seen: GatheredRows, attribute: int, wanted: Flags) -> ValueCells:
     """Sums by group and wanted value of an attribute, in their order."""
     values, code = len(wanted), np.ascontiguousarray(seen.codes[:, attribute])
     key, total = seen.local * values + code, seen.total
@@ -208,7 +210,7 @@ def cells(seen: Seen, attribute: int, wanted: Flags) -> Cells:
         inside = np.flatnonzero(wanted[code[some]])
         cell = np.searchsorted(there, key[some[inside]])
         having.append(_sums(cell, n[inside], len(there)))
-    return Cells(there // values, there % values, sums, tuple(having))
+    return ValueCells(there // values, there % values, sums, tuple(having))
 
 
 def _counted(key: Ints, n: Floats, size: int) -> tuple[Ints, Ints]:
@@ -227,10 +229,10 @@ def _sums(key: Ints, n: Floats, size: int) -> Ints:
 
 
 def look(
-    rows: Rows,
-    groups: Groups,
-    asked: Asked,
-    limits: Limits,
+    rows: CubeRows,
+    groups: CubeGroups,
+    asked: ValuesToTry,
+    limits: ConfidenceLimits,
     confidence: Floats,
     broken: Flags,
 ) -> None:
@@ -239,7 +241,7 @@ def look(
     Raises `confidence` (per rule and value) and marks `broken` (per value). A value
     that fills its group changes nothing.
     """
-    seen = Seen.of(rows, groups)
+    seen = GatheredRows.of(rows, groups)
     for a in asked.attributes.tolist():
         own = slice(asked.offset[a], asked.offset[a + 1])
         found = cells(seen, a, asked.wanted[own])
@@ -247,7 +249,11 @@ def look(
 
 
 def _values_ahead(
-    found: Cells, groups: Groups, limits: Limits, confidence: Floats, broken: Flags
+    found: ValueCells,
+    groups: CubeGroups,
+    limits: ConfidenceLimits,
+    confidence: Floats,
+    broken: Flags,
 ) -> None:
     rest = groups.counts[found.group, 0] - found.total
     for r, part in enumerate(found.having):
@@ -263,7 +269,9 @@ def _values_ahead(
             broken[value[over]] = True
 
 
-def beyond(share: Floats, part: Ints, whole: Ints, limits: Limits, i: int) -> Flags:
+def beyond(
+    share: Floats, part: Ints, whole: Ints, limits: ConfidenceLimits, i: int
+) -> Flags:
     """Which shares, part / whole rounded, are beyond a limit.
 
     Rounding keeps the order, so only those that round to the limit itself need a look
@@ -280,7 +288,9 @@ def beyond(share: Floats, part: Ints, whole: Ints, limits: Limits, i: int) -> Fl
 # Moving -----------------------------------------------------------------------------
 
 
-def split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Moved:
+def split(
+    attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
+) -> SplitOff:
     """Put the rows with codes from low to high behind the others of their group.
 
     Rows change places in `rows.order`; apart from that they keep their order.
@@ -292,7 +302,7 @@ def split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Mo
     ends = np.cumsum(size)
     count = np.diff(np.cumsum(inside)[ends - 1], prepend=0)
     count[count == size] = 0
-    moved = Moved(count, np.zeros_like(groups.counts))
+    moved = SplitOff(count, np.zeros_like(groups.counts))
     which = np.flatnonzero(count)
     if len(which):
         inside = inside[ranges((ends - size)[which], ends[which])]
@@ -300,7 +310,7 @@ def split(attribute: int, low: int, high: int, rows: Rows, groups: Groups) -> Mo
     return moved
 
 
-def _part(inside: Flags, groups: Groups, moved: Ints, rows: Rows) -> Ints:
+def _part(inside: Flags, groups: CubeGroups, moved: Ints, rows: CubeRows) -> Ints:
     """Put the rows inside behind the others; the sums of their counts by group."""
     size, at = groups.stop - groups.start, ranges(groups.start, groups.stop)
     first = np.cumsum(size) - size
@@ -316,10 +326,10 @@ def _part(inside: Flags, groups: Groups, moved: Ints, rows: Rows) -> Ints:
 
 # Choosing ---------------------------------------------------------------------------
 
-PLAIN = Kernels("numpy", look, split)
+PLAIN = DisclosureKernels("numpy", look, split)
 
 
-def chosen(rows: int, limits: Limits) -> Kernels:
+def chosen(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
     """The loops for a cube with so many rows."""
     if rows < WORTH or limits.den.dtype == object:
         return PLAIN
@@ -327,27 +337,27 @@ def chosen(rows: int, limits: Limits) -> Kernels:
 
 
 @cache
-def compiled() -> Kernels | None:
+def compiled() -> DisclosureKernels | None:
     """The compiled loops; None without numba."""
     if numba() is None:
         return None
     looking, splitting = jit(loops.look), jit(loops.split)
 
     def fast_look(
-        rows: Rows,
-        groups: Groups,
-        asked: Asked,
-        limits: Limits,
+        rows: CubeRows,
+        groups: CubeGroups,
+        asked: ValuesToTry,
+        limits: ConfidenceLimits,
         confidence: Floats,
         broken: Flags,
     ) -> None:
         looking(*rows, *groups, *asked, *limits, confidence, broken)
 
     def fast_split(
-        attribute: int, low: int, high: int, rows: Rows, groups: Groups
-    ) -> Moved:
-        moved = Moved(np.zeros_like(groups.start), np.zeros_like(groups.counts))
+        attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
+    ) -> SplitOff:
+        moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
         splitting(attribute, low, high, *rows, groups.start, groups.stop, *moved)
         return moved
 
-    return Kernels("numba", fast_look, fast_split)
+    return DisclosureKernels("numba", fast_look, fast_split)

@@ -11,16 +11,16 @@ from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError
 from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
 from privet.microdata.suppression.loops import Flags
-from privet.microdata.suppression.templates import Rule, Setting, prepare
+from privet.microdata.suppression.templates import DisclosureProblem, Template, prepare
 from privet.microdata.suppression.top_down_disclosure import (
-    Attribute,
-    Disclosing,
-    Step,
+    DisclosureState,
+    DisclosureStep,
+    SuppressedAttribute,
     UserGain,
     Utility,
 )
 from privet.policy import Policy, Promise
-from privet.release.refine import Refined, Watcher, refine
+from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
@@ -96,7 +96,7 @@ class TopDownDisclosure:
         run: Run,
         max_seconds: float | None = None,
         watcher: Watcher | None = None,
-    ) -> tuple[Recipe, Refined[Step]]:
+    ) -> tuple[Recipe, Refinement[DisclosureStep]]:
         """What may be shown, and how that was found."""
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
@@ -104,7 +104,7 @@ class TopDownDisclosure:
             table, promises, keep=self.keep, ordered=self._is_ordered(table), run=run
         )
         refuse_infeasible(setting)
-        state = Disclosing(
+        state = DisclosureState(
             setting.attributes,
             setting.cubes,
             utility=self._utility(table, setting.everybody),
@@ -148,7 +148,7 @@ def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosur
     return TopDownDisclosure(utility=utility, **options)
 
 
-def recipe_of(attributes: Sequence[Attribute], marker: str) -> Recipe:
+def recipe_of(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
     """What is hidden or cut in the end.
 
     A single hidden value is as good as shown: everybody would know what it is.
@@ -172,7 +172,7 @@ def _labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
     return tuple(domain[int(code)] for code in which.nonzero()[0])
 
 
-def refuse_infeasible(setting: Setting) -> None:
+def refuse_infeasible(setting: DisclosureProblem) -> None:
     """Raise where even the table with everything hidden breaks a promise."""
     broken = []
     for cube, rules, promises in zip(
@@ -208,7 +208,7 @@ def refuse_infeasible(setting: Setting) -> None:
     )
 
 
-def _case(promise: Promise, rule: Rule) -> str:
+def _case(promise: Promise, rule: Template) -> str:
     """What is too frequent; a value is named only if the promise names it."""
     if isinstance(promise.about, Mapping) and rule.column in promise.about:
         value = promise.about[rule.column]

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.engine.protocol import Run, Tally
-from privet.microdata.linkage import Question, ask
+from privet.engine.protocol import CountQuery, Run
+from privet.microdata.linkage import TemplateQuery, ask
 from privet.microdata.suppression import hopeless
 from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.loops import Flags, Ints
-from privet.microdata.suppression.top_down_disclosure import Attribute
+from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
 from privet.policy import Promise
 from privet.table import Table
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain, packed
-from privet.values.equivalence_classes import Grouped
+from privet.values.equivalence_classes import EquivalenceClasses
 
 
 @dataclass(frozen=True)
-class Rule:
+class Template:
     """One value that must not be inferred from one set of columns."""
 
     qid: tuple[str, ...]
@@ -33,14 +33,14 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Setting:
+class DisclosureProblem:
     """A table made ready for disclosure."""
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[SuppressedAttribute, ...]
     """The columns that may be hidden, in the order of their first appearance."""
     cubes: tuple[Cube, ...]
     """One per set of columns known."""
-    rules: tuple[tuple[Rule, ...], ...]
+    rules: tuple[tuple[Template, ...], ...]
     """The rules of each cube."""
     promises: tuple[tuple[tuple[Promise, ...], ...], ...]
     """The promises behind each rule of each cube."""
@@ -57,7 +57,7 @@ def prepare(
     keep: Sequence[str],
     ordered: Callable[[str, Domain], bool],
     run: Run,
-) -> Setting:
+) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class."""
     asked = [ask(promise, table) for promise in promises]
     about = list(dict.fromkeys(q.column for q in asked))
@@ -76,7 +76,7 @@ def prepare(
     by_class = _by_class(table, maskable)
     counted, meaning = _counts(table, tallies, by_class, never, run)
     attributes = tuple(
-        Attribute(
+        SuppressedAttribute(
             domains[c],
             _classes(counted[t], domains[c]),
             ordered=ordered(c, domains[c]),
@@ -85,7 +85,7 @@ def prepare(
         for c, t in zip(maskable, by_class, strict=True)
     )
     cubes = tuple(_cube(s, rules[s], counted, maskable, meaning) for s in sets)
-    return Setting(
+    return DisclosureProblem(
         attributes,
         cubes,
         tuple(tuple(rules[s]) for s in sets),
@@ -97,7 +97,7 @@ def prepare(
 
 def _never(
     table: Table,
-    rules: Mapping[tuple[str, ...], dict[Rule, Why]],
+    rules: Mapping[tuple[str, ...], dict[Template, Why]],
     maskable: Sequence[str],
     domains: Mapping[str, Domain],
     ordered: Callable[[str, Domain], bool],
@@ -118,7 +118,7 @@ def _never(
         for c in (c for c in s if c in loose):
             alone[s, c] = tuple(k for k in s if k == c or k in outside)
     tallies = dict.fromkeys(
-        Tally(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
+        CountQuery(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
     )
     counted = hopeless.count(table, list(tallies), run) if tallies else {}
     cubes: dict[str, list[Cube]] = {}
@@ -129,11 +129,11 @@ def _never(
 
 def _counts(
     table: Table,
-    tallies: Sequence[Tally],
-    by_class: Sequence[Tally],
+    tallies: Sequence[CountQuery],
+    by_class: Sequence[CountQuery],
     never: Mapping[str, Flags],
     run: Run,
-) -> tuple[dict[Tally, Grouped], dict[str, Ints]]:
+) -> tuple[dict[CountQuery, EquivalenceClasses], dict[str, Ints]]:
     """All counts, and what codes mean where values were merged."""
     fewer, meaning = hopeless.merged(table, never)
     if not meaning:
@@ -142,7 +142,7 @@ def _counts(
     return classes | hopeless.count(fewer, tallies, run), meaning
 
 
-def _as_promised(questions: Sequence[Question]) -> list[tuple[str, ...]]:
+def _as_promised(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
     """The columns known, in the order the promises name them."""
     known = [getattr(q.promise.against, "knows", None) for q in questions]
     return [
@@ -151,13 +151,13 @@ def _as_promised(questions: Sequence[Question]) -> list[tuple[str, ...]]:
     ]
 
 
-def _by_class(table: Table, columns: Sequence[str]) -> list[Tally]:
+def _by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:
     """Each attribute by class; by itself where there is no target."""
     target = table.roles.target
-    return [Tally((c,), target) if target else Tally((), c) for c in columns]
+    return [CountQuery((c,), target) if target else CountQuery((), c) for c in columns]
 
 
-def _classes(grouped: Grouped, domain: Domain) -> Ints:
+def _classes(grouped: EquivalenceClasses, domain: Domain) -> Ints:
     """Counts of values by class, one row per value."""
     if not grouped.by:
         counts = np.zeros((len(domain), 1), dtype=np.int64)
@@ -169,7 +169,7 @@ def _classes(grouped: Grouped, domain: Domain) -> Ints:
     return counts
 
 
-def _values(question: Question, domain: Domain) -> Sequence[int]:
+def _values(question: TemplateQuery, domain: Domain) -> Sequence[int]:
     """The codes of the values a promise is about, as far as they occur."""
     if question.values is None:
         return range(len(domain))
@@ -181,28 +181,30 @@ Why = list[tuple[Promise, Ceiling]]
 
 
 def _rules(
-    known: tuple[str, ...], questions: Sequence[Question], domains: dict[str, Domain]
-) -> dict[Rule, Why]:
+    known: tuple[str, ...],
+    questions: Sequence[TemplateQuery],
+    domains: dict[str, Domain],
+) -> dict[Template, Why]:
     """The rules of one set of columns, each with the promises that ask for it."""
-    found: dict[Rule, Why] = {}
+    found: dict[Template, Why] = {}
     for q in questions:
         if known in [t.by for t in q.tallies]:
             for code in _values(q, domains[q.column]):
-                rule = Rule(known, q.column, code)
+                rule = Template(known, q.column, code)
                 found.setdefault(rule, []).append((q.promise, q.limit))
     return found
 
 
 def _cube(
     known: tuple[str, ...],
-    why: dict[Rule, Why],
-    counted: Mapping[Tally, Grouped],
+    why: dict[Template, Why],
+    counted: Mapping[CountQuery, EquivalenceClasses],
     maskable: Sequence[str],
     meaning: Mapping[str, Ints],
 ) -> Cube:
     """The cube of one set of columns; its rows are the groups over all of them."""
     rules = list(why)
-    first = counted[Tally(known, rules[0].column)]
+    first = counted[CountQuery(known, rules[0].column)]
     codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]
     codes = [
         meaning[c][k] if c in meaning else k for c, k in zip(known, codes, strict=True)
@@ -212,7 +214,7 @@ def _cube(
     outside = [i for i, c in enumerate(known) if c not in maskable]
     fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
     protected = [
-        _having(counted[Tally(known, rule.column)], rule.value) for rule in rules
+        _having(counted[CountQuery(known, rule.column)], rule.value) for rule in rules
     ]
     return Cube(
         [maskable.index(known[i]) for i in inside],
@@ -224,7 +226,7 @@ def _cube(
     )
 
 
-def _having(grouped: Grouped, value: int) -> Ints:
+def _having(grouped: EquivalenceClasses, value: int) -> Ints:
     """People of each group with one value."""
     rows = np.flatnonzero(grouped.value == value)
     having = np.zeros(len(grouped), dtype=np.int64)

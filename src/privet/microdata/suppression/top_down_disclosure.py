@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.microdata.suppression.count_cube import Cube, Outlook
-from privet.microdata.suppression.kernels import Groups
+from privet.microdata.suppression.kernels import CubeGroups
 from privet.microdata.suppression.loops import Flags, Floats, Ints
 from privet.values.contingency import Domain
 
@@ -30,7 +30,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class Move:
+class Disclosure:
     """A value to show, or a place to cut an ordered column."""
 
     attribute: int
@@ -51,7 +51,7 @@ class Move:
 
 
 @dataclass(frozen=True)
-class Step:
+class DisclosureStep:
     """A move that was made."""
 
     column: str
@@ -74,7 +74,7 @@ class Step:
         return {**vars(self), "confidences": [str(c) for c in self.confidences]}
 
 
-class Attribute:
+class SuppressedAttribute:
     """A column that may be hidden: its counts by class, and what is shown of it."""
 
     def __init__(
@@ -117,12 +117,12 @@ class Offer:
     beneficial: Flags
 
 
-class Disclosing:
+class DisclosureState:
     """The state of a top-down disclosure; see `privet.release.refine`."""
 
     def __init__(
         self,
-        attributes: Sequence[Attribute],
+        attributes: Sequence[SuppressedAttribute],
         cubes: Sequence[Cube],
         *,
         utility: Utility,
@@ -159,7 +159,7 @@ class Disclosing:
 
     # Choosing -----------------------------------------------------------------------
 
-    def best(self) -> Move | None:
+    def best(self) -> Disclosure | None:
         """The best valid and beneficial move; beneficial or not once none is."""
         moves = [m for a in range(len(self.attributes)) for m in self._moves(a, True)]
         if not moves and self.maximal:
@@ -168,7 +168,7 @@ class Disclosing:
             ]
         return self._winner(moves)
 
-    def _winner(self, moves: list[Move]) -> Move | None:
+    def _winner(self, moves: list[Disclosure]) -> Disclosure | None:
         """Score, then lower loss, then the order of columns and of values."""
         if not moves:
             return None
@@ -180,14 +180,14 @@ class Disclosing:
             key=lambda m: (m.attribute, self._rank(m)),
         )
 
-    def _rank(self, move: Move) -> tuple[object, ...]:
+    def _rank(self, move: Disclosure) -> tuple[object, ...]:
         attribute = self.attributes[move.attribute]
         if attribute.ordered:
             return (move.code,)
         label = attribute.domain[move.code]
         return (label is not None, label or "")
 
-    def _moves(self, a: int, only_beneficial: bool) -> list[Move]:
+    def _moves(self, a: int, only_beneficial: bool) -> list[Disclosure]:
         """The moves of one attribute that can win: valid ones of the best score."""
         offer = self._offer(a)
         if offer is None:
@@ -204,7 +204,7 @@ class Disclosing:
         close = np.flatnonzero(score >= score.max() - TIE)
         name = self.attributes[a].domain.name
         return [
-            Move(
+            Disclosure(
                 a, int(codes[i]), float(gain[i]), float(loss[i]), float(score[i]), name
             )
             for i in close
@@ -267,7 +267,7 @@ class Disclosing:
 
     # Moving -------------------------------------------------------------------------
 
-    def apply(self, move: Move) -> Step:
+    def apply(self, move: Disclosure) -> DisclosureStep:
         """Show the value, or cut the column, in every cube that has it."""
         attribute = self.attributes[move.attribute]
         low = high = move.code
@@ -278,7 +278,7 @@ class Disclosing:
             attribute.hidden[move.code] = False
         for q, cube in self._touching(move.attribute):
             self._look(q, cube, cube.split(move.attribute, low, high))
-        return Step(
+        return DisclosureStep(
             attribute.domain.name,
             attribute.domain[move.code],
             attribute.ordered,
@@ -288,7 +288,7 @@ class Disclosing:
             tuple(c for cube in self.cubes for c in cube.confidences),
         )
 
-    def _look(self, q: int, cube: Cube, groups: Groups) -> None:
+    def _look(self, q: int, cube: Cube, groups: CubeGroups) -> None:
         """Look ahead from some groups; what was seen before stays true."""
         wanted = [self._open(a) for a in cube.attributes]
         ordered = [self.attributes[a].ordered for a in cube.attributes]

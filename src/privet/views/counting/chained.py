@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from privet.engine.projections import Tuples
+from privet.engine.projections import ViewTuples
 from privet.errors import InputError
-from privet.views.counting.chains import Graph, graphs
+from privet.views.counting.chains import ConnectivityGraph, graphs
 from privet.views.counting.share import Share
 from privet.views.private_associations import Secret
 
@@ -28,7 +28,7 @@ class Chain:
     """The keys b of each person."""
     values: dict[int, set[int]]
     """The keys c of each value."""
-    graphs: list[Graph]
+    graphs: list[ConnectivityGraph]
     """The connected parts of the middle view."""
 
     def supported(self) -> set[tuple[int, int]]:
@@ -79,7 +79,9 @@ class Chain:
             weights[p] = weight
         return weights.get(value, 0), sum(weights.values())
 
-    def _only(self, near: Sequence[Graph], keys: set[int], value: int) -> int | None:
+    def _only(
+        self, near: Sequence[ConnectivityGraph], keys: set[int], value: int
+    ) -> int | None:
         whole = 1
         for graph in near:
             mine = frozenset(keys & graph.people.keys())
@@ -110,7 +112,7 @@ class Chain:
 
     def _meeting(
         self, person: int, value: int
-    ) -> Iterator[tuple[Graph, frozenset[int], frozenset[int]]]:
+    ) -> Iterator[tuple[ConnectivityGraph, frozenset[int], frozenset[int]]]:
         """The parts in which they can meet, and the keys of both there."""
         keys = self.people[person]
         for graph in self._near(keys):
@@ -119,12 +121,12 @@ class Chain:
             if graph.meets(mine, theirs):
                 yield graph, frozenset(mine), frozenset(theirs)
 
-    def _near(self, keys: set[int]) -> list[Graph]:
+    def _near(self, keys: set[int]) -> list[ConnectivityGraph]:
         """The parts that have some keys of people."""
         return list({id(g): g for b in sorted(keys) for g in (self._home[b],)}.values())
 
     @cached_property
-    def _home(self) -> dict[int, Graph]:
+    def _home(self) -> dict[int, ConnectivityGraph]:
         return {b: graph for graph in self.graphs for b in graph.people}
 
     @cached_property
@@ -136,7 +138,7 @@ class Chain:
         return {}
 
     def _known(
-        self, graph: Graph, mine: frozenset[int], theirs: frozenset[int]
+        self, graph: ConnectivityGraph, mine: frozenset[int], theirs: frozenset[int]
     ) -> Share | None:
         """People in the same keys are alike."""
         at = id(graph), mine, theirs
@@ -146,7 +148,7 @@ class Chain:
                 self._kept[at] = graph.share(mine, theirs)
         return self._kept[at]
 
-    def _affords(self, graph: Graph) -> bool:
+    def _affords(self, graph: ConnectivityGraph) -> bool:
         """Whether there is still time to count; other parts than this go on."""
         self._spent.append(graph.steps)
         return sum(self._spent) <= MOST_WORK
@@ -156,7 +158,7 @@ class Chain:
         return []
 
 
-def chain_of(secret: Secret, seen: Sequence[Tuples]) -> Chain | None:
+def chain_of(secret: Secret, seen: Sequence[ViewTuples]) -> Chain | None:
     """The chain that three views make, if they make one."""
     if len(seen) != 3:
         return None
@@ -197,7 +199,7 @@ class _Numbers(dict[tuple[int, ...], int]):
 
 
 def _keyed(
-    table: Tuples, node: str, key: Sequence[str], number: _Numbers
+    table: ViewTuples, node: str, key: Sequence[str], number: _Numbers
 ) -> tuple[dict[int, set[int]], dict[int, int]]:
     """The keys of each node, and how many nodes each key has."""
     at, mine = [table.columns.index(c) for c in key], table.columns.index(node)

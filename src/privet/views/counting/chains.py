@@ -39,7 +39,7 @@ the number of such choices."""
 
 
 @dataclass(frozen=True)
-class Graph:
+class ConnectivityGraph:
     """A connected part of the middle view."""
 
     people: Mapping[int, int]
@@ -277,7 +277,7 @@ def graphs(
     people: Mapping[int, int],
     values: Mapping[int, int],
     edges: Iterable[tuple[int, int]],
-) -> list[Graph]:
+) -> list[ConnectivityGraph]:
     """The connected parts of a middle view."""
     group: dict[Node, int] = {}
     parts: dict[int, list[tuple[int, int]]] = {}
@@ -291,7 +291,7 @@ def graphs(
             for x, y in parts[into]:
                 group[0, x] = group[1, y] = into
     return [
-        Graph(
+        ConnectivityGraph(
             {b: people[b] for b, _ in part},
             {c: values[c] for _, c in part},
             tuple(part),

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from privet.errors import InputError
 from privet.views.counting.general_join import (
-    Joined,
+    JoinPart,
     Needing,
     Parts,
     Row,
@@ -71,7 +71,7 @@ class General:
             len(j.tuples) <= MOST_TUPLES for j in near
         )
 
-    def _unlisted(self, person: int, value: int) -> list[Joined]:
+    def _unlisted(self, person: int, value: int) -> list[JoinPart]:
         if (person, value) in self.parts.certain:
             return []
         return [j for j in self.parts.having(person, value) if not j.small]
@@ -96,7 +96,7 @@ class General:
         return True, Fraction(*found[id(mine)])
 
     @cached_property
-    def _by_people(self) -> list[Joined]:
+    def _by_people(self) -> list[JoinPart]:
         return linked_by_people(self.joined, self.person, self.secret)
 
     # Draws --------------------------------------------------------------------------

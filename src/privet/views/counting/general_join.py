@@ -34,7 +34,7 @@ Needing = tuple[Row, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinPart:
     """A part of a join."""
 
     tuples: tuple[tuple[int, ...], ...]
@@ -156,7 +156,7 @@ class Parts:
 
     certain: frozenset[tuple[int, int]]
     """Associations that every table holds."""
-    near: Mapping[int, Sequence[Joined]]
+    near: Mapping[int, Sequence[JoinPart]]
     """The parts with tuples of each person."""
 
     def share(self, person: int, value: int) -> list[Share]:
@@ -165,7 +165,7 @@ class Parts:
             return [Share.of(Fraction(1))]
         return [j.share(person, value) for j in self.having(person, value)]
 
-    def having(self, person: int, value: int) -> list[Joined]:
+    def having(self, person: int, value: int) -> list[JoinPart]:
         """The parts that support an association."""
         return [j for j in self.near.get(person, ()) if (person, value) in j.supports]
 
@@ -186,7 +186,7 @@ def parts(joined: Iterable[Needing], person: str, secret: str) -> Parts:
     """A join without what is settled, in connected parts."""
     rows = list(joined)
     forced, settled = _settled([needed for _, needed in rows])
-    near: dict[int, list[Joined]] = defaultdict(list)
+    near: dict[int, list[JoinPart]] = defaultdict(list)
     left = [
         (row, tuple(t for t in needed if t not in settled))
         for at, (row, needed) in enumerate(rows)
@@ -210,8 +210,8 @@ def _settled(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], set[int]]:
     return forced, {t for at in forced for t in tuples[at]}
 
 
-def _part(group: Sequence[Needing], person: str, secret: str) -> Joined:
-    return Joined(
+def _part(group: Sequence[Needing], person: str, secret: str) -> JoinPart:
+    return JoinPart(
         tuple(needed for _, needed in group),
         tuple(row[person] for row, _ in group),
         tuple(row[secret] for row, _ in group),
@@ -220,7 +220,7 @@ def _part(group: Sequence[Needing], person: str, secret: str) -> Joined:
 
 def linked_by_people(
     joined: Iterable[Needing], person: str, secret: str
-) -> list[Joined]:
+) -> list[JoinPart]:
     """A join in parts that share neither view tuples nor people."""
     marked = [(row, (*needed, -1 - row[person])) for row, needed in joined]
     groups = [

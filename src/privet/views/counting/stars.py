@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 
-from privet.engine.projections import Tuples
+from privet.engine.projections import ViewTuples
 from privet.errors import InputError, TooLarge
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import Share, harris, union_bound
@@ -48,7 +48,7 @@ class Star:
         return dict(found)
 
 
-def star_of(secret: Secret, seen: Sequence[Tuples]) -> Star | None:
+def star_of(secret: Secret, seen: Sequence[ViewTuples]) -> Star | None:
     """The star that views make, if they make one."""
     columns = [set(t.columns) for t in seen]
     key = set.intersection(*columns)
@@ -77,7 +77,7 @@ def star_of(secret: Secret, seen: Sequence[Tuples]) -> Star | None:
 
 
 def _by_key(
-    table: Tuples, key: Sequence[str]
+    table: ViewTuples, key: Sequence[str]
 ) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
     at = [table.columns.index(c) for c in key]
     rest = [j for j in range(len(table.columns)) if j not in at]

@@ -18,12 +18,12 @@ import numpy as np
 from privet.engine import arrow
 from privet.errors import InputError
 from privet.views.sql.join import Relation
-from privet.views.sql.sizes import CLOSE, LOG2, TIE, Bound, Pairs, Sizes
+from privet.views.sql.sizes import CLOSE, LOG2, TIE, AssociationPairs, Bound, KeySizes
 
 _ROWS = ", count(*) AS rows, count(i) AS named"
 
 
-class Everyone:
+class AllAssociations:
     """The keys of two views by their sizes, and the people in several of them."""
 
     def __init__(self, relation: Relation) -> None:
@@ -138,7 +138,7 @@ class Everyone:
     # Keys ---------------------------------------------------------------------------
 
     @cached_property
-    def sizes(self) -> list[Sizes]:
+    def sizes(self) -> list[KeySizes]:
         """Keys that have somebody and some value, by their sizes."""
         found = self._relation.ask(
             "SELECT m, n, count(*) AS keys, CAST(sum(CAST(named AS HUGEINT) * given) "
@@ -147,7 +147,7 @@ class Everyone:
             "ORDER BY m, n"
         )
         return [
-            Sizes(r["m"], r["n"], r["keys"], int(r["pairs"]), r["single"])
+            KeySizes(r["m"], r["n"], r["keys"], int(r["pairs"]), r["single"])
             for r in found.to_pylist()
         ]
 
@@ -283,7 +283,7 @@ class Everyone:
         found = self._relation.one(f"SELECT count(*) AS n FROM {self._people} WHERE b")
         return int(found["n"])
 
-    def doubtful(self, bound: float) -> list[Pairs]:
+    def doubtful(self, bound: float) -> list[AssociationPairs]:
         """Kinds of keys in which people meet a value twice, who may be beyond."""
         who = f"NOT b AND l <= {_number(bound)}"
         self._doubted = self._relation.make(
@@ -294,7 +294,7 @@ class Everyone:
         )
         return self._pairs(f"SELECT * FROM {self._doubted}")
 
-    def contenders(self, best: Bound, most: int) -> list[Pairs] | None:
+    def contenders(self, best: Bound, most: int) -> list[AssociationPairs] | None:
         """Those who may meet a value more surely, a few at a time; None: no more.
 
         Nobody comes twice. Logarithms that are close tell little of the chances that
@@ -309,7 +309,7 @@ class Everyone:
         )
         return self._first(surer, most) if left["n"] else None
 
-    def _first(self, surer: str, most: int) -> list[Pairs]:
+    def _first(self, surer: str, most: int) -> list[AssociationPairs]:
         relation = self._relation
         relation.session.ask(
             f"CREATE OR REPLACE TEMP TABLE pv_first AS SELECT i FROM {self._people} "
@@ -328,7 +328,7 @@ class Everyone:
             "WHERE r.p IS NOT NULL GROUP BY t.i, r.p"
         )
 
-    def _pairs(self, pairs: str) -> list[Pairs]:
+    def _pairs(self, pairs: str) -> list[AssociationPairs]:
         relation, sides = self._relation, self._relation.sides
         person = relation.text(sides.person, "first.i")
         secret = relation.text(sides.secret, "first.p")
@@ -339,7 +339,7 @@ class Everyone:
             "people in several keys",
         )
         return [
-            Pairs(
+            AssociationPairs(
                 tuple(r["zs"]),
                 relation.label(sides.person, r["i"]),
                 relation.label(sides.secret, r["p"]),

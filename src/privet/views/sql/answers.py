@@ -19,7 +19,7 @@ the pairs of tuples that satisfy it."""
 
 
 @dataclass(frozen=True)
-class Kind:
+class AssociationKind:
     """Associations that meet in keys of the same sizes."""
 
     number: int
@@ -51,7 +51,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedAssociation:
     """One association of a kind."""
 
     number: int
@@ -64,7 +64,7 @@ class Listed:
     """Whether a row of the table has both; None where that is not known."""
 
 
-class Answers:
+class ListedAssociations:
     """Associations listed by kind."""
 
     def __init__(
@@ -75,13 +75,13 @@ class Answers:
         self._left, self._right = tables["left"], tables["right"]
         self._keys = tables["keys"]
 
-    def kinds(self) -> list[Kind]:
+    def kinds(self) -> list[AssociationKind]:
         """Every kind of association there is."""
         found = self._relation.ask(
             f"SELECT z, k, c, pairs, people FROM {self._kinds} ORDER BY z"
         )
         return [
-            Kind(
+            AssociationKind(
                 r["z"],
                 None if r["k"] is None else _meetings(r["k"]),
                 tuple((_meetings(c["k"]), c["n"]) for c in r["c"] or ()),
@@ -104,7 +104,7 @@ class Answers:
         )
         return int(found["n"])
 
-    def example(self, kind: Kind) -> Example:
+    def example(self, kind: AssociationKind) -> Example:
         """An association of a kind, with its keys and the person's cover."""
         relation, sides = self._relation, self._relation.sides
         shown = relation.shown("k")
@@ -138,7 +138,7 @@ class Answers:
             tuple(relation.label(sides.secret, p) for p in cover[:MOST_SHOWN]),
         )
 
-    def first(self, order: Mapping[int, int], most: int) -> list[Listed]:
+    def first(self, order: Mapping[int, int], most: int) -> list[ListedAssociation]:
         """Associations by the ranks of their kinds, a few; and whether they are true.
 
         The table says that; views that come as files do not (None).
@@ -177,7 +177,7 @@ class Answers:
             f"FROM {some} f ORDER BY f.rank, f.i, f.p"
         )
         return [
-            Listed(
+            ListedAssociation(
                 r["z"],
                 relation.label(sides.person, r["i"]),
                 relation.label(sides.secret, r["p"]),

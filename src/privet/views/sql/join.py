@@ -19,7 +19,7 @@ from privet.engine import arrow, sql, text_types
 from privet.engine.counting.counter import PARTS
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.failures import DoesNotFit
-from privet.engine.projections import Columns, Rows, Sides
+from privet.engine.projections import Projection, ViewPair, ViewRows
 from privet.engine.protocol import Recoding, Run
 from privet.engine.row_filter import TYPED, typed
 from privet.errors import TooLarge
@@ -39,8 +39,8 @@ class Relation:
 
     def __init__(
         self,
-        places: Columns,
-        sides: Sides,
+        places: Projection,
+        sides: ViewPair,
         recodings: Mapping[str, Recoding],
         run: Run,
     ) -> None:
@@ -90,7 +90,7 @@ class Relation:
         named |= {n: c for n, c in nodes.items() if side in ("ip".index(n), 2)}
         extra = (sides.left, sides.right)[side] if full else ()
         named |= {f"e{j}": name for j, name in enumerate(extra)}
-        rows = Rows(self.places, self.coded, named)
+        rows = ViewRows(self.places, self.coded, named)
         cells = [rows.cell(name) for name in sides.key]
         weight = self.places.weight(sides.weight)
         more = [f"{self.hashed(cells)} AS h", f"{weight} AS w"]

@@ -15,7 +15,7 @@ TIE = 1e-13
 
 
 @dataclass(frozen=True)
-class Sizes:
+class KeySizes:
     """Keys of the same two sizes."""
 
     people: int
@@ -31,7 +31,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Pairs:
+class AssociationPairs:
     """Associations of people in several keys that meet in the same kinds of keys."""
 
     kinds: tuple[int, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from privet.views.sql.answers import Answers
+from privet.views.sql.answers import ListedAssociations
 from privet.views.sql.compiling import Condition
 from privet.views.sql.join import Relation
 
@@ -21,7 +21,7 @@ FIELDS = {
 """What each model needs to know of a key."""
 
 
-class Asked:
+class SomeAssociations:
     """The associations of some people with some values."""
 
     def __init__(
@@ -76,7 +76,7 @@ class Asked:
         )
         return tuples, self._relation.make(name, lambda _: select, "", "counting")
 
-    def answers(self, model: str) -> Answers:
+    def answers(self, model: str) -> ListedAssociations:
         """The associations by what a model needs to know of their keys."""
         make = self._relation.make
         pairs = make(
@@ -93,7 +93,7 @@ class Asked:
         )
         kinds = make(f"kinds_{model}", lambda _: select, "", "listing associations")
         tables = {"left": self._left, "right": self._right, "keys": self._keys}
-        return Answers(self._relation, pairs, kinds, tables)
+        return ListedAssociations(self._relation, pairs, kinds, tables)
 
     # What is listed -----------------------------------------------------------------
 

@@ -67,7 +67,7 @@ MET = (DisclosureStep, RefinementProgress, Verification)
 
 SHARED = (
     "privet.values.exact",
-    "privet.policy.stating",
+    "privet.policy.policy",
     "privet.classifier.attributes",
 )
 """Modules with short names that others use."""

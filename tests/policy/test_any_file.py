@@ -11,7 +11,7 @@ from policy.examples import DESIGN
 from policy.test_schema import VALIDATOR, as_json
 from privet import Policy, PolicyError
 from privet.policy.file_keys import FREE, LISTS, SECTIONS
-from privet.policy.writing import key, toml
+from privet.policy.toml import key, toml
 
 atoms = st.one_of(
     st.sampled_from(["linker", "insider", "bayesian", "reconstructor", "uniform", "x"]),

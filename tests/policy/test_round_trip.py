@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from policy.examples import DESIGN
 from policy.strategies import names, policies
 from privet import Bayesian, Ceiling, InputError, Linker, Policy, Promise, Roles
-from privet.policy.writing import key, quote
+from privet.policy.toml import key, quote
 
 HALF = Ceiling("1/2")
 

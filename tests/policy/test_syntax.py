@@ -6,7 +6,7 @@ import pytest
 
 from policy.examples import DESIGN
 from privet import Policy, PolicyError
-from privet.policy.lines import line_of, lines_of
+from privet.policy.toml import line_of, lines_of
 
 
 def problem(text: str) -> str:

@@ -11,9 +11,8 @@ import pytest
 
 from privet.engine.duckdb.room import size_of
 from privet.microdata.generalisation import cutloops, cutters, domain_order, kernels
-from privet.values.beliefs import Ceiling
+from privet.values.beliefs import NEVER, Ceiling, most
 from privet.values.contingency import Domain
-from privet.values.farey import NEVER, most
 from privet.values.hierarchies import Hierarchy
 
 STEP_BY_STEP = cutters.wrapped("python")

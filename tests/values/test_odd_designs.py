@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import privet as pv
 from privet.responses.estimate import estimated
-from privet.values.elimination import PRIMES, _vanishes, inverted, is_singular
+from privet.values.exact import PRIMES, _vanishes, inverted, is_singular
 
 SMALL = st.integers(1, 4).flatmap(
     lambda n: st.lists(

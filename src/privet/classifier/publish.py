@@ -25,7 +25,7 @@ from privet.engine.protocol import Listener
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
-from privet.policy.stating import Stated, policy_of
+from privet.policy.policy import Stated, policy_of
 from privet.release.audit import audit
 from privet.values.adversaries import Bayesian
 

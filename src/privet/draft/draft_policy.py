@@ -8,7 +8,7 @@ from privet.draft.guess_roles import FEW_VALUES, Guess
 from privet.draft.vocabulary import AGE, BIRTH, POST, words_of
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
-from privet.policy.writing import key, quote
+from privet.policy.toml import key, quote
 
 HEAD = """\
 # A first draft, for a person to correct. It was guessed from the names of the columns,

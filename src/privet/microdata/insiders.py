@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from privet.attacks import Attack, AttackedGroup, Cell
+from privet.findings import Attack, AttackedGroup, Cell
 from privet.values.adversaries import listed
 
 Show = Callable[[str | None], str]

@@ -2,7 +2,6 @@
 
 from privet.policy.measures import Measure
 from privet.policy.policy import Policy
-from privet.policy.promises import Promise, Purpose, Signoff
-from privet.policy.view import View, views_of
+from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 
 __all__ = ["Measure", "Policy", "Promise", "Purpose", "Signoff", "View", "views_of"]

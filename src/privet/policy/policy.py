@@ -1,19 +1,122 @@
-"""The policy: promises, roles and purpose in one value, read from a file."""
+"""The policy: promises, roles and purpose in one value, read from a file.
+
+What a policy asks of the columns of a table, held against the table.
+
+What is promised of a release, however it was handed over.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from privet.errors import InputError, PolicyError, Problem, what_exists
-from privet.policy.binding import misfits
 from privet.policy.measures import Measure
-from privet.policy.promises import Promise, Purpose, Signoff, values
-from privet.policy.view import View, views_of
+from privet.policy.promises import (
+    Promise,
+    Purpose,
+    Signoff,
+    View,
+    is_query,
+    values,
+    views_of,
+)
+from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
+from privet.values.beliefs import Ceiling
 from privet.values.frozen import FrozenDict
 from privet.values.schema import Roles, Schema, names
+
+Named = tuple[str, Sequence[str]]
+"""A key that names columns, and the columns."""
+
+
+def misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[Problem]:
+    """What a policy asks of columns that are not there, or not meant for it."""
+    problems = [
+        Problem(
+            f"{key} must name columns of the table; got {name!r}. "
+            f"{what_exists(name, columns)}",
+            key,
+        )
+        for key, names in _named(policy, roles)
+        for name in names
+        if name not in columns
+    ]
+    for i, promise in enumerate(policy.promises, 1):
+        if isinstance(promise.against, Linker | Insider):
+            problems += _misused(f"promise[{i}]", promise, roles)
+    return problems
+
+
+def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
+    for role in ("identifier", "quasi", "sensitive"):
+        yield f"columns.{role}", getattr(roles, role)
+    for role in ("target", "unit", "weight"):
+        name = getattr(roles, role)
+        yield f"columns.{role}", [name] if name else []
+    free = {"bins": roles.bins, "where": policy.where, "hierarchy": policy.hierarchies}
+    for section, named in free.items():
+        for column in named:
+            yield f"{section}.{column}", [column]
+    for i, view in enumerate(policy.views, 1):
+        yield f"view[{i}].columns", view.columns
+    for i, promise in enumerate(policy.promises, 1):
+        if isinstance(promise.against, Linker):
+            yield f"promise[{i}].knows", promise.against.knows or ()
+        # What a Bayesian's promise is about may be a class instead of a column.
+        if not isinstance(promise.against, Bayesian):
+            yield f"promise[{i}].about", _about(promise)
+
+
+def _about(promise: Promise) -> Sequence[str]:
+    if isinstance(promise.against, Reconstructor) and is_query(promise.about):
+        return ()
+    if isinstance(promise.about, dict):
+        return tuple(promise.about)
+    return (promise.about,) if isinstance(promise.about, str) else ()
+
+
+def _misused(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
+    """What would be refused when the promise is judged, said with its line."""
+    known = promise.against.knows if isinstance(promise.against, Linker) else ()
+    about = _about(promise) or roles.sensitive
+    counted = {roles.unit, roles.weight}
+    rules = [
+        ("knows", "must not hold an identifier", known, roles.identifier),
+        ("knows", "must not hold the unit or weight", known, counted),
+        ("knows", "must not hold what the promise is about", known, about),
+        ("about", "must not be an identifier", about, roles.identifier),
+        ("about", "must not be the unit or weight", about, counted),
+    ]
+    for key, rule, given, wrong in rules:
+        if bad := [n for n in given or () if n in wrong]:
+            got = ", ".join(map(repr, bad))
+            yield Problem(f"{at}.{key} {rule}; got {got}.", f"{at}.{key}")
+    yield from _missing(at, promise, roles)
+
+
+def _missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
+    if not _about(promise) and len(roles.sensitive) != 1:
+        got = ", ".join(map(repr, roles.sensitive)) or "none"
+        yield Problem(
+            f"{at}.about must name a column unless one is sensitive; got {got}.",
+            f"{at}.about",
+        )
+    linker = promise.against
+    if isinstance(linker, Linker) and linker.knows is None and not roles.quasi:
+        yield Problem(
+            f"{at}.knows must name columns unless some are quasi; got none.",
+            f"{at}.knows",
+        )
+    if not isinstance(promise.limit, Ceiling):
+        key = next(iter(promise.limit.to_dict()))
+        yield Problem(
+            f"{at} must be limited by at_most or below against a "
+            f"{promise.against.kind}; got {key}.",
+            f"{at}.{key}",
+        )
 
 
 @dataclass(frozen=True)
@@ -87,7 +190,7 @@ class Policy:
 
     def to_toml(self) -> str:
         """Write the policy as TOML; reading it back gives an equal policy."""
-        from privet.policy.writing import write
+        from privet.policy.toml import write
 
         return write(self)
 
@@ -137,7 +240,7 @@ def earlier_of(folders: Any) -> tuple[str, ...]:
 
 def located(problems: Sequence[Problem], text: str) -> list[Problem]:
     """Problems with the lines of the text they are about, in its order."""
-    from privet.policy.lines import line_of, lines_of
+    from privet.policy.toml import line_of, lines_of
 
     lines = lines_of(text)
     found = [replace(p, line=line_of(p.key, lines)) for p in problems]
@@ -195,3 +298,20 @@ def _beside(path: Path) -> str:
         return f"The folder {str(path.parent)!r} does not exist either."
     beside = sorted(p.name for p in path.parent.glob("*.toml"))
     return what_exists(path.name, beside) if beside else "Draft one with: privet init"
+
+
+Stated = Policy | Promise | Sequence[Promise | Measure]
+"""What is promised."""
+
+
+def policy_of(promises: Stated, roles: Roles | None = None) -> Policy:
+    """A policy as it is; promises and measures as one, with the roles of a table."""
+    if isinstance(promises, Policy):
+        return promises
+    one = isinstance(promises, Promise | Measure)
+    stated = [promises] if one else list(promises)  # type: ignore[arg-type]
+    return Policy(
+        promises=tuple(p for p in stated if isinstance(p, Promise)),
+        measures=tuple(p for p in stated if isinstance(p, Measure)),
+        roles=roles or Roles(),
+    )

@@ -1,10 +1,16 @@
-"""Reading a policy file: all of its problems at once, each with its line."""
+"""Reading a policy file: all of its problems at once, each with its line.
+
+On which line of a TOML text each key stands.
+
+Writing a policy as TOML.
+"""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, time
 from decimal import Decimal
 from functools import partial
@@ -14,12 +20,106 @@ from privet.errors import InputError, PolicyError, Problem, what_exists
 from privet.policy.file_keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
 from privet.policy.measures import Measure
 from privet.policy.policy import Policy, earlier_of, located
-from privet.policy.promises import Promise, Purpose, Signoff
-from privet.policy.view import View, views_of
-from privet.policy.writing import toml
+from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 from privet.values.adversaries import KINDS, Adversary
 from privet.values.beliefs import Limit, limit_from
 from privet.values.schema import Bins, Roles, conflicts
+
+
+def write(policy: Policy) -> str:
+    """A policy as TOML."""
+    roles = policy.roles
+    columns = {
+        "identifier": list(roles.identifier),
+        "quasi": list(roles.quasi),
+        "sensitive": list(roles.sensitive),
+        "target": roles.target,
+        "unit": roles.unit,
+        "weight": roles.weight,
+    }
+    parts = [f"title = {toml(policy.title)}\n"] if policy.title else []
+    parts.append(_section_text("[columns]", {k: v for k, v in columns.items() if v}))
+    bins = {c: _edges(b) for c, b in roles.bins.items()}
+    where = {c: list(v) for c, v in policy.where.items()}
+    free: dict[str, Mapping[str, Any]] = {
+        "bins": bins,
+        "where": where,
+        "hierarchy": policy.hierarchies,
+    }
+    parts += [
+        _section_text(f"[{name}]", values) for name, values in free.items() if values
+    ]
+    parts += [_section_text("[[view]]", v.to_dict()) for v in policy.views]
+    parts += [_section_text("[[promise]]", p.to_dict()) for p in policy.promises]
+    parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]
+    parts.append(_section_text("[purpose]", {"utility": policy.purpose.utility}))
+    parts += [_section_text("[[earlier]]", {"custody": c}) for c in policy.earlier]
+    if policy.signoff is not None:
+        parts.append(_section_text("[signoff]", policy.signoff.to_dict()))
+    return "\n".join(parts)
+
+
+def _edges(bins: Bins) -> list[str | Decimal]:
+    """Numbers as numbers where they have an end; 1/3 has none."""
+    plain = not bins.are_dates
+    return [Decimal(e) if plain and "/" not in e else e for e in bins.to_list()]
+
+
+def _section_text(head: str, values: Mapping[str, Any]) -> str:
+    lines = [f"{key(k)} = {toml(v)}" for k, v in values.items()]
+    return "\n".join([head, *lines]) + "\n"
+
+
+def key(name: str) -> str:
+    """A key, quoted where TOML asks for it."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quote(name)
+
+
+def quote(text: str) -> str:
+    r"""Write a TOML string on one line; what cannot be seen is escaped.
+
+    >>> print(quote('say "no"' + chr(10)))
+    "say \"no\"\u000A"
+    """
+    return '"' + "".join(_escape(letter) for letter in text) + '"'
+
+
+def _escape(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    if letter.isprintable():
+        return letter
+    code = ord(letter)
+    if 0xD800 <= code < 0xE000:
+        raise InputError(
+            f"Text of a policy must be text UTF-8 can hold; got {letter!r} in it."
+        )
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def toml(value: Any) -> str:
+    r"""A value as TOML writes it.
+
+    >>> toml(["a", 'say "b"']), toml({"x y": True})
+    ('["a", "say \\"b\\""]', '{ "x y" = true }')
+    """
+    if value is None:
+        raise InputError(
+            "A value in a policy file must be text, a number, a date or true or false; "
+            "got None (missing), which TOML cannot write. Keep such a promise in "
+            "Python."
+        )
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{key(k)} = {toml(v)}" for k, v in value.items())
+        return "{ " + pairs + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(toml(v) for v in value) + "]"
+    return str(value)
+
 
 T = TypeVar("T")
 
@@ -311,3 +411,73 @@ def _shown(value: Any) -> str:
     """A value as the file has it, not at any length."""
     text = toml(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+def lines_of(text: str) -> dict[str, int]:
+    r"""The line on which each key of a TOML text stands.
+
+    The text is cut into statements, each the fewest lines that TOML's own reader
+    accepts by themselves; so nothing is parsed twice over.
+
+    >>> lines_of('title = "x"\n\n[columns]\nquasi = [\n  "job",\n]\n')
+    {'title': 1, 'columns': 3, 'columns.quasi': 4}
+    """
+    found: dict[str, int] = {}
+    sections: Counter[str] = Counter()
+    at, start, statement = "", 1, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        statement += line + "\n"
+        try:
+            content = tomllib.loads(statement)
+        except tomllib.TOMLDecodeError:
+            continue  # a list or a text that goes on
+        if statement.lstrip().startswith("["):
+            at = _section(content, sections)
+            paths = [at]
+        else:
+            paths = _paths(content, at)
+        found.update((path, start) for path in paths if path not in found)
+        start, statement = number + 1, ""
+    return found
+
+
+def _section(header: Mapping[str, Any], sections: Counter[str]) -> str:
+    """The path a header such as ``[[promise]]`` or ``[promise.about]`` opens."""
+    path = ""
+    while header:
+        ((name, inside),) = header.items()
+        path += f".{name}" if path else name
+        if isinstance(inside, list):
+            sections[path] += 1
+            inside = inside[0]
+        if path in sections:
+            path += f"[{sections[path]}]"
+        header = inside
+    return path
+
+
+def _paths(content: Mapping[str, Any], at: str) -> list[str]:
+    paths = []
+    for key, value in content.items():
+        path = f"{at}.{key}" if at else key
+        if isinstance(value, list) and value and all(map(_is_table, value)):
+            for i, section in enumerate(value, 1):
+                paths += [f"{path}[{i}]", *_paths(section, f"{path}[{i}]")]
+            continue
+        paths.append(path)
+        if isinstance(value, dict):
+            paths += _paths(value, path)
+    return paths
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def line_of(key: str, lines: Mapping[str, int]) -> int | None:
+    """The line of a key, or of the closest thing around it that has one."""
+    while key and key not in lines:
+        if (first := lines.get(f"{key}[1]")) is not None:
+            return first
+        key = key.rpartition(".")[0]
+    return lines.get(key)

@@ -15,7 +15,7 @@ from privet.microdata.release import Release
 from privet.microdata.suppression.hiding import publish_hidden
 from privet.microdata.suppression.publish import TopDownDisclosure
 from privet.policy import Policy
-from privet.policy.stating import Stated, policy_of
+from privet.policy.policy import Stated, policy_of
 from privet.release.audit import bound
 from privet.release.refine import Watcher
 from privet.release.verify import load, verify

@@ -16,8 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.values.elimination import Rows, inverted, is_singular
-from privet.values.exact import Number, fraction, probability
+from privet.values.exact import (
+    Number,
+    Rows,
+    fraction,
+    inverted,
+    is_singular,
+    probability,
+)
 
 LARGEST = 1024
 """Values of a group whose whole matrix is written out."""

@@ -17,8 +17,7 @@ from privet.responses.channel_inverse import Tensor, likeliest, undo, variance, 
 from privet.responses.channels import Matrix
 from privet.responses.design import MarginalChannel
 from privet.responses.intervals import certain, hoeffding, wilson
-from privet.values.elimination import EXACT
-from privet.values.exact import Number
+from privet.values.exact import EXACT, Number
 
 FEWEST = 30
 """Answers from which on an interval is taken from a standard error."""

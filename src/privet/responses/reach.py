@@ -15,7 +15,7 @@ from privet.policy import Promise
 from privet.responses.channels import Keep, Matrix, Replace
 from privet.responses.design import Design, Group
 from privet.values.beliefs import Belief, Limit, Ratio, Shift
-from privet.values.elimination import Rows
+from privet.values.exact import Rows
 
 
 def reach(

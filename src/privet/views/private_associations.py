@@ -7,7 +7,7 @@ from pathlib import Path
 
 from privet.errors import InputError
 from privet.policy import Promise
-from privet.policy.view import is_query
+from privet.policy.promises import is_query
 from privet.table import require_columns
 from privet.values.adversaries import Reconstructor
 from privet.values.beliefs import Ceiling

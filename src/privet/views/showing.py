@@ -15,7 +15,7 @@ from privet.microdata.earlier_releases import same_source
 from privet.microdata.files import Destination
 from privet.microdata.recipe import Recipe
 from privet.policy import Policy, View
-from privet.policy.stating import Stated, policy_of
+from privet.policy.policy import Stated, policy_of
 from privet.release.appearing import appear, files_of, now
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit as judge

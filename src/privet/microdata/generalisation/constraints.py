@@ -25,10 +25,9 @@ from privet.microdata.suppression.loops import Ints
 from privet.policy import Measure, Promise
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
-from privet.values.beliefs import Ceiling
+from privet.values.beliefs import Ceiling, most
 from privet.values.contingency import Domain
 from privet.values.exact import percent
-from privet.values.farey import most
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints
 from privet.microdata.skyline.ranked import RankedValues, ranked
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
-from privet.values import certain
+from privet.values import logarithms
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import exceeds, highest_of
 
@@ -152,7 +152,7 @@ def _entropy(measure: Measure, batch: Batch) -> GroupScores:
     beyond = diverse < level
     for g in np.flatnonzero(np.abs(diverse - level) <= NEAR * level).tolist():
         counts = groups.n[groups.start[g] : groups.start[g + 1]].tolist()
-        beyond[g] = not certain.entropy_reaches(counts, measure.level)
+        beyond[g] = not logarithms.entropy_reaches(counts, measure.level)
     return GroupScores(*_shown(diverse), beyond)
 
 
@@ -209,7 +209,7 @@ def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
     for i in np.flatnonzero((np.abs(ratio - limit) <= NEAR) & (gain > 0)).tolist():
         own = Fraction(int(gain[i]), int(whole[i]))
         inverse = Fraction(everybody, int(share[i]))
-        bad[i] = own > measure.level or not certain.log_reaches(inverse, own)
+        bad[i] = own > measure.level or not logarithms.log_reaches(inverse, own)
     beyond = np.zeros(len(batch.groups), dtype=bool)
     beyond[batch.groups.group[bad]] = True
     at = _best(ratio + np.where(bad, 1e9, 0.0), batch.groups.start)
@@ -225,7 +225,7 @@ def _delta(measure: Measure, batch: Batch) -> GroupScores:
     beyond = moved >= level
     for g in np.flatnonzero(np.abs(moved - level) <= NEAR * max(level, NEAR)).tolist():
         own = Fraction(int(part[at[g]]), int(whole[at[g]]))
-        beyond[g] = certain.log_reaches(max(own, 1 / own), measure.level)
+        beyond[g] = logarithms.log_reaches(max(own, 1 / own), measure.level)
     return GroupScores(*_shown(moved), beyond)
 
 

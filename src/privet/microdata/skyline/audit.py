@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from privet.attacks import Attack
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
-from privet.findings import Basis, Finding, Verdict, Witness
+from privet.findings import Attack, Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import about, ceiling, codes_of, never
 from privet.microdata.list_columns import sets_of

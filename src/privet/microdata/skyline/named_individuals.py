@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from privet.attacks import Attack, AttackedGroup, Cell, impossible, recounted
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
+from privet.findings import Attack, AttackedGroup, Cell, impossible, recounted
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
 from privet.microdata.skyline.witness import crowd, left, most_frequent, placed

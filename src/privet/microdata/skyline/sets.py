@@ -17,10 +17,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privet.attacks import Attack, AttackedGroup, Cell, has, recounted
 from privet.engine.protocol import CountQuery
 from privet.errors import NoAudit
-from privet.findings import Basis, Finding, Verdict, Witness
+from privet.findings import (
+    Attack,
+    AttackedGroup,
+    Basis,
+    Cell,
+    Finding,
+    Verdict,
+    Witness,
+    has,
+    recounted,
+)
 from privet.microdata.linkage import ceiling
 from privet.microdata.list_columns import Set
 from privet.microdata.skyline import closed_forms

@@ -12,9 +12,9 @@ from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from privet.attacks import Attack
 from privet.engine.protocol import CountQuery, Listener, Run
 from privet.errors import InputError, NoAudit
+from privet.findings import Attack
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import sets_of
 from privet.microdata.skyline.audit import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.attacks import Attack, AttackedGroup, Cell, has, recounted
+from privet.findings import Attack, AttackedGroup, Cell, has, recounted
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, InsiderCase
 from privet.values.contingency import Domain

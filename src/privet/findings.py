@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
 from privet.values.beliefs import Belief
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 
 from privet.engine.duckdb.room import size_of
-from privet.microdata.generalisation import cutloops, cutters, domain_order, kernels
-from privet.values.beliefs import NEVER, Ceiling, most
+from privet.microdata.generalisation import (
+    cutters,
+    domain_order,
+    kernels,
+    mondrian_loops,
+)
+from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.hierarchies import Hierarchy
 
@@ -107,7 +112,7 @@ def test_numbers_beyond_the_table_have_logarithms_too() -> None:
     found = kernels.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
     assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
-    plain = [STEP_BY_STEP and cutloops.times_log(int(n), logs) for n in numbers]
+    plain = [STEP_BY_STEP and mondrian_loops.times_log(int(n), logs) for n in numbers]
     assert plain == found.tolist()
 
 
@@ -120,7 +125,7 @@ def test_small_fractions_decide_as_the_limit_does() -> None:
         limit = Ceiling(below=level) if strict else Ceiling(level)
         shares = {Fraction(a, b) for b in range(1, people + 1) for a in range(b + 1)}
         kept = [s for s in shares if (s < level if strict else s <= level)]
-        assert max(kept, default=NEVER) == most(limit, people)
+        assert max(kept, default=NEVER) == largest_fraction_within(limit, people)
 
 
 def test_sizes_of_memory() -> None:

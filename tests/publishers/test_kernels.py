@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.microdata.suppression import kernels, loops
+from privet.microdata.suppression import disclosure_loops, kernels
 from privet.microdata.suppression.kernels import (
     ConfidenceLimits,
     CubeGroups,
@@ -30,13 +30,15 @@ def _split(
     attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
 ) -> SplitOff:
     moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
-    loops.split(attribute, low, high, *rows, groups.start, groups.stop, *moved)
+    disclosure_loops.split(
+        attribute, low, high, *rows, groups.start, groups.stop, *moved
+    )
     return moved
 
 
 STEP_BY_STEP = DisclosureKernels(
     "python",
-    lambda rows, groups, asked, limits, confidence, broken: loops.look(
+    lambda rows, groups, asked, limits, confidence, broken: disclosure_loops.look(
         *rows, *groups, *asked, *limits, confidence, broken
     ),
     _split,

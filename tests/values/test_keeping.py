@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from privet.errors import Problem
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 
 PROMISE = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/2"), {"ill": ["Flu", None]})
 WITNESS = pv.Witness({"job": "Cook", "sex": None}, "ill", "Flu", 4, 5, 5, 24)

@@ -26,7 +26,7 @@ from privet.microdata.generalisation.domain_order import (
 )
 from privet.microdata.generalisation.kernels import Cells
 from privet.microdata.labels import ANY, MISSING
-from privet.microdata.suppression.loops import Floats, Ints
+from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.values.contingency import Domain
 
 GRAMMAR = {

@@ -37,7 +37,7 @@ def meant(label: str | None, domain: Domain) -> Bools:
         low, high = (_code(end, domain) for end in label[1:-1].split(", "))
         code = np.arange(len(domain))
         return np.asarray((low <= code) & (code <= high))
-    return _these([None] if label is None else list(_listed(label)), domain)
+    return _these([None] if label is None else list(_listed_values(label)), domain)
 
 
 def _these(values: Sequence[str | None], domain: Domain) -> Bools:
@@ -59,7 +59,7 @@ def _code(value: str | None, domain: Domain) -> int:
     return code
 
 
-def _listed(text: str) -> Iterator[str | None]:
+def _listed_values(text: str) -> Iterator[str | None]:
     """One value or those of a set: quoted as JSON where they could be misread."""
     text = text[1:-1] if text.startswith("{") else text
     decoder = json.JSONDecoder()

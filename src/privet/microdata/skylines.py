@@ -18,7 +18,7 @@ HEADS = ("values ruled out", "other people known", "people with the same value")
 """What l, k and m are, in a table."""
 
 
-def summary(found: Frontier) -> dict[str, Any]:
+def skyline_summary(found: Frontier) -> dict[str, Any]:
     """Everything there is to show; probabilities are fractions in text."""
     recursive = found.recursive and {"c": found.recursive[0], "l": found.recursive[1]}
     return {
@@ -103,7 +103,7 @@ def _named(found: Frontier) -> str:
     return f"The release has {groups} of {found.people:,} people and is {both}."
 
 
-def as_text(found: Frontier) -> str:
+def skyline_as_text(found: Frontier) -> str:
     """Plain text, the result first."""
     lines = [f"{'✓' if found.safe else '✗'} {headline(found)}", ""]
     if found.corners:

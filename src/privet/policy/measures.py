@@ -11,7 +11,7 @@ from typing import Any
 from privet.errors import InputError, what_exists
 from privet.values.adversaries import cell
 from privet.values.exact import fraction, shown
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 
 AT_LEAST, AT_MOST, BELOW = "at least", "at most", "below"
 

@@ -25,7 +25,7 @@ from privet.policy.promises import (
 )
 from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
 from privet.values.beliefs import Ceiling
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import Roles, Schema, names
 
 Named = tuple[str, Sequence[str]]

@@ -14,7 +14,7 @@ from typing import Any
 from privet.errors import InputError
 from privet.values.adversaries import Adversary, cell
 from privet.values.beliefs import Limit
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import names
 
 Values = str | None | tuple[str | None, ...]

@@ -15,7 +15,7 @@ import numpy as np
 
 from privet.errors import InputError, what_exists
 from privet.values import exact
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import names
 
 

@@ -149,7 +149,7 @@ NEVER = Fraction(-1)
 """No belief is low enough."""
 
 
-def most(limit: Ceiling, people: int) -> Fraction:
+def largest_fraction_within(limit: Ceiling, people: int) -> Fraction:
     """The highest belief that keeps a limit, among fractions of at most so many people.
 
     A share of N people, N at most `people`, keeps the limit just if it is not above

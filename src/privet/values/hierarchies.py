@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 
 from privet.errors import InputError, what_exists
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 
 TOP = "*"
 """What stands above all values where a hierarchy has no single top."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
 from privet.values.exact import Number, all_digits, fraction
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 
 KINDS = ("text", "integer", "number", "date", "datetime", "boolean", "other")
 """The kinds of values a column may hold, as far as privet tells them apart."""

@@ -23,7 +23,7 @@ from privet.release.audit import audit as judge
 from privet.release.audit import bound
 from privet.table import Table, require_columns
 from privet.values.adversaries import Reconstructor, listed
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.values.schema import Bins, names
 from privet.views.coarser import Coarsening, choices

@@ -15,8 +15,7 @@ from math import ceil, floor, lcm, log
 
 from privet.classifier.scores import GUARD, Scores, log_of
 from privet.classifier.transforms.gap import led_by_less
-
-Prior = Sequence[Fraction]
+from privet.classifier.transforms.r_closeness import Prior
 
 
 @dataclass(frozen=True)

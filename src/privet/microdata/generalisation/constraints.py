@@ -21,11 +21,11 @@ from privet.microdata.generalisation.kernels import GroupRules
 from privet.microdata.linkage import about as meant
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.incremental import Minima, Requirement
-from privet.microdata.suppression.loops import Ints
+from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
-from privet.values.beliefs import Ceiling, most
+from privet.values.beliefs import Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.exact import percent
 
@@ -303,7 +303,7 @@ def _compiled(
     offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     at = {d.name: j for j, d in enumerate(domains)}
     of = np.array([at[r.column] for r in rules], dtype=np.int64)
-    limits = [most(r.limit, people) for r in rules]
+    limits = [largest_fraction_within(r.limit, people) for r in rules]
     mask = np.zeros((len(rules), int(offset[-1])), dtype=bool)
     for i, rule in enumerate(rules):
         codes = rule.codes(domains[of[i]])

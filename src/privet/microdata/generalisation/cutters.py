@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.microdata.generalisation import cutloops
+from privet.microdata.generalisation import mondrian_loops
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
     NUMPY,
@@ -18,7 +18,7 @@ from privet.microdata.generalisation.kernels import (
     SplitCriterion,
     SplitKernels,
 )
-from privet.microdata.suppression.loops import Ints
+from privet.microdata.suppression.disclosure_loops import Ints
 from privet.values.jit import all_of, numba
 
 WORTH = 20_000
@@ -33,12 +33,12 @@ def cutter(cells: int) -> SplitKernels:
 @cache
 def compiled() -> SplitKernels | None:
     """The compiled loops; None without numba."""
-    return None if numba() is None else wrapped("numba", all_of(cutloops))
+    return None if numba() is None else wrapped("numba", all_of(mondrian_loops))
 
 
 def wrapped(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
     """The loops one step at a time behind the same signatures."""
-    loops = SimpleNamespace(**(of or vars(cutloops)))
+    loops = SimpleNamespace(**(of or vars(mondrian_loops)))
 
     def do_survey(
         cells: Cells, start: int, stop: int, shape: DomainArrays, aim: SplitCriterion

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privet.engine.duckdb.room import SHARE, memory_here, size_of
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
-from privet.microdata.suppression.loops import Floats, Ints
+from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses

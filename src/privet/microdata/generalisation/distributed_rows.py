@@ -40,7 +40,7 @@ from privet.microdata.generalisation.kernels import (
     SplitKernels,
 )
 from privet.microdata.generalisation.mondrian import LINE
-from privet.microdata.suppression.loops import Floats, Ints
+from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
 from privet.values.contingency import Domain
 

@@ -22,7 +22,7 @@ from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.summing import summed
 from privet.microdata.generalised_values import GRAMMAR, Partition
-from privet.microdata.suppression.loops import Ints
+from privet.microdata.suppression.disclosure_loops import Ints
 from privet.release.manifest import NOT_PROMISED_OF_GROUPS
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.contingency import Domain

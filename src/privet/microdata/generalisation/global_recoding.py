@@ -18,7 +18,7 @@ from privet.microdata.generalisation.constraints import Constraints, Trial
 from privet.microdata.generalisation.domain_order import OrderedDomain, shape
 from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
-from privet.microdata.suppression.loops import Ints
+from privet.microdata.suppression.disclosure_loops import Ints
 
 
 @dataclass(frozen=True, eq=False)

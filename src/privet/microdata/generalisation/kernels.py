@@ -1,6 +1,6 @@
 """The loops of Mondrian that take the time, in numpy.
 
-Each exists twice with one signature: here, and in `cutloops.py` in a form
+Each exists twice with one signature: here, and in `mondrian_loops.py` in a form
  that numba compiles where it is installed (`pip install "privet[fast]"`). Both give
 the same integers and the same floats, hence the same groups.
 """
@@ -20,7 +20,7 @@ from privet.microdata.generalisation.domain_order import (
     TREE,
     DomainArrays,
 )
-from privet.microdata.suppression.loops import Flags, Floats, Ints
+from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
 
 LOGS = 2**20
 """Numbers whose logarithm is looked up; larger ones by their leading digits."""

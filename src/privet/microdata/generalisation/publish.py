@@ -36,7 +36,7 @@ from privet.policy import Measure, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.exact import Number, fraction
-from privet.values.frozen import FrozenDict
+from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.values.schema import names
 

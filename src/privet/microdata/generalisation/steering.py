@@ -23,7 +23,7 @@ from privet.microdata.generalisation.constraints import (
 from privet.microdata.privacy_models.audit import OVERALL, is_monotone
 from privet.microdata.privacy_models.models import Batch, scores
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.suppression.loops import Ints
+from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure
 from privet.policy.measures import KINDS
 from privet.table import Table, require_columns

@@ -108,13 +108,13 @@ class Frontier:
         """For machines, probabilities as fractions in text."""
         from privet.microdata import skylines
 
-        return skylines.summary(self)
+        return skylines.skyline_summary(self)
 
     def explain(self) -> str:
         """The whole skyline in plain words."""
         from privet.microdata import skylines
 
-        return skylines.as_text(self)
+        return skylines.skyline_as_text(self)
 
     def __repr__(self) -> str:
         return f"Frontier(below {self.confidence}: {self.points})"

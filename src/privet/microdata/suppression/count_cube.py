@@ -23,13 +23,13 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
+from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
 from privet.microdata.suppression.kernels import (
     ConfidenceLimits,
     CubeGroups,
     CubeRows,
     ValueCells,
 )
-from privet.microdata.suppression.loops import Codes, Flags, Floats, Ints
 from privet.values import exact
 from privet.values.beliefs import Ceiling
 

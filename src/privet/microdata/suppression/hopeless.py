@@ -19,7 +19,7 @@ from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import most_bytes
 from privet.microdata.suppression.count_cube import Cube
-from privet.microdata.suppression.loops import Flags, Ints
+from privet.microdata.suppression.disclosure_loops import Flags, Ints
 from privet.table import Table
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses

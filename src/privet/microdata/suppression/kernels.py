@@ -1,7 +1,7 @@
 """The loops of top-down disclosure that take the time, in numpy and compiled.
 
 Rows of a cube stand group by group: group g has the rows order[start[g]:stop[g]]. Each
-loop exists twice with one signature: here in numpy, and in `loops.py`
+loop exists twice with one signature: here in numpy, and in `disclosure_loops.py`
 in a form that numba compiles where it is installed (`pip install "privet[fast]"`). Both
 give the same integers and the same floats, hence the same moves. Numba is imported for
 large cubes only: it takes half a second to begin.
@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.suppression import loops
-from privet.microdata.suppression.loops import Codes, Flags, Floats, Ints
+from privet.microdata.suppression import disclosure_loops
+from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
 from privet.values.jit import jit, numba
 
@@ -341,7 +341,7 @@ def compiled() -> DisclosureKernels | None:
     """The compiled loops; None without numba."""
     if numba() is None:
         return None
-    looking, splitting = jit(loops.look), jit(loops.split)
+    looking, splitting = jit(disclosure_loops.look), jit(disclosure_loops.split)
 
     def fast_look(
         rows: CubeRows,

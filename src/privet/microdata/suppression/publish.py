@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError
 from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
-from privet.microdata.suppression.loops import Flags
+from privet.microdata.suppression.disclosure_loops import Flags
 from privet.microdata.suppression.templates import DisclosureProblem, Template, prepare
 from privet.microdata.suppression.top_down_disclosure import (
     DisclosureState,

@@ -11,7 +11,7 @@ from privet.engine.protocol import CountQuery, Run
 from privet.microdata.linkage import TemplateQuery, ask
 from privet.microdata.suppression import hopeless
 from privet.microdata.suppression.count_cube import Cube
-from privet.microdata.suppression.loops import Flags, Ints
+from privet.microdata.suppression.disclosure_loops import Flags, Ints
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
 from privet.policy import Promise
 from privet.table import Table

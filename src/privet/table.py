@@ -17,8 +17,8 @@ from privet.engine.protocol import (
     Relabel,
     Run,
 )
-from privet.engine.sources.source import find_source
-from privet.engine.sources.sources import Source, TextOptions
+from privet.engine.sources.find_source import find_source
+from privet.engine.sources.source import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses

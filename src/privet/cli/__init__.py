@@ -212,7 +212,7 @@ def audit(
 def _refuse_without_policy(source: str) -> NoReturn:
     from shlex import join
 
-    from privet.engine.sources.source import require_there
+    from privet.engine.sources.find_source import require_there
     from privet.release.verify import is_release
 
     if is_release(source):

@@ -88,7 +88,7 @@ def skyline(
 @contextmanager
 def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
-    from privet.engine.sources.source import require_there
+    from privet.engine.sources.find_source import require_there
     from privet.policy import Policy
     from privet.release.audit import bound
     from privet.release.publish import load

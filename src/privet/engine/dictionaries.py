@@ -16,7 +16,7 @@ from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.failures import DoesNotFit
 from privet.engine.gathering import DistinctValues
 from privet.engine.protocol import Recoding, Relabel, Run
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.errors import InputError, warn
 from privet.values.contingency import Domain
 from privet.values.schema import Bins, Column

@@ -11,7 +11,7 @@ from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Recoding, Run
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.errors import TooLarge
 from privet.values.contingency import Domain
 from privet.values.schema import Column

@@ -9,7 +9,7 @@ import numpy as np
 
 from privet.engine import arrow, sql, text_types
 from privet.engine.duckdb.session import Session
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.errors import ColumnNotFound, InputError, what_exists
 from privet.values.schema import Column
 

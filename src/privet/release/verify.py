@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from privet.engine.protocol import CountQuery, Listener
-from privet.engine.sources.source import Source, TextOptions, find_source
+from privet.engine.sources.find_source import Source, TextOptions, find_source
 from privet.engine.sql import literal
 from privet.errors import InputError, PrivetError
 from privet.findings import Audit, Finding

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.engine.sql import literal
 from privet.errors import InputError
 from privet.findings import Audit

@@ -49,7 +49,7 @@ from privet.engine.randomise.randomise_rows import (
     tabulated,
 )
 from privet.engine.row_filter import Filter
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.engine.sources.streams import Stream
 from privet.engine.sources.text_files import check_whole, json_scan
 from privet.values.contingency import Domain

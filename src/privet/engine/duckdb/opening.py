@@ -10,7 +10,7 @@ import pyarrow as pa
 from privet.engine import arrow
 from privet.engine.duckdb.session import Session
 from privet.engine.failures import TooLittleMemory
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.engine.sources.text_files import JSON_KEYS, OTHER_LINES
 from privet.engine.sql import literal, quoted
 from privet.errors import EmptyTable, EngineError, InputError, what_exists

@@ -16,7 +16,7 @@ import pyarrow as pa
 from privet.engine import sql
 from privet.engine.duckdb.session import ROWS_AT_ONCE
 from privet.engine.protocol import WriteQuery
-from privet.engine.sources.sources import differ
+from privet.engine.sources.source import differ
 from privet.errors import InputError
 
 

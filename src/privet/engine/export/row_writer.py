@@ -13,7 +13,7 @@ from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.export.copying import copied
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run, WriteQuery
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""

@@ -16,7 +16,7 @@ from privet.engine.export.copying import file_of, named
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
 from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.errors import InputError
 
 Cells = list[tuple[tuple[str | None, ...], int]]

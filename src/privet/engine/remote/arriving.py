@@ -18,7 +18,7 @@ from privet.engine.gathering import PARTS
 from privet.engine.projections import Projection
 from privet.engine.protocol import Recoding, Run
 from privet.engine.remote.connection import Connection
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.values.schema import Column
 
 TUPLES_AT_ONCE = 2_000_000

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from privet.engine.remote.spark import Frame, require_pyspark, uri_of
 from privet.engine.remote.spark_files import read_spread
-from privet.engine.sources.source import find_source, root_of
-from privet.engine.sources.sources import Source, TextOptions
+from privet.engine.sources.find_source import find_source, root_of
+from privet.engine.sources.source import Source, TextOptions
 from privet.engine.sources.text_files import delimiter_of
 from privet.errors import EngineError, InputError, PrivetError
 

@@ -47,7 +47,7 @@ from privet.engine.remote.partitioned_counts import PartitionedCounts
 from privet.engine.remote.remote_writer import RemoteWriter, complete
 from privet.engine.remote.transfer import RemoteRowFilter, RemoteValues, sent
 from privet.engine.run import check_complete
-from privet.engine.sources.sources import Source, refuse_twice
+from privet.engine.sources.source import Source, refuse_twice
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column

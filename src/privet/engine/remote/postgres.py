@@ -16,7 +16,7 @@ from privet.engine import arrow, sql
 from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
 from privet.engine.remote.connection import Connection, RemoteColumn
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.errors import (
     EmptyTable,
     EngineError,

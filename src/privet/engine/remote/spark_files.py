@@ -16,7 +16,7 @@ import pyarrow as pa
 from privet.engine.duckdb.opening import json_names, names_files, plain_folders
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import Run
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.engine.sources.text_files import check_whole, json_scan
 
 ROWS = 100_000

@@ -14,7 +14,7 @@ from privet.engine.gathering import PARTS, DistinctValues
 from privet.engine.protocol import Run
 from privet.engine.remote.connection import Connection
 from privet.engine.row_filter import Filter, check_where, texts_of
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 from privet.values.schema import Column
 
 VALUES_AT_ONCE = 2_000_000

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privet.engine.sources.sources import Source, differ, refuse_twice
+from privet.engine.sources.source import Source, differ, refuse_twice
 from privet.engine.sql import quoted
 from privet.errors import EmptyTable, InputError, warn
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from privet.engine import arrow
-from privet.engine.sources.sources import Source
+from privet.engine.sources.source import Source
 
 ROWS = 100_000
 """Rows that are handed over together."""

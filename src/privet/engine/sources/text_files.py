@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from privet.engine.protocol import Progress, Run
-from privet.engine.sources.sources import (
+from privet.engine.sources.source import (
     ENCODINGS,
     Source,
     TextOptions,

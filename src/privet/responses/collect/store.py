@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from privet.engine.sources.sources import differ
+from privet.engine.sources.source import differ
 from privet.engine.sql import quoted
 from privet.errors import EngineError, InputError
 from privet.responses.design import Design

@@ -1,0 +1,312 @@
+"""What `read` accepts: files and folders of several formats, frames, relations."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from privet.engine.sources.dataframes import from_frame
+from privet.engine.sources.source import Source, TextOptions, refuse_twice
+from privet.engine.sources.text_files import FILES, endings, from_csv
+from privet.engine.sql import quoted
+from privet.errors import EmptyTable, InputError, nearest
+
+__all__ = ["Source", "TextOptions", "find_source"]
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".duckdb": "database",
+    ".ddb": "database",
+    ".db": "database",
+}
+"""File formats by the ending of the name, before .gz or .zst."""
+
+PARQUET = (".parquet", ".pq")
+
+SCHEMES = ("postgresql://", "postgres://")
+"""How addresses of databases begin."""
+
+
+def find_source(
+    source: Any, *, table: str | None = None, text: TextOptions | None = None
+) -> Source:
+    """Recognise what was handed over."""
+    text = text or TextOptions()
+    if isinstance(source, str) and source.startswith(SCHEMES):
+        from privet.engine.remote.postgres import from_database
+
+        return from_database(source, table)
+    if isinstance(source, str | os.PathLike):
+        called = os.fspath(source)
+        return _from_files(_paths(called), root_of(called), called, table, text)
+    if isinstance(source, list | tuple):
+        return _from_list(source, table, text)
+    found = from_frame(source)
+    _refuse_table(table, found.words)
+    return found
+
+
+def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> Source:
+    if not sources or not all(isinstance(s, str | os.PathLike) for s in sources):
+        kinds = ", ".join(sorted({type(s).__name__ for s in sources})) or "none"
+        raise InputError(f"A list of sources must be a list of paths; got {kinds}.")
+    called = [os.fspath(s) for s in sources]
+    paths = [p for c in called for p in _paths(c)]
+    if len(set(paths)) < len(paths):
+        twice = next(p for p in paths if paths.count(p) > 1)
+        raise InputError(f"Each file must be given once; {str(twice)!r} is twice.")
+    return _from_files(paths, root_of(*called), called[0], table, text)
+
+
+# Which files ------------------------------------------------------------------------
+
+
+def require_there(path: str) -> None:
+    """Refuse a path where nothing is; an address may lead to a database."""
+    if "://" not in path:
+        _paths(path)
+
+
+def _paths(path: str) -> list[Path]:
+    if "://" in path:
+        scheme = path.split("://", maxsplit=1)[0]
+        raise InputError(
+            f"A source must be a file, a folder or a table in memory; got an address "
+            f"that starts with {scheme}://. Download it first."
+        )
+    place = Path(path).expanduser()
+    if place.is_dir():
+        return _in_folder(place)
+    if place.exists():
+        return [place]
+    if glob.has_magic(path):
+        found = [Path(p) for p in sorted(glob.glob(str(place), recursive=True))]  # noqa: PTH207 - a pattern may be absolute
+        if not found:
+            raise InputError(f"Pattern {path!r} must match a file; nothing matches.")
+        return [f for p in found for f in (_in_folder(p) if p.is_dir() else [p])]
+    raise InputError(f"File {path!r} must exist. {_what_is_there(place)}")
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    inside = [p for p in folder.rglob("*") if p.is_file()]
+    found = sorted(p for p in inside if p.suffix.lower() in PARQUET)
+    if not found:
+        others = sorted({p.suffix.lower() for p in inside} & set(FORMATS))
+        hint = f" Give a pattern such as '*{others[0]}' for others." if others else ""
+        raise InputError(
+            f"Folder {str(folder)!r} must hold Parquet files; it has none.{hint}"
+        )
+    return found
+
+
+def _what_is_there(path: Path) -> str:
+    if not path.parent.is_dir():
+        return f"The folder {str(path.parent)!r} does not exist either."
+    near = nearest(path.name, [p.name for p in path.parent.iterdir()])
+    if near:
+        return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
+    return f"Nothing in {str(path.parent)!r} has a similar name."
+
+
+def root_of(*called: str) -> Path:
+    """The folder the user named; what is below it was found."""
+    roots = []
+    for path in called:
+        parts = Path(path).expanduser().parts
+        fixed = [i for i, part in enumerate(parts) if glob.has_magic(part)]
+        place = Path(*parts[: fixed[0]]) if fixed else Path(path).expanduser()
+        roots.append(str(place if place.is_dir() else place.parent))
+    return Path(os.path.commonpath([os.path.abspath(r) for r in roots]))  # noqa: PTH100 - links stay
+
+
+def _format(path: Path) -> str:
+    ending, packed = endings(path)
+    form = FORMATS.get(ending, "")
+    if not form or (packed and form not in ("csv", "json")):
+        raise InputError(
+            f"File {path.name!r} must end in one of {', '.join(FORMATS)} "
+            "(text files also with .gz or .zst)."
+        )
+    return form
+
+
+def _from_files(
+    paths: list[Path], root: Path, called: str, table: str | None, text: TextOptions
+) -> Source:
+    words, formats = repr(called), {_format(p) for p in paths}
+    if len(formats) > 1:
+        raise InputError(
+            f"All files of {words} must have one format; got {sorted(formats)}."
+        )
+    for path in paths:
+        _check_readable(path)
+    form = formats.pop()
+    if form != "database":
+        _refuse_table(table, words)
+    match form:
+        case "parquet":
+            found = _from_parquet(paths, root, words)
+        case "csv":
+            found = from_csv(paths, words, text)
+        case "json":
+            found = Source(None, json=True, textual=True, words=words)
+        case _:
+            found = _from_database(paths, table)
+    return replace(found, paths=tuple(map(str, paths)))
+
+
+def _refuse_table(table: str | None, words: str) -> None:
+    if table is not None:
+        raise InputError(
+            f"table must be left out for {words}, which is no database; got {table!r}."
+        )
+
+
+def _check_readable(path: Path) -> None:
+    if not path.is_file():
+        raise InputError(
+            f"File {str(path)!r} must be a regular file: it is read several times."
+        )
+    if not os.access(path, os.R_OK):
+        raise InputError(f"File {str(path)!r} must be readable; it may not be read.")
+    if path.stat().st_size == 0:
+        raise EmptyTable(f"File {str(path)!r} must have rows; it is empty.")
+
+
+# Parquet ----------------------------------------------------------------------------
+
+
+def _from_parquet(paths: list[Path], root: Path, words: str) -> Source:
+    footers = [Footer.of(path) for path in paths]
+    names = footers[0].names
+    refuse_twice(names, words)
+    for path, footer in zip(paths[1:], footers[1:], strict=True):
+        _check_same(footers[0].types, footer.types, paths[0], path)
+    hive = _hive(paths, root, words)
+    _refuse_alike(hive, names)
+    return Source(
+        (*names, *(k for k in hive if k not in names)),
+        _hive_scan(paths[0], hive, names),
+        words=words,
+        rows=sum(f.rows for f in footers),
+    )
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What a Parquet file says of itself."""
+
+    names: list[str]
+    """The columns."""
+    types: dict[str, str]
+    """How each value is stored, by its path, such as ``address.city``."""
+    rows: int
+    """How many there are."""
+
+    @classmethod
+    def of(cls, path: Path) -> Footer:
+        """The footer of a file; an error if that is no Parquet file."""
+        try:
+            found = pq.read_metadata(path)
+            columns = [found.schema.column(i) for i in range(found.num_columns)]
+            types = {c.path: f"{c.physical_type} {c.logical_type}" for c in columns}
+            return cls(found.schema.to_arrow_schema().names, types, found.num_rows)
+        except (OSError, ValueError, KeyError, pa.ArrowException):
+            pass
+        raise InputError(
+            f"File {str(path)!r} must be a Parquet file; it cannot be read as one."
+        )
+
+
+def _check_same(
+    mine: dict[str, str], theirs: dict[str, str], first: Path, path: Path
+) -> None:
+    """All files must have the first one's columns: DuckDB would round 1.5 to 2."""
+    for name in dict.fromkeys((*mine, *theirs)):
+        if mine.get(name) != theirs.get(name):
+            raise InputError(
+                f"All files must have the same columns; {name!r} is "
+                f"{mine.get(name, 'missing')} in {str(first)!r} and "
+                f"{theirs.get(name, 'missing')} in {str(path)!r}."
+            )
+
+
+def _hive(paths: list[Path], root: Path, words: str) -> list[str]:
+    """The columns that folders such as ``year=2024`` below the root stand for."""
+    keys = {tuple(_keys(_below(p, root).parts[:-1])) for p in paths}
+    if len(keys) > 1:
+        raise InputError(
+            f"All files of {words} must lie in folders of the same columns; got "
+            + " and ".join(sorted("/".join(k) or "none" for k in keys))
+            + "."
+        )
+    return list(keys.pop())
+
+
+def _refuse_alike(hive: list[str], names: list[str]) -> None:
+    """DuckDB would take the value of the folder for that of the column."""
+    for key in hive:
+        alike = [n for n in names if n != key and n.casefold() == key.casefold()]
+        if alike:
+            raise InputError(
+                f"Folders such as '{key}=…' must not be named like the column "
+                f"{alike[0]!r} but for case. Rename the folders or the column."
+            )
+
+
+def _below(path: Path, root: Path) -> Path:
+    return Path(os.path.abspath(path)).relative_to(root)  # noqa: PTH100 - links stay
+
+
+def _keys(folders: Iterable[str]) -> list[str]:
+    return [f.split("=", maxsplit=1)[0] for f in folders if "=" in f]
+
+
+def _hive_scan(path: Path, hive: list[str], names: list[str]) -> str:
+    if not hive:
+        return f"read_parquet({FILES}, hive_partitioning = false)"
+    above = [k for k in dict.fromkeys(_keys(path.parts[:-1])) if k not in hive]
+    if hidden := set(above) & set(names):
+        raise InputError(
+            f"Folder names above the files must not be columns; {min(hidden)!r} is one."
+        )
+    added = [k for k in hive if k not in names]
+    without = ", ".join(map(quoted, (*above, *added)))
+    chosen = ", ".join(
+        [f"* EXCLUDE ({without})" if without else "*", *map(quoted, added)]
+    )
+    return (
+        f"(SELECT {chosen} FROM read_parquet({FILES}, hive_partitioning = true, "
+        "hive_types_autocast = false))"
+    )
+
+
+# Databases --------------------------------------------------------------------------
+
+
+def _from_database(paths: list[Path], table: str | None) -> Source:
+    if len(paths) > 1:
+        raise InputError("Database files must be given one at a time.")
+    called = "" if table is None else f"table {table!r} of "
+    return Source(
+        None,
+        table or "",
+        attach=str(paths[0]),
+        words=f"{called}{paths[0].name!r}",
+    )

@@ -272,7 +272,7 @@ def _found(
     named = all(isinstance(f, str | os.PathLike) for f in files)
     if engine == "duckdb" or not named:
         return find_source(source, table=table, text=text)
-    from privet.engine.remote.clusters import from_cluster
+    from privet.engine.remote.spark import from_cluster
 
     if table is not None:
         raise InputError(

@@ -15,7 +15,7 @@ import pytest
 from privet.engine.duckdb.session import Session
 from privet.engine.export import shuffle
 from privet.engine.protocol import Run, WriteQuery
-from privet.engine.sources.streams import Stream, StreamColumn
+from privet.engine.sources.dataframes import Stream, StreamColumn
 
 pytestmark = pytest.mark.engines
 DAYS = ["1970-01-01", "1999-12-31"]

@@ -15,7 +15,7 @@ import pytest
 
 import privet as pv
 from engines.tables import PLACES, People, opened
-from privet.engine.remote import arriving
+from privet.engine.remote import transfer
 
 KINDS = ("text", "date", "decimal", "text", "integer")
 WHO, DAY, PAID, ILL, TIMES = (f"{kind} {i}" for i, kind in enumerate(KINDS))
@@ -72,7 +72,7 @@ def test_tuples_may_come_in_parts(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = some_people(6)
-    monkeypatch.setattr(arriving, "TUPLES_AT_ONCE", 20)
+    monkeypatch.setattr(transfer, "TUPLES_AT_ONCE", 20)
     promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.8"))
     said: list[str] = []
     told = []

@@ -23,8 +23,8 @@ from privet.engine.counting import counter
 from privet.engine.counting import precount as combining
 from privet.engine.counting.cells import blocks
 from privet.engine.duckdb.session import Session
-from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import CountQuery
+from privet.engine.run import DoesNotFit
 from privet.values.equivalence_classes import EquivalenceClasses
 
 pytestmark = pytest.mark.engines

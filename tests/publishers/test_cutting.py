@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privet.engine.duckdb.room import size_of
+from privet.engine.duckdb.session import size_of
 from privet.microdata.generalisation import (
     cutters,
     domain_order,

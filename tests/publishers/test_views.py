@@ -454,7 +454,7 @@ def test_a_bracket_that_straddles_the_limit_is_undecided():
 
 def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
     """Every table is made in 8 hash parts; the answers are the same."""
-    from privet.engine.failures import DoesNotFit
+    from privet.engine.run import DoesNotFit
     from privet.views.sql.join import Relation
 
     rows = [(f"p{i % 60}", f"k{i % 7}", f"s{i * i % 5}") for i in range(150)]

@@ -9,8 +9,8 @@ from functools import partial
 from privet.engine import sql
 from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
-from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Recoding, Run
+from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import TooLarge
 from privet.values.contingency import Domain

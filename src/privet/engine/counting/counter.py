@@ -25,9 +25,13 @@ from privet.engine.counting.cells import (
 )
 from privet.engine.counting.precount import COLUMNS_AT_ONCE, Precount, agree
 from privet.engine.dictionaries import Dictionary
-from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import CountQuery, CountUnit, Run
-from privet.engine.run import StatementRunner, check_complete, too_little_memory
+from privet.engine.run import (
+    DoesNotFit,
+    StatementRunner,
+    check_complete,
+    too_little_memory,
+)
 from privet.errors import TooLarge
 from privet.values.contingency import MOST_KEYS, Counts, Domain
 from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses

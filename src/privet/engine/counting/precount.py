@@ -12,10 +12,10 @@ from threading import Lock
 
 from privet.engine import sql
 from privet.engine.counting.cells import Order
+from privet.engine.dictionaries import DistinctValues
 from privet.engine.duckdb.session import Session
-from privet.engine.failures import DoesNotFit
-from privet.engine.gathering import DistinctValues
 from privet.engine.protocol import Run
+from privet.engine.run import DoesNotFit
 
 FEW_ROWS = 20_000
 """Rows that are looked at to guess how many combinations there are."""

@@ -21,7 +21,7 @@ from privet.engine import arrow
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
 from privet.engine.export.row_writer import types_in_files
 from privet.engine.protocol import Progress, Run, WriteQuery
-from privet.engine.sources.streams import Stream, StreamColumn
+from privet.engine.sources.dataframes import Stream, StreamColumn
 
 BYTES = 40
 """What a row takes while it gets its place."""

@@ -12,10 +12,10 @@ import pyarrow as pa
 from privet.engine import sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
-from privet.engine.export.copying import file_of, named
-from privet.engine.failures import DoesNotFit
+from privet.engine.export.row_writer import file_of, named
 from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
 from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
+from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import InputError
 

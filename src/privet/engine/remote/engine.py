@@ -41,11 +41,15 @@ from privet.engine.randomise.randomise_rows import (
     Randomisation,
     counted_cells,
 )
-from privet.engine.remote.arriving import FetchedTuples
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.partitioned_counts import PartitionedCounts
 from privet.engine.remote.remote_writer import RemoteWriter, complete
-from privet.engine.remote.transfer import RemoteRowFilter, RemoteValues, sent
+from privet.engine.remote.transfer import (
+    FetchedTuples,
+    RemoteRowFilter,
+    RemoteValues,
+    sent,
+)
 from privet.engine.run import check_complete
 from privet.engine.sources.source import Source, refuse_twice
 from privet.values.contingency import Domain

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from privet.engine import arrow, sql
-from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
 from privet.engine.remote.connection import Connection, RemoteColumn
+from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import (
     EmptyTable,

@@ -11,12 +11,11 @@ import numpy as np
 from privet.engine import arrow, sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
-from privet.engine.export.copying import copied
-from privet.engine.export.row_writer import spelled, summed
-from privet.engine.failures import DoesNotFit
+from privet.engine.export.row_writer import copied, spelled, summed
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.transfer import sent
+from privet.engine.run import DoesNotFit
 from privet.errors import EngineError
 
 ROWS_PER_FILE = 4_000_000

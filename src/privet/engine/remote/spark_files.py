@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privet.engine.duckdb.opening import json_names, names_files, plain_folders
+from privet.engine.duckdb.engine import json_names, names_files, plain_folders
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import Run
 from privet.engine.sources.source import Source

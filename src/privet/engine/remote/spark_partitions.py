@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from privet.engine.failures import DoesNotFit
 from privet.engine.protocol import Run
 from privet.engine.remote.partitioned_counts import (
     BLOCKS,
@@ -22,6 +21,7 @@ from privet.engine.remote.partitioned_counts import (
     Take,
     Work,
 )
+from privet.engine.run import DoesNotFit
 from privet.errors import TooLarge
 
 if TYPE_CHECKING:

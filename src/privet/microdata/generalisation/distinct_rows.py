@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.duckdb.room import SHARE, memory_here, size_of
+from privet.engine.duckdb.session import SHARE, memory_here, size_of
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
 from privet.microdata.suppression.disclosure_loops import Floats, Ints

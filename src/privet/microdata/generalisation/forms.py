@@ -16,7 +16,7 @@ import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Relabel
-from privet.engine.sources.streams import Stream, StreamColumn
+from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT

@@ -14,7 +14,7 @@ from math import prod
 
 import numpy as np
 
-from privet.engine.duckdb.room import SHARE
+from privet.engine.duckdb.session import SHARE
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import most_bytes

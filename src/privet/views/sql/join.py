@@ -18,10 +18,10 @@ import pyarrow as pa
 from privet.engine import arrow, sql, text_types
 from privet.engine.counting.counter import PARTS
 from privet.engine.duckdb.session import too_little_memory
-from privet.engine.failures import DoesNotFit
 from privet.engine.projections import Projection, ViewPair, ViewRows
 from privet.engine.protocol import Recoding, Run
 from privet.engine.row_filter import TYPED, typed
+from privet.engine.run import DoesNotFit
 from privet.errors import TooLarge
 
 MOST_LABELS = 10_000_000

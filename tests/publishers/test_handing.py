@@ -28,7 +28,7 @@ from privet.engine.remote.partitioned_counts import (
     Work,
 )
 from privet.microdata.generalisation import distributed_rows, mondrian
-from privet.microdata.generalised_values import Partition
+from privet.microdata.generalisation.partition import Partition
 
 JOBS = ["Cook", "Judge", "Trader", "Nurse", "Clerk", None]
 ILLS = ["flu", "flu", "flu", "cold", "hiv", None]

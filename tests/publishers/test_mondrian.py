@@ -16,7 +16,7 @@ import pytest
 
 import privet as pv
 from privet.engine.protocol import CountQuery, Run
-from privet.microdata.generalised_values import spelled
+from privet.microdata.generalisation.partition import spelled
 
 pytestmark = pytest.mark.engines
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.microdata.labels import ANY, MISSING
+from privet.microdata.generalised_values import ANY, MISSING
 from privet.values.contingency import Domain
 from privet.values.hierarchies import TOP, Hierarchy
 

@@ -30,8 +30,8 @@ from privet.microdata.generalisation.domain_order import RANGES, Floats, Ordered
 from privet.microdata.generalisation.forms import BUCKETS, FORMS, GENERALISED
 from privet.microdata.generalisation.global_recoding import RecodingState
 from privet.microdata.generalisation.mondrian import LINE, MondrianState, SplitStep
+from privet.microdata.generalisation.partition import Partition
 from privet.microdata.generalisation.steering import MeasureConstraints, asked, most_of
-from privet.microdata.generalised_values import Partition
 from privet.policy import Measure, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from privet.microdata.generalised_values import Partition
+from privet.microdata.generalisation.partition import Partition
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.values import contingency
 

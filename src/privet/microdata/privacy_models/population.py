@@ -8,7 +8,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge
-from privet.microdata.labels import meant
+from privet.microdata.generalised_values import meant
 from privet.microdata.skyline.closed_forms import Ints
 from privet.table import Table, read
 from privet.values.equivalence_classes import EquivalenceClasses

@@ -16,7 +16,7 @@ from privet.microdata import linkage
 from privet.microdata.groups import Groups
 from privet.microdata.privacy_models import audit as measures
 from privet.microdata.skyline import audit as insider
-from privet.microdata.skyline.sentences import Sentence, belief_knowing
+from privet.microdata.skyline.background_knowledge import Sentence, belief_knowing
 from privet.policy import Measure, Policy, Promise
 from privet.responses import audit as channel
 from privet.responses.design import Design, design_of

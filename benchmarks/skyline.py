@@ -31,8 +31,7 @@ import privet as pv
 from measure import folder
 from privet.engine.protocol import CountQuery
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.ranked import ranked
-from privet.microdata.skyline.skyline import Skyline
+from privet.microdata.skyline.skyline import Skyline, ranked
 from privet.values import jit
 
 GROUPS, VALUES, KNOWN = 100_000, 30, 10

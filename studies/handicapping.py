@@ -30,8 +30,7 @@ import uci
 from uci import DataSet
 
 import privet as pv
-from privet.microdata.cells import ClassCells, cells_of
-from privet.microdata.tree import best_leaf, predicted
+from privet.microdata.utility import ClassCells, best_leaf, cells_of, predicted
 
 MODES = {
     "paper": pv.TopDownDisclosure(paper=True),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.microdata.worst import WorstLinkage
+from privet.microdata.linkage import WorstLinkage
 from privet.values.contingency import Counts, packed
 from privet.values.equivalence_classes import EquivalenceClasses, grouped
 

@@ -7,9 +7,8 @@ import pytest
 
 import privet as pv
 from privet.engine.protocol import Relabel
-from privet.microdata import cells
-from privet.microdata.cells import cells_of, split
-from privet.microdata.tree import best_leaf
+from privet.microdata import utility
+from privet.microdata.utility import best_leaf, cells_of, split
 
 ROWS = pa.table(
     {
@@ -22,12 +21,12 @@ ROWS = pa.table(
 
 
 @pytest.fixture
-def people() -> cells.ClassCells:
+def people() -> utility.ClassCells:
     table = pv.read(ROWS, quasi=["age", "job"], target="class", weight="n")
     return cells_of(table, ["job", "age"], "class")
 
 
-def rows(found: cells.ClassCells) -> dict[tuple[str | None, ...], int]:
+def rows(found: utility.ClassCells) -> dict[tuple[str | None, ...], int]:
     columns = [
         [d[c] for c in codes]
         for d, codes in zip(found.domains, found.codes, strict=True)
@@ -36,7 +35,7 @@ def rows(found: cells.ClassCells) -> dict[tuple[str | None, ...], int]:
     return dict(zip(zip(*columns, labels, strict=True), found.n.tolist(), strict=True))
 
 
-def test_rows_that_look_alike_are_one_cell(people: cells.ClassCells) -> None:
+def test_rows_that_look_alike_are_one_cell(people: utility.ClassCells) -> None:
     """Weights are added, missing is a value, weight 0 is nobody; in the order asked."""
     expected = {("a", "30", "x"): 5, (None, "40", "y"): 1, ("b", "30", "y"): 1}
     assert expected == rows(people)
@@ -44,7 +43,7 @@ def test_rows_that_look_alike_are_one_cell(people: cells.ClassCells) -> None:
 
 
 def test_ordered_columns_are_ranks_and_others_indicators(
-    people: cells.ClassCells,
+    people: utility.ClassCells,
 ) -> None:
     width = 1 + len(people.domains[0])
     assert (3, width) == people.matrix().shape
@@ -53,14 +52,14 @@ def test_ordered_columns_are_ranks_and_others_indicators(
     assert age.tolist() == people.matrix()[:, -1].tolist()
 
 
-def test_cells_as_a_release_shows_them(people: cells.ClassCells) -> None:
+def test_cells_as_a_release_shows_them(people: utility.ClassCells) -> None:
     texts = tuple("⊥" if v in ("a", "b") else v for v in people.domains[0].labels)
     shown = people.relabelled({"job": Relabel(texts)})
     assert {("⊥", "30", "x"), ("⊥", "30", "y"), (None, "40", "y")} == set(rows(shown))
     assert "integer" == shown.domains[1].kind
 
 
-def test_hidden_numbers_are_in_no_order(people: cells.ClassCells) -> None:
+def test_hidden_numbers_are_in_no_order(people: utility.ClassCells) -> None:
     shown = people.relabelled({"age": Relabel(("⊥", "40", "⊥"))})
     assert "text" == shown.domains[1].kind
     cut = people.relabelled({"age": Relabel(("up to 30", "above 30", "above 30"))})
@@ -68,9 +67,9 @@ def test_hidden_numbers_are_in_no_order(people: cells.ClassCells) -> None:
 
 
 def test_a_matrix_that_is_too_large_is_refused(
-    people: cells.ClassCells, monkeypatch: pytest.MonkeyPatch
+    people: utility.ClassCells, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cells, "MOST_NUMBERS", 10)
+    monkeypatch.setattr(utility, "MOST_NUMBERS", 10)
     with pytest.raises(pv.TooLarge, match="3 different rows and 4 values"):
         people.matrix()
 
@@ -93,7 +92,7 @@ def test_folds_are_parts_of_the_whole_by_chance() -> None:
 
 
 def test_huge_packs_are_dealt_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "MOST_DEALT", 100)
+    monkeypatch.setattr(utility, "MOST_DEALT", 100)
     many = pa.table({"job": ["a", "b"], "class": ["x", "x"], "n": [8, 1000]})
     table = pv.read(many, quasi="job", target="class", weight="n")
     parts = split(cells_of(table, ["job"], "class"), 4)

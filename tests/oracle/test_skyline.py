@@ -11,11 +11,10 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
-from privet.microdata.skyline import incremental, scanning
+from privet.microdata.skyline import incremental, skyline
 from privet.microdata.skyline.closed_forms import Point, lacking, lacking_floats
 from privet.microdata.skyline.incremental import Minima, Requirement
-from privet.microdata.skyline.ranked import ranked
-from privet.microdata.skyline.skyline import Skyline, deciding, modes_of
+from privet.microdata.skyline.skyline import Skyline, deciding, modes_of, ranked
 from privet.microdata.skyline.skyline_find import maximal, surface_of
 
 
@@ -145,7 +144,7 @@ def np_row(histogram: dict[str, int]):
 def numba(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled loops, also where they are not worth it."""
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    monkeypatch.setattr(scanning, "WORTH", 0)
+    monkeypatch.setattr(skyline, "WORTH", 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -154,7 +153,7 @@ def test_compiled_loops_keep_the_same_groups(seed: int, numba: None) -> None:
     for _ in range(10):
         batch = pv.Groups.from_histograms(middling(dice) + tiny(dice)).grouped
         protect = dice.choice([None, [0], [1, 2]])
-        scan = scanning.Scan(batch, protect)
+        scan = skyline.Scan(batch, protect)
         expected = deciding(ranked(batch), [0, 2], protect)
         assert expected.tolist() == scan.deciding([0, 2]).tolist()
         for found, wanted in zip(

@@ -10,17 +10,12 @@ import numpy as np
 import pytest
 
 from privet.engine.duckdb.session import size_of
-from privet.microdata.generalisation import (
-    cutters,
-    domain_order,
-    kernels,
-    mondrian_loops,
-)
+from privet.microdata.generalisation import domain_order, kernels, mondrian_loops
 from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.hierarchies import Hierarchy
 
-STEP_BY_STEP = cutters.wrapped("python")
+STEP_BY_STEP = kernels.wrapped("python")
 PATHS = {
     f"v{i}": [f"m{i // 3}", f"t{min(i // 3, 1)}"] for i in (3, 4, 5, 0, 1, 2, 6, 7)
 }
@@ -29,7 +24,7 @@ PATHS = {
 @pytest.fixture(scope="module")
 def compiled() -> kernels.SplitKernels:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    found = cutters.compiled()
+    found = kernels.compiled()
     assert found is not None
     return found
 

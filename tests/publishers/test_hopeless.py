@@ -15,7 +15,7 @@ import privet as pv
 from engines.tables import PLACES, People, opened
 from privet.engine.counting import counter
 from privet.engine.protocol import CountQuery
-from privet.microdata.suppression import hopeless
+from privet.microdata.suppression import templates
 from privet.values.equivalence_classes import EquivalenceClasses
 
 KINDS = ("text", "text", "integer", "text", "text")
@@ -78,7 +78,7 @@ def test_the_release_is_the_same(
         except pv.Infeasible as no:
             expected = (str(no),)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(hopeless, "MANY", 5)
+            patch.setattr(templates, "MANY", 5)
             try:
                 found = published(table, limit, **options)
             except pv.Infeasible as no:
@@ -90,14 +90,14 @@ def test_fewer_cells_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    count = hopeless.count
+    count = templates.count
 
     def counted(*words: Any, **options: Any) -> dict[Any, EquivalenceClasses]:
         found = count(*words, **options)
         seen.append(max(len(g.n) for g in found.values()))
         return found
 
-    monkeypatch.setattr(hopeless, "count", counted)
+    monkeypatch.setattr(templates, "count", counted)
     rng = Random(1)
     rows = [
         (f"v{rng.randrange(5000)}", rng.choice("ab"), *row[2:])
@@ -107,7 +107,7 @@ def test_fewer_cells_are_counted(
         published(table, "2/3")
         before = max(seen)
         seen.clear()
-        monkeypatch.setattr(hopeless, "MANY", 5)
+        monkeypatch.setattr(templates, "MANY", 5)
         published(table, "2/3")
     assert seen[-1] < before / 3
 
@@ -117,7 +117,7 @@ def test_what_does_not_fit_is_refused_in_words(
 ) -> None:
     rows = pa.table({"a": [f"{i}" for i in range(300)], "s": ["x", "y", "z"] * 100})
     promise = pv.Promise(pv.Linker(["a"]), pv.Ceiling("1/2"), "s")
-    monkeypatch.setattr(hopeless, "PER_CELL", 10**9)
+    monkeypatch.setattr(templates, "PER_CELL", 10**9)
     with pv.read(rows, quasi="a", sensitive="s", memory_limit="50GB") as table:
         with pytest.raises(pv.TooLarge, match="at most 50 combinations"):
             pv.publish(table, promise)
@@ -141,6 +141,6 @@ def test_places_count_fewer_cells_too(
     people = some_people(150, 3)
     with opened(people, "arrow", tmp_path, **ROLES) as table:
         expected = published(table, "2/3")
-    monkeypatch.setattr(hopeless, "MANY", 5)
+    monkeypatch.setattr(templates, "MANY", 5)
     with opened(people, kind, tmp_path, **ROLES) as table:
         assert expected == published(table, "2/3")

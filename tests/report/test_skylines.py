@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 import privet as pv
-from privet.microdata import measured
+from privet.microdata import report
 from privet.policy.measures import KINDS
 
 EVIL = "<b>Tom\x1b[31m</b>"
@@ -69,7 +69,7 @@ def test_what_has_no_skyline() -> None:
 
 
 def test_every_measure_has_its_sentence() -> None:
-    assert set(KINDS) == set(measured.SENTENCES)
+    assert set(KINDS) == set(report.SENTENCES)
 
 
 def test_levels_and_what_lies_beyond_them() -> None:

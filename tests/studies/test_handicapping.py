@@ -15,7 +15,7 @@ import pytest
 import uci
 
 import privet as pv
-from privet.microdata.cells import cells_of
+from privet.microdata.utility import cells_of
 
 MADE_UP = uci.DataSet(
     "made up",

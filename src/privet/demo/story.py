@@ -11,9 +11,8 @@ import pyarrow.csv as pa_csv
 from privet.demo.patients import POLICY, patients
 from privet.errors import InputError
 from privet.findings import Audit
-from privet.microdata.report import as_text, summary
+from privet.microdata.report import as_text, headline, summary
 from privet.microdata.skyline.skyline_find import skyline
-from privet.microdata.skylines import headline
 from privet.policy import Policy
 from privet.release.audit import audit, bound
 from privet.release.publish import publish, verify

@@ -1,19 +1,36 @@
-"""A release in one plain dictionary, and in words: before, after, and what it cost."""
+"""A release in one plain dictionary, and in words: before, after, and what it cost.
+
+What an insider knows, in words.
+
+Familiar measures in words.
+
+A skyline in one plain dictionary, in words, for a terminal and for a notebook.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from privet.engine.protocol import CountQuery
-from privet.findings import Finding
+from privet.findings import Attack, AttackedGroup, Cell, Finding
 from privet.microdata.release import Release
+from privet.microdata.skyline.skyline_find import Corner, Frontier
+from privet.policy import Measure
 from privet.report import words
 from privet.report.summary import finding
-from privet.values.adversaries import listed
+from privet.report.words import SENSITIVE, plain, value
+from privet.values.adversaries import Insider, listed
+from privet.values.exact import percent, written
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
 
 ENDED = {
     "finished": "Every value that may be shown is shown.",
@@ -193,3 +210,300 @@ def _column(name: str, about: Mapping[str, Any]) -> str:
         return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
     cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
     return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"
+
+
+Show = Callable[[str | None], str]
+"""How a cell stands in a sentence."""
+
+Plain = Callable[[str], str]
+"""How a name does."""
+
+
+def knowledge(column: str, attack: Attack, show: Show, plain: Plain) -> str:
+    """What the insider knows, as clauses that follow "someone who knows"."""
+    own, *others = attack.crowds
+    whose = f"{plain(attack.victim)}'s" if attack.victim else "a person's"
+    clauses = [f"that {whose} {_facts(own, show, plain)}"] if own.where else []
+    if attack.rules_out:
+        out = " nor ".join(show(v) for v in attack.rules_out)
+        their = "their" if clauses else whose
+        lead = "neither " if len(attack.rules_out) > 1 else "not "
+        clauses.append(f"that {their} {plain(column)} is {lead}{out}")
+    alike = "of the others who look the same" if own.where else "of the others"
+    clauses += _people(own, alike, column, show, plain)
+    for crowd in others:
+        place = f"of the people whose {_facts(crowd, show, plain)}"
+        clauses += _people(crowd, place, column, show, plain)
+    return listed(clauses) if clauses else "nothing but the table"
+
+
+def _people(
+    crowd: AttackedGroup, place: str, column: str, show: Show, plain: Plain
+) -> Iterator[str]:
+    for name, has in crowd.names.items():
+        yield f"that {plain(name)} has {_cell(has, show)}"
+    unnamed = dict(crowd.known)
+    for has in crowd.names.values():
+        unnamed[has] -= 1
+    have = [f"{_some(n)} {_cell(v, show)}" for v, n in unnamed.items() if n]
+    if have:
+        yield f"that {place} {listed(have)}"
+    for name in crowd.companion_names:
+        yield f"that {plain(name)} has the same {plain(column)}"
+    if more := crowd.companions - len(crowd.companion_names):
+        them = "of them" if have else place
+        number = "one" if more == 1 else f"{more:,}"
+        yield f"that {number} {them} {_has(more)} the same {plain(column)}"
+
+
+def _some(n: int) -> str:
+    return f"{'one' if n == 1 else f'{n:,}'} {_has(n)}"
+
+
+def _has(n: int) -> str:
+    return "has" if n == 1 else "have"
+
+
+def _facts(crowd: AttackedGroup, show: Show, plain: Plain) -> str:
+    return listed([f"{plain(c)} is {show(v)}" for c, v in crowd.where.items()])
+
+
+def _cell(cell: Cell, show: Show) -> str:
+    if isinstance(cell, tuple):
+        return listed([show(v) for v in cell]) if cell else "nothing"
+    return "a missing value" if cell is None else show(cell)
+
+
+SENTENCES = {
+    "k_anonymity": "The table is {value}-anonymous: the smallest group of people who "
+    "look alike in every quasi column has {people}{facts}.",
+    "alpha_k_anonymity": "Among people who look alike, one value is had by up to "
+    "{value}{who}{k}.",
+    "distinct_l_diversity": "People who look alike have at least {value} different "
+    "{values}{who}.",
+    "entropy_l_diversity": "The values of people who look alike are as varied as "
+    "{value} equally frequent ones, at the least{who}.",
+    "recursive_l_diversity": "The table is recursively ({c}, {value})-diverse{who}.",
+    "t_closeness": "The values of people who look alike are up to {value} away from "
+    "those of everybody{who}.",
+    "beta_likeness": "Among people who look alike, a value's share grows by up to "
+    "{value}{who}.",
+    "enhanced_beta_likeness": "Among people who look alike, a value's share grows by "
+    "up to {value}{who}; rare values may grow less than frequent ones.",
+    "delta_disclosure": "Among people who look alike, the logarithm of a value's share "
+    "moves by up to {value}{who}.",
+    "prosecutor_risk": "Who knows that a person is in the table finds the right row "
+    "with a chance of up to {value}{who}.",
+    "journalist_risk": "Who takes a row finds the right person of the population with "
+    "a chance of up to {value}{who}.",
+    "marketer_risk": "Who matches every row gets {value} of them right.",
+    "sample_uniques": "{value} of the rows look like no other row.",
+}
+"""What a measure found, by its key."""
+
+SHARES = (
+    "alpha_k_anonymity",
+    "prosecutor_risk",
+    "journalist_risk",
+    "marketer_risk",
+    "sample_uniques",
+)
+"""Measures that are shares of people."""
+
+
+def number(measure: Measure, value: Fraction) -> str:
+    """What was measured, as people read it.
+
+    >>> number(Measure(prosecutor_risk="1/2"), Fraction(1, 4))
+    '25 %'
+    >>> number(Measure(t_closeness="1/2"), Fraction(1, 3))
+    '0.333'
+    """
+    if measure.kind in SHARES:
+        return percent(value, unlike=measure.level)
+    if value.denominator == 1:
+        return str(value)
+    for digits in range(3, 10):
+        text = f"{float(value):.{digits}f}"
+        if value == measure.level or Fraction(text) != measure.level:
+            return text
+    return (
+        f"slightly {'more' if value > measure.level else 'less'} than {level(measure)}"
+    )
+
+
+def level(measure: Measure) -> str:
+    """The level as the policy means it."""
+    if measure.kind in SHARES:
+        return percent(measure.level)
+    return str(measure.level)
+
+
+def sentence(measure: Measure, value: Fraction, people: str, facts: str) -> str:
+    """What was found; `facts` describe the group that decides."""
+    several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
+    return SENTENCES[measure.kind].format(
+        values="value" if value == 1 else "values",
+        k=several,
+        value=number(measure, value),
+        people=people,
+        facts=f" ({facts})" if facts else "",
+        who=f" ({people}: {facts})" if facts else f" ({people})",
+        c=measure.c,
+    )
+
+
+HEADS = ("values ruled out", "other people known", "people with the same value")
+"""What l, k and m are, in a table."""
+
+
+def skyline_summary(found: Frontier) -> dict[str, Any]:
+    """Everything there is to show; probabilities are fractions in text."""
+    recursive = found.recursive and {"c": found.recursive[0], "l": found.recursive[1]}
+    return {
+        "verdict": "safe" if found.safe else "breach",
+        "headline": headline(found),
+        "confidence": str(found.confidence),
+        "about": found.about,
+        "points": [_point(c) for c in found.corners],
+        "caps": dict(zip(_KEYS, found.caps, strict=True)),
+        "at_cap": found.at_cap,
+        "chart": found.chart(),
+        "familiar": {
+            "k_anonymity": found.smallest,
+            "distinct_l_diversity": found.fewest,
+            "recursive_diversity": recursive,
+        },
+        "names": names(found),
+        "groups": found.groups,
+        "people": found.people,
+        "knowing_nothing": str(found.least),
+        "notes": notes(found),
+        "sensitive": SENSITIVE,
+    }
+
+
+_KEYS = ("rules_out", "knows_others", "same_as")
+
+
+def _point(corner: Corner) -> dict[str, Any]:
+    return {
+        **dict(zip(_KEYS, corner.point, strict=True)),
+        "belief": str(corner.belief),
+        "attack": corner.attack.to_dict() if corner.attack else None,
+        "words": Insider(*corner.point).words(),
+    }
+
+
+def headline(found: Frontier) -> str:
+    """The frontier in a sentence."""
+    level = written(found.confidence)
+    if not found.safe:
+        return (
+            f"Nobody need know anything more to be {percent(found.least)} sure of "
+            f"somebody's {plain(found.about)}; that is not below {level}."
+        )
+    several = len(found.corners)
+    ways = "this much" if several == 1 else f"one of these {several} combinations"
+    return (
+        f"Insiders who know at most {ways} stay below {level} sure of anybody's "
+        f"{plain(found.about)}."
+    )
+
+
+def names(found: Frontier) -> list[str]:
+    """The same counts by the names stewards are asked for."""
+    said = [f"{found.smallest}-anonymous"]
+    if found.fewest > 1:
+        said.append(f"distinct {found.fewest}-diverse")
+    if found.recursive is not None:
+        c, l = found.recursive
+        said.append(f"recursive ({c}, {l})-diverse")
+    return said
+
+
+def notes(found: Frontier) -> list[str]:
+    """What else must be said."""
+    said = []
+    for kind in found.at_cap:
+        option = {"rules_out": "l", "knows_others": "k", "same_as": "m"}[kind]
+        cap = found.caps[_KEYS.index(kind)]
+        said.append(
+            f"The search ended at {kind} = {cap}; insiders may know more. Look further "
+            f"with --max-{option} (max_{option})."
+        )
+    return said
+
+
+def _named(found: Frontier) -> str:
+    *most, last = names(found)
+    both = f"{', '.join(most)} and {last}" if most else last
+    groups = "one group" if found.groups == 1 else f"{found.groups:,} groups"
+    return f"The release has {groups} of {found.people:,} people and is {both}."
+
+
+def skyline_as_text(found: Frontier) -> str:
+    """Plain text, the result first."""
+    lines = [f"{'✓' if found.safe else '✗'} {headline(found)}", ""]
+    if found.corners:
+        width = [len(h) for h in HEADS]
+        lines.append("  ".join(HEADS) + "  can be sure")
+        for corner in found.corners:
+            cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
+            lines.append("  ".join([*cells, _sure(found, corner)]))
+        lines += ["", _example(found, found.corners[-1]), ""]
+    return "\n".join([*lines, _named(found), *notes(found), SENSITIVE])
+
+
+def _sure(found: Frontier, corner: Corner) -> str:
+    return percent(corner.belief, unlike=found.confidence)
+
+
+def _example(found: Frontier, corner: Corner) -> str:
+    attack = corner.attack
+    assert attack is not None
+    known = knowledge(found.about, attack, value, plain)
+    return (
+        f"The last of them at worst: someone who knows {known} can be "
+        f"{_sure(found, corner)} sure that the person's {plain(found.about)} is "
+        f"{value(attack.value)}."
+    )
+
+
+def as_rich(found: Frontier) -> RenderableType:
+    """For a terminal."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    colour = "green" if found.safe else "red"
+    sign = "✓" if found.safe else "✗"
+    parts: list[RenderableType] = [Text(f"{sign} {headline(found)}", f"bold {colour}")]
+    if found.corners:
+        table = Table(*HEADS, "can be sure")
+        for corner in found.corners:
+            table.add_row(*map(str, corner.point), _sure(found, corner))
+        parts += [Text(), table, Text(_example(found, found.corners[-1]))]
+    parts += [Text(), Text(_named(found)), *(Text(n) for n in notes(found))]
+    return Group(*parts, Text(SENSITIVE, "dim"))
+
+
+def as_html(found: Frontier) -> str:
+    """For a notebook; one piece, nothing loaded from anywhere."""
+    heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
+    rows = "".join(
+        "<tr>"
+        + "".join(f"<td>{escape(str(x))}</td>" for x in (*c.point, _sure(found, c)))
+        + "</tr>"
+        for c in found.corners
+    )
+    said = [_named(found), *notes(found)]
+    if found.corners:
+        said.insert(0, _example(found, found.corners[-1]))
+    more = "".join(f"<p>{escape(line)}</p>" for line in said)
+    sign = "✓" if found.safe else "✗"
+    return (
+        f"<div><p><strong>{sign} {escape(headline(found))}</strong></p>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
+        f"<p><small>{escape(SENSITIVE)}</small></p></div>"
+    )

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 from privet.engine.protocol import Listener, Run
 from privet.errors import InputError
-from privet.microdata.generalisation.groups import publish_groups
-from privet.microdata.generalisation.publish import Mondrian
+from privet.microdata.generalisation.publish import Mondrian, publish_groups
 from privet.microdata.linkage import about
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.recipe import Recipe
 from privet.microdata.release import Release
-from privet.microdata.suppression.hiding import publish_hidden
-from privet.microdata.suppression.publish import TopDownDisclosure
+from privet.microdata.suppression.publish import TopDownDisclosure, publish_hidden
 from privet.policy import Policy
 from privet.policy.policy import Stated, policy_of
 from privet.release.audit import bound

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from privet.findings import Audit, Basis, Finding, Reconstruction, Verdict, Witness
-from privet.microdata import insiders, measured
+from privet.microdata import report as insiders
+from privet.microdata import report as measured
 from privet.policy import Measure, Promise
 from privet.report.reach import REACH
 from privet.report.short import cut_short

@@ -3,6 +3,8 @@
 The engine counts them. What does not fit the memory limit is kept in a file that has
 no name any more: the groups of Mondrian lie side by side in it, so that a group is read
 from one end to the other, and the groups are the same for every memory limit.
+
+The different rows of a partition over some of its columns.
 """
 
 from __future__ import annotations
@@ -18,8 +20,10 @@ from numpy.typing import NDArray
 from privet.engine.duckdb.session import SHARE, memory_here, size_of
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
+from privet.microdata.generalisation.partition import Partition
 from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
+from privet.values import contingency
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 
@@ -174,3 +178,33 @@ def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:
         block = rows[start : start + 2**20]
         for d, place in enumerate(places):
             block[:, d] = place[block[:, d]]
+
+
+def summed(
+    partition: Partition, columns: Sequence[int]
+) -> tuple[Ints, list[Ints], Ints]:
+    """The group, codes and people of each different row over some columns."""
+    sizes = [_size(partition, c) for c in columns]
+    parts = []
+    for groups, cells, starts in partition.blocks():
+        spans = np.diff([*starts, len(cells)])
+        group = np.repeat(np.arange(groups.start, groups.stop), spans)
+        codes = [group, *(cells[:, c].astype(np.int64) for c in columns)]
+        parts.append(_different(codes, sizes, cells[:, -1].astype(np.int64)))
+    joined = [np.concatenate(p) for p in zip(*parts, strict=True)]
+    return joined[0], joined[1:-1], joined[-1]
+
+
+def _size(partition: Partition, column: int) -> int:
+    known = len(partition.attributes)
+    if column < known:
+        return len(partition.attributes[column])
+    return len(partition.others[column - known])
+
+
+def _different(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
+    """Lines that are alike once, with the sum of their numbers."""
+    spans = [int(codes[0].max()) + 1, *sizes]
+    different, people = contingency.summed(codes, spans, n)
+    narrow: list[Ints] = [c.astype(np.int32) for c in different]
+    return [*narrow, people]

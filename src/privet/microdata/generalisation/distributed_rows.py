@@ -25,7 +25,7 @@ from privet.engine.remote.partitioned_counts import (
     SplitTree,
 )
 from privet.errors import EngineError
-from privet.microdata.generalisation import cutters, kernels
+from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.distinct_rows import (
     DistinctRows,
     check_people,
@@ -263,7 +263,7 @@ class Finish:
     def __call__(self, lines: Lines) -> bytes:
         """The surest belief of each rule, and the tree of cuts."""
         worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
-        cutter = cutters.cutter(len(lines))
+        cutter = kernels.cutter(len(lines))
         tree = cutter.finish(
             lines, 0, len(lines), self.shape, self.aim, self.rules, worst
         )

@@ -18,10 +18,10 @@ from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Relabel
 from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
+from privet.microdata.generalisation.distinct_rows import summed
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.partition import GRAMMAR, Partition
-from privet.microdata.generalisation.summing import summed
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.release.manifest import NOT_PROMISED_OF_GROUPS
 from privet.table import ReleasedAs, Table, open_table

@@ -1,7 +1,11 @@
-"""The method `Mondrian`: its options, and the groups it arrives at."""
+"""The method `Mondrian`: its options, and the groups it arrives at.
+
+Publishing a table in groups: from the promises to a release that keeps them.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -12,29 +16,35 @@ import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Run
-from privet.errors import InputError
-from privet.microdata.generalisation import (
-    cutters,
-    distributed_rows,
-    domain_order,
-    kernels,
-)
+from privet.errors import InputError, NoAudit
+from privet.findings import Audit, Finding, Verdict
+from privet.microdata.generalisation import distributed_rows, domain_order, kernels
 from privet.microdata.generalisation.constraints import (
     Constraints,
     GroupConstraint,
+    MeasureConstraints,
+    asked,
+    most_of,
     rules_of,
 )
 from privet.microdata.generalisation.distinct_rows import DistinctRows, counted
 from privet.microdata.generalisation.distributed_rows import DistributedRows, handed
 from privet.microdata.generalisation.domain_order import RANGES, Floats, OrderedDomain
-from privet.microdata.generalisation.forms import BUCKETS, FORMS, GENERALISED
+from privet.microdata.generalisation.forms import (
+    BUCKETS,
+    FORMS,
+    GENERALISED,
+    closing,
+    in_form,
+)
 from privet.microdata.generalisation.global_recoding import RecodingState
 from privet.microdata.generalisation.mondrian import LINE, MondrianState, SplitStep
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.generalisation.steering import MeasureConstraints, asked, most_of
-from privet.policy import Measure, Promise
+from privet.microdata.release import Release, judged, refuse_unsafe
+from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
+from privet.values.adversaries import Insider, Linker
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
@@ -226,7 +236,7 @@ class Mondrian:
             )
         if self.same_cuts:
             return RecodingState(cells.rows, list(made), aim, judge)
-        cutter = cutters.cutter(len(cells.rows))
+        cutter = kernels.cutter(len(cells.rows))
         return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
     # Columns ------------------------------------------------------------------------
@@ -371,3 +381,67 @@ def _columns(table: Table, about: Sequence[str]) -> list[str]:
             f"about must be a column that is released; got {missing[0]!r}."
         )
     return [*quasi, *others]
+
+
+NOT_TOGETHER = (
+    "What this release gives away together with an earlier one cannot be told: groups "
+    "overlap with whatever was shown before."
+)
+
+
+def publish_groups(
+    table: Table,
+    policy: Policy,
+    method: Mondrian,
+    *,
+    run: Run,
+    max_seconds: float | None,
+    watcher: Watcher | None,
+) -> Release:
+    """Make a release in groups; or raise `Infeasible`."""
+    _refuse_nothing_to_judge(policy)
+    method = method.for_policy(policy.hierarchy_files())
+    prepared = method.prepare(table, policy.promises, policy.measures, run)
+    with warnings.catch_warnings():
+        before = judged(prepared.as_table(table), policy, run=run)
+    partition, refined = method.group(
+        table, prepared, max_seconds=max_seconds, watcher=watcher
+    )
+    grouped = in_form(partition, table, method.form)
+    with closing(grouped):
+        with warnings.catch_warnings(action="ignore"):  # said once, above
+            after = judged(grouped.files[-1].counts, policy, run=run)
+        release = Release(
+            table=grouped.table,
+            policy=policy,
+            audit=after,
+            method=method.kind,
+            steps=refined.steps,
+            before=before,
+            together=_together(policy),
+            ended=refined.ended,
+            grouped=grouped,
+            origin=table,
+        )
+        refuse_unsafe(release)
+    return release
+
+
+def _refuse_nothing_to_judge(policy: Policy) -> None:
+    seen = [p for p in policy.promises if isinstance(p.against, Linker | Insider)]
+    if not seen and not policy.measures:
+        kinds = sorted({p.against.kind for p in policy.promises})
+        raise NoAudit(
+            "A table must have promises against a linker or an insider, or measures, "
+            f"to be published in groups; got {', '.join(kinds)}."
+        )
+
+
+def _together(policy: Policy) -> Audit | None:
+    """Nothing is known of several releases of which one is in groups."""
+    if not policy.earlier:
+        return None
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+    return Audit(
+        tuple(Finding(p, Verdict.UNDECIDED, note=NOT_TOGETHER) for p in stated)
+    )

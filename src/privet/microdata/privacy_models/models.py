@@ -14,7 +14,7 @@ from privet.errors import InputError, TooLarge
 from privet.microdata.privacy_models import t_closeness
 from privet.microdata.privacy_models.t_closeness import Ratio
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints
-from privet.microdata.skyline.ranked import RankedValues, ranked
+from privet.microdata.skyline.skyline import RankedValues, ranked
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
 from privet.values import logarithms

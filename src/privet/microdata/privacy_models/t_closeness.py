@@ -13,7 +13,7 @@ import numpy as np
 
 from privet.errors import InputError
 from privet.microdata.skyline.closed_forms import Ints
-from privet.microdata.skyline.ranked import Rows
+from privet.microdata.skyline.skyline import Rows
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import fraction

@@ -26,9 +26,8 @@ from privet.microdata.skyline.named_individuals import (
     are_named,
     find_people,
 )
-from privet.microdata.skyline.scanning import Scan
 from privet.microdata.skyline.sets import SetInsiderAudit, judging_sets
-from privet.microdata.skyline.skyline import Skyline
+from privet.microdata.skyline.skyline import Scan, Skyline
 from privet.microdata.skyline.witness import attack
 from privet.policy import Promise
 from privet.table import Table, require_columns

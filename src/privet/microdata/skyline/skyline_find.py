@@ -106,28 +106,28 @@ class Frontier:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines, probabilities as fractions in text."""
-        from privet.microdata import skylines
+        from privet.microdata import report
 
-        return skylines.skyline_summary(self)
+        return report.skyline_summary(self)
 
     def explain(self) -> str:
         """The whole skyline in plain words."""
-        from privet.microdata import skylines
+        from privet.microdata import report
 
-        return skylines.skyline_as_text(self)
+        return report.skyline_as_text(self)
 
     def __repr__(self) -> str:
         return f"Frontier(below {self.confidence}: {self.points})"
 
     def _repr_html_(self) -> str:
-        from privet.microdata import skylines
+        from privet.microdata import report
 
-        return skylines.as_html(self)
+        return report.as_html(self)
 
     def __rich__(self) -> RenderableType:
-        from privet.microdata import skylines
+        from privet.microdata import report
 
-        return skylines.as_rich(self)
+        return report.as_rich(self)
 
 
 def skyline(

@@ -31,7 +31,7 @@ from privet.values.adversaries import (
 )
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.schema import Roles
-from privet.views import worlds
+from privet.views import audit as worlds
 from privet.views.release import Views
 
 Auditable = Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design

@@ -1,134 +1,91 @@
-"""From shares of worlds to findings about views."""
+"""How likely the tables behind published views hold a private association.
+
+All tables that give the views count the same. Two views are counted exactly; more of
+them exactly where that is possible, else between bounds. Wang, Lakshmanan 2006,
+sections 3 to 5; corrected as documented.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
-from math import ceil, floor
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
-from privet.findings import Basis, Finding, Reconstruction, Verdict
+from privet.engine.projections import ViewPair
+from privet.engine.protocol import Run
+from privet.errors import TooLarge
+from privet.findings import Basis, Finding, Verdict
+from privet.microdata.linkage import Warn
+from privet.policy import Promise
 from privet.values.beliefs import Belief
-from privet.views.counting.share import Share, share
-from privet.views.private_associations import Secret
+from privet.views import many_views, two_views
+from privet.views.private_associations import Secret, ask
+from privet.views.reduced import RemainingView, check_condition, reduced
+from privet.views.release import Views
+from privet.views.verdict import undecided
 
-ROUNDED = "The share is rounded up; it is known to more than 60 digits."
-FLOOR = (
-    "In the unrestricted model whoever may have a value has it in at least half of all "
-    "tables, whatever is published: no limit of 1/2 or less can be kept while the "
-    "views can be joined. Look at the restricted model, or allow more than 1/2."
-)
-BETWEEN = "Tables are too many to count; the share lies between {low} and {high}."
-REFUTED = (
-    "The views themselves refute that {who} one value: the {model} model has no table "
-    "for them, and says nothing. Judge them by the unrestricted model."
+NOWHERE = (
+    "The views do not show both {person} and {secret}, so they say nothing about who "
+    "has what."
 )
 
 
-MOST_TOLD = 100
-"""Associations that a report lists."""
+def judge_views(
+    views: Views, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
+    """Judge a reconstructor's promises on views, each by itself."""
+    return [_judge(views, ask(promise, views), run, warn) for promise in promises]
 
 
-def association(
-    person: str | None, value: str | None, found: Share, **more: bool
-) -> dict[str, Any]:
-    """One association and its share, for machines."""
-    share_ = written(found)
-    return {"person": person, "value": value, "share": share_, **more}
+def _judge(views: Views, secret: Secret, run: Run, warn: Warn) -> Finding:
+    if not (views.showing(secret.person) and views.showing(secret.secret)):
+        return _nowhere(secret)
+    if both := views.showing(secret.person, secret.secret):
+        secret = replace(secret, published=True)
+        sides = _published(views, both[0], secret)
+        return two_views.judge(views, secret, sides, run, warn)
+    full = secret.full
+    parts = reduced(views, secret.person, secret.secret, full=full)
+    check_condition(secret.used(), parts, full)
+    if (sides_ := _two(parts, secret)) is not None:
+        return two_views.judge(views, secret, sides_, run, warn)
+    try:
+        return many_views.judge(views, secret, parts, run, warn)
+    except TooLarge as large:
+        return undecided(secret, str(large))
 
 
-def written(found: Share) -> str:
-    """A share as a fraction, or rounded up where that has many digits."""
-    if found.exact and found.high.denominator < 10**40:
-        return str(found.high)
-    return ends(found)[1]
-
-
-def undecided(secret: Secret, note: str) -> Finding:
-    """Neither kept nor broken."""
-    return Finding(secret.promise, Verdict.UNDECIDED, note=note)
-
-
-def refuted(secret: Secret, people: int) -> str:
-    """What to say where people cannot have one value each."""
-    who = "one person has" if people == 1 else f"{people:,} people have"
-    return REFUTED.format(who=who, model=secret.model)
-
-
-def prior(secret: Secret, people: int, values: int) -> Share:
-    """The belief of somebody who sees both columns, and nothing that links them."""
-    if secret.model == "unrestricted":
-        return share(people, values)
-    return Share.of(Fraction(1, values))
-
-
-def verdict(share_: Share, secret: Secret) -> Verdict:
-    """What a share of worlds makes of a promise."""
-    beyond = share_.beyond(secret.limit)
-    if beyond is None:
-        return Verdict.UNDECIDED
-    return Verdict.BREACH if beyond else Verdict.SAFE
-
-
-def finding(
-    secret: Secret,
-    worst: Share,
-    before: Share,
-    witness: Reconstruction | None,
-    *,
-    bounded: bool = False,
-    notes: Sequence[str] = (),
-    verdict_: Verdict | None = None,
-    counts: tuple[int, int, int] = (0, 0, 0),
-    details: Mapping[str, Any] | None = None,
-) -> Finding:
-    """A judged promise; `counts` are groups, groups above, people above."""
-    found = verdict_ or verdict(worst, secret)
-    said = list(notes)
-    if not worst.exact and not worst.sampled:
-        low, high = ends(worst)
-        said.append(BETWEEN.format(low=low, high=high) if bounded else ROUNDED)
-    level = secret.limit.level
-    if secret.model == "unrestricted" and level <= Fraction(1, 2) and worst.high:
-        said.append(FLOOR)
-    return Finding(
-        promise=secret.promise,
-        verdict=found,
-        basis=_basis(worst, bounded),
-        belief=Belief(before.high, worst.high),
-        witness=witness,
-        groups=counts[0],
-        groups_above=counts[1],
-        people_above=counts[2],
-        note=" ".join(said),
-        at_least=None if worst.exact else worst.low,
-        details=details or {},
-    )
-
-
-def ends(worst: Share) -> tuple[str, str]:
-    """Bounds as they are written, rounded outwards.
-
-    >>> ends(Share(Fraction(1, 3), Fraction(2, 3)))
-    ('0.333333', '0.666667')
-    """
-    scale = 10**6
-    low, high = floor(worst.low * scale), ceil(worst.high * scale)
-    return f"{low / scale:.6f}", f"{high / scale:.6f}"
-
-
-def _basis(worst: Share, bounded: bool) -> Basis:
-    if worst.sampled:
-        return Basis.SAMPLED
-    return Basis.BOUND if bounded and not worst.exact else Basis.EXACT
-
-
-def nobody(secret: Secret) -> Finding:
-    """No join tuple supports any association asked for."""
+def _nowhere(secret: Secret) -> Finding:
     return Finding(
         secret.promise,
         Verdict.SAFE,
         basis=Basis.EXACT,
         belief=Belief(0, 0),
-        note="No table that gives these views holds such an association: 0 %.",
+        note=NOWHERE.format(person=secret.person, secret=secret.secret),
+    )
+
+
+def _published(views: Views, number: int, secret: Secret) -> ViewPair:
+    """One view shows both: each person is a key, and meets what is in the view."""
+    shown = frozenset(views.views[number].columns)
+    check_condition(secret.used(), [RemainingView(number, shown)], full=True)
+    more = sorted(secret.used() - {secret.person, secret.secret})
+    return ViewPair(
+        (secret.person, *more), secret.person, secret.secret, views=(number, number)
+    )
+
+
+def _two(parts: Sequence[RemainingView], secret: Secret) -> ViewPair | None:
+    """The sides of a join, where two views are all that matters."""
+    if len(parts) != 2:
+        return None
+    left, right = parts if secret.person in parts[0].columns else parts[::-1]
+    key = left.columns & right.columns
+    asked = {secret.person, secret.secret}
+    return ViewPair(
+        tuple(sorted(key)),
+        secret.person,
+        secret.secret,
+        tuple(sorted(left.columns - key - asked)),
+        tuple(sorted(right.columns - key - asked)),
+        views=(left.number, right.number),
     )

@@ -14,7 +14,6 @@ from typing import Any
 
 from privet.findings import Finding, Reconstruction
 from privet.values.beliefs import Ceiling
-from privet.views.audit import finding, nobody, written
 from privet.views.counting.share import BITS, Share, either, excess, share
 from privet.views.private_associations import Secret
 from privet.views.sql.all_associations import AllAssociations
@@ -22,6 +21,7 @@ from privet.views.sql.join import Relation
 from privet.views.sql.sizes import CLOSE, AssociationPairs, Bound, KeySizes
 from privet.views.sql.some_associations import SomeAssociations
 from privet.views.two_views import with_others, witness_of
+from privet.views.verdict import finding, nobody, written
 
 AT_ONCE = 1000
 """People in several keys who are looked at together, at first."""

@@ -19,16 +19,6 @@ from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.microdata.linkage import Warn
 from privet.values.contingency import Domain
-from privet.views.audit import (
-    MOST_TOLD,
-    association,
-    ends,
-    finding,
-    nobody,
-    prior,
-    refuted,
-    undecided,
-)
 from privet.views.counting.chained import Chain, chain_of
 from privet.views.counting.general import General, Pair
 from privet.views.counting.general_join import MOST_JOINED, Row
@@ -38,6 +28,16 @@ from privet.views.counting.stars import Star, star_of
 from privet.views.private_associations import Secret
 from privet.views.reduced import RemainingView
 from privet.views.release import Views
+from privet.views.verdict import (
+    MOST_TOLD,
+    association,
+    ends,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
 
 MOST_TUPLES = 200_000
 """Tuples of a view that are looked at."""

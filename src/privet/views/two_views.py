@@ -14,15 +14,6 @@ from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.microdata.linkage import Warn
-from privet.views.audit import (
-    MOST_TOLD,
-    association,
-    finding,
-    nobody,
-    prior,
-    refuted,
-    undecided,
-)
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import BITS, Share, block_share, edges_share, either
 from privet.views.private_associations import Secret
@@ -35,6 +26,15 @@ from privet.views.sql.answers import (
 )
 from privet.views.sql.join import Relation
 from privet.views.sql.some_associations import SomeAssociations
+from privet.views.verdict import (
+    MOST_TOLD,
+    association,
+    finding,
+    nobody,
+    prior,
+    refuted,
+    undecided,
+)
 
 SMALL = 100_000
 """Rows of tables whose other keys are looked at for a sentence."""

@@ -15,7 +15,7 @@ from oracle import tables
 from oracle.test_worlds import CHAIN, CYCLE, LONG, opened, people, small, values
 from privet.errors import NoAudit
 from privet.findings import Basis, Verdict
-from privet.views.counting import chained, chains, general, general_join, sampling
+from privet.views.counting import chains, general_join, sampling
 from privet.views.counting.chains import ConnectivityGraph
 
 pytestmark = pytest.mark.engines
@@ -133,7 +133,7 @@ def test_like_two_views_at_any_size():
 
 
 def test_too_much_work_leaves_bounds(monkeypatch):
-    monkeypatch.setattr(chained, "MOST_WORK", 0)
+    monkeypatch.setattr(chains, "MOST_WORK", 0)
     monkeypatch.setattr(general_join, "MOST_LISTED", 0)
     rows = cases(1, CHAIN, "bounds")[0]
     views = pv.Views(opened(rows), *CHAIN)
@@ -299,7 +299,7 @@ def test_restricted_draws(monkeypatch):
             [dict(zip(v, t, strict=True)) for t in sorted(tables.project(rows, v))]
             for v in kept
         ]
-        found = general.General(seen, "who", "ill")
+        found = general_join.General(seen, "who", "ill")
         with monkeypatch.context() as patched:
             patched.setattr(general_join, "MOST_LISTED", 1)
             shares, _ = found.drawn_restricted(

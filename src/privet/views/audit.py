@@ -18,8 +18,13 @@ from privet.microdata.linkage import Warn
 from privet.policy import Promise
 from privet.values.beliefs import Belief
 from privet.views import many_views, two_views
-from privet.views.private_associations import Secret, ask
-from privet.views.reduced import RemainingView, check_condition, reduced
+from privet.views.private_associations import (
+    RemainingView,
+    Secret,
+    ask,
+    check_condition,
+    reduced,
+)
 from privet.views.release import Views
 from privet.views.verdict import undecided
 

@@ -19,14 +19,12 @@ from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.microdata.linkage import Warn
 from privet.values.contingency import Domain
-from privet.views.counting.chained import Chain, chain_of
-from privet.views.counting.general import General, Pair
-from privet.views.counting.general_join import MOST_JOINED, Row
+from privet.views.counting.chains import Chain, chain_of
+from privet.views.counting.general_join import MOST_JOINED, General, Pair, Row
 from privet.views.counting.sampling import ERROR, new_key
 from privet.views.counting.share import Share, either
 from privet.views.counting.stars import Star, star_of
-from privet.views.private_associations import Secret
-from privet.views.reduced import RemainingView
+from privet.views.private_associations import RemainingView, Secret
 from privet.views.release import Views
 from privet.views.verdict import (
     MOST_TOLD,

@@ -3,14 +3,17 @@
 All pairs of one key share one probability, so keys are counted by their two sizes.
 Only people in several keys are looked at one by one, and their values only where
 bounds leave a doubt.
+
+How large keys are, and what is known of people in several of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import isinf
+from math import isinf, log
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,58 @@ import numpy as np
 from privet.engine import arrow
 from privet.errors import InputError
 from privet.views.sql.join import Relation
-from privet.views.sql.sizes import CLOSE, LOG2, TIE, AssociationPairs, Bound, KeySizes
+
+LOG2 = log(2)
+
+CLOSE = 1e-9
+"""Logarithms nearer than this are not told apart."""
+
+TIE = 1e-13
+"""Nor are sums of what keys add to 1/2, relatively."""
+
+
+@dataclass(frozen=True)
+class KeySizes:
+    """Keys of the same two sizes."""
+
+    people: int
+    """m: different people, missing included."""
+    secrets: int
+    """n: different values, missing included."""
+    keys: int
+    """How many keys have these sizes."""
+    pairs: int
+    """Associations of somebody with some value in them."""
+    single: int
+    """People in them who are in no other key."""
+
+
+@dataclass(frozen=True)
+class AssociationPairs:
+    """Associations of people in several keys that meet in the same kinds of keys."""
+
+    kinds: tuple[int, ...]
+    """The numbers of the sizes of the keys in which they meet."""
+    person: str | None
+    """One such person …"""
+    secret: str | None
+    """… and value."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The chance to miss an association, as a logarithm."""
+
+    keys: int
+    """In how many keys it may hold."""
+    part: float
+    """The sum, over these keys, of the logarithms of twice the chance to miss it."""
+
+    @property
+    def log(self) -> float:
+        """The logarithm of the chance itself."""
+        return self.part - self.keys * LOG2
+
 
 _ROWS = ", count(*) AS rows, count(i) AS named"
 

@@ -14,10 +14,10 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
+from privet.classifier import agreement
+from privet.classifier.agreement import People
 from privet.classifier.attacks import mitigations as module
-from privet.classifier.attacks import people
 from privet.classifier.attacks.mitigations import mitigations
-from privet.classifier.attacks.people import People
 from privet.classifier.attacks.unflattened import card_behind
 from privet.classifier.publish import method_from
 from privet.classifier.transforms.tables import ratios, whole_counts
@@ -184,7 +184,7 @@ def test_agreement_is_the_share_of_people(monkeypatch: pytest.MonkeyPatch) -> No
         total += x
         same += x * (scores.ranking(known)[0] == other.scores.ranking(known)[0])
     assert float(same / total) == pytest.approx(People.of(scores).agreement(other))
-    monkeypatch.setattr(people, "MOST_TUPLES", 8)
+    monkeypatch.setattr(agreement, "MOST_TUPLES", 8)
     drawn = People.of(scores)
     assert 8 == len(drawn.codes[0])
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
+from privet.classifier.agreement import People
 from privet.classifier.attacks.inversion import Inverter
-from privet.classifier.attacks.people import People
 from privet.classifier.publish import Method, method_for
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privet.classifier.attacks.people import People
+from privet.classifier.agreement import People
 from privet.classifier.release import ClassifierViews
 from privet.classifier.transforms.r_closeness import staircase
 

@@ -17,7 +17,7 @@ import pandas as pd
 import classifier as study
 import privet as pv
 from privet.classifier.amplification import amplification
-from privet.classifier.transforms.stairs import AccuracyStep
+from privet.classifier.transforms.r_closeness import AccuracyStep
 
 SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
 """k of k-anonymity, as in the paper's Figure 9."""

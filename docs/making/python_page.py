@@ -68,7 +68,7 @@ MET = (DisclosureStep, RefinementProgress, Verification)
 SHARED = (
     "privet.values.exact",
     "privet.policy.policy",
-    "privet.classifier.attributes",
+    "privet.classifier.release",
 )
 """Modules with short names that others use."""
 

@@ -15,8 +15,7 @@ from oracle.classifiers import difference, random_views
 from oracle.test_classifiers import named
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores, from_counts
-from privet.classifier.transforms.gap import gap_bound, true_gap
-from privet.classifier.transforms.rounding import problems
+from privet.classifier.transforms.rounding import gap_bound, problems, true_gap
 from privet.classifier.transforms.safety_transform import (
     MODES,
     ZEROS,

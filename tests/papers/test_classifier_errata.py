@@ -26,12 +26,12 @@ from privet.classifier.amplification import (
 )
 from privet.classifier.possible_tables import posterior_worlds, worst_odds_worlds
 from privet.classifier.scores import Scores, from_counts
-from privet.classifier.transforms.r_closeness import least_needed, needed_for_top
-from privet.classifier.transforms.splitting import (
+from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
     flipped_by,
     paper_est,
 )
+from privet.classifier.transforms.r_closeness import least_needed, needed_for_top
 from privet.classifier.transforms.zero_counts import without_zeros
 
 NINE: tuple[Sizes, Cells] = ((4, 5), [[[2, 1], [2, 4]], [[2, 1], [2, 4]]])

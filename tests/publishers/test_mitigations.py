@@ -17,10 +17,10 @@ from oracle.test_safety import every_row, proved
 from privet.classifier import agreement
 from privet.classifier.agreement import People
 from privet.classifier.attacks import mitigations as module
+from privet.classifier.attacks.inversion import card_behind
 from privet.classifier.attacks.mitigations import mitigations
-from privet.classifier.attacks.unflattened import card_behind
 from privet.classifier.publish import method_from
-from privet.classifier.transforms.tables import ratios, whole_counts
+from privet.classifier.transforms.synthetic import ratios, whole_counts
 
 from .test_classifiers import PROMISE, adults
 

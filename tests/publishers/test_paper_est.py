@@ -15,14 +15,14 @@ from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
 from privet.classifier.scores import Scores
-from privet.classifier.transforms import gap
-from privet.classifier.transforms.r_closeness import closeness
-from privet.classifier.transforms.splitting import (
+from privet.classifier.transforms import rounding
+from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
     flipped_by,
     least_of_statement_14,
     paper_est,
 )
+from privet.classifier.transforms.r_closeness import closeness
 from privet.errors import TooLarge
 
 FAR = named((21, 401), [[[1, 400], [20, 1]]])
@@ -125,9 +125,9 @@ def test_flips_are_found_where_enumeration_finds_them(seed: int) -> None:
 
 
 def test_too_many_rows_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gap, "MOST_TUPLES", 2)
+    monkeypatch.setattr(rounding, "MOST_TUPLES", 2)
     with pytest.raises(TooLarge, match="would have to be looked at"):
-        gap.led_by_less(FAR.scores, (0, 1), 1.0)
+        rounding.led_by_less(FAR.scores, (0, 1), 1.0)
     with pytest.raises(pv.Infeasible, match="cannot be proved"):
         pv.publish(FAR, promise(10**6), method=paper())
 
@@ -146,5 +146,5 @@ def test_led_by_less_is_the_definition(seed: int) -> None:
             and log(x[pair[0]] / x[pair[1]]) / log(2) < doublings + 1e-9
             and (doublings > 0 or x[pair[0]] == x[pair[1]])
         ]
-        found = gap.led_by_less(scores, pair, doublings)
+        found = rounding.led_by_less(scores, pair, doublings)
         assert bool(rows) == (found is not None)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.attributes import Attribute
-from privet.classifier.release import ClassifierViews, order, smoothing_of
+from privet.classifier.release import Attribute, ClassifierViews, order, smoothing_of
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.table import Table, require_columns

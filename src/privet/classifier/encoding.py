@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.attributes import Attribute
+from privet.classifier.release import Attribute
 from privet.errors import InputError
 from privet.values.exact import fraction
 from privet.values.schema import Bins

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.attributes import Attribute
 from privet.classifier.count import BETWEEN, views_of
 from privet.classifier.encoding import (
     Encoder,
@@ -23,8 +22,14 @@ from privet.classifier.encoding import (
     sorted_values,
     text_of,
 )
-from privet.classifier.predicting import exp_rows, predicted
-from privet.classifier.release import ClassifierViews, from_categorical, order, whole
+from privet.classifier.predict import exp_rows, predicted
+from privet.classifier.release import (
+    Attribute,
+    ClassifierViews,
+    from_categorical,
+    order,
+    whole,
+)
 from privet.classifier.sklearn_compat import (
     BaseEstimator,
     ClassifierMixin,

@@ -15,7 +15,7 @@ from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
     ExtendedSafetyTransform,
 )
-from privet.classifier.transforms.flattening import FlattenedCard, SyntheticTable
+from privet.classifier.transforms.rounding import FlattenedCard, SyntheticTable
 from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,

@@ -11,14 +11,14 @@ from privet.classifier.attacks.mitigations import (
     mitigations,
     of_release,
 )
-from privet.classifier.modelreading import shown_by
+from privet.classifier.files import shown_by
 from privet.classifier.publish import ClassifierRelease, Method, method_from
 from privet.classifier.transforms.extended_safety_transform import one_prior
+from privet.classifier.transforms.r_closeness import stairs
 from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
 )
-from privet.classifier.transforms.stairs import stairs
 from privet.findings import Finding
 from privet.release.manifest import FLATTENED
 from privet.report import words

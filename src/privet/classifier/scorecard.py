@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.classifier.attributes import Attribute, index_of, told_of
+from privet.classifier.release import Attribute, index_of, told_of
 from privet.classifier.scores import GUARD, Scores
 from privet.errors import InputError
 from privet.values.logarithms import at_most_log

@@ -184,7 +184,7 @@ def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
     """Attack a published classifier; say how much of it is undone, and what helps."""
     from dataclasses import replace
 
-    from privet.classifier.modelreading import kept_in
+    from privet.classifier.files import kept_in
     from privet.classifier.publish import ClassifierRelease
     from privet.classifier.report import compared, inverter_words, table
     from privet.release.verify import load

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, cast, runtime_checkable
 
-from privet.classifier import bayes
+from privet.classifier import audit as bayes
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Listener, Run

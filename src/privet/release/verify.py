@@ -86,7 +86,7 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
 
         return load_responses(place, content, **options)
     if content["kind"] == "classifier":
-        from privet.classifier.modelreading import load_classifier
+        from privet.classifier.files import load_classifier
 
         return load_classifier(place, content)
     if content["kind"] == "views":
@@ -281,7 +281,7 @@ def verify(
     content = read_manifest(place)
     kept = None if custody is None else Path(custody).expanduser()
     if content["kind"] == "classifier":
-        from privet.classifier.modelreading import verify_classifier
+        from privet.classifier.files import verify_classifier
 
         return verify_classifier(place, content, kept)
     unlike = [] if kept is None else unlike_record(place, kept)

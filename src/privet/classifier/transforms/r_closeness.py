@@ -2,6 +2,17 @@
 
 Mozafari, Zaniolo 2009, section 7. Lower bounds hold for any release whatsoever whose
 best label is the original's; limits are what scores to a small power reach.
+
+The best class offsets of a declared rule: potentials of the largest mean cycle.
+
+If offsets for the prediction are published, the weights of the beliefs are free; the
+odds between classes then cannot be pushed below the largest mean of a cycle of them.
+
+Closeness to a prior against what can be predicted: a staircase.
+
+A class is predicted at all only if beliefs may be as far from the prior as that needs;
+this holds for any release whose most believed class is its prediction. So what can be
+had jumps: with each more class that is predicted.
 """
 
 from __future__ import annotations
@@ -11,11 +22,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from math import sqrt
+from typing import Any
 
 import numpy as np
 
+from privet.classifier.agreement import People
 from privet.classifier.amplification import pair_logs, pair_odds
-from privet.classifier.scores import Scores
+from privet.classifier.release import ClassifierViews
+from privet.classifier.scores import Floats, Scores
 
 Prior = Sequence[Fraction]
 
@@ -171,3 +185,68 @@ def within(
         low = 1 / (1 + np.exp2(logs[others, c]).sum())
         found = max(found, high / f, f / low)
     return float(found)
+
+
+def balanced(scores: Scores) -> tuple[list[float], float]:
+    """How far to move each class's belief, in doublings, and the odds that are left."""
+    logs = pair_logs(scores)
+    mean = largest_mean_cycle(logs)
+    moves = np.zeros(scores.classes)
+    for _ in range(scores.classes):
+        reach = (logs - mean + moves[None, :]).max(axis=1)
+        moves = np.maximum(moves, reach)
+    return [-float(m) for m in moves], mean
+
+
+def largest_mean_cycle(logs: Floats) -> float:
+    """Karp's algorithm on a complete graph; the diagonal is minus infinity.
+
+    >>> largest_mean_cycle(np.array([[-np.inf, 3.0], [1.0, -np.inf]]))
+    2.0
+    """
+    k = len(logs)
+    walks = np.full((k + 1, k), -np.inf)
+    walks[0, 0] = 0
+    for length in range(1, k + 1):
+        walks[length] = (walks[length - 1][:, None] + logs).max(axis=0)
+    means = []
+    for end in range(k):
+        if np.isneginf(walks[k, end]):
+            continue
+        shorter = [
+            (walks[k, end] - walks[length, end]) / (k - length)
+            for length in range(k)
+            if not np.isneginf(walks[length, end])
+        ]
+        means.append(min(shorter))
+    return float(max(means))
+
+
+@dataclass(frozen=True)
+class AccuracyStep:
+    """One step: from this closeness on, these classes can be predicted."""
+
+    r: float
+    """Beliefs within this factor of the prior; exact with two classes, else reached."""
+    classes: tuple[str, ...]
+    """What is predicted, the likeliest beforehand first."""
+    alike: float
+    """Share of people predicted as the original does, as the counts have them."""
+    right: float
+    """Share of people predicted rightly, as the counts have them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """A row for a chart."""
+        return {**vars(self), "classes": list(self.classes)}
+
+
+def stairs(views: ClassifierViews, prior: Sequence[Fraction]) -> list[AccuracyStep]:
+    """The steps of a classifier for a prior, the closest first."""
+    people = People.of(views.scores)
+    found = []
+    for r, classes in staircase(prior):
+        alike, right = people.restricted(classes)
+        ordered = sorted(classes, key=lambda c: (-prior[c], c))
+        named = tuple(views.labels[c] for c in ordered)
+        found.append(AccuracyStep(r, named, alike, right))
+    return found

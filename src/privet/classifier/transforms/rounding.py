@@ -3,24 +3,217 @@
 Every point is the logarithm of a score's factor, times the exponent, rounded up by less
 than a little more than one; classes that win ties get a head start larger than all
 roundings together. Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 7.
+
+From scores and an exponent to a scorecard with its certificate.
+
+How close two different scores of one tuple can be, before they are rounded.
+
+Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 8. Finding the least ratio is
+NP-hard; integers bound it, and where half of the attributes have few combinations, the
+true one is found by meeting in the middle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import repeat
-from math import log
+from math import ceil, exp, lcm, log, log2, prod
+from random import Random, SystemRandom
 from typing import Any
 
+import numpy as np
+
 from privet.classifier.amplification import pair_odds
-from privet.classifier.attributes import Attribute
+from privet.classifier.release import Attribute, ClassifierViews
 from privet.classifier.scorecard import Points, Scorecard
-from privet.classifier.scores import Scores
-from privet.classifier.transforms.gap import gap_bound, led_by_less, true_gap
-from privet.errors import TooLarge
+from privet.classifier.scores import GUARD, Floats, Scores, log_of
+from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
+
+MOST_TUPLES = 1_000_000
+"""Tuples that are looked at one by one."""
+
+MOST_HALF = 1_000_000
+"""Combinations of one half of the attributes that are listed."""
+
+MOST_NEAR = 20_000
+"""Tuples so near to a tie that they are compared as fractions."""
+
+NEAR, NOISE = 1e-10, 1e-12
+"""Natural logarithms this close need fractions; and how wrong a sum of them may be."""
+
+
+def gap_bound(scores: Scores) -> int:
+    """B such that different positive scores of a tuple differ by at least 1 + 1/B.
+
+    Two scores multiplied out are integers, so they differ by at least one.
+    """
+    whole = [_Whole(scores, c) for c in range(scores.classes)]
+    pairs = [(a, b) for a in whole for b in whole if a is not b]
+    return max((a.bound(b) for a, b in pairs), default=1)
+
+
+class _Whole:
+    """The scores of one class as integers times one fraction."""
+
+    def __init__(self, scores: Scores, c: int) -> None:
+        self.unit = scores.weights[c]
+        self.numbers: list[list[int]] = []
+        for table in scores.factors:
+            common = lcm(*(row[c].denominator for row in table))
+            self.unit /= common
+            column = [
+                row[c].numerator * (common // row[c].denominator) for row in table
+            ]
+            self.numbers.append(column)
+        self.largest = [max(column) for column in self.numbers]
+        self.zeros = any(n == 0 for column in self.numbers for n in column)
+
+    def bound(self, other: _Whole) -> int:
+        """What a tuple's scores multiplied out never pass, where both are positive."""
+        ratio = self.unit / other.unit
+        tops = list(zip(self.largest, other.largest, strict=True))
+        if self.zeros or other.zeros:
+            tops = []
+            for mine, theirs in zip(self.numbers, other.numbers, strict=True):
+                both = [(a, b) for a, b in zip(mine, theirs, strict=True) if a and b]
+                if not both:
+                    return 1  # no tuple has both
+                tops.append((max(a for a, _ in both), max(b for _, b in both)))
+        return min(
+            ratio.numerator * prod(t[0] for t in tops),
+            ratio.denominator * prod(t[1] for t in tops),
+        )
+
+
+def true_gap(scores: Scores) -> int | None:
+    """The same B, from the tuples themselves; None where that is too much work."""
+    pairs = [(c, d) for c in range(scores.classes) for d in range(c)]
+    found = 1
+    for c, d in pairs:
+        b = _least(scores, c, d, MOST_HALF // max(1, len(pairs) // 4))
+        if b is None:
+            return None
+        found = max(found, b)
+    return found
+
+
+def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
+    if _halves_at_least(scores, c, d) > 2 * log2(most):
+        return None
+    ratios = [
+        sorted({row[c] / row[d] for row in table if row[c] and row[d]})
+        for table in scores.factors
+    ]
+    if not all(ratios):
+        return 1
+    left, right = _halves([r for r in ratios if len(r) > 1])
+    single = prod((r[0] for r in ratios if len(r) == 1), start=Fraction(1))
+    start = single * scores.weights[c] / scores.weights[d]
+    if max(prod(map(len, left)), prod(map(len, right))) > most:
+        return None
+    sums = _sums(left) + _ln(start)
+    others = _sums(right)
+    order = np.argsort(others)
+    return _nearest(sums, others[order], order, (left, right, start))
+
+
+def _halves_at_least(scores: Scores, c: int, d: int) -> float:
+    """How many combinations two halves have together at least, in doublings."""
+    found = 0.0
+    for table in scores.log_factors:
+        with np.errstate(invalid="ignore"):
+            ratios = table[:, c] - table[:, d]
+        seen = np.unique(ratios[np.isfinite(ratios)].round(9))
+        found += log2(max(len(seen), 1))
+    return found
+
+
+def _halves(
+    ratios: list[list[Fraction]],
+) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Two lists of attributes with about as many combinations each."""
+    halves: tuple[list[list[Fraction]], list[list[Fraction]]] = ([], [])
+    sizes = [1, 1]
+    for r in sorted(ratios, key=len, reverse=True):
+        at = sizes.index(min(sizes))
+        halves[at].append(r)
+        sizes[at] *= len(r)
+    return halves
+
+
+def _ln(x: Fraction) -> float:
+    return log_of(x) * float(np.log(2))
+
+
+def _sums(ratios: list[list[Fraction]]) -> Floats:
+    """Logarithms of all products, the last attribute varying fastest."""
+    found: Floats = np.zeros(1)
+    for r in ratios:
+        found = np.add.outer(found, np.array([_ln(x) for x in r])).ravel()
+    return found
+
+
+Exactly = tuple[list[list[Fraction]], list[list[Fraction]], Fraction]
+
+
+def _nearest(sums: Floats, others: Floats, order: Any, parts: Exactly) -> int | None:
+    low = np.searchsorted(others, -sums - NEAR)
+    high = np.searchsorted(others, -sums + NEAR)
+    padded = np.concatenate([[-np.inf], others, [np.inf]])
+    outside = np.minimum(-(sums + padded[low]), sums + padded[high + 1]).min()
+    found = ceil(1 / (outside - NOISE)) if np.isfinite(outside) else 1
+    near = high - low
+    if near.sum() > MOST_NEAR:
+        return None
+    left, right, start = parts
+    for i in np.flatnonzero(near).tolist():
+        first = start * _product(left, i)
+        for j in range(int(low[i]), int(high[i])):
+            ratio = first * _product(right, int(order[j]))
+            if ratio != 1:
+                found = max(found, ceil(1 / (max(ratio, 1 / ratio) - 1)))
+    return max(found, 1)
+
+
+def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
+    found = Fraction(1)
+    for r in reversed(ratios):
+        index, at = divmod(index, len(r))
+        found *= r[at]
+    return found
+
+
+# Where one class is moved against another -------------------------------------------
+
+
+def led_by_less(
+    scores: Scores, pair: tuple[int, int], doublings: float
+) -> Mapping[int, int] | None:
+    """A row where the first class is above the second by less than so many doublings.
+
+    None where there is none; `TooLarge` where there are too many rows to look at.
+    """
+    c, d = pair
+    tables = [np.append(t[:, c] - t[:, d], 0.0) for t in scores.log_factors]
+    if (whole := prod(map(len, tables))) > MOST_TUPLES:
+        raise TooLarge(f"{whole:,} rows would have to be looked at one by one.")
+    leads: Floats = np.array([scores.log_weights[c] - scores.log_weights[d]])
+    for table in tables:
+        leads = np.add.outer(leads, table).ravel()
+    near = np.flatnonzero((leads >= -GUARD) & (leads < max(doublings, GUARD)))
+    for index in sorted(near[:MOST_NEAR].tolist(), key=lambda i: -leads[i]):
+        at = np.unravel_index(index, [len(t) for t in tables])
+        known = {i: int(t) for i, t in enumerate(at) if t < len(tables[i]) - 1}
+        x = scores.of(known)
+        if (x[c], c) > (x[d], d):
+            return known
+    if len(near) > MOST_NEAR:
+        raise TooLarge(f"{len(near):,} rows are too near to a tie.")
+    return None
+
 
 EXTRA = 24
 """Bits beyond those of the points, so that rounding is by hardly more than one."""
@@ -277,3 +470,159 @@ def _fits(
     off = [p - classes * w - r for p, w, r in zip(row, wanted, rest, strict=True)]
     alike = len({d % classes for d in off}) == 1
     return alike and max(off) - min(off) <= slack
+
+
+FINER = 12
+"""Bits beyond those that keep rankings, so that rounding hardly moves a belief."""
+
+MOST_BITS = 12_000
+"""A scorecard with longer numbers is refused."""
+
+
+@dataclass(frozen=True, eq=False)
+class SyntheticTable:
+    """Counts of a table that stands for a classifier, and how close it comes."""
+
+    views: ClassifierViews
+    """The counts; every value occurs in every class."""
+    margin: float
+    """Original odds within a factor of e to this may change their order; private."""
+    drift: float
+    """Published odds within a factor of this may change their order."""
+    flipped: tuple[int, int] | None
+    """Tuples that predict otherwise, of how many; None: too many to look at."""
+    exponent: Fraction
+    """What scores were raised to; private."""
+
+
+@dataclass(frozen=True)
+class FlattenedCard:
+    """A scorecard and how it was made; all but the card is private."""
+
+    card: Scorecard
+    """What is published."""
+    views: ClassifierViews
+    """The counts it keeps the predictions of: smoothed and with noise, if asked for."""
+    proof: Certificate
+    """Why the predictions are kept."""
+    keeps: str
+    """What is kept of the original, in words."""
+    margin: float = 0.0
+    """Odds within a factor of e to this may change their order; 0: none does."""
+    table: SyntheticTable | None = None
+    """The synthetic table it is the card of, where only that is published."""
+
+
+def gap_found(original: Scores) -> tuple[int, str]:
+    """How close two scores can come, and how that is known."""
+    scores = original.with_unknown()
+    found = true_gap(scores)
+    return (gap_bound(scores), INTEGERS) if found is None else (found, TUPLES)
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """How far every number of a card is moved at random: drawn once, for any scale."""
+
+    margin: Fraction
+    """Odds of the original beyond a factor of e to this keep their order."""
+    draws: tuple[int, ...]
+    """A number of 64 bits for every point."""
+
+    @classmethod
+    def drawn(cls, margin: Fraction, scores: Scores, seed: int | None) -> Jitter:
+        """From the operating system's secure source, unless there is a seed."""
+        dice: Random = SystemRandom() if seed is None else Random(seed)
+        points = scores.classes * (1 + sum(map(len, scores.factors)))
+        return cls(margin, tuple(dice.getrandbits(64) for _ in range(points)))
+
+    def moves(self, most: int) -> Iterator[int]:
+        """Whole numbers from minus to plus the most, all alike."""
+        return iter((u * (2 * most + 1) >> 64) - most for u in self.draws)
+
+
+@dataclass(frozen=True)
+class FlatteningBase:
+    """What stays the same while exponents are tried."""
+
+    views: ClassifierViews
+    """The counts whose predictions are kept."""
+    scores: Scores
+    """Their scores, without zeros."""
+    gap: int
+    """How close two scores of a row can come."""
+    how: str
+    """How that is known."""
+    keeps: str
+    """What is kept, in words."""
+    jitter: Jitter | None = None
+    """How points are moved at random, if they are."""
+
+    def rounded(
+        self,
+        exponent: Fraction,
+        *,
+        bits: int | None = None,
+        moves: Sequence[float] = (),
+        ruled: bool = False,
+    ) -> FlattenedCard:
+        """A scorecard for an exponent.
+
+        Parameters
+        ----------
+        exponent
+            What scores are raised to.
+        bits
+            Fewer bits than keep every ranking, if asked for.
+        moves
+            How far the belief in each class is moved, in doublings.
+        ruled
+            Whether a declared rule undoes the moves for predictions.
+        """
+        needed = bits_needed(self.scores, exponent, self.gap)
+        used = needed + FINER if bits is None else min(bits, needed + FINER)
+        if used > MOST_BITS:
+            raise InputError(
+                f"The points must have at most {MOST_BITS:,} bits; {used:,} are needed "
+                "to keep every ranking. Ask for fewer with bits, or leave out columns."
+            )
+        views, scores = self.views, self.scores
+        most = 0
+        if self.jitter is not None:
+            most = jitter_of(scores, exponent, used, self.jitter.margin)
+        card = scorecard(
+            scores,
+            exponent,
+            used,
+            target=views.target,
+            labels=views.labels,
+            attributes=views.attributes,
+            moved=None if self.jitter is None else self.jitter.moves(most),
+        )
+        shifts = _shifts(moves or [0.0] * len(views.labels), card.scale, len(card.base))
+        coarse = used < needed or most > 0
+        margin = margin_of(scores, exponent, used, most) if coarse else 0.0
+        proof = Certificate(exponent, used, self.gap, self.how, shifts, coarse, most)
+        keeps = self.keeps
+        if coarse:
+            odds = factor_words(margin * float(exponent))
+            keeps += f", but for classes whose published odds are within {odds}"
+        return FlattenedCard(_moved(card, shifts, ruled), views, proof, keeps, margin)
+
+
+def factor_words(margin: float) -> str:
+    """A margin as odds, in words."""
+    return f"{exp(margin):.7g}" if margin < 700 else f"e to the power {margin:.0f}"
+
+
+def _moved(card: Scorecard, shifts: tuple[int, ...], ruled: bool) -> Scorecard:
+    """Move beliefs; undo it for predictions where there is a rule."""
+    if not any(shifts):
+        return card
+    base = tuple(b + s for b, s in zip(card.base, shifts, strict=True))
+    return replace(card, base=base, rule=tuple(-s for s in shifts) if ruled else None)
+
+
+def _shifts(moves: Sequence[float], scale: int, classes: int) -> tuple[int, ...]:
+    """Moves as points, in steps that keep classes apart; any rounding will do."""
+    return tuple(classes * int(Fraction(m) * scale / classes) for m in moves)

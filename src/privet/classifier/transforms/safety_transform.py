@@ -18,9 +18,9 @@ from privet.classifier.amplification import allowed, amplification
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores, log_of
-from privet.classifier.transforms.cycles import balanced
 from privet.classifier.transforms.dp_noise import noised
-from privet.classifier.transforms.flattening import (
+from privet.classifier.transforms.r_closeness import balanced
+from privet.classifier.transforms.rounding import (
     MOST_BITS,
     FlattenedCard,
     FlatteningBase,

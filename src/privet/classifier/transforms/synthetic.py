@@ -1,35 +1,277 @@
 """Synthetic tables: counts of so many rows that keep every promise, too.
 
 Mozafari, Zaniolo 2009, section 6.2.4, Step 4.
+
+A scorecard as ratios, as exact whole counts, or as a table of so many rows.
+
+Mozafari, Zaniolo 2009, sections 6.2.3 and 6.2.4: Step 3 and Step 4. Exact counts are a
+model file and never a table; a table keeps what is further apart than its margin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import log
+from functools import reduce
+from itertools import product
+from math import exp, gcd, log, prod
+from random import Random, SystemRandom
+from typing import Any
+
+import numpy as np
 
 from privet.classifier.release import ClassifierViews
-from privet.classifier.scores import Scores
-from privet.classifier.transforms.flattening import (
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.scores import GUARD, Floats, Scores, log_of
+from privet.classifier.transforms.dp_noise import apportioned
+from privet.classifier.transforms.rounding import (
     FlattenedCard,
     FlatteningBase,
     SyntheticTable,
     factor_words,
     gap_found,
 )
-from privet.classifier.transforms.tables import (
-    factor,
-    flips,
-    margin,
-    margin_words,
-    ratios,
-    table_counts,
-)
-from privet.errors import Infeasible
+from privet.errors import Infeasible, InputError
 from privet.policy import Promise
 from privet.release.audit import audit
+
+MOST_TUPLES = 1_000_000
+"""Tuples that are looked at one by one."""
+
+LONGEST = 14_000
+"""Bits of a whole count; longer ones are refused: not every reader takes them."""
+
+
+def ratios(card: Scorecard) -> Scores:
+    """The beliefs of a card as fractions, rounded so little that no ranking changes.
+
+    Sums of points differ by at least one, hence scores by more than 1 + 0.69/scale;
+    each factor is rounded up by less than a share of that.
+    """
+    if card.rule is not None:
+        raise InputError(
+            "A classifier with a declared rule must be published as a scorecard: its "
+            "counts alone would predict otherwise."
+        )
+    bits = (card.scale * (len(card.attributes) + 1)).bit_length() + 2
+    power = _Powers(card.scale, bits)
+    return Scores(
+        tuple(power.of(b) for b in card.base),
+        tuple(tuple(tuple(map(power.of, row)) for row in t) for t in card.points),
+    )
+
+
+class _Powers:
+    """Two to the power of points by scale, rounded up to so many bits."""
+
+    def __init__(self, scale: int, bits: int) -> None:
+        digits = bits * 302 // 1000 + 12
+        self.context = Context(prec=digits, rounding=ROUND_CEILING)
+        self.scale, self.bits = scale, bits
+        self.known: dict[int, Fraction] = {}
+
+    def of(self, points: int) -> Fraction:
+        if points not in self.known:
+            whole, rest = divmod(points, self.scale)
+            part = self.context.divide(Decimal(rest), Decimal(self.scale))
+            value = self.context.power(Decimal(2), part)
+            scaled = self.context.multiply(value, Decimal(2**self.bits))
+            up = int(scaled.to_integral_value(ROUND_CEILING))
+            self.known[points] = Fraction(up, 2**self.bits) * Fraction(2) ** whole
+        return self.known[points]
+
+
+def whole_counts(scores: Scores, like: Scorecard | ClassifierViews) -> ClassifierViews:
+    """Integer counts with exactly these scores, but for a common factor.
+
+    N = W T times the sums of the other attributes, P = W times all sums: marginals of
+    the table of all scores. Good as a file; far too large for rows.
+    """
+    sums = [[sum(col) for col in zip(*t, strict=True)] for t in scores.factors]
+    sizes = [
+        w * prod((s[c] for s in sums), start=Fraction(1))
+        for c, w in enumerate(scores.weights)
+    ]
+    cells = [
+        [[x * sizes[c] / s[c] for c, x in enumerate(row)] for row in table]
+        for table, s in zip(scores.factors, sums, strict=True)
+    ]
+    numbers = [*sizes, *(x for t in cells for row in t for x in row)]
+    scale = reduce(_lcm, (x.denominator for x in numbers))
+    common = reduce(gcd, (int(x * scale) for x in numbers))
+    if max(int(p * scale) // common for p in sizes).bit_length() > LONGEST:
+        raise InputError(
+            f"Whole counts must have at most {LONGEST:,} bits; these would be longer. "
+            "Publish the scorecard, or fewer attributes."
+        )
+
+    def whole(x: Fraction) -> int:
+        return int(x * scale) // common
+
+    return ClassifierViews(
+        like.target,
+        like.labels,
+        like.attributes,
+        tuple(map(whole, sizes)),
+        tuple(tuple(tuple(map(whole, row)) for row in table) for table in cells),
+    )
+
+
+def _lcm(a: int, b: int) -> int:
+    return a * b // gcd(a, b)
+
+
+def table_counts(
+    scores: Scores, like: Scorecard | ClassifierViews, rows: int
+) -> ClassifierViews:
+    """Counts of a table with so many rows, as near to the scores as whole rows come.
+
+    Every value occurs in every class.
+    """
+    view = scores.normalised
+    least = max((len(t) for t in view.factors), default=1)
+    if rows < least * view.classes:
+        raise InputError(
+            f"A synthetic table must have at least {least * view.classes:,} rows, for "
+            f"every value occurs in every class; got {rows:,}."
+        )
+    total = sum(view.weights)
+    sizes = _shared([w / total for w in view.weights], rows, least)
+    cells = [
+        [_shared([row[c] for row in table], sizes[c], 1) for c in range(view.classes)]
+        for table in view.factors
+    ]
+    return ClassifierViews(
+        like.target,
+        like.labels,
+        like.attributes,
+        tuple(sizes),
+        tuple(tuple(zip(*columns, strict=True)) for columns in cells),
+    )
+
+
+def _shared(shares: Sequence[Fraction], total: int, least: int) -> list[int]:
+    """Whole numbers near to the shares of a total, each at least so much.
+
+    >>> _shared([Fraction(9, 10), Fraction(1, 10), Fraction(0)], 10, 1)
+    [8, 1, 1]
+    """
+    found = [max(least, n) for n in apportioned(list(shares), total)]
+    while (over := sum(found) - total) > 0:
+        at = max(
+            range(len(found)), key=lambda i: (found[i] - shares[i] * total, found[i])
+        )
+        if found[at] <= least:
+            at = max(range(len(found)), key=lambda i: found[i])
+        found[at] -= min(over, max(1, (found[at] - least) // 2))
+    return found
+
+
+# What a table keeps -----------------------------------------------------------------
+
+
+def margin(before: Scores, after: Scores) -> Fraction:
+    """Odds above this keep their order between two classifiers, whatever the row."""
+    worst = Fraction(1)
+    classes = range(before.classes)
+    for c in classes:
+        for d in classes:
+            if c == d:
+                continue
+            drift = before.weights[c] / before.weights[d]
+            drift *= after.weights[d] / after.weights[c]
+            for old, new in zip(before.factors, after.factors, strict=True):
+                drift *= max(
+                    a[c] * b[d] / (a[d] * b[c]) for a, b in zip(old, new, strict=True)
+                )
+            worst = max(worst, drift)
+    return worst
+
+
+def flips(before: Scores, after: Scores) -> tuple[int, int] | None:
+    """How many tuples predict otherwise, and of how many; None: too many to look at."""
+    whole = prod(len(t) for t in before.factors)
+    if whole > MOST_TUPLES:
+        return None
+    old, new = (_best(s) for s in (before, after))
+    return int((old != new).sum()), whole
+
+
+def _best(scores: Scores) -> Floats:
+    """The best class of every tuple; of equals the last."""
+    sums = scores.log_weights[None, :]
+    for table in scores.log_factors:
+        sums = (sums[:, None, :] + table[None, :, :]).reshape(-1, scores.classes)
+    top = sums.max(axis=1, keepdims=True)
+    near = sums >= top - GUARD
+    found: Floats = scores.classes - 1 - np.argmax(near[:, ::-1], axis=1)
+    return found
+
+
+def margin_words(drift: Fraction, exponent: Fraction) -> float:
+    """The margin as odds of the original: natural logarithm, rounded up a little."""
+    return log_of(drift) * log(2) / float(exponent) * (1 + 1e-9)
+
+
+def factor(margin_of: float) -> float:
+    """A margin as odds."""
+    return exp(min(margin_of, 700.0))
+
+
+# Rows -------------------------------------------------------------------------------
+
+
+def columns_of(
+    views: ClassifierViews, *, apart: bool = False, seed: int | None = None
+) -> list[dict[str, list[str | None]]]:
+    """The rows of counts: one table, or one of two columns per attribute.
+
+    Within a class each column is in an order of its own; rows are shuffled as a whole,
+    in every table anew. Randomness comes from the operating system.
+    """
+    dice: Random = SystemRandom() if seed is None else Random(seed)
+    target = [
+        c for c, n in zip(views.labels, views.sizes, strict=True) for _ in range(n)
+    ]
+    columns = [_column(views, i, dice) for i in range(len(views.attributes))]
+    names = [a.name for a in views.attributes]
+    if not apart:
+        whole: dict[str, list[Any]] = dict(zip(names, columns, strict=True))
+        whole[views.target] = target
+        return [_shuffled(whole, dice)]
+    return [
+        _shuffled({name: column, views.target: target}, dice)
+        for name, column in zip(names, columns, strict=True)
+    ]
+
+
+def _column(views: ClassifierViews, i: int, dice: Random) -> list[str | None]:
+    found: list[str | None] = []
+    for c in range(len(views.labels)):
+        part = [
+            v
+            for v, row in zip(views.attributes[i].values, views.cells[i], strict=True)
+            for _ in range(row[c])
+        ]
+        dice.shuffle(part)
+        found += part
+    return found
+
+
+def _shuffled(
+    columns: dict[str, list[Any]], dice: Random
+) -> dict[str, list[str | None]]:
+    length = len(next(iter(columns.values())))
+    places = list(range(length))
+    dice.shuffle(places)
+    return {name: [column[p] for p in places] for name, column in columns.items()}
+
+
+def every_tuple(scores: Scores) -> Any:
+    """Every tuple by index, for small classifiers."""
+    return product(*(range(len(t)) for t in scores.factors))
 
 
 def synthetic(

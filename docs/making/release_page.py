@@ -120,7 +120,7 @@ def responses_sample() -> dict[str, Any]:
     """The manifest of a few disguised answers."""
     import pyarrow as pa
 
-    from privet.responses.design_file import read_design
+    from privet.responses.design import read_design
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)

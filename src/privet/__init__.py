@@ -53,7 +53,7 @@ _HOMES = {
     "Progress": "engine.protocol",
     "Promise": "policy",
     "Purpose": "policy",
-    "Question": "responses.questions",
+    "Question": "responses.design",
     "RandomizedResponse": "responses.transformer",
     "Ratio": "values.beliefs",
     "Recipe": "microdata.recipe",
@@ -78,7 +78,7 @@ _HOMES = {
     "audit": "release.audit",
     "belief": "release.audit",
     "disguise": "responses.publish",
-    "estimate": "responses.estimates",
+    "estimate": "responses.estimate",
     "load": "release.publish",
     "publish": "release.publish",
     "read": "table",
@@ -208,12 +208,10 @@ if TYPE_CHECKING:
     from privet.responses.accuracy import score_disguised
     from privet.responses.attacks import Collector
     from privet.responses.channels import Flip, KAry, Matrix, Replace
-    from privet.responses.design import Design, Group
+    from privet.responses.design import Design, Group, Question
     from privet.responses.disguised_naive_bayes import DisguisedNaiveBayes
-    from privet.responses.estimate import Estimate
-    from privet.responses.estimates import estimate
+    from privet.responses.estimate import Estimate, estimate
     from privet.responses.publish import disguise
-    from privet.responses.questions import Question
     from privet.responses.release import Responses
     from privet.responses.transformer import RandomizedResponse
     from privet.table import Table, read

@@ -16,8 +16,7 @@ import pytest
 import privet as pv
 from browser.chromium import BROWSER, Page
 from oracle.responses import of_group
-from privet.responses.collect.checks import for_browser
-from privet.responses.collect.service import Service
+from privet.responses.collect.service import Service, for_browser
 from privet.responses.collect.store import Store, answers
 
 pytestmark = pytest.mark.skipif(

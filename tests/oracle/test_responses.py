@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
+from privet.responses.audit import reach
 from privet.responses.channel_inverse import (
     backward,
     covariance,
@@ -26,7 +27,6 @@ from privet.responses.channel_inverse import (
     weights,
 )
 from privet.responses.estimate import estimated
-from privet.responses.reach import reach
 
 
 def records(design: pv.Design) -> list[slow.Record]:

@@ -12,11 +12,10 @@ import pytest
 
 import privet as pv
 from oracle import responses as slow
-from privet.responses.audit import cases
+from privet.responses.audit import breach_limit, cases
 from privet.responses.channel_inverse import forward, undo
 from privet.responses.channels import Keep
 from privet.responses.design import MarginalChannel
-from privet.responses.reach import breach_limit
 
 F = Fraction
 

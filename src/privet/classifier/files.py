@@ -24,7 +24,6 @@ from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.microdata.files import Destination
 from privet.policy import Measure, Promise
-from privet.release.appearing import appear, now
 from privet.release.atomic_folder import as_json, beside, save, sync
 from privet.release.audit import audit
 from privet.release.manifest import (
@@ -42,7 +41,7 @@ from privet.release.verify import (
     policy_from,
     unlike_findings,
 )
-from privet.release.write import explained, policy_text, refuse_place
+from privet.release.write import appear, explained, now, policy_text, refuse_place
 from privet.values.exact import fraction, percent
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"

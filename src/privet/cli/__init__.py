@@ -11,7 +11,6 @@ import click
 
 from privet import __version__
 from privet.cli import terminal
-from privet.cli.asking import collect, plan
 from privet.cli.classifier import classifier, show_inverter
 from privet.cli.options import (
     TableArguments,
@@ -21,7 +20,7 @@ from privet.cli.options import (
     without_secrets,
 )
 from privet.cli.publish import publish, verify
-from privet.cli.responses import disguise, estimate, show_collector
+from privet.cli.responses import collect, disguise, estimate, plan, show_collector
 from privet.cli.skyline import skyline
 from privet.cli.views import views
 

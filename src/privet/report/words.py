@@ -1,4 +1,9 @@
-"""Every sentence a steward reads; no arithmetic here but showing numbers."""
+"""Every sentence a steward reads; no arithmetic here but showing numbers.
+
+Which attackers a promise covers, and which it does not.
+
+Long labels of groups, made short enough to be read in a sentence.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +15,63 @@ from privet.findings import Audit, Basis, Finding, Reconstruction, Verdict, Witn
 from privet.microdata import report as insiders
 from privet.microdata import report as measured
 from privet.policy import Measure, Promise
-from privet.report.reach import REACH
-from privet.report.short import cut_short
 from privet.values.adversaries import Bayesian, Insider, Linker, listed
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import percent, written
 from privet.views import report
+
+REACH = {
+    "reconstructor": report.REACH,
+    "linker": (
+        "Covered: someone who sees this table and knows the listed columns of one "
+        "person. Not covered: someone who knows more columns, who knows other people "
+        "in the table, or who has another release about the same people."
+    ),
+    "bayesian": (
+        "Covered: someone who takes the published numbers of the classifier at face "
+        "value, whatever they know of a person's attributes. Not covered: what the "
+        "predictions themselves tell of a person; attributes other than the class; "
+        "someone who knows rows of the table, or several releases of it; and someone "
+        "who works out the original counts from how the release was made."
+    ),
+    "insider": (
+        "Covered: someone who sees the groups, knows who is in which, and knows as "
+        "much more as the promise says: values a person does not have, other people's "
+        "values, people who share the person's value. Not covered: someone who knows "
+        "more, who believes some values likelier than others beforehand, or who has "
+        "another release about the same people."
+    ),
+    "responses": (
+        "Covered: someone who sees one disguised row of a person, knows what is "
+        "listed, and holds the stated prior. Not covered: several disguised rows of "
+        "the same person, and someone whose prior ties the answers together; "
+        'prior = "any" covers that one too.'
+    ),
+    "measure": (
+        "A measure counts how many look alike. It does not say what can be learnt "
+        "about them: people who look alike may share a secret."
+    ),
+}
+"""What a promise against each adversary covers, and what it does not."""
+
+
+LONGEST = 70
+"""Letters of a set of values that are read out."""
+
+
+def cut_short(label: str) -> str:
+    """A set of values as it is read out; files and JSON have all of it.
+
+    >>> cut_short("{Cook, Judge}")
+    '{Cook, Judge}'
+    >>> cut_short("not {" + ", ".join(map(str, range(10_000, 10_050))) + "}")
+    'not {10000, 10001, 10002, 10003, 10004, 10005, 10006, 10007, 10008, …}'
+    """
+    is_set = label.startswith(("{", "not {", "missing or {")) and label.endswith("}")
+    if not is_set or len(label) <= LONGEST or ", " not in label[:LONGEST]:
+        return label
+    return label[: label.rindex(", ", 0, LONGEST)] + ", …}"
+
 
 SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "

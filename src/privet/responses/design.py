@@ -2,32 +2,137 @@
 
 Zhan, Chang, Matwin 2004, section 3: their one-group and two-group schemes are designs
 whose questions are flipped together.
+
+Design files: TOML or JSON, the same keys; every problem is told at once.
+
+A question: its name, and every answer there is.
 """
 
 from __future__ import annotations
 
+import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from math import log, prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.errors import ColumnNotFound, InputError, warn, what_exists
+from privet.errors import ColumnNotFound, InputError, PrivetError, warn, what_exists
 from privet.responses.channels import (
     CHANNELS,
+    KEYS,
     Channel,
     Flip,
     KAry,
     Keep,
     Replace,
     channel_from,
+    condition,
+    mixed,
 )
-from privet.responses.mixing import condition, mixed
-from privet.responses.questions import Question
-from privet.values.schema import names
+from privet.values.adversaries import cell
+from privet.values.schema import Bins, names
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question, or one column: its name and every answer there is.
+
+    >>> Question("age", bins=[30, 50]).values
+    ('below 30', '30 to below 50', '50 and more')
+    """
+
+    name: str
+    """The column."""
+    values: tuple[str, ...]
+    """The answers, declared beforehand: those that occur would tell something."""
+    bins: Bins | None = None
+    """Cut points of a numeric answer; its ranges are the values then."""
+    ask: str = ""
+    """The question as a respondent reads it."""
+    missing: str | None = None
+    """Which of the values a missing answer counts as."""
+
+    def __init__(
+        self,
+        name: str,
+        values: Sequence[object] | None = None,
+        *,
+        bins: Bins | Sequence[Any] | None = None,
+        ask: str = "",
+        missing: str | None = None,
+    ) -> None:
+        _require_text(name, "name of a question")
+        _require_text(ask or "-", f"ask of {name!r}")
+        cut = Bins(bins) if bins is not None and not isinstance(bins, Bins) else bins
+        if (cut is None) == (values is None):
+            raise InputError(f"Question {name!r} must have values or bins, and one.")
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "values", _values(name, values, cut))
+        object.__setattr__(self, "bins", cut)
+        object.__setattr__(self, "ask", ask)
+        object.__setattr__(self, "missing", missing)
+        if missing is not None and missing not in self.values:
+            raise InputError(
+                f"missing of {name!r} must be one of its values; got {missing!r}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {v: i for i, v in enumerate(self.values)}
+
+    def code(self, value: object) -> int:
+        """The place of an answer among the values; an error if it is none."""
+        if value is None and self.missing is not None:
+            value = self.missing
+        label = cell(value) if value is not None else None
+        found = self._codes.get(label) if label is not None else None
+        if found is None:
+            raise InputError(
+                f"An answer to {self.name!r} must be one of the declared values. "
+                f"{what_exists('', self.values)}"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """As a design file writes it."""
+        stated: dict[str, Any] = {"name": self.name}
+        if self.ask:
+            stated["ask"] = self.ask
+        if self.bins is not None:
+            stated["bins"] = self.bins.to_list()
+        else:
+            stated["values"] = list(self.values)
+        return stated | ({} if self.missing is None else {"missing": self.missing})
+
+
+def _require_text(value: object, what: str) -> None:
+    if not isinstance(value, str) or not value:
+        raise InputError(f"The {what} must be text; got {value!r}.")
+
+
+def _values(name: str, values: Any, cut: Bins | None) -> tuple[str, ...]:
+    if cut is not None:
+        return cut.labels()
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"values of {name!r} must be a list; got {values!r}.")
+    found = tuple(cell(v) for v in values)
+    if len(found) < 2 or len(set(found)) < len(found):
+        raise InputError(
+            f"values of {name!r} must be at least two different ones; "
+            f"got {len(set(found))} different of {len(found)}."
+        )
+    return found
+
 
 MOST_VALUES = 65_536
 """Values of a group."""
@@ -299,21 +404,15 @@ class Design:
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Design:
         """The design that keys describe; see `to_dict`."""
-        from privet.responses.design_file import design_from
-
         return design_from(stated)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Design:
         """Read a design from a TOML or JSON file."""
-        from privet.responses.design_file import read_design
-
         return read_design(Path(path))
 
     def to_toml(self) -> str:
         """The design as a TOML file."""
-        from privet.responses.design_file import as_toml
-
         return as_toml(self.to_dict())
 
 
@@ -350,3 +449,118 @@ __all__ = [
     "design_of",
     "independent",
 ]
+
+
+TOP = ("title", "one_of", "question", "together")
+OF_QUESTION = ("name", "ask", "values", "bins", "missing", "instead", *KEYS)
+OF_GROUP = ("columns", "instead", *KEYS)
+MOST_BYTES = 2**20
+"""A design is small; what is larger is something else."""
+
+
+def read_design(path: Path) -> Design:
+    """Read a design file."""
+    if not path.is_file():
+        raise InputError(f"The design {str(path)!r} must be a file; there is none.")
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise InputError(f"The design {str(path)!r} must be a small text file.")
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix.lower() == ".json":
+            stated = json.loads(text, parse_float=Decimal)
+        else:
+            stated = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, PrivetError):
+            raise
+        raise InputError(
+            f"The design {str(path)!r} must be TOML, or JSON if its name ends in "
+            f".json; it is not: {error}."
+        ) from None
+    return design_from(stated)
+
+
+def design_from(stated: Any) -> Design:
+    """The design that keys describe; all that is wrong with it in one message."""
+    if not isinstance(stated, Mapping):
+        raise InputError(f"A design must be keys and values; got {stated!r}.")
+    problems: list[str] = _unknown(stated, TOP, "A design")
+    questions, groups = [], []
+    alone = {c for t in _tables(stated, "together") for c in _listed(t)}
+    for i, keys in enumerate(_tables(stated, "question"), 1):
+        what = f"question {i}"
+        problems += _unknown(keys, OF_QUESTION, what)
+        try:
+            question = _question(keys)
+            questions.append(question)
+            if question.name not in alone or any(k in keys for k in KEYS):
+                groups.append(Group(question.name, channel_from(keys, what)))
+        except PrivetError as error:
+            problems.append(str(error))
+    for i, keys in enumerate(_tables(stated, "together"), 1):
+        what = f"together {i}"
+        problems += _unknown(keys, OF_GROUP, what)
+        try:
+            groups.append(Group(keys.get("columns", ()), channel_from(keys, what)))
+        except PrivetError as error:
+            problems.append(str(error))
+    title, one_of = stated.get("title", ""), stated.get("one_of", False)
+    if not isinstance(title, str):
+        problems.append(f"title of a design must be text; got {title!r}.")
+    if not isinstance(one_of, bool):
+        problems.append(f"one_of of a design must be true or false; got {one_of!r}.")
+    if problems:
+        raise InputError("\n".join(problems))
+    return Design(questions, groups, title=title, one_of=one_of)
+
+
+def _question(keys: Mapping[str, Any]) -> Question:
+    return Question(
+        keys.get("name", ""),
+        keys.get("values"),
+        bins=keys.get("bins"),
+        ask=keys.get("ask", ""),
+        missing=keys.get("missing"),
+    )
+
+
+def _listed(keys: Mapping[str, Any]) -> list[str]:
+    columns = keys.get("columns", ())
+    return [c for c in columns if isinstance(c, str)]
+
+
+def _tables(stated: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    found = stated.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(t, Mapping) for t in found):
+        raise InputError(f"{key} of a design must be a list of tables: [[{key}]].")
+    return found
+
+
+def _unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
+    return [
+        f"{what} must have known keys; got {key!r}. {what_exists(key, known)}"
+        for key in keys
+        if key not in known
+    ]
+
+
+def as_toml(stated: Mapping[str, Any]) -> str:
+    """Keys as a TOML file; the tables of lists come last."""
+    lines = [f"{k} = {_value(v)}" for k, v in stated.items() if not _is_tables(v)]
+    for key, tables in stated.items():
+        for table in tables if _is_tables(tables) else ():
+            lines += ["", f"[[{key}]]"]
+            lines += [f"{k} = {_value(v)}" for k, v in table.items()]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 
 from privet.engine.randomise.exact_sampling import Codes
 from privet.errors import EmptyTable, InputError
-from privet.responses.accuracy import LABEL, accuracy
+from privet.responses.accuracy import LABEL, accuracy, says_second
 from privet.responses.channel_inverse import in_floats, likeliest, undo
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
 from privet.responses.design import Design, MarginalChannel, Question, design_of
 from privet.responses.estimate import Estimate
-from privet.responses.halves import says_second
 from privet.responses.transformer import as_arrow, coded, typed
 
 try:

@@ -16,12 +16,19 @@ from privet.errors import EngineError, Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
 from privet.microdata.files import Destination
 from privet.policy import Policy, Promise
-from privet.release.appearing import appear, files_of, now
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit
 from privet.release.manifest import VERSION, WrittenFile, public_finding
 from privet.release.verify import digest, is_release, open_files, read_manifest
-from privet.release.write import _place, explained, policy_text, refuse_place
+from privet.release.write import (
+    _place,
+    appear,
+    explained,
+    files_of,
+    now,
+    policy_text,
+    refuse_place,
+)
 from privet.responses.design import Design
 from privet.responses.disguise import binned, drawing
 from privet.responses.files import load_responses, misfits, privacy

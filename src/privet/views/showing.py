@@ -16,14 +16,21 @@ from privet.microdata.files import Destination
 from privet.microdata.recipe import Recipe
 from privet.policy import Policy, View
 from privet.policy.policy import Stated, policy_of
-from privet.release.appearing import appear, files_of, now
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit as judge
 from privet.release.audit import bound
 from privet.release.manifest import WrittenFile, columns_of, manifest
 from privet.release.note import note
 from privet.release.verify import Verification, changed_files, digest, policy_from
-from privet.release.write import _place, explained, policy_text, refuse_place
+from privet.release.write import (
+    _place,
+    appear,
+    explained,
+    files_of,
+    now,
+    policy_text,
+    refuse_place,
+)
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
 from privet.views.files import differences, open_views, opened_views

@@ -138,7 +138,7 @@ class Table:
         *,
         only: Mapping[str, Sequence[object]] | None = None,
     ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
-        """Count groups; see `privet.engines.base.Engine.count`."""
+        """Count groups; see `engine/protocol.py: Engine.count`."""
         used = dict.fromkeys(c for t in tallies for c in (*t.by, t.about))
         require_columns(list(used), self.schema, "a tally")
         amount = CountUnit(self.roles.unit, self.roles.weight)

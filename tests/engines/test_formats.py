@@ -333,7 +333,7 @@ def test_a_relation_of_types_that_arrow_lacks() -> None:
 MEASURE = """
 import resource, sys
 import numpy as np, pyarrow as pa, privet as pv
-from privet.engines.base import Tally
+from privet.engine.protocol import CountQuery
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -353,10 +353,10 @@ elif sys.argv[1] == "polars":
 else:
     frame = table
 small = pv.read(frame[:10])
-list(small.count([Tally(("c0",), "n")]))
+list(small.count([CountQuery(("c0",), "n")]))
 before = peak()
 with pv.read(frame, threads=2) as people:
-    for _, batch in people.count([Tally(("c0", "c1"), "n"), Tally((), "n")]):
+    for _, batch in people.count([CountQuery(("c0", "c1"), "n"), CountQuery((), "n")]):
         assert rows == batch.total.sum()
 print(size, peak() - before)
 """

@@ -310,7 +310,7 @@ def test_without_numba_numpy_does_it(
 
 def test_importing_privet_does_not_import_numba() -> None:
     code = (
-        "import sys, privet, privet.publishers.cubes;"
+        "import sys, privet, privet.microdata.suppression.count_cube;"
         "privet.publish; sys.exit('numba' in sys.modules)"
     )
     assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode

@@ -235,7 +235,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 WORKER = """
 import os, sys, time, random, shutil, signal, json, resource
 import privet as pv
-import privet.engines.duckdb, privet.publishers.commit
+import privet.engine.duckdb.engine, privet.release.write
 from publishers.examples import bank_release
 
 def kill(place, moments):

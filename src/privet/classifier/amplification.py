@@ -47,7 +47,7 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
 
     Examples
     --------
-    >>> from privet.releases.scores import from_counts
+    >>> from privet.classifier.scores import from_counts
     >>> amplification(from_counts([2, 5], [[[1, 4], [1, 1]], [[1, 4], [1, 1]]])).odds
     Fraction(32, 5)
     """

@@ -33,7 +33,7 @@ class Attribute:
     values: tuple[Value, ...]
     """The values it takes, as texts; None: missing."""
     kind: str = "text"
-    """What the texts are, as `privet.roles.KINDS` has it."""
+    """What the texts are, as `values/schema.py: KINDS` has it."""
     edges: tuple[str, ...] = ()
     """Public cut points, where the values are bins."""
 

@@ -115,7 +115,7 @@ class ColumnSummary:
     name: str
     """As the source writes it."""
     kind: str
-    """One of `privet.roles.KINDS`: the kind of all of its values."""
+    """One of `values/schema.py: KINDS`: the kind of all of its values."""
     rows: int
     """How many rows the table has."""
     distinct: int

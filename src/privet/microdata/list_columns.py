@@ -38,8 +38,8 @@ def by_member(
 ) -> EquivalenceClasses:
     """The same people, counted once with each value that their list holds.
 
-    >>> from privet.counts import Counts
-    >>> from privet.grouped import grouped
+    >>> from privet.values.contingency import Counts
+    >>> from privet.values.equivalence_classes import grouped
     >>> lists = Counts.from_cells(["s"], {("[a, b]",): 2, ("[a]",): 3, ("[]",): 1})
     >>> batch = grouped(lists, [], "s")
     >>> read = {"[a, b]": ("a", "b"), "[a]": ("a",), "[]": ()}

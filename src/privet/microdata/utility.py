@@ -212,7 +212,7 @@ def best_leaf(
 ) -> int:
     """The size of leaves that predicts best in cross-validation; the largest of those.
 
-    >>> from privet.counts import Domain
+    >>> from privet.values.contingency import Domain
     >>> alike = Cells((Domain("a", "x"),), (np.zeros(2, int),), Domain("b", "yn"),
     ...               np.array([0, 1]), np.array([30, 20]))
     >>> best_leaf(alike, [1, 5])

@@ -137,8 +137,8 @@ class _Parser:
 def parsed(design: Design, text: str) -> Expression:
     """An expression from its text.
 
-    >>> from privet.releases.channels import KAry
-    >>> from privet.releases.design import Question, independent
+    >>> from privet.responses.channels import KAry
+    >>> from privet.responses.design import Question, independent
     >>> yes = Question("smokes", ["no", "yes"])
     >>> parsed(independent([yes], {"smokes": KAry(0.8)}), "not smokes = yes").columns
     ('smokes',)

@@ -250,7 +250,7 @@ class Constraints:
         return self._whole(hist, totals, found)
 
     def _all_alone(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
-        """`privet.publishers.cutting.worst_of` for many groups."""
+        """`kernels.worst_of` for many groups."""
         j, l, k = (int(x[r]) for x in self.rules[3:6])
         values = self._of(j, hist)
         mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]

@@ -175,7 +175,7 @@ class DistributedRows:
         shape: DomainArrays,
         aim: SplitCriterion,
     ) -> BestSplits:
-        """See `privet.publishers.cutting.survey`: cells with one column each do."""
+        """See `kernels.survey`: cells with one column each do."""
         leaf = self._leaves.at(start, stop)
         columns, width = len(shape.kind), len(self.domains) + 1
         found = BestSplits.of(columns)
@@ -200,7 +200,7 @@ class DistributedRows:
         cut: int,
         rules: GroupRules,
     ) -> tuple[Ints, int]:
-        """See `privet.publishers.cutting.tally`."""
+        """See `kernels.tally`."""
         seen = self._histograms(self._leaves.at(start, stop))
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
         for j, c in enumerate(rules.about.tolist()):
@@ -211,7 +211,7 @@ class DistributedRows:
         return hist, int(any_.n[any_.first <= cut].sum())
 
     def part(self, _cells: Any, start: int, stop: int, column: int, cut: int) -> int:
-        """See `privet.publishers.cutting.part`: no row is moved before all are."""
+        """See `kernels.part`: no row is moved before all are."""
         leaf = self._leaves.at(start, stop)
         own = self._histograms(leaf)[ColumnPair(column, self._partners[0])]
         left = int(own.lines[own.first <= cut].sum())
@@ -229,7 +229,7 @@ class DistributedRows:
         rules: GroupRules,
         worst: Ints,
     ) -> Ints:
-        """See `privet.publishers.cutting.finish`; all small groups at once."""
+        """See `kernels.finish`; all small groups at once."""
         leaf = self._leaves.at(start, stop)
         if leaf not in self._told:
             self._finish_small(Finish(shape, aim, rules))

@@ -127,7 +127,7 @@ class SplitKernels:
 
 
 def times_log(n: Ints, logs: Floats) -> Floats:
-    """See `privet.publishers.cutloops.times_log`."""
+    """See `mondrian_loops.times_log`."""
     shift = np.zeros(len(n), dtype=np.int64)
     while (large := (n >> shift) >= len(logs)).any():
         shift += large
@@ -278,7 +278,7 @@ def finish(
     rules: GroupRules,
     worst: Ints,
 ) -> Ints:
-    """Cut a group until no cut is allowed; see `privet.publishers.cutloops.finish`."""
+    """Cut a group until no cut is allowed; see `mondrian_loops.finish`."""
     lines = [[start, stop, -1, 0, 0, int(_people(cells[start:stop]).sum())]]
     pending = [0]
     found = np.zeros((2, len(rules.of), 2), dtype=np.int64)

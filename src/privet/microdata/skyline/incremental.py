@@ -209,7 +209,7 @@ class Minimum:
 class Minima:
     """The minima of several points about one column.
 
-    >>> from privet.beliefs import Ceiling
+    >>> from privet.values.beliefs import Ceiling
     >>> empty = Minima.empty([Asked(Point(0, 0, 0), Ceiling("1/2"))], values=2)
     >>> root = empty.with_groups(np.array([[2, 2]]))
     >>> root.safe(), root.split(np.array([[1, 1], [1, 1]])) is not None

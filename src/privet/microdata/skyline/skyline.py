@@ -10,7 +10,7 @@ Histograms with the most frequent value first, and the rows that can decide.
 
 The groups that can decide, found by compiled loops where numba is installed.
 
-The same groups as `privet.audits.skyline.deciding` finds with numpy.
+The same groups as `deciding` finds with numpy.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def look(  # noqa: PLR0912 - numba compiles it whole
     confidence: Floats,
     broken: Flags,
 ) -> None:
-    """Look ahead, group by group; see `privet.publishers.kernels.look`."""
+    """Look ahead, group by group; see `kernels.look`."""
     columns = counts.shape[1]
     inside = np.zeros((len(wanted), columns), dtype=np.int64)
     seen = np.zeros(len(wanted), dtype=np.int64)
@@ -85,7 +85,7 @@ def split(
     moved: Ints,
     people: Ints,
 ) -> None:
-    """Part groups, one by one; see `privet.publishers.kernels.split`."""
+    """Part groups, one by one; see `kernels.split`."""
     columns, longest = counts.shape[1], 0
     for g in range(len(start)):
         longest = max(longest, stop[g] - start[g])

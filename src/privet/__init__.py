@@ -43,7 +43,7 @@ _HOMES = {
     "Matrix": "responses.channels",
     "Measure": "policy",
     "MissingExtra": "errors",
-    "Mondrian": "release.publish",
+    "Mondrian": "microdata.generalisation.publish",
     "NaiveBayes": "classifier.naive_bayes",
     "NoAudit": "errors",
     "Policy": "policy",
@@ -58,7 +58,7 @@ _HOMES = {
     "Ratio": "values.beliefs",
     "Recipe": "microdata.recipe",
     "Reconstructor": "values.adversaries",
-    "Release": "release.publish",
+    "Release": "microdata.release",
     "Replace": "responses.channels",
     "Responses": "responses.release",
     "RoleConflict": "errors",
@@ -66,11 +66,11 @@ _HOMES = {
     "SafetyTransform": "classifier.transforms.safety_transform",
     "Shift": "values.beliefs",
     "Signoff": "policy",
-    "SplitViews": "release.publish",
+    "SplitViews": "views.split",
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
-    "TopDownDisclosure": "release.publish",
+    "TopDownDisclosure": "microdata.suppression.publish",
     "Verdict": "findings",
     "View": "policy",
     "Views": "views.release",
@@ -79,12 +79,12 @@ _HOMES = {
     "belief": "release.audit",
     "disguise": "responses.publish",
     "estimate": "responses.estimate",
-    "load": "release.publish",
+    "load": "release.verify",
     "publish": "release.publish",
     "read": "table",
     "score_disguised": "responses.accuracy",
     "skyline": "microdata.skyline.skyline_find",
-    "verify": "release.publish",
+    "verify": "release.verify",
 }
 """Where each public name lives; it is imported when first used."""
 
@@ -191,20 +191,16 @@ if TYPE_CHECKING:
         TooLarge,
     )
     from privet.findings import Audit, Basis, Finding, Verdict, Witness
+    from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
     from privet.microdata.recipe import Recipe
+    from privet.microdata.release import Release
     from privet.microdata.skyline.skyline_find import Frontier, skyline
+    from privet.microdata.suppression.publish import TopDownDisclosure
     from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
     from privet.release.audit import audit, belief
-    from privet.release.publish import (
-        Mondrian,
-        Release,
-        SplitViews,
-        TopDownDisclosure,
-        load,
-        publish,
-        verify,
-    )
+    from privet.release.publish import publish
+    from privet.release.verify import load, verify
     from privet.responses.accuracy import score_disguised
     from privet.responses.attacks import Collector
     from privet.responses.channels import Flip, KAry, Matrix, Replace
@@ -220,6 +216,7 @@ if TYPE_CHECKING:
     from privet.values.contingency import Counts
     from privet.values.schema import Bins, Roles
     from privet.views.release import Views
+    from privet.views.split import SplitViews
 
 
 def __getattr__(name: str) -> object:

@@ -146,7 +146,7 @@ def test_listing_the_worlds_gives_the_same_belief(seed: int) -> None:
     with read(rows) as table:
         groups = table.groups()
     listed = max(
-        enumeration.belief(groups, (g, 0), value)
+        enumeration.belief(list(groups.histograms()), (g, 0), value)
         for g, histogram in enumerate(groups.histograms())
         for value in histogram
     )

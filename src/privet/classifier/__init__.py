@@ -1,1 +1,34 @@
-"""What the analyst does with a release, and what is left to do it with."""
+"""Naive Bayes classifiers: published with the same predictions, and what they tell."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from privet.classifier.audit import judge, judge_card
+from privet.classifier.files import load_classifier, verify_classifier
+from privet.classifier.publish import ClassifierRelease, publish_classifier
+from privet.classifier.release import ClassifierViews
+from privet.classifier.report import SENTENCES
+from privet.classifier.scorecard import Scorecard
+from privet.classifier.transforms.extended_safety_transform import (
+    ExtendedSafetyTransform,
+)
+from privet.classifier.transforms.safety_transform import SafetyTransform
+from privet.release.kinds import ReleaseKind
+from privet.values.adversaries import Bayesian
+
+KIND = ReleaseKind(
+    name="classifier",
+    values={ClassifierViews: "a classifier", Scorecard: "a classifier"},
+    judges={(ClassifierViews, Bayesian): judge, (Scorecard, Bayesian): judge_card},
+    shows={ClassifierRelease: attrgetter("card")},
+    publish=publish_classifier,
+    publishes=(object,),  # a model of anybody's; what is none is refused by name
+    methods=(SafetyTransform, ExtendedSafetyTransform),
+    options=("progress",),
+    load=load_classifier,
+    verify=verify_classifier,
+    sentences=SENTENCES,
+    proved="this is its release, and every prediction the original's",
+)
+"""A classifier as a kind of release."""

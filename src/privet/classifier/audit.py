@@ -31,6 +31,7 @@ from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, nearest, what_exists
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
+from privet.release.kinds import Warn
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Belief, Ceiling, Limit, Shift
 
@@ -289,8 +290,6 @@ def _odds(
 
 MOST_CLASSES = 10
 """With more classes, not every set of them is looked at."""
-
-Warn = Callable[[str], None]
 
 
 def judge(

@@ -22,29 +22,46 @@ from privet.classifier.transforms.synthetic import columns_of, ratios, whole_cou
 from privet.classifier.transforms.zero_counts import filled
 from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
-from privet.microdata.files import Destination
 from privet.policy import Measure, Promise
 from privet.release.atomic_folder import as_json, beside, save, sync
 from privet.release.audit import audit
-from privet.release.manifest import (
-    FLATTENED,
-    NOT_PROMISED_OF_CLASSIFIERS,
-    WrittenFile,
-    public_finding,
-)
+from privet.release.kinds import Verification
+from privet.release.manifest import WrittenFile, public_finding
 from privet.release.note import bound
 from privet.release.verify import (
     CUSTODY,
-    Verification,
     changed_files,
     digest,
     policy_from,
     unlike_findings,
 )
-from privet.release.write import appear, explained, now, policy_text, refuse_place
+from privet.release.write import (
+    MISCOUNTED,
+    Destination,
+    appear,
+    explained,
+    now,
+    policy_text,
+    refuse_place,
+)
 from privet.values.exact import fraction, percent
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
+
+NOT_PROMISED = (
+    "that nobody learns the prediction for a person: it is the same as the original's",
+    "protection of the attributes: only the class is covered",
+    "protection against somebody who works out the original counts from how the "
+    "release was made, which the class sizes and patience may be enough for",
+    "protection against somebody who knows rows of the table, or has a second release",
+)
+"""What no promise about a classifier covers; said in every manifest."""
+
+FLATTENED = (
+    "Its probabilities are flattened: thresholds other than the most likely class, and "
+    "calibration, are not the original's."
+)
+"""What users of a published classifier must know."""
 
 Stated = list[Promise | Measure]
 """What is promised."""
@@ -128,7 +145,9 @@ def _read(path: Path) -> Any:
         raise InputError(f"{path.name} must be readable JSON; it is not.") from None
 
 
-def load_classifier(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
+def load_classifier(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> ClassifierRelease:
     """Open a published classifier from its public files."""
     for problem in changed_files(folder, content):
         raise InputError(problem)
@@ -160,7 +179,7 @@ def _differences(release: ClassifierRelease, content: Mapping[str, Any]) -> list
 
 
 def verify_classifier(
-    folder: Path, content: Mapping[str, Any], custody: Path | None
+    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Check a published classifier; with custody, that it predicts as the original."""
     wrong = changed_files(folder, content)
@@ -324,10 +343,7 @@ def _recount(
     found = audit(card, stated)
     same = _outcome(found) == _outcome(release.audit)
     if not same or wrong_files(card, partial, [f.path for f in files], stated):
-        raise EngineError(
-            "What was written does not recount to what was promised; nothing is "
-            "released. Please report this as a bug."
-        )
+        raise EngineError(MISCOUNTED)
     return found
 
 
@@ -365,7 +381,7 @@ def manifest(
         "promises": [
             public_finding(f) for f in found.findings if isinstance(f.promise, Promise)
         ],
-        "not_promised": list(NOT_PROMISED_OF_CLASSIFIERS),
+        "not_promised": list(NOT_PROMISED),
     }
     if release.options.get("epsilon"):
         content["epsilon"] = release.options["epsilon"]

@@ -11,7 +11,7 @@ from privet.classifier.attacks.mitigations import (
     mitigations,
     of_release,
 )
-from privet.classifier.files import shown_by
+from privet.classifier.files import FLATTENED, shown_by
 from privet.classifier.publish import ClassifierRelease, Method, method_from
 from privet.classifier.transforms.extended_safety_transform import one_prior
 from privet.classifier.transforms.r_closeness import stairs
@@ -20,7 +20,8 @@ from privet.classifier.transforms.safety_transform import (
     bayesian_promises,
 )
 from privet.findings import Finding
-from privet.release.manifest import FLATTENED
+from privet.policy import Promise
+from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.summary import finding
 from privet.values.beliefs import Ceiling
@@ -179,3 +180,32 @@ def _share(value: str, either: bool) -> str:
     """A belief; of two classes, in the likelier one where either may be learnt."""
     found = fraction(value)
     return percent(max(found, 1 - found) if either else found)
+
+
+def explain(finding: Finding) -> str:
+    """What somebody makes of a published classifier."""
+    w, stated = finding.witness, finding.promise
+    assert w is not None
+    assert isinstance(stated, Promise)
+    known = f" and knows that a person's {words.facts(w.knows)}" if w.knows else ""
+    return (
+        f"Someone who has the classifier{known} can be "
+        f"{words.apart(w.belief, stated.limit)} sure that {words.plain(w.column)} is "
+        f"{words.value(w.value)}. Before, {percent(w.belief.prior)}."
+    )
+
+
+SENTENCES = {
+    "bayesian": Sentences(
+        reach="Covered: someone who takes the published numbers of the classifier at "
+        "face value, whatever they know of a person's attributes. Not covered: what "
+        "the predictions themselves tell of a person; attributes other than the class; "
+        "someone who knows rows of the table, or several releases of it; and someone "
+        "who works out the original counts from how the release was made.",
+        explain=explain,
+        beyond=words.groups_beyond,
+        subject="classifier as it is",
+        offers=lambda finding: ("Or let privet classifier flatten its numbers.",),
+    ),
+}
+"""What is said of findings about classifiers."""

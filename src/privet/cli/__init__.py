@@ -226,7 +226,7 @@ def _refuse_without_policy(source: str) -> NoReturn:
 def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.release.audit import audit as judge
-    from privet.release.publish import load
+    from privet.release.verify import load
 
     release = load(asked.source, memory_limit=asked.reading["memory_limit"])
     with terminal.warned():

@@ -206,8 +206,8 @@ def _refuse_options(method: str, given: dict[str, Any]) -> None:
 
 
 def _method(method: str, policy: Policy, table: Table, options: dict[str, Any]) -> Any:
+    from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.suppression.publish import method_for
-    from privet.release.publish import Mondrian
 
     if method == "mondrian":
         return Mondrian(**options)
@@ -245,7 +245,7 @@ def verify(
     \b
     Exit codes: 0 as the manifest says, 1 not, 2 wrong use.
     """
-    from privet.release.publish import verify as check
+    from privet.release.verify import verify as check
 
     found = check(folder, custody=custody, memory_limit=memory_limit)
     told: dict[str, Any] = {
@@ -266,11 +266,10 @@ def verify(
 
 def _fits_custody(folder: str) -> str:
     """What the private record proves beyond the recount."""
+    from privet.release.kinds import named
     from privet.release.verify import read_manifest
 
-    if read_manifest(Path(folder))["kind"] == "classifier":
-        return "Custody fits: this is its release, and every prediction the original's."
-    return "Custody fits: this is the release it was kept for."
+    return f"Custody fits: {named(read_manifest(Path(folder))['kind']).proved}."
 
 
 def _show_verification(good: bool, told: dict[str, Any]) -> None:

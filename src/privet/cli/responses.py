@@ -215,8 +215,7 @@ def estimate(
 def _responses(
     source: str, design: str | None, table: str | None, memory_limit: str | None
 ) -> Any:
-    from privet.release.publish import load
-    from privet.release.verify import is_release
+    from privet.release.verify import is_release, load
     from privet.responses.release import Responses
     from privet.table import read
 

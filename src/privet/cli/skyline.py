@@ -91,8 +91,7 @@ def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any
     from privet.engine.sources.find_source import require_there
     from privet.policy import Policy
     from privet.release.audit import bound
-    from privet.release.publish import load
-    from privet.release.verify import is_release
+    from privet.release.verify import is_release, load
 
     if is_release(asked.source):
         release = load(asked.source, memory_limit=asked.reading["memory_limit"])

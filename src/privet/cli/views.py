@@ -143,7 +143,7 @@ def _release(
     form: str | None,
     replace: bool,
 ) -> None:
-    from privet.views.showing import publish_views
+    from privet.views.publish import publish_views
 
     release = publish_views(shown, policy, progress=bar)
     release.write(output, custody=custody, format=form, replace=replace, progress=bar)

@@ -15,7 +15,8 @@ from privet.microdata.report import as_text, headline, summary
 from privet.microdata.skyline.skyline_find import skyline
 from privet.policy import Policy
 from privet.release.audit import audit, bound
-from privet.release.publish import publish, verify
+from privet.release.publish import publish
+from privet.release.verify import verify
 from privet.table import read
 
 MARK = ".privet-demo"

@@ -1,1 +1,35 @@
 """Tables of people, and what linkers and insiders learn from them."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from privet.microdata.audit import JUDGES, VALUES
+from privet.microdata.files import FORM, load_table, verify_table
+from privet.microdata.generalisation.publish import Mondrian
+from privet.microdata.publish import publish_table
+from privet.microdata.release import Release
+from privet.microdata.report import SENTENCES
+from privet.microdata.skyline.background_knowledge import belief_knowing
+from privet.microdata.suppression.publish import TopDownDisclosure
+from privet.release.audit import bound
+from privet.release.kinds import ReleaseKind
+from privet.table import Table
+
+KIND = ReleaseKind(
+    name="groups",
+    values=VALUES,
+    judges=JUDGES,
+    shows={Release: attrgetter("table")},
+    bind={Table: bound},
+    knowing=belief_knowing,
+    publish=publish_table,
+    publishes=(Table,),
+    methods=(TopDownDisclosure, Mondrian),
+    options=("recipe", "max_seconds", "progress", "watcher"),
+    load=load_table,
+    verify=verify_table,
+    form=FORM,
+    sentences=SENTENCES,
+)
+"""Microdata as a kind of release."""

@@ -19,7 +19,8 @@ from privet.findings import Audit, Basis, Finding, Verdict
 from privet.microdata.recipe import Recipe
 from privet.policy import Promise
 from privet.release.audit import audit
-from privet.release.verify import CUSTODY, digest
+from privet.release.verify import CUSTODY
+from privet.release.write import same_source
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
 
@@ -70,17 +71,6 @@ def read_custody(path: Path) -> dict[str, Any]:
             "cannot be read as one."
         )
     return record
-
-
-def same_source(table: Table) -> dict[str, Any]:
-    """What tells the rows of a table from others: files, filter and bins."""
-    where = table.options.get("where") or {}
-    return {
-        "files": sorted(digest(Path(p)) for p in table.source.paths),
-        "table": table.source.scan if table.source.attach else "",
-        "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
-        "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},
-    }
 
 
 def _same_rows(table: Table, record: Mapping[str, Any]) -> bool:

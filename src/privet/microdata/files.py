@@ -1,42 +1,108 @@
-"""Writing the tables of a release, and reading them back as a stranger would."""
+"""The files of a released table: written, recounted as a stranger would, and opened."""
 
 from __future__ import annotations
 
 import errno
+import json
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import Run, WriteQuery
-from privet.errors import EngineError, InputError
+import numpy as np
+
+from privet.engine.protocol import CountQuery, Run, WriteQuery
+from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
+from privet.microdata.recipe import NOT_PROMISED, Cut, Hide, Recipe
 from privet.microdata.release import Release, judged
-from privet.release.atomic_folder import sync
-from privet.release.manifest import WrittenFile
-from privet.release.verify import digest, open_files
-from privet.table import Table
+from privet.release.atomic_folder import as_json, beside, sync
+from privet.release.audit import audit
+from privet.release.kinds import Form, Verification
+from privet.release.manifest import RECIPE, WrittenFile, columns_of, manifest
+from privet.release.note import note
+from privet.release.verify import (
+    changed_files,
+    digest,
+    open_files,
+    policy_from,
+    roles_in,
+    unlike_findings,
+    unlike_record,
+)
+from privet.release.write import (
+    MISCOUNTED,
+    Destination,
+    appear,
+    destination,
+    explained,
+    files_of,
+    now,
+    policy_text,
+    refuse_place,
+    same_source,
+)
+from privet.table import ReleasedAs, Table
+from privet.values.schema import Roles
+
+ROLES = (None, "quasi", "sensitive", "target", "weight", "group")
+"""What columns of a table or of buckets may be for."""
+
+FORM: Form = {
+    "files": lambda c: len(c["files"]) == (2 if c.get("form") == "buckets" else 1),
+    "columns": lambda c: all(a.get("role") in ROLES for a in c["columns"].values()),
+}
+"""What must hold of the manifest of a table."""
 
 
-@dataclass(frozen=True)
-class Destination:
-    """Where a release goes."""
+def write(
+    release: Release,
+    folder: str | PathLike[str],
+    *,
+    custody: str | PathLike[str],
+    format: str | None,  # noqa: A002 - the word users know
+    replace: bool,
+    run: Run,
+) -> Release:
+    """Write a release; it appears whole or not at all."""
+    place = destination(folder, custody, format)
+    _refuse(release, place, replace)
+    with explained(place), beside(place.folder) as partial:
+        written = write_tables(release, place, partial, run)
+        found, kinds = recount(release, place, partial, written, run)
+        content = _manifest(release, place, written, found, kinds, run)
+        record, recipe = custody_record(release, found), {RECIPE: _recipe(release)}
+        appear(partial, place, content, note(content), record, recipe, replace=replace)
+    return _published(release, content)
 
-    folder: Path
-    """The release."""
-    file: str
-    """The table's file in it."""
-    format: str
-    """How the table is written."""
-    custody: Path
-    """Where the private record is kept."""
-    named: bool = False
-    """Whether the file's name was chosen."""
 
-    def file_of(self, stem: str) -> str:
-        """The file of one of several tables."""
-        return self.file if stem == "table" else f"{stem}.{self.format}"
+def _published(release: Release, content: dict[str, Any]) -> Release:
+    return replace(release, manifest=content)
+
+
+def _refuse(release: Release, place: Destination, replace_: bool) -> None:
+    if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
+        raise InputError(
+            "A release of two tables must be written to a folder; got the name of a "
+            f"file, {place.file!r}."
+        )
+    refuse_place(place, replace_)
+    if release.recipe is None and release.grouped is None:
+        raise InputError(
+            "A release that was loaded from files is written already; copy the folder."
+        )
+    if not release.safe:
+        raise InputError("A release must keep every promise to be written.")
+    if release.table.roles.unit:
+        raise InputError(
+            "A table must have one row per person to be released; unit "
+            f"{release.table.roles.unit!r} says it may have several."
+        )
+
+
+# Tables -----------------------------------------------------------------------------
 
 
 def write_tables(
@@ -107,11 +173,11 @@ def recount(
                 names, rows = opened.schema.names, opened.engine.rows(run)
                 kinds |= {c.name: c.kind for c in opened.schema.columns}
         except InputError:
-            raise _miscounted() from None
+            raise EngineError(MISCOUNTED) from None
         if (names, rows, digest(path)) != (columns, file.rows, file.sha256):
-            raise _miscounted()
+            raise EngineError(MISCOUNTED)
     if found is None or _outcome(release.audit) != _outcome(found):
-        raise _miscounted()
+        raise EngineError(MISCOUNTED)
     return found, kinds
 
 
@@ -133,8 +199,229 @@ def _outcome(audit: Audit) -> list[tuple[object, ...]]:
     ]
 
 
-def _miscounted() -> EngineError:
-    return EngineError(
-        "What was written does not recount to what was promised; nothing is "
-        "released. Please report this as a bug."
+# Documents --------------------------------------------------------------------------
+
+
+def hidden_cells(release: Release, run: Run) -> dict[str, int]:
+    """How many cells of each column show the marker."""
+    recipe = release.recipe
+    if recipe is None:
+        return {}
+    found = {}
+    for tally, counts in release.table.count(_marked(recipe), run):
+        code = counts.about.code(recipe.marker)
+        shown = counts.value == (-1 if code is None else code)
+        found[tally.about] = int(counts.n[shown].sum())
+    return found
+
+
+def hidden_values(release: Release, run: Run) -> dict[str, int]:
+    """How many values of each column are shown as the marker."""
+    recipe = release.recipe
+    if recipe is None:
+        return {}
+    plain, found = replace(release.table, relabels={}), {}
+    for tally, counts in plain.count(_marked(recipe), run):
+        how = recipe.columns[tally.about]
+        texts = how.texts(counts.about, recipe.marker)
+        values = np.unique(counts.value).tolist()
+        found[tally.about] = sum(texts[code] == recipe.marker for code in values)
+    return found
+
+
+def _marked(recipe: Recipe) -> list[CountQuery]:
+    """What to count of the columns that show the marker."""
+    columns = recipe.columns.items()
+    return [
+        CountQuery((), c)
+        for c, how in columns
+        if isinstance(how, Hide) or not how.after
+    ]
+
+
+def _manifest(
+    release: Release,
+    place: Destination,
+    written: Sequence[WrittenFile],
+    found: Audit,
+    kinds: dict[str, str],
+    run: Run,
+) -> dict[str, Any]:
+    from privet import __version__
+
+    table, recipe = release.private, release.recipe or Recipe()
+    domains = replace(table, relabels={}).domains(list(recipe.columns), run)
+    if place.format == "csv":  # which has no types of its own
+        kinds = kinds | _kinds_of_source(table, run)
+    kinds = kinds | {c: d.kind for c, d in domains.items()}
+    shown = _shown(recipe, hidden_values(release, run))
+    columns = columns_of(table.schema, release.columns(), kinds, shown)
+    more: dict[str, Any] = {}
+    if release.grouped is not None:
+        more = release.grouped.manifest()
+        columns = release.grouped.columns(columns)
+    return manifest(
+        "groups",
+        version=__version__,
+        title=release.policy.title,
+        method=release.method,
+        files=written,
+        columns=columns,
+        weight=table.roles.weight,
+        escaped=place.format == "csv",
+        audit=found,
+        not_promised=NOT_PROMISED,
+        more=more,
     )
+
+
+def _shown(recipe: Recipe, hidden: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    """How the columns of a recipe are shown."""
+    marked = {
+        name: {"hidden_values": hidden[name], "shown_as": recipe.marker}
+        for name in hidden
+    }
+    cut = {
+        name: {"shown_as": "intervals"}
+        for name, how in recipe.columns.items()
+        if isinstance(how, Cut) and how.after
+    }
+    return marked | cut
+
+
+def _kinds_of_source(table: Table, run: Run) -> dict[str, str]:
+    """The kind of each column's values; texts are looked at."""
+    if table.source.textual:
+        return {c.name: c.kind for c in table.engine.describe(run)}
+    return {c.name: c.kind for c in table.schema.columns}
+
+
+def _recipe(release: Release) -> str:
+    if release.grouped is not None:  # may have many lines, which nobody reads
+        return json.dumps(release.grouped.recipe(), ensure_ascii=False) + "\n"
+    assert release.recipe is not None
+    return as_json(release.recipe.to_dict())
+
+
+def custody_record(release: Release, found: Audit) -> dict[str, Any]:
+    """What the steward keeps: source, choices, witnesses, versions, times."""
+    table = release.private
+    return {
+        "custody": 1,
+        "sensitive": "This file quotes the private table. It never travels.",
+        "made": now(),
+        "source": files_of(table),
+        "rows": table.engine.rows(Run()),
+        "rows_from": same_source(replace(table, relabels={})),
+        "engine": {table.engine.name: table.engine.version},
+        "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
+        "method": release.method,
+        "ended": release.ended,
+        "recipe": None if release.recipe is None else release.recipe.to_dict(),
+        "steps": [s.to_dict() for s in release.steps],
+        "policy": policy_text(release.policy),
+        "before": release.before.to_dict() if release.before else None,
+        "after": found.to_dict(),
+    }
+
+
+# Opening ----------------------------------------------------------------------------
+
+
+def load_table(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
+    """A table from its public files; an error where something differs."""
+    for problem in changed_files(folder, content):
+        raise InputError(problem)
+    release = _opened(folder, content, **options)
+    if problems := _differences(release, content):
+        release.table.close()
+        raise InputError("\n".join(problems))
+    return release
+
+
+def verify_table(
+    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
+) -> Verification:
+    """Recount a table against its manifest."""
+    problems = unlike_record(folder, custody) + changed_files(folder, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        release = _opened(folder, content, **options)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    with release.table:
+        problems += _differences(release, content)
+    return Verification(tuple(problems), release.audit)
+
+
+def _opened(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
+    policy = policy_from(content)
+    table = _judged_table(folder, content, **options)
+    try:
+        found = audit(table, [*policy.promises, *policy.measures])
+    except BaseException:
+        table.close()
+        raise
+    return Release(
+        table=table,
+        policy=policy,
+        audit=found,
+        method=content.get("method", ""),
+        manifest=content,
+        folder=folder,
+    )
+
+
+def _judged_table(folder: Path, content: Mapping[str, Any], **options: Any) -> Table:
+    """The table of a release that promises are judged on."""
+    roles, guarded = roles_in(content), "escaped" in content
+    path, shown = folder / content["files"][-1]["path"], None
+    if "form" in content:
+        shown = ReleasedAs(roles.quasi, roles.quasi)
+    if "group" in content:
+        group = (content["group"],)
+        shown = ReleasedAs(roles.quasi, group)
+        roles = Roles(quasi=group, sensitive=roles.sensitive, weight=content["count"])
+    return open_files(path, roles, guarded=guarded, shown=shown, **options)
+
+
+def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
+    problems = []
+    rows, claimed = len(release.table), content["files"][-1]["rows"]
+    if rows != claimed:
+        problems.append(f"The table must have {claimed} rows; it has {rows}.")
+    columns = set(release.table.schema.names)
+    if "group" in content:
+        problems += _misfitting_people(release, content)
+        columns |= set(content["columns"])
+    if columns != set(content["columns"]):
+        problems.append("The table must have the columns the manifest names.")
+    stated = [*content["promises"], *content.get("measures", ())]
+    return problems + unlike_findings(stated, release.audit.findings)
+
+
+def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
+    """Whether the people of buckets are as many in each group as their values."""
+    group, file = content["group"], content["files"][0]
+    if release.folder is None:
+        return []
+    roles = Roles(quasi=(group,), weight=content.get("weight"))
+    path = release.folder / file["path"]
+    with open_files(path, roles, guarded="escaped" in content) as people:
+        sizes = [_sizes(table, group) for table in (people, release.table)]
+        rows, names = len(people), set(people.schema.names)
+    problems = []
+    if rows != file["rows"]:
+        problems.append(f"{file['path']} must have {file['rows']} rows; it has {rows}.")
+    both = names | set(release.table.schema.names)
+    if both != set(content["columns"]):
+        problems.append("The tables must have the columns the manifest names.")
+    if sizes[0] != sizes[1]:
+        problems.append("Each group must have as many people as values; one has not.")
+    return problems
+
+
+def _sizes(table: Table, group: str) -> dict[str | None, int]:
+    ((_, counts),) = table.count([CountQuery((), group)])
+    return counts.histogram(0)

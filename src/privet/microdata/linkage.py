@@ -9,7 +9,7 @@ The fold every audit is: keep the worst case over groups; parts can be merged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -24,6 +24,7 @@ from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import by_member, members, sets_of
 from privet.policy import Promise
+from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
 from privet.values import exact
 from privet.values.adversaries import Linker
@@ -147,9 +148,6 @@ BOUNDED = (
     "Who knows some of the columns may not tell a person's group, and is at most as "
     "sure as of the worst group."
 )
-
-Warn = Callable[[str], None]
-"""Takes what a person should be warned of."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,22 @@ from typing import Any
 
 from privet.engine.protocol import Relabel
 from privet.errors import InputError
+from privet.release.manifest import RECIPE
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
 from privet.values.schema import KINDS, Bins
 
 MARKER = "⊥"
 """How a hidden value is shown unless another text is chosen."""
+
+NOT_PROMISED = (
+    "protection against somebody who knows other columns than the promise names",
+    "protection against a second release of the same people",
+    "protection of people who have several rows",
+    "protection against somebody who draws conclusions from how values were chosen to "
+    "be hidden",
+)
+"""What no promise of this kind covers; said in every manifest."""
 
 Values = tuple[str | None, ...]
 """Values of a column as the source writes them; None: missing."""
@@ -235,10 +245,6 @@ class Recipe:
                 f"{str(file)!r} must be a recipe that privet wrote; it cannot be read."
             ) from None
         return cls.from_dict(content)
-
-
-RECIPE = "recipe.json"
-"""The recipe's file in the custody folder."""
 
 
 def _no_recipe() -> InputError:

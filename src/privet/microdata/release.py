@@ -95,7 +95,7 @@ class Release:
 
     def hidden_cells(self) -> dict[str, int]:
         """How many cells of each column are hidden."""
-        from privet.release.write import hidden_cells
+        from privet.microdata.files import hidden_cells
 
         return hidden_cells(self, Run())
 
@@ -112,7 +112,7 @@ class Release:
 
         What was written is read back and audited before it counts as a release.
         """
-        from privet.release.write import write
+        from privet.microdata.files import write
 
         return write(
             self,

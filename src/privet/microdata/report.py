@@ -1,15 +1,11 @@
-"""A release in one plain dictionary, and in words: before, after, and what it cost.
+"""Tables, groups and skylines in words: what was found, before, after, and the cost.
 
-What an insider knows, in words.
-
-Familiar measures in words.
-
-A skyline in one plain dictionary, in words, for a terminal and for a notebook.
+A release and a skyline are told as one plain dictionary first, then shown from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from html import escape
@@ -21,11 +17,13 @@ from privet.engine.protocol import CountQuery
 from privet.findings import Attack, AttackedGroup, Cell, Finding
 from privet.microdata.release import Release
 from privet.microdata.skyline.skyline_find import Corner, Frontier
-from privet.policy import Measure
+from privet.policy import Measure, Promise
+from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.summary import finding
 from privet.report.words import SENSITIVE, plain, value
 from privet.values.adversaries import Insider, listed
+from privet.values.beliefs import Belief
 from privet.values.exact import percent, written
 
 if TYPE_CHECKING:
@@ -212,40 +210,31 @@ def _column(name: str, about: Mapping[str, Any]) -> str:
     return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"
 
 
-Show = Callable[[str | None], str]
-"""How a cell stands in a sentence."""
-
-Plain = Callable[[str], str]
-"""How a name does."""
-
-
-def knowledge(column: str, attack: Attack, show: Show, plain: Plain) -> str:
+def knowledge(column: str, attack: Attack) -> str:
     """What the insider knows, as clauses that follow "someone who knows"."""
     own, *others = attack.crowds
     whose = f"{plain(attack.victim)}'s" if attack.victim else "a person's"
-    clauses = [f"that {whose} {_facts(own, show, plain)}"] if own.where else []
+    clauses = [f"that {whose} {_facts(own)}"] if own.where else []
     if attack.rules_out:
-        out = " nor ".join(show(v) for v in attack.rules_out)
+        out = " nor ".join(value(v) for v in attack.rules_out)
         their = "their" if clauses else whose
         lead = "neither " if len(attack.rules_out) > 1 else "not "
         clauses.append(f"that {their} {plain(column)} is {lead}{out}")
     alike = "of the others who look the same" if own.where else "of the others"
-    clauses += _people(own, alike, column, show, plain)
+    clauses += _people(own, alike, column)
     for crowd in others:
-        place = f"of the people whose {_facts(crowd, show, plain)}"
-        clauses += _people(crowd, place, column, show, plain)
+        place = f"of the people whose {_facts(crowd)}"
+        clauses += _people(crowd, place, column)
     return listed(clauses) if clauses else "nothing but the table"
 
 
-def _people(
-    crowd: AttackedGroup, place: str, column: str, show: Show, plain: Plain
-) -> Iterator[str]:
+def _people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
     for name, has in crowd.names.items():
-        yield f"that {plain(name)} has {_cell(has, show)}"
+        yield f"that {plain(name)} has {_cell(has)}"
     unnamed = dict(crowd.known)
     for has in crowd.names.values():
         unnamed[has] -= 1
-    have = [f"{_some(n)} {_cell(v, show)}" for v, n in unnamed.items() if n]
+    have = [f"{_some(n)} {_cell(v)}" for v, n in unnamed.items() if n]
     if have:
         yield f"that {place} {listed(have)}"
     for name in crowd.companion_names:
@@ -264,17 +253,17 @@ def _has(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def _facts(crowd: AttackedGroup, show: Show, plain: Plain) -> str:
-    return listed([f"{plain(c)} is {show(v)}" for c, v in crowd.where.items()])
+def _facts(crowd: AttackedGroup) -> str:
+    return listed([f"{plain(c)} is {value(v)}" for c, v in crowd.where.items()])
 
 
-def _cell(cell: Cell, show: Show) -> str:
+def _cell(cell: Cell) -> str:
     if isinstance(cell, tuple):
-        return listed([show(v) for v in cell]) if cell else "nothing"
-    return "a missing value" if cell is None else show(cell)
+        return listed([value(v) for v in cell]) if cell else "nothing"
+    return "a missing value" if cell is None else value(cell)
 
 
-SENTENCES = {
+MEASURED = {
     "k_anonymity": "The table is {value}-anonymous: the smallest group of people who "
     "look alike in every quasi column has {people}{facts}.",
     "alpha_k_anonymity": "Among people who look alike, one value is had by up to "
@@ -301,57 +290,170 @@ SENTENCES = {
 }
 """What a measure found, by its key."""
 
-SHARES = (
-    "alpha_k_anonymity",
-    "prosecutor_risk",
-    "journalist_risk",
-    "marketer_risk",
-    "sample_uniques",
-)
-"""Measures that are shares of people."""
 
-
-def number(measure: Measure, value: Fraction) -> str:
-    """What was measured, as people read it.
-
-    >>> number(Measure(prosecutor_risk="1/2"), Fraction(1, 4))
-    '25 %'
-    >>> number(Measure(t_closeness="1/2"), Fraction(1, 3))
-    '0.333'
-    """
-    if measure.kind in SHARES:
-        return percent(value, unlike=measure.level)
-    if value.denominator == 1:
-        return str(value)
-    for digits in range(3, 10):
-        text = f"{float(value):.{digits}f}"
-        if value == measure.level or Fraction(text) != measure.level:
-            return text
-    return (
-        f"slightly {'more' if value > measure.level else 'less'} than {level(measure)}"
-    )
-
-
-def level(measure: Measure) -> str:
-    """The level as the policy means it."""
-    if measure.kind in SHARES:
-        return percent(measure.level)
-    return str(measure.level)
-
-
-def sentence(measure: Measure, value: Fraction, people: str, facts: str) -> str:
+def sentence(measure: Measure, found: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
     several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
-    return SENTENCES[measure.kind].format(
-        values="value" if value == 1 else "values",
+    return MEASURED[measure.kind].format(
+        values="value" if found == 1 else "values",
         k=several,
-        value=number(measure, value),
+        value=words.measured(measure, found),
         people=people,
         facts=f" ({facts})" if facts else "",
         who=f" ({people}: {facts})" if facts else f" ({people})",
         c=measure.c,
     )
 
+
+def _explain_measure(finding: Finding) -> str:
+    w, stated = finding.witness, finding.promise
+    assert w is not None
+    assert finding.value is not None
+    assert isinstance(stated, Measure)
+    known = words.facts(w.knows) if w.knows else ""
+    people = words.count(w.whole, w.counted)
+    return sentence(stated, finding.value, people, known)
+
+
+def _measure_beyond(finding: Finding) -> str:
+    assert isinstance(finding.promise, Measure)
+    least = finding.promise.sense == "at least"
+    return words.groups_beyond(finding, f"{'below' if least else 'above'} the level")
+
+
+# Linkers and insiders ---------------------------------------------------------------
+
+
+def _explain_linker(finding: Finding) -> str:
+    w, stated = finding.witness, finding.promise
+    assert w is not None
+    assert isinstance(stated, Promise)
+    who = "Someone who knows " + (
+        f"that a person's {words.facts(w.knows)}"
+        if w.knows
+        else "nothing but the table"
+    )
+    sure = (
+        f"{who} can be {words.apart(w.belief, stated.limit)} sure "
+        f"({words.share(w.part, w.whole)} {words.unit(w.counted, w.whole)}) that "
+        f"{plain(w.column)} is {value(w.value)}."
+    )
+    return f"{sure} Without that, {words.prior(w)}." if w.knows else sure
+
+
+def _explain_insider(finding: Finding) -> str:
+    w, stated = finding.witness, finding.promise
+    assert w is not None
+    assert isinstance(stated, Promise)
+    if w.attack is None:
+        return _explain_linker(finding)
+    whose = f"{plain(w.attack.victim)}'s" if w.attack.victim else "the person's"
+    sure = (
+        f"Someone who knows {knowledge(w.column, w.attack)} can be "
+        f"{words.apart(w.belief, stated.limit)} sure that {whose} {plain(w.column)} is "
+        f"{value(w.value)}."
+    )
+    alone = f"{percent(Fraction(w.part, w.whole))} ({words.share(w.part, w.whole)} "
+    return (
+        f"{sure} Of those who look the same, {alone}{words.unit(w.counted, w.whole)}) "
+        f"have it; of everybody, {words.prior(w)}."
+    )
+
+
+def _insider_beyond(finding: Finding) -> str:
+    """Companions may be in another group; then a group alone says less."""
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    assert isinstance(stated.against, Insider)
+    one_by_one = stated.against.same_as and finding.groups > 1
+    past = "beyond the limit" + (", each by itself" if one_by_one else "")
+    return words.groups_beyond(finding, past)
+
+
+# What would help --------------------------------------------------------------------
+
+
+def _can_be_hidden(finding: Finding) -> bool:
+    """Whether a linker could be kept in the dark by hiding what is known."""
+    assert isinstance(finding.promise, Promise)
+    prior = finding.belief.prior if finding.belief else 0
+    return finding.promise.limit.holds(Belief(prior, prior))
+
+
+def _repair_linkage(finding: Finding) -> Sequence[str]:
+    witness = finding.witness
+    if witness is None:
+        return ()
+    columns = [plain(c) for c in witness.knows]
+    if not _can_be_hidden(finding):
+        return (
+            f"Leave out the column {plain(witness.column)}: "
+            f"{percent(witness.belief.prior)} have the value in the whole table, so no "
+            "coarser table keeps the promise. Or allow more.",
+        )
+    if not columns:
+        return ()
+    if len(columns) == 1:
+        one = f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."
+        return (one,)
+    return (
+        f"Make the columns {listed(columns)} coarser (bins, fewer values), or "
+        "leave one of them out.",
+    )
+
+
+def _offer_publishing(finding: Finding) -> Sequence[str]:
+    if finding.witness and finding.witness.counted == "people":
+        return ("Make one row per person to publish it with privet publish.",)
+    return ()
+
+
+def _offer_hiding(finding: Finding) -> Sequence[str]:
+    hide = "Or let privet publish hide the values that give it away."
+    return _offer_publishing(finding) or ((hide,) if _can_be_hidden(finding) else ())
+
+
+SENTENCES = {
+    "linker": Sentences(
+        reach="Covered: someone who sees this table and knows the listed columns of "
+        "one person. Not covered: someone who knows more columns, who knows other "
+        "people in the table, or who has another release about the same people.",
+        explain=_explain_linker,
+        beyond=words.groups_beyond,
+        repairs=_repair_linkage,
+        offers=_offer_hiding,
+    ),
+    "insider": Sentences(
+        reach="Covered: someone who sees the groups, knows who is in which, and knows "
+        "as much more as the promise says: values a person does not have, other "
+        "people's values, people who share the person's value. Not covered: someone "
+        "who knows more, who believes some values likelier than others beforehand, or "
+        "who has another release about the same people.",
+        explain=_explain_insider,
+        beyond=_insider_beyond,
+        repairs=lambda finding: (
+            "Make the groups of people who look the same larger and more varied "
+            "(coarser quasi columns, or fewer of them); privet publish --method "
+            "mondrian does so.",
+        ),
+        offers=_offer_publishing,
+    ),
+    "measure": Sentences(
+        reach="A measure counts how many look alike. It does not say what can be "
+        "learnt about them: people who look alike may share a secret.",
+        explain=_explain_measure,
+        beyond=_measure_beyond,
+        repairs=lambda finding: (
+            "Make rare combinations of the quasi columns coarser, or drop them; privet "
+            "publish --method mondrian does so.",
+        ),
+        offers=_offer_publishing,
+    ),
+}
+"""What is said of findings about tables and groups."""
+
+
+# The skyline ------------------------------------------------------------------------
 
 HEADS = ("values ruled out", "other people known", "people with the same value")
 """What l, k and m are, in a table."""
@@ -462,7 +564,7 @@ def _sure(found: Frontier, corner: Corner) -> str:
 def _example(found: Frontier, corner: Corner) -> str:
     attack = corner.attack
     assert attack is not None
-    known = knowledge(found.about, attack, value, plain)
+    known = knowledge(found.about, attack)
     return (
         f"The last of them at worst: someone who knows {known} can be "
         f"{_sure(found, corner)} sure that the person's {plain(found.about)} is "

@@ -32,6 +32,8 @@ class MeasureKind:
     """… and the highest."""
     sensitive: bool = True
     """Whether it looks at a sensitive column."""
+    share: bool = False
+    """Whether it is a share of people."""
     options: tuple[str, ...] = ()
     """What else must or may be said."""
 
@@ -51,6 +53,7 @@ KINDS = {
         AT_MOST,
         most=_ONE,
         options=("k",),
+        share=True,
     ),
     "distinct_l_diversity": MeasureKind(
         "the fewest different values among people who look alike",
@@ -92,6 +95,7 @@ KINDS = {
         AT_MOST,
         most=_ONE,
         sensitive=False,
+        share=True,
     ),
     "journalist_risk": MeasureKind(
         "the largest chance to pick the right person of the population for a row",
@@ -99,18 +103,21 @@ KINDS = {
         most=_ONE,
         sensitive=False,
         options=("population",),
+        share=True,
     ),
     "marketer_risk": MeasureKind(
         "the share of rows somebody gets right who matches all of them",
         AT_MOST,
         most=_ONE,
         sensitive=False,
+        share=True,
     ),
     "sample_uniques": MeasureKind(
         "the share of rows that look like no other row",
         AT_MOST,
         most=_ONE,
         sensitive=False,
+        share=True,
     ),
 }
 """The measures there are."""
@@ -225,6 +232,11 @@ class Measure:
                 "missing must be 'value' or 'drop' where a population is counted; "
                 "got 'wildcard'."
             )
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of people, told in hundredths."""
+        return KINDS[self.kind].share
 
     @property
     def sense(self) -> str:

@@ -23,7 +23,7 @@ from privet.policy.promises import (
     values,
     views_of,
 )
-from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
+from privet.values.adversaries import Bayesian, Linker, Reconstructor
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import Roles, Schema, names
@@ -45,7 +45,7 @@ def misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[Proble
         if name not in columns
     ]
     for i, promise in enumerate(policy.promises, 1):
-        if isinstance(promise.against, Linker | Insider):
+        if "groups" in promise.against.looks_at:
             problems += _misused(f"promise[{i}]", promise, roles)
     return problems
 
@@ -175,6 +175,10 @@ class Policy:
                 + ", ".join(f"{n!r} twice" for n in twice)
                 + "."
             )
+
+    def promises_about(self, kind: str) -> list[Promise]:
+        """The promises about a kind of release: "groups", "views", "classifier" …"""
+        return [p for p in self.promises if kind in p.against.looks_at]
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

@@ -2,88 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
-from privet.classifier import audit as bayes
-from privet.classifier.release import ClassifierViews
-from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Listener, Run
 from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
-from privet.microdata import linkage
-from privet.microdata.groups import Groups
-from privet.microdata.privacy_models import audit as measures
-from privet.microdata.skyline import audit as insider
-from privet.microdata.skyline.background_knowledge import Sentence, belief_knowing
 from privet.policy import Measure, Policy, Promise
-from privet.responses import audit as channel
-from privet.responses.design import Design, design_of
-from privet.responses.release import Responses
+from privet.release.enumeration import Sentence
+from privet.release.kinds import ReleaseKind, judged_as, kinds
 from privet.table import Table
-from privet.values.adversaries import (
-    Adversary,
-    Bayesian,
-    Insider,
-    Linker,
-    Reconstructor,
-)
+from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.schema import Roles
-from privet.views import audit as worlds
-from privet.views.release import Views
 
-Auditable = Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design
-"""What can be audited: a table as if it were released, or what is released of it."""
-
-Judge = Callable[[Any, Sequence[Promise], Run, Callable[[str], None]], list[Finding]]
-
-JUDGES: dict[tuple[type, type], Judge] = {
-    (Table, Linker): linkage.judge_table,
-    (Groups, Linker): linkage.judge_groups,
-    (Table, Insider): insider.judge_table,
-    (Groups, Insider): insider.judge_groups,
-    (ClassifierViews, Bayesian): bayes.judge,
-    (Scorecard, Bayesian): bayes.judge_card,
-    (Responses, Bayesian): channel.judge,
-    (Design, Bayesian): channel.judge,
-    (Views, Reconstructor): worlds.judge_views,
-}
-"""The arithmetic there is."""
-
-FITTING: dict[type, tuple[type, ...]] = {
-    Linker: (Table, Groups),
-    Insider: (Table, Groups),
-    Reconstructor: (Views,),
-    Bayesian: (ClassifierViews, Scorecard, Responses, Design),
-}
-"""What each adversary looks at; promises against others do not apply to it."""
-
-
-LOOKED_AT = {
-    Table: "a table",
-    Groups: "groups",
-    Views: "views",
-    ClassifierViews: "a classifier",
-    Scorecard: "a classifier",
-    Responses: "disguised rows",
-    Design: "a design",
-}
-"""How each release is called in a sentence."""
-
-
-@runtime_checkable
-class ReleasedTable(Protocol):
-    """A release: a table as others see it, with the roles that are left."""
-
-    @property
-    def table(self) -> Table:
-        """What is released."""
+if TYPE_CHECKING:
+    from privet.release.signatures import Auditable, AuditableRelease
+else:  # what the verbs take, for whoever reads their hints while running
+    Auditable = AuditableRelease = object
 
 
 def audit(
-    release: Auditable | ReleasedTable,
+    release: Auditable | AuditableRelease,
     promises: Policy | Promise | Measure | Sequence[Promise | Measure],
     *,
     strict: bool = False,
@@ -120,23 +61,15 @@ def audit(
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
     _refuse_unread(release)
-    if hasattr(release, "transform"):  # a disguise is judged by its design
-        release = design_of(release)
-    elif isinstance(card := getattr(release, "card", None), Scorecard):
-        release, promises = card, _as_released(promises)
-    elif isinstance(shown := getattr(release, "views", None), Views):
-        release, promises = shown, _as_released(promises)
-    elif not isinstance(release, Auditable) and isinstance(release, ReleasedTable):
-        release, promises = release.table, _as_released(promises)
-    stated = _stated(release, promises)
-    if isinstance(promises, Policy) and isinstance(release, Table):
-        release = bound(release, promises)
-    if isinstance(promises, Policy) and isinstance(release, Views):
-        table = bound(release.table, promises)
-        release = Views(table, *release.views, marker=release.marker)
+    kind, value = _judged(release)
+    if value is not release:
+        promises = _as_released(promises)
+    stated = _stated(promises)
+    if isinstance(promises, Policy) and type(value) in kind.bind:
+        value = kind.bind[type(value)](value, promises)
     notes = Notes(strict)
     run = Run.starting(progress, max_seconds, seed)
-    findings = _judge(release, stated, run, notes)
+    findings = _judge(kind, value, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))
 
@@ -194,7 +127,7 @@ def belief(
     Fraction(3, 4)
     """
     if knowing is not None:
-        return belief_knowing(release, adversary, about, knowing, Run(progress))
+        return _knowing(release, adversary, about, knowing, Run(progress))
     found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
     worst = found.findings[0].belief
     if worst is None:
@@ -218,9 +151,24 @@ class Notes:
             warn(words)
 
 
-def _stated(release: Any, promises: Any) -> list[Promise | Measure]:
-    if not isinstance(release, Auditable):
+def _judged(release: object) -> tuple[ReleaseKind, Any]:
+    found = judged_as(release)
+    if found is None:
         raise NoAudit(f"{type(release).__name__} cannot be audited. {_pairs()}")
+    return found
+
+
+def _knowing(
+    release: object, adversary: Adversary, about: object, knowing: Sentence, run: Run
+) -> Belief:
+    """The belief of somebody who knows a sentence, where there is arithmetic for it."""
+    found = judged_as(release)
+    if found is None or found[0].knowing is None:
+        raise NoAudit("knowing must be asked of a table, about an insider's victim.")
+    return found[0].knowing(release, adversary, about, knowing, run)
+
+
+def _stated(promises: Any) -> list[Promise | Measure]:
     stated: list[Any]
     if isinstance(promises, Policy):
         stated = [*promises.promises, *promises.measures]
@@ -237,63 +185,62 @@ def _stated(release: Any, promises: Any) -> list[Promise | Measure]:
 
 
 def _judge(
-    release: Auditable, stated: list[Promise | Measure], run: Run, notes: Notes
+    kind: ReleaseKind,
+    value: Any,
+    stated: list[Promise | Measure],
+    run: Run,
+    notes: Notes,
 ) -> list[Finding]:
     found: dict[int, Finding] = {}
-    for kind in dict.fromkeys(_kind(p) for p in stated):
-        at = [i for i, p in enumerate(stated) if _kind(p) is kind]
-        judged = _of_kind(release, kind, [stated[i] for i in at], run, notes)
+    for sort in dict.fromkeys(_sort(p) for p in stated):
+        at = [i for i, p in enumerate(stated) if _sort(p) is sort]
+        judged = _of_sort(kind, value, sort, [stated[i] for i in at], run, notes)
         found.update(zip(at, judged, strict=True))
     if not any(f.basis or f.verdict is Verdict.UNDECIDED for f in found.values()):
-        kinds = sorted({_kind(p).__name__ for p in stated})
+        sorts = sorted({_sort(p).__name__ for p in stated})
         raise NoAudit(
-            f"No promise can be judged on {type(release).__name__}: there are only "
-            f"promises against {', '.join(kinds)}. {_pairs()}"
+            f"No promise can be judged on {type(value).__name__}: there are only "
+            f"promises against {', '.join(sorts)}. {_pairs()}"
         )
     return [found[i] for i in range(len(stated))]
 
 
-def _kind(stated: Promise | Measure) -> type:
+def _sort(stated: Promise | Measure) -> type:
+    """Whose arithmetic a promise needs: its adversary's, or that of measures."""
     return Measure if isinstance(stated, Measure) else type(stated.against)
 
 
-def _of_kind(
-    release: Auditable, kind: type, stated: list[Any], run: Run, notes: Notes
+def _of_sort(
+    kind: ReleaseKind,
+    value: Any,
+    sort: type,
+    stated: list[Any],
+    run: Run,
+    notes: Notes,
 ) -> list[Finding]:
-    judge: Judge | None = JUDGES.get((type(release), kind))
-    if kind is Measure and isinstance(release, Table | Groups):
-        judge = cast("Judge", measures.judge)
+    judge = kind.judges.get((type(value), sort))
     if judge is None:
-        return [_not_judged(p, release) for p in stated]
+        return [_not_applicable(p, kind.values[type(value)]) for p in stated]
     try:
-        return judge(release, stated, run, notes)
+        return judge(value, stated, run, notes)
     except Stopped as stop:
         return [Finding(p, Verdict.UNDECIDED, note=str(stop)) for p in stated]
 
 
-def _not_judged(promise: Promise | Measure, release: Auditable) -> Finding:
-    if isinstance(promise, Measure):
-        return Finding(
-            promise,
-            Verdict.NOT_APPLICABLE,
-            note=f"A measure of groups does not apply to {LOOKED_AT[type(release)]}.",
-        )
-    kind = type(promise.against)
-    if type(release) in FITTING[kind]:
-        return Finding(
-            promise,
-            Verdict.UNDECIDED,
-            note="This version of privet has no arithmetic yet for this adversary: "
-            f"{promise.against.words()}. The promise is neither kept nor broken.",
-        )
-    return Finding(
-        promise,
-        Verdict.NOT_APPLICABLE,
-        note=f"This adversary ({promise.against.kind}) does not look at "
-        f"{LOOKED_AT[type(release)]}.",
+def _not_applicable(promise: Promise | Measure, words: str) -> Finding:
+    note = (
+        f"A measure of groups does not apply to {words}."
+        if isinstance(promise, Measure)
+        else f"This adversary ({promise.against.kind}) does not look at {words}."
     )
+    return Finding(promise, Verdict.NOT_APPLICABLE, note=note)
 
 
 def _pairs() -> str:
-    pairs = [f"{r.__name__} with {a.__name__}" for r, a in JUDGES]
+    pairs = [
+        f"{value.__name__} with {sort.__name__}"
+        for kind in kinds()
+        for value, sort in kind.judges
+        if sort is not Measure
+    ]
     return f"There is arithmetic for {', '.join(pairs)}."

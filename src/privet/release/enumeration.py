@@ -6,32 +6,37 @@ release, however odd the knowledge, and it is what the fast formulas are tested 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import factorial, prod
 from typing import NoReturn
 
 from privet.errors import InputError, TooLarge
-from privet.microdata.groups import Groups
 
 World = tuple[tuple[str | None, ...], ...]
 """Who has what: a value for each person of each group."""
+
+Histogram = Mapping[str | None, int]
+"""How many people of a group have each value."""
+
+Sentence = Callable[[Mapping[str, str | None]], object]
+"""Takes who has what, by name; says whether that fits what is known."""
 
 MOST_WORLDS = 1_000_000
 """Worlds that are listed without complaint."""
 
 
-def how_many(groups: Groups) -> int:
+def how_many(groups: Sequence[Histogram]) -> int:
     """The number of ways to deal each group's values to its people.
 
-    >>> how_many(Groups.from_histograms([{"flu": 2, "aids": 2}, {"flu": 1, "hiv": 1}]))
+    >>> how_many([{"flu": 2, "aids": 2}, {"flu": 1, "hiv": 1}])
     12
     """
-    return prod(_arrangements(list(h.values())) for h in groups.histograms())
+    return prod(_arrangements(list(h.values())) for h in groups)
 
 
-def worlds(groups: Groups, *, most: int = MOST_WORLDS) -> Iterator[World]:
+def worlds(groups: Sequence[Histogram], *, most: int = MOST_WORLDS) -> Iterator[World]:
     """Every world, each once; all are equally likely."""
     number = how_many(groups)
     if number > most:
@@ -39,11 +44,11 @@ def worlds(groups: Groups, *, most: int = MOST_WORLDS) -> Iterator[World]:
             f"The release must have at most {most} possible worlds to be listed; "
             f"it has {number if number < 10**30 else 'more than 10**30'}."
         )
-    return product(*(list(_deals(h)) for h in groups.histograms()))
+    return product(*(list(_deals(h)) for h in groups))
 
 
 def belief(
-    groups: Groups,
+    groups: Sequence[Histogram],
     victim: tuple[int, int],
     value: str | None,
     *,
@@ -61,8 +66,8 @@ def belief(
 
     Examples
     --------
-    >>> two = Groups.from_histograms([{"flu": 2, "aids": 2}])
-    >>> belief(two, (0, 0), "aids", knowing=lambda world: world[0][1] == "flu")
+    >>> one = [{"flu": 2, "aids": 2}]
+    >>> belief(one, (0, 0), "aids", knowing=lambda world: world[0][1] == "flu")
     Fraction(2, 3)
     """
     group, person = victim
@@ -112,8 +117,8 @@ def _no_list() -> InputError:
 def belief_about(
     victim: str,
     value: str | None,
-    home: Callable[[str], tuple[Hashable, Mapping[str | None, int]]],
-    knowing: Callable[[Mapping[str, str | None]], object],
+    home: Callable[[str], tuple[Hashable, Histogram]],
+    knowing: Sentence,
     *,
     most: int = MOST_WORLDS,
 ) -> Fraction:
@@ -144,8 +149,8 @@ def belief_about(
 def _share(
     victim: str,
     value: str | None,
-    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
-    knowing: Callable[[Mapping[str, str | None]], object],
+    homes: Mapping[str, tuple[Hashable, Histogram]],
+    knowing: Sentence,
     most: int,
 ) -> Fraction:
     number = prod(len(histogram) for _, histogram in homes.values())
@@ -165,7 +170,7 @@ def _share(
 
 
 def _dealt(
-    homes: Mapping[str, tuple[Hashable, Mapping[str | None, int]]],
+    homes: Mapping[str, tuple[Hashable, Histogram]],
 ) -> Iterator[tuple[Known, int]]:
     """Values for the people, and in how many ways they can get them."""
     choices = [[(name, v) for v in h] for name, (_, h) in homes.items()]
@@ -184,7 +189,7 @@ def _arrangements(counts: list[int]) -> int:
     return factorial(sum(counts)) // prod(factorial(n) for n in counts)
 
 
-def _deals(histogram: dict[str | None, int]) -> Iterator[tuple[str | None, ...]]:
+def _deals(histogram: Histogram) -> Iterator[tuple[str | None, ...]]:
     """All distinct orders of a multiset."""
     if not any(histogram.values()):
         yield ()

@@ -12,49 +12,15 @@ from typing import Any
 
 from privet.errors import InputError
 from privet.findings import Audit, Finding
-from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.policy import Measure, Promise
+from privet.release.kinds import HOMES, named
 from privet.values.schema import Schema
 
-KINDS = ("groups", "classifier", "responses", "views")
-"""What releases there are."""
+RECIPE = "recipe.json"
+"""What is kept beside the custody record of a table: how values are hidden."""
 
 VERSION = 1
 """The form of the manifest."""
-
-NOT_PROMISED = (
-    "protection against somebody who knows other columns than the promise names",
-    "protection against a second release of the same people",
-    "protection of people who have several rows",
-    "protection against somebody who draws conclusions from how values were chosen to "
-    "be hidden",
-)
-"""What no promise of this kind covers; said in every manifest."""
-
-NOT_PROMISED_OF_GROUPS = (
-    *NOT_PROMISED[:3],
-    "protection against somebody who draws conclusions from where groups were not "
-    "split",
-    "protection against somebody who finds some of a group's values likelier for a "
-    "person than others beforehand",
-)
-"""The same for releases in groups."""
-
-
-NOT_PROMISED_OF_CLASSIFIERS = (
-    "that nobody learns the prediction for a person: it is the same as the original's",
-    "protection of the attributes: only the class is covered",
-    "protection against somebody who works out the original counts from how the "
-    "release was made, which the class sizes and patience may be enough for",
-    "protection against somebody who knows rows of the table, or has a second release",
-)
-"""What no promise about a classifier covers; said in every manifest."""
-
-FLATTENED = (
-    "Its probabilities are flattened: thresholds other than the most likely class, and "
-    "calibration, are not the original's."
-)
-"""What users of a published classifier must know."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +43,9 @@ def columns_of(
     schema: Schema,
     released: Sequence[str],
     kinds: Mapping[str, str],
-    recipe: Recipe,
-    hidden: Mapping[str, int],
+    shown: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """What the manifest says of each column."""
+    """What the manifest says of each column; `shown` says how, where not as it is."""
     found: dict[str, Any] = {}
     for name in released:
         about: dict[str, Any] = {"role": schema.role(name) or None, "type": kinds[name]}
@@ -88,13 +53,7 @@ def columns_of(
             about["target"] = True
         if name in schema.roles.bins:
             about["bins"] = schema.roles.bins[name].to_list()
-        match recipe.columns.get(name):
-            case Hide():
-                about |= {"hidden_values": hidden[name], "shown_as": recipe.marker}
-            case Cut(after=after) if after:
-                about |= {"shown_as": "intervals"}
-            case Cut():
-                about |= {"hidden_values": hidden[name], "shown_as": recipe.marker}
+        about |= (shown or {}).get(name, {})
         found[name] = {k: v for k, v in about.items() if v is not None}
     return found
 
@@ -129,6 +88,7 @@ def public_finding(finding: Finding) -> dict[str, Any]:
 
 
 def manifest(
+    kind: str,
     *,
     version: str,
     title: str,
@@ -138,6 +98,7 @@ def manifest(
     weight: str | None,
     escaped: bool,
     audit: Audit,
+    not_promised: Sequence[str],
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The public document; `more` is what only some kinds of releases have."""
@@ -146,13 +107,13 @@ def manifest(
     content: dict[str, Any] = {
         "privet": version,
         "manifest": VERSION,
-        "kind": "groups",
+        "kind": kind,
         "title": title,
         "files": [f.to_dict() for f in files],
         "columns": dict(columns),
         "method": method,
         "promises": [public_finding(f) for f in promises],
-        "not_promised": list(NOT_PROMISED),
+        "not_promised": list(not_promised),
     }
     content |= more or {}
     if measures:
@@ -182,22 +143,26 @@ def check_form(content: Any) -> dict[str, Any]:
             "Another version of privet wrote it."
         )
     missing = [k for k in ("kind", "files", "columns", "promises") if k not in content]
-    if missing or content["kind"] not in KINDS:
+    if missing or content["kind"] not in HOMES:
         raise InputError(
             f"release.json must describe a table; it lacks {', '.join(missing)}."
             if missing
-            else f"The release must be one of {', '.join(KINDS)}; it is of kind "
+            else f"The release must be one of {', '.join(HOMES)}; it is of kind "
             f"{content['kind']!r}."
         )
+    own = named(content["kind"]).form
     for key, fits in _FORM.items():  # in this order: later parts lean on earlier ones
-        if key in content and not fits(content):
+        if key in content and not all(
+            check(content) for check in (fits, own.get(key)) if check
+        ):
             raise InputError(
                 f"{key} of release.json must be as privet writes it; it is not."
             )
     return content
 
 
-def _is_list(values: Any) -> bool:
+def is_list(values: Any) -> bool:
+    """Whether a part of a manifest is a list of dictionaries."""
     return isinstance(values, list) and all(isinstance(v, dict) for v in values)
 
 
@@ -214,14 +179,9 @@ def _is_name(path: Any) -> bool:
     return not any(letter in path for letter in "/\\:\0")
 
 
-ROLES = (None, "quasi", "sensitive", "target", "weight", "group")
-"""What columns of a table or of buckets may be for."""
-
-
-def _are_columns(columns: Any, kind: str) -> bool:
+def _are_columns(columns: Any) -> bool:
     return isinstance(columns, dict) and all(
-        isinstance(about, dict) and (kind != "groups" or about.get("role") in ROLES)
-        for about in columns.values()
+        isinstance(about, dict) for about in columns.values()
     )
 
 
@@ -229,30 +189,13 @@ def _is_column(name: Any, content: Mapping[str, Any]) -> bool:
     return isinstance(name, str) and name in content["columns"]
 
 
-def _files_of(content: Mapping[str, Any]) -> int:
-    """How many files a release of this kind has."""
-    if content["kind"] == "views":
-        return len(content["views"]) if _are_views(content.get("views")) else -1
-    return 2 if content.get("form") == "buckets" else 1
-
-
-def _are_views(views: Any) -> bool:
-    return _is_list(views) and all(
-        isinstance(v.get("name"), str) and isinstance(v.get("columns"), list)
-        for v in views
-    )
-
-
 _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "files": lambda c: (
-        _is_list(c["files"])
-        and (c["kind"] == "classifier" or len(c["files"]) == _files_of(c))
-        and bool(c["files"])
-        and all(map(_is_file, c["files"]))
+        is_list(c["files"]) and bool(c["files"]) and all(map(_is_file, c["files"]))
     ),
-    "columns": lambda c: _are_columns(c["columns"], c["kind"]) and bool(c["columns"]),
-    "promises": lambda c: _is_list(c["promises"]),
-    "measures": lambda c: _is_list(c["measures"]),
+    "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),
+    "promises": lambda c: is_list(c["promises"]),
+    "measures": lambda c: is_list(c["measures"]),
     "not_promised": lambda c: isinstance(c["not_promised"], list),
     "method": lambda c: isinstance(c["method"], str),
     "title": lambda c: isinstance(c["title"], str),

@@ -4,41 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from privet.engine.protocol import Listener, Run
+from privet.engine.protocol import Listener
 from privet.errors import InputError
-from privet.microdata.generalisation.publish import Mondrian, publish_groups
-from privet.microdata.linkage import about
-from privet.microdata.list_columns import refuse_lists
-from privet.microdata.recipe import Recipe
-from privet.microdata.release import Release
-from privet.microdata.suppression.publish import TopDownDisclosure, publish_hidden
-from privet.policy import Policy
-from privet.policy.policy import Stated, policy_of
-from privet.release.audit import bound
+from privet.policy.policy import Stated
+from privet.release.kinds import ReleaseKind, kinds
 from privet.release.refine import Watcher
-from privet.release.verify import load, verify
 from privet.table import Table
-from privet.values.adversaries import Insider, Linker
-from privet.views.release import Views
-from privet.views.showing import ViewsRelease, publish_views
-from privet.views.split import SplitViews
 
 if TYPE_CHECKING:
-    from privet.classifier.publish import ClassifierRelease
-    from privet.classifier.transforms.extended_safety_transform import (
-        ExtendedSafetyTransform,
+    from privet.release.signatures import (
+        ClassifierRelease,
+        Mondrian,
+        Recipe,
+        Release,
+        SplitViews,
+        TopDownDisclosure,
+        TransformMethod,
+        Views,
+        ViewsRelease,
     )
-    from privet.classifier.transforms.safety_transform import SafetyTransform
-
-__all__ = [
-    "Mondrian",
-    "Release",
-    "SplitViews",
-    "TopDownDisclosure",
-    "load",
-    "publish",
-    "verify",
-]
 
 
 @overload
@@ -78,7 +62,7 @@ def publish(
     table: Any,
     promises: Stated,
     *,
-    method: SafetyTransform | ExtendedSafetyTransform | None = None,
+    method: TransformMethod | None = None,
     recipe: None = None,
     max_seconds: float | None = None,
     progress: Listener | None = None,
@@ -131,56 +115,31 @@ def publish(
     >>> publish(loans, [promise]).hidden
     {'country': ['Canada', 'UK']}
     """
-    if isinstance(table, Views):
-        return publish_views(table, promises, progress=progress)
-    if not isinstance(table, Table):
-        from privet.classifier.publish import publish_classifier
-
-        return publish_classifier(table, promises, method=method, progress=progress)
-    policy = policy_of(promises, table.roles)
-    table = bound(table, policy)
-    run = Run(progress)
-    if isinstance(method, SplitViews):
-        chosen = method.for_policy(policy.hierarchy_files())
-        best = chosen.propose(table, list(policy.promises), run=run)[0]
-        return publish_views(best.views, best.settled(policy), progress=progress)
-    _refuse_lists(table, policy, run)
-    _refuse_several_rows(table)
-    limits: dict[str, Any] = {
-        "run": run,
+    given = {
+        "recipe": recipe,
         "max_seconds": max_seconds,
+        "progress": progress,
         "watcher": watcher,
     }
-    if not isinstance(method, Mondrian):
-        return publish_hidden(table, policy, method, recipe, **limits)
-    if recipe is not None:
-        raise InputError(
-            "A recipe must be for hidden values to be applied again; groups are made "
-            "anew from each delivery. Leave the recipe out."
-        )
-    return publish_groups(table, policy, method, **limits)
+    kind = _publisher(table, method)
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options.keys() - set(kind.options):
+        raise InputError(f"{name} must be left out for a release of {kind.name}.")
+    assert kind.publish is not None
+    made: Release | ClassifierRelease | ViewsRelease
+    made = kind.publish(table, promises, method=method, **options)
+    return made
 
 
-LISTS = (
-    "a release is made of one value per person. Make a column of each value, or audit "
-    "the table only."
-)
-
-
-def _refuse_lists(table: Table, policy: Policy, run: Run) -> None:
-    """Promises are kept value by value, which a column of lists is not made of."""
-    judging = [p for p in policy.promises if isinstance(p.against, Linker | Insider)]
-    columns = (
-        about(p, None if p.about else table.protected(), table)[0] for p in judging
+def _publisher(subject: object, method: object) -> ReleaseKind:
+    """The kind of release that is made: of what is given, by the method asked for."""
+    able = [k for k in kinds() if isinstance(subject, k.publishes)]
+    able.sort(key=lambda k: object in k.publishes)  # whoever takes anything comes last
+    for kind in able:
+        if method is None or isinstance(method, kind.methods):
+            return kind
+    methods = [m.__name__ for kind in able for m in kind.methods]
+    raise InputError(
+        f"method must fit what is published, {type(subject).__name__}; got "
+        f"{type(method).__name__}. It takes: {', '.join(methods)}."
     )
-    refuse_lists(table, columns, run, LISTS)
-
-
-def _refuse_several_rows(table: Table) -> None:
-    """People with several rows are in several groups; hiding values may not help."""
-    if table.roles.unit:
-        raise InputError(
-            "A table must have one row per person to be published; "
-            f"unit {table.roles.unit!r} says it may have several. Make one row per "
-            "person first."
-        )

@@ -8,19 +8,18 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import CountQuery, Listener
+from privet.engine.protocol import Listener
 from privet.engine.sources.find_source import Source, TextOptions, find_source
 from privet.engine.sql import literal
 from privet.errors import InputError, PrivetError
-from privet.findings import Audit, Finding
-from privet.microdata.release import Release
+from privet.findings import Finding
 from privet.policy import Measure, Policy, Promise
-from privet.release.audit import audit
+from privet.release.kinds import Verification, named
 from privet.release.manifest import check_form, public_finding
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.adversaries import KINDS
@@ -45,13 +44,13 @@ def open_files(
         target=roles.target,
         weight=roles.weight,
     )
-    source = _exactly(path, guarded)
+    source = exact_source(path, guarded)
     if released.weight not in (source.names or ()):  # rows are written one by one
         released = replace(released, weight=None)
     return replace(open_table(source, released, **options), shown=shown)
 
 
-def _exactly(path: Path, guarded: bool) -> Source:
+def exact_source(path: Path, guarded: bool) -> Source:
     """The one file of a release; the folder's name is neither pattern nor data."""
     try:
         source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
@@ -81,56 +80,7 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
     """
     place = Path(folder).expanduser()
     content = read_manifest(place)
-    if content["kind"] == "responses":
-        from privet.responses.files import load_responses
-
-        return load_responses(place, content, **options)
-    if content["kind"] == "classifier":
-        from privet.classifier.files import load_classifier
-
-        return load_classifier(place, content)
-    if content["kind"] == "views":
-        from privet.views.showing import load_views
-
-        return load_views(place, content, **options)
-    for problem in changed_files(place, content):
-        raise InputError(problem)
-    release = _load(place, content, **options)
-    if problems := _differences(release, content):
-        release.table.close()
-        raise InputError("\n".join(problems))
-    return release
-
-
-def _load(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
-    policy = policy_from(content)
-    table = open_judged(folder, content, **options)
-    try:
-        found = audit(table, [*policy.promises, *policy.measures])
-    except BaseException:
-        table.close()
-        raise
-    return Release(
-        table=table,
-        policy=policy,
-        audit=found,
-        method=content.get("method", ""),
-        manifest=content,
-        folder=folder,
-    )
-
-
-def open_judged(folder: Path, content: Mapping[str, Any], **options: Any) -> Table:
-    """The table of a release that promises are judged on."""
-    roles, guarded = _roles(content), "escaped" in content
-    path, shown = folder / content["files"][-1]["path"], None
-    if "form" in content:
-        shown = ReleasedAs(roles.quasi, roles.quasi)
-    if "group" in content:
-        group = (content["group"],)
-        shown = ReleasedAs(roles.quasi, group)
-        roles = Roles(quasi=group, sensitive=roles.sensitive, weight=content["count"])
-    return open_files(path, roles, guarded=guarded, shown=shown, **options)
+    return named(content["kind"]).load(place, content, **options)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -173,7 +123,9 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _roles(content: Mapping[str, Any]) -> Roles:
+def roles_in(content: Mapping[str, Any]) -> Roles:
+    """What the columns of a released table are for, as its manifest says."""
+
     def having(role: str) -> tuple[str, ...]:
         columns = content["columns"].items()
         return tuple(c for c, about in columns if about.get("role") == role)
@@ -192,7 +144,7 @@ def policy_from(content: Mapping[str, Any]) -> Policy:
     return Policy(
         promises=tuple(_promise(p) for p in content["promises"]),
         measures=tuple(_measure(m) for m in content.get("measures", ())),
-        roles=_roles(content),
+        roles=roles_in(content),
         title=content.get("title", ""),
     )
 
@@ -238,24 +190,6 @@ def _stated(what: str) -> Iterator[None]:
 # Verifying --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Verification:
-    """What a recipient finds: what does not fit the manifest, and the recount."""
-
-    problems: tuple[str, ...]
-    """What differs; empty if everything is as the manifest says."""
-    audit: Audit | None
-    """The promises, recounted from the files; None where they cannot be read."""
-    unpromised: bool = False
-    """Whether the release makes no promise that could be judged."""
-
-    @property
-    def good(self) -> bool:
-        """Whether the release is what its manifest says, and safe."""
-        kept = self.unpromised or (self.audit is not None and self.audit.safe)
-        return not self.problems and kept
-
-
 def verify(
     folder: str | PathLike[str],
     *,
@@ -280,40 +214,13 @@ def verify(
     place = Path(folder).expanduser()
     content = read_manifest(place)
     kept = None if custody is None else Path(custody).expanduser()
-    if content["kind"] == "classifier":
-        from privet.classifier.files import verify_classifier
-
-        return verify_classifier(place, content, kept)
-    unlike = [] if kept is None else unlike_record(place, kept)
-    found = _verified(place, content, options)
-    return replace(found, problems=(*unlike, *found.problems))
+    return named(content["kind"]).verify(place, content, kept, **options)
 
 
-def _verified(
-    place: Path, content: Mapping[str, Any], options: dict[str, Any]
-) -> Verification:
-    if content["kind"] == "responses":
-        from privet.responses.files import verify_responses
-
-        return verify_responses(place, content, **options)
-    if content["kind"] == "views":
-        from privet.views.showing import verify_views
-
-        return verify_views(place, content, **options)
-    problems = changed_files(place, content)
-    if any("must exist" in p for p in problems):
-        return Verification(tuple(problems), None)
-    try:
-        release = _load(place, content, **options)
-    except PrivetError as error:
-        return Verification((*problems, str(error)), None)
-    with release.table:
-        problems += _differences(release, content)
-    return Verification(tuple(problems), release.audit)
-
-
-def unlike_record(folder: Path, custody: Path) -> list[str]:
+def unlike_record(folder: Path, custody: Path | None) -> list[str]:
     """Whether the manifest is, to the byte, the one a custody record was kept for."""
+    if custody is None:
+        return []
     try:
         record = json.loads((custody / CUSTODY).read_text(encoding="utf-8"))
         kept = record["manifest_sha256"]
@@ -325,21 +232,6 @@ def unlike_record(folder: Path, custody: Path) -> list[str]:
     if digest(folder / MANIFEST) == kept:
         return []
     return [f"{MANIFEST} must be the one the custody record was kept for; it is not."]
-
-
-def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
-    problems = []
-    rows, claimed = len(release.table), content["files"][-1]["rows"]
-    if rows != claimed:
-        problems.append(f"The table must have {claimed} rows; it has {rows}.")
-    columns = set(release.table.schema.names)
-    if "group" in content:
-        problems += _misfitting_people(release, content)
-        columns |= set(content["columns"])
-    if columns != set(content["columns"]):
-        problems.append("The table must have the columns the manifest names.")
-    stated = [*content["promises"], *content.get("measures", ())]
-    return problems + unlike_findings(stated, release.audit.findings)
 
 
 def unlike_findings(
@@ -361,29 +253,3 @@ def _judged(claim: Mapping[str, Any]) -> str:
     """A verdict and its number; "safe at 1/2 (exact)"."""
     number = claim.get("worst", claim.get("measured", "no number"))
     return f"{claim.get('verdict')} at {number} ({claim.get('basis')})"
-
-
-def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
-    """Whether the people of buckets are as many in each group as their values."""
-    group, file = content["group"], content["files"][0]
-    if release.folder is None:
-        return []
-    roles = Roles(quasi=(group,), weight=content.get("weight"))
-    path = release.folder / file["path"]
-    with open_files(path, roles, guarded="escaped" in content) as people:
-        sizes = [_sizes(table, group) for table in (people, release.table)]
-        rows, names = len(people), set(people.schema.names)
-    problems = []
-    if rows != file["rows"]:
-        problems.append(f"{file['path']} must have {file['rows']} rows; it has {rows}.")
-    both = names | set(release.table.schema.names)
-    if both != set(content["columns"]):
-        problems.append("The tables must have the columns the manifest names.")
-    if sizes[0] != sizes[1]:
-        problems.append("Each group must have as many people as values; one has not.")
-    return problems
-
-
-def _sizes(table: Table, group: str) -> dict[str | None, int]:
-    ((_, counts),) = table.count([CountQuery((), group)])
-    return counts.histogram(0)

@@ -1,59 +1,24 @@
-"""Every sentence a steward reads; no arithmetic here but showing numbers.
+"""The sentences all kinds of release share; no arithmetic but showing numbers.
 
-Which attackers a promise covers, and which it does not.
-
-Long labels of groups, made short enough to be read in a sentence.
+What only one kind of release has to say stands in the `report.py` of its folder and is
+found by its record in `release/kinds.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from privet.findings import Audit, Basis, Finding, Reconstruction, Verdict, Witness
-from privet.microdata import report as insiders
-from privet.microdata import report as measured
+from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
-from privet.values.adversaries import Bayesian, Insider, Linker, listed
+from privet.values.adversaries import listed
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import percent, written
-from privet.views import report
 
-REACH = {
-    "reconstructor": report.REACH,
-    "linker": (
-        "Covered: someone who sees this table and knows the listed columns of one "
-        "person. Not covered: someone who knows more columns, who knows other people "
-        "in the table, or who has another release about the same people."
-    ),
-    "bayesian": (
-        "Covered: someone who takes the published numbers of the classifier at face "
-        "value, whatever they know of a person's attributes. Not covered: what the "
-        "predictions themselves tell of a person; attributes other than the class; "
-        "someone who knows rows of the table, or several releases of it; and someone "
-        "who works out the original counts from how the release was made."
-    ),
-    "insider": (
-        "Covered: someone who sees the groups, knows who is in which, and knows as "
-        "much more as the promise says: values a person does not have, other people's "
-        "values, people who share the person's value. Not covered: someone who knows "
-        "more, who believes some values likelier than others beforehand, or who has "
-        "another release about the same people."
-    ),
-    "responses": (
-        "Covered: someone who sees one disguised row of a person, knows what is "
-        "listed, and holds the stated prior. Not covered: several disguised rows of "
-        "the same person, and someone whose prior ties the answers together; "
-        'prior = "any" covers that one too.'
-    ),
-    "measure": (
-        "A measure counts how many look alike. It does not say what can be learnt "
-        "about them: people who look alike may share a secret."
-    ),
-}
-"""What a promise against each adversary covers, and what it does not."""
-
+if TYPE_CHECKING:
+    from privet.release.kinds import Sentences
 
 LONGEST = 70
 """Letters of a set of values that are read out."""
@@ -77,9 +42,6 @@ SENSITIVE = (
     "This report quotes the private table. Keep it where the table is kept; "
     "do not send it along with a release."
 )
-
-CHANCES = "chances"
-"""What a witness counts who is not counted but reckoned: shares of a belief."""
 
 SYMBOLS = {
     Verdict.SAFE: "✓",
@@ -139,7 +101,9 @@ def _are(number: int) -> str:
 def explain(finding: Finding) -> str:
     """One finding in plain words."""
     if isinstance(finding.promise, Measure):
-        return _measured(finding)
+        if finding.witness is None or finding.value is None:
+            return finding.note
+        return _sentences(finding).explain(finding)
     if finding.belief is None:
         return finding.note
     if finding.witness is None:
@@ -147,87 +111,45 @@ def explain(finding: Finding) -> str:
             "Nobody in the table has a value the promise is about, so there is nothing "
             "to be sure of: 0 %."
         )
-    if isinstance(finding.witness, Reconstruction):
-        return report.explain(finding.witness, finding, value, plain)
-    return _sure(finding.witness, finding.promise.limit)
+    return _sentences(finding).explain(finding)
 
 
-def _sure(w: Witness, bound: Limit) -> str:
-    if w.sees:
-        return _seeing(w, bound)
-    if w.counted == CHANCES:
-        return _moved(w, bound)
-    if w.attack is not None:
-        return _insider(w, bound)
-    who = "Someone who knows " + (
-        f"that a person's {_facts(w.knows)}" if w.knows else "nothing but the table"
-    )
-    sure = (
-        f"{who} can be {_apart(w.belief, bound)} sure ({_share(w.part, w.whole)} "
-        f"{_unit(w.counted, w.whole)}) that {plain(w.column)} is {value(w.value)}."
-    )
-    if not w.knows:
-        return sure
-    before = f"{percent(w.belief.prior)} ({_share(w.prior_part, w.prior_whole)})"
-    return f"{sure} Without that, {before}."
+def _sentences(finding: Finding) -> Sentences:
+    """What the kind of release has to say that the finding is about."""
+    from privet.release.kinds import sentences
+
+    return sentences(finding)
 
 
-def _moved(w: Witness, bound: Limit) -> str:
-    """What somebody makes of a published classifier."""
-    known = f" and knows that a person's {_facts(w.knows)}" if w.knows else ""
-    return (
-        f"Someone who has the classifier{known} can be {_apart(w.belief, bound)} sure "
-        f"that {plain(w.column)} is {value(w.value)}. "
-        f"Before, {percent(w.belief.prior)}."
-    )
-
-
-def _insider(w: Witness, bound: Limit) -> str:
-    assert w.attack is not None
-    known = insiders.knowledge(w.column, w.attack, value, plain)
-    whose = f"{plain(w.attack.victim)}'s" if w.attack.victim else "the person's"
-    sure = (
-        f"Someone who knows {known} can be {_apart(w.belief, bound)} sure that "
-        f"{whose} {plain(w.column)} is {value(w.value)}."
-    )
-    alone = f"{percent(Fraction(w.part, w.whole))} ({_share(w.part, w.whole)} "
-    everybody = f"{percent(w.belief.prior)} ({_share(w.prior_part, w.prior_whole)})"
-    return (
-        f"{sure} Of those who look the same, {alone}{_unit(w.counted, w.whole)}) have "
-        f"it; of everybody, {everybody}."
-    )
-
-
-def _seeing(w: Witness, bound: Limit) -> str:
-    """What a disguised row gives away."""
-    known = f" and knowing that {_facts(w.knows)}" if w.knows else ""
-    return (
-        f"Seeing the report {_facts(w.sees)}{known}, one can be "
-        f"{_apart(w.belief, bound)} sure that {plain(w.column)} is {value(w.value)}; "
-        f"before, {percent(w.belief.prior)}."
-    )
-
-
-def _apart(belief: Belief, bound: Limit) -> str:
+def apart(belief: Belief, bound: Limit) -> str:
     """The posterior; with more digits where it would look like the limit itself."""
     level = bound.level if isinstance(bound, Ceiling) else None
     return percent(belief.posterior, unlike=level)
 
 
-def _share(part: int, whole: int) -> str:
+def share(part: int, whole: int) -> str:
+    """Some of so many."""
     return f"{part:,} of {whole:,}"
 
 
-def _unit(counted: str, number: int) -> str:
+def unit(counted: str, number: int) -> str:
+    """What is counted, of one or of several."""
     one = {"rows": "row", "people": "person"}
     return one.get(counted, counted) if number == 1 else counted
 
 
-def _counted(number: int, counted: str) -> str:
-    return f"{number:,} {_unit(counted, number)}"
+def count(number: int, counted: str) -> str:
+    """So many rows or people."""
+    return f"{number:,} {unit(counted, number)}"
 
 
-def _facts(knows: Mapping[str, str | None]) -> str:
+def prior(w: Witness) -> str:
+    """How sure one would be of the witness's value knowing nothing."""
+    return f"{percent(w.belief.prior)} ({share(w.prior_part, w.prior_whole)})"
+
+
+def facts(knows: Mapping[str, str | None]) -> str:
+    """What is known of a person, column by column."""
     return listed([f"{plain(c)} is {cut_short(value(v))}" for c, v in knows.items()])
 
 
@@ -248,22 +170,43 @@ def plain(name: str) -> str:
     return name if name.isprintable() else repr(name)[1:-1]
 
 
-def _measured(finding: Finding) -> str:
-    w = finding.witness
-    if w is None or finding.value is None:
-        return finding.note
-    assert isinstance(finding.promise, Measure)
-    facts = _facts(w.knows) if w.knows else ""
-    people = _counted(w.whole, w.counted)
-    return measured.sentence(finding.promise, finding.value, people, facts)
+# Measures ---------------------------------------------------------------------------
+
+
+def measured(measure: Measure, found: Fraction) -> str:
+    """What was measured, as people read it.
+
+    >>> measured(Measure(prosecutor_risk="1/2"), Fraction(1, 4))
+    '25 %'
+    >>> measured(Measure(t_closeness="1/2"), Fraction(1, 3))
+    '0.333'
+    """
+    if measure.is_share:
+        return percent(found, unlike=measure.level)
+    if found.denominator == 1:
+        return str(found)
+    for digits in range(3, 10):
+        text = f"{float(found):.{digits}f}"
+        if found == measure.level or Fraction(text) != measure.level:
+            return text
+    more = "more" if found > measure.level else "less"
+    return f"slightly {more} than {level(measure)}"
+
+
+def level(measure: Measure) -> str:
+    """The level as the policy means it."""
+    return percent(measure.level) if measure.is_share else str(measure.level)
+
+
+# The limit and what was found -------------------------------------------------------
 
 
 def reached(finding: Finding) -> str:
     """The belief or what was measured; empty where nothing was counted."""
     stated = finding.promise
     if isinstance(stated, Measure):
-        return "" if finding.value is None else measured.number(stated, finding.value)
-    return "" if finding.belief is None else _apart(finding.belief, stated.limit)
+        return "" if finding.value is None else measured(stated, finding.value)
+    return "" if finding.belief is None else apart(finding.belief, stated.limit)
 
 
 def figures(finding: Finding) -> str:
@@ -273,7 +216,7 @@ def figures(finding: Finding) -> str:
     if isinstance(stated, Measure):
         got = reached(finding)
         told = f" Measured: {got}{how}." if got else ""
-        return f"Level: {stated.sense} {measured.level(stated)}.{told}"
+        return f"Level: {stated.sense} {level(stated)}.{told}"
     if found is None:
         return f"Promised: {promised(stated)}."
     worst = reached(finding)
@@ -297,7 +240,7 @@ def promised(stated: Promise | Measure) -> str:
     """What was promised, as a clause."""
     if isinstance(stated, Measure):
         name = stated.kind.replace("_", "-")
-        return f"{name} of {stated.sense} {measured.level(stated)}"
+        return f"{name} of {stated.sense} {level(stated)}"
     return f"{_about(stated)}, against {stated.against.words()}: {limit(stated.limit)}"
 
 
@@ -319,41 +262,24 @@ def _values(values: object) -> str:
 
 
 def beyond(finding: Finding) -> str:
-    """How much of the table is beyond the limit."""
+    """How much of the release is beyond the limit."""
+    return _sentences(finding).beyond(finding) if finding.groups else ""
+
+
+def groups_beyond(finding: Finding, past: str = "beyond the limit") -> str:
+    """How many groups break the promise, and how many people are in them."""
     groups, above, witness = finding.groups, finding.groups_above, finding.witness
-    if not groups:
-        return ""
-    if isinstance(witness, Reconstruction):
-        return report.beyond(finding, witness)
-    what = _past(finding)
     if not above:
         none = f"None of the {groups:,} groups is"
-        return f"{'The one group is not' if groups == 1 else none} {what}."
+        return f"{'The one group is not' if groups == 1 else none} {past}."
     counted = witness.counted if witness else "rows"
-    people = _counted(finding.people_above, counted)
+    people = count(finding.people_above, counted)
     if groups == 1:
-        return f"The one group ({people}) is {what}."
+        return f"The one group ({people}) is {past}."
     if counted == "people":  # somebody with several rows may be in several groups
         people = f"up to {people}"
     some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
-    return f"{some} groups ({people}) {_are(above)} {what}."
-
-
-def _past(finding: Finding) -> str:
-    """On which side of the line a group is that breaks the promise."""
-    if isinstance(finding.promise, Measure):
-        least = finding.promise.sense == "at least"
-        return f"{'below' if least else 'above'} the level"
-    return f"beyond the limit{_by_itself(finding)}"
-
-
-def _by_itself(finding: Finding) -> str:
-    """Companions may be in another group; then a group alone says less."""
-    stated = finding.promise
-    if isinstance(stated, Measure) or not isinstance(stated.against, Insider):
-        return ""
-    one_by_one = stated.against.same_as and finding.groups > 1
-    return ", each by itself" if one_by_one else ""
+    return f"{some} groups ({people}) {_are(above)} {past}."
 
 
 # What to do, and how far it reaches -------------------------------------------------
@@ -364,90 +290,26 @@ def advice(audit: Audit) -> list[str]:
     steps = []
     broken = [f for f in audit.findings if f.verdict is Verdict.BREACH]
     if broken:
-        what = "classifier as it is" if all(map(_is_bayesian, broken)) else NEITHER
-        if all(isinstance(f.witness, Reconstruction) for f in broken):
-            what = "views as they are"
+        said = [(_sentences(f), f) for f in broken]
+        subjects = {s.subject for s, _ in said}
+        what = subjects.pop() if len(subjects) == 1 else NEITHER
         steps.append(f"Do not release the {what}.")
-        steps += dict.fromkeys(step for f in broken for step in _repairs(f))
+        steps += dict.fromkeys(step for s, f in said for step in s.repairs(f))
         steps.append("Audit again after every change.")
-        if any(_is_bayesian(f) for f in broken):
-            steps.append("Or let privet classifier flatten its numbers.")
-        if any(f.witness and f.witness.counted == "people" for f in broken):
-            steps.append("Make one row per person to publish it with privet publish.")
-        elif any(_can_be_hidden(f) for f in broken):
-            steps.append("Or let privet publish hide the values that give it away.")
+        steps += dict.fromkeys(step for s, f in said for step in s.offers(f))
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
 
 
 NEITHER = "table as it is"
-"""What is not released otherwise."""
-
-
-def _is_bayesian(finding: Finding) -> bool:
-    stated = finding.promise
-    return isinstance(stated, Promise) and isinstance(stated.against, Bayesian)
-
-
-def _can_be_hidden(finding: Finding) -> bool:
-    """Whether a linker could be kept in the dark by hiding what is known."""
-    stated = finding.promise
-    if isinstance(stated, Measure) or not isinstance(stated.against, Linker):
-        return False
-    prior = finding.belief.prior if finding.belief else 0
-    return stated.limit.holds(Belief(prior, prior))
-
-
-def _repairs(finding: Finding) -> Iterable[str]:
-    """What would help against one breach."""
-    stated, witness = finding.promise, finding.witness
-    if isinstance(stated, Measure):
-        yield (
-            "Make rare combinations of the quasi columns coarser, or drop them; privet "
-            "publish --method mondrian does so."
-        )
-        return
-    if isinstance(stated.against, Insider):
-        yield (
-            "Make the groups of people who look the same larger and more varied "
-            "(coarser quasi columns, or fewer of them); privet publish --method "
-            "mondrian does so."
-        )
-    if isinstance(witness, Reconstruction):
-        yield (
-            "Share fewer columns between views, or coarser ones; privet views "
-            "--propose looks for such views."
-        )
-    if not isinstance(stated.against, Linker) or not witness:
-        return
-    columns = [plain(c) for c in witness.knows]
-    if not _can_be_hidden(finding):
-        yield (
-            f"Leave out the column {plain(witness.column)}: "
-            f"{percent(witness.belief.prior)} have the value in the whole table, so no "
-            "coarser table keeps the promise. Or allow more."
-        )
-    elif len(columns) == 1:
-        yield f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."
-    elif columns:
-        yield (
-            f"Make the columns {listed(columns)} coarser (bins, fewer values), or "
-            "leave one of them out."
-        )
+"""What is not released where promises of several kinds are broken."""
 
 
 def reach(audit: Audit) -> list[str]:
     """Which attackers the judged promises cover, and which they do not."""
-    kinds = dict.fromkeys(_reaching(f) for f in audit.findings if f.basis)
-    return [REACH[k] for k in kinds if k in REACH]
-
-
-def _reaching(finding: Finding) -> str:
-    if isinstance(finding.promise, Measure):
-        return "measure"
-    seen = finding.witness is not None and finding.witness.sees
-    return "responses" if seen else finding.promise.against.kind
+    judged = (f for f in audit.findings if f.basis)
+    return list(dict.fromkeys(_sentences(f).reach for f in judged))
 
 
 def numbered(steps: Sequence[str]) -> list[str]:

@@ -11,17 +11,21 @@ from privet.engine.protocol import Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.release.audit import audit
+from privet.release.kinds import Form, Verification
 from privet.release.verify import (
     MANIFEST,
-    Verification,
     changed_files,
     open_files,
     policy_from,
     unlike_findings,
+    unlike_record,
 )
 from privet.responses.design import Design
 from privet.responses.release import Responses, code_of
 from privet.values.schema import Roles
+
+FORM: Form = {"files": lambda c: len(c["files"]) == 1}
+"""What must hold of the manifest of disguised rows."""
 
 
 def load_responses(
@@ -68,10 +72,10 @@ def _judged(responses: Responses, content: Mapping[str, Any]) -> Audit | None:
 
 
 def verify_responses(
-    folder: Path, content: Mapping[str, Any], **options: Any
+    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Recount disguised rows against their manifest."""
-    problems = changed_files(folder, content)
+    problems = unlike_record(folder, custody) + changed_files(folder, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:

@@ -14,15 +14,15 @@ from privet.engine.protocol import Listener, Run
 from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import EngineError, Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
-from privet.microdata.files import Destination
 from privet.policy import Policy, Promise
 from privet.release.atomic_folder import beside, sync
 from privet.release.audit import audit
 from privet.release.manifest import VERSION, WrittenFile, public_finding
 from privet.release.verify import digest, is_release, open_files, read_manifest
 from privet.release.write import (
-    _place,
+    Destination,
     appear,
+    destination,
     explained,
     files_of,
     now,
@@ -81,7 +81,7 @@ def disguise(
     """
     run = Run(progress)
     found = _promised(design, policy)
-    place = _place(folder, custody, format)
+    place = destination(folder, custody, format)
     refuse_place(place, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)

@@ -28,6 +28,7 @@ class Linker:
     """
 
     kind: ClassVar[str] = "linker"
+    looks_at: ClassVar[tuple[str, ...]] = ("groups",)
     knows: tuple[str, ...] | None = None
     """The columns known; None: every quasi-identifying column."""
     knows_any: int | None = None
@@ -71,6 +72,7 @@ class Insider:
     """
 
     kind: ClassVar[str] = "insider"
+    looks_at: ClassVar[tuple[str, ...]] = ("groups",)
     rules_out: int | tuple[str, ...] = 0
     """l: values the victim does not have."""
     knows_others: int | Mapping[str, str] = 0
@@ -142,6 +144,7 @@ class Reconstructor:
     """Somebody who lists the tables that would give the published views."""
 
     kind: ClassVar[str] = "reconstructor"
+    looks_at: ClassVar[tuple[str, ...]] = ("views",)
     model: str = "unrestricted"
     """Which tables count as possible: one of `MODELS`."""
     worlds: str = "projected"
@@ -192,6 +195,7 @@ class Bayesian:
     """Somebody with a prior who learns from a classifier or from a disguised row."""
 
     kind: ClassVar[str] = "bayesian"
+    looks_at: ClassVar[tuple[str, ...]] = ("classifier", "responses")
     knows: Mapping[str, str] | tuple[str, ...] | int | None = None
     """One victim's attributes, a list or number of attributes, or None for all."""
     sees: Mapping[str, str] | None = None

@@ -9,8 +9,6 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
-from privet.microdata.skyline import kernels
-
 SWITCH = "PRIVET_NUMBA"
 """Set this variable to 0 to do without numba."""
 
@@ -26,16 +24,12 @@ def numba() -> Any:
 
 
 @cache
-def compiled(loop: str) -> Callable[..., Any] | None:
-    """A loop of `privet.microdata.skyline.kernels` made fast; None without numba."""
-    return None if numba() is None else _own()[loop]
+def compiled(module: ModuleType, loop: str) -> Callable[..., Any] | None:
+    """A loop of a module made fast; None without numba."""
+    return None if numba() is None else all_of(module)[loop]
 
 
 @cache
-def _own() -> dict[str, Any]:
-    return all_of(kernels)
-
-
 def all_of(module: ModuleType) -> dict[str, Any]:
     """A module's loops, compiled when first called; they call each other compiled."""
     made = dict(vars(module))

@@ -1,1 +1,40 @@
 """Published views: what somebody learns who puts them together."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+from privet.policy import Policy
+from privet.release.audit import bound
+from privet.release.kinds import ReleaseKind
+from privet.table import Table
+from privet.values.adversaries import Reconstructor
+from privet.views.audit import judge_views
+from privet.views.files import FORM, load_views, verify_views
+from privet.views.publish import publish
+from privet.views.release import Views, ViewsRelease
+from privet.views.report import SENTENCES
+from privet.views.split import SplitViews
+
+
+def _bind(views: Views, policy: Policy) -> Views:
+    """The views of the rows a policy means, with the roles it gives."""
+    return Views(bound(views.table, policy), *views.views, marker=views.marker)
+
+
+KIND = ReleaseKind(
+    name="views",
+    values={Views: "views"},
+    judges={(Views, Reconstructor): judge_views},
+    shows={ViewsRelease: attrgetter("views")},
+    bind={Views: _bind},
+    publish=publish,
+    publishes=(Table, Views),
+    methods=(SplitViews,),
+    options=("progress",),
+    load=load_views,
+    verify=verify_views,
+    form=FORM,
+    sentences=SENTENCES,
+)
+"""Views as a kind of release."""

@@ -14,8 +14,8 @@ from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Basis, Finding, Verdict
-from privet.microdata.linkage import Warn
 from privet.policy import Promise
+from privet.release.kinds import Warn
 from privet.values.beliefs import Belief
 from privet.views import many_views, two_views
 from privet.views.private_associations import (

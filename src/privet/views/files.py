@@ -1,4 +1,7 @@
-"""The files of released views, opened as one table, and held against their manifest."""
+"""The files of released views: written without duplicates, recounted, and opened.
+
+Opened, all files are one table, whose rows are marked by their view.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,221 @@ import glob
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from privet.engine.protocol import Run, WriteQuery
 from privet.engine.sources.source import Source
 from privet.engine.sql import literal
-from privet.errors import InputError
+from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.policy import View
-from privet.release.verify import _exactly, unlike_findings
+from privet.release.atomic_folder import beside, sync
+from privet.release.audit import audit as judge
+from privet.release.kinds import Form, Verification
+from privet.release.manifest import WrittenFile, columns_of, is_list, manifest
+from privet.release.note import note
+from privet.release.verify import (
+    changed_files,
+    digest,
+    exact_source,
+    policy_from,
+    unlike_findings,
+    unlike_record,
+)
+from privet.release.write import (
+    MISCOUNTED,
+    Destination,
+    appear,
+    destination,
+    explained,
+    files_of,
+    now,
+    policy_text,
+    refuse_place,
+    same_source,
+)
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
-from privet.views.release import Views
+from privet.views.release import Views, ViewsRelease
+
+NOT_PROMISED = (
+    "protection against somebody who holds some tables for likelier than others",
+    "protection against somebody who knows what people have, or have not",
+    "protection against a second release of the same people",
+)
+"""What no promise about views covers."""
+
+
+def _are_views(views: Any) -> bool:
+    return is_list(views) and all(
+        isinstance(v.get("name"), str) and isinstance(v.get("columns"), list)
+        for v in views
+    )
+
+
+FORM: Form = {
+    "files": lambda c: (
+        _are_views(c.get("views")) and len(c["files"]) == len(c["views"])
+    ),
+}
+"""What must hold of the manifest of views."""
+
+# Writing ----------------------------------------------------------------------------
+
+
+def write(
+    release: ViewsRelease,
+    folder: str | PathLike[str],
+    custody: str | PathLike[str],
+    format_: str | None,
+    replace_: bool,
+    run: Run,
+) -> ViewsRelease:
+    """Write a file per view; they appear whole or not at all."""
+    place = destination(folder, custody, format_)
+    _refuse(release, place, replace_)
+    with explained(place), beside(place.folder) as partial:
+        written = [_file(release, v, place, partial, run) for v in release.views.views]
+        content = _manifest(release, place, written)
+        found = _recount(release, partial, content, run)
+        record = _record(release, found)
+        appear(partial, place, content, note(content), record, replace=replace_)
+    return replace(release, manifest=content)
+
+
+def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:
+    if place.named:
+        raise InputError(
+            "Views must be written to a folder; got the name of a file, "
+            f"{place.file!r}."
+        )
+    refuse_place(place, replace_)
+    if release.views.marker:
+        raise InputError(
+            "A release that was loaded from files is written already; copy the folder."
+        )
+    if not release.safe:
+        raise InputError("A release must keep every promise to be written.")
+
+
+def _file(
+    release: ViewsRelease, view: View, place: Destination, partial: Path, run: Run
+) -> WrittenFile:
+    table, name = release.views.table, f"{view.name}.{place.format}"
+    path = partial / name
+    columns = tuple(c for c in table.schema.names if c in view.columns)
+    writing = WriteQuery(
+        str(path), place.format, columns, distinct=True, only=table.roles.weight
+    )
+    rows = table.engine.write(writing, table.recodings, run)
+    sync(path)
+    return WrittenFile(name, rows, digest(path))
+
+
+def _manifest(
+    release: ViewsRelease, place: Destination, written: Sequence[WrittenFile]
+) -> dict[str, Any]:
+    from privet import __version__
+
+    table, views = release.views.table, release.views
+    kinds = {c.name: c.kind for c in table.schema.columns}
+    names = [c for c in views.columns if c in kinds]
+    columns = columns_of(table.schema, names, kinds)
+    for name in table.relabels.keys() & columns.keys():
+        columns[name]["shown_as"] = "levels"
+    content = manifest(
+        "views",
+        version=__version__,
+        title=release.policy.title,
+        method=release.method,
+        files=written,
+        columns=columns,
+        weight=None,
+        escaped=place.format == "csv",
+        audit=release.audit,
+        not_promised=NOT_PROMISED,
+        more={"views": [v.to_dict() for v in views.views]},
+    )
+    return {k: v for k, v in content.items() if k != "measures"}
+
+
+def _recount(
+    release: ViewsRelease, partial: Path, content: Mapping[str, Any], run: Run
+) -> Audit:
+    """Read what was written, as a stranger would, and judge it again."""
+    try:
+        with opened_views(partial, content) as views:
+            promises = list(release.policy.promises)
+            found = judge(views, promises, progress=run.listener)
+            problems = differences(views, found, content)
+    except InputError:
+        problems = [""]
+    if problems:
+        raise EngineError(MISCOUNTED)
+    return found
+
+
+def _record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
+    """What the steward keeps: source, witnesses, versions, times."""
+    table = release.views.table
+    return {
+        "custody": 1,
+        "sensitive": "This file quotes the private table. It never travels.",
+        "made": now(),
+        "source": files_of(table),
+        "rows": table.engine.rows(Run()),
+        "rows_from": same_source(table),
+        "engine": {table.engine.name: table.engine.version},
+        "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
+        "method": release.method,
+        "policy": policy_text(release.policy),
+        "after": found.to_dict(),
+    }
+
+
+# Loading ----------------------------------------------------------------------------
+
+
+def load_views(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> ViewsRelease:
+    """Views from their public files; an error where something differs."""
+    for problem in changed_files(folder, content):
+        raise InputError(problem)
+    views = open_views(folder, content, **options)
+    policy = policy_from(content)
+    try:
+        found = judge(views, list(policy.promises))
+        problems = differences(views, found, content)
+    except BaseException:
+        views.table.close()
+        raise
+    if problems:
+        views.table.close()
+        raise InputError("\n".join(problems))
+    method = content.get("method", "views")
+    return ViewsRelease(views, policy, found, method, manifest=content)
+
+
+def verify_views(
+    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
+) -> Verification:
+    """Recount views against their manifest."""
+    problems = unlike_record(folder, custody) + changed_files(folder, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        with opened_views(folder, content, **options) as views:
+            found = judge(views, list(policy_from(content).promises))
+            problems += differences(views, found, content)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    return Verification(tuple(problems), found)
+
+
+# Opening ---------------------------------------------------------------------------
 
 MARKER = "\N{SYMBOL FOR UNIT SEPARATOR}view"
 """The column that says which file a row of loaded views is of."""
@@ -39,7 +245,7 @@ def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> View
     """The views of a release: the rows of all files, each marked by its view."""
     stated = [View(tuple(v["columns"]), v["name"]) for v in content["views"]]
     sources = [
-        _exactly(folder / f["path"], "escaped" in content) for f in content["files"]
+        exact_source(folder / f["path"], "escaped" in content) for f in content["files"]
     ]
     names = [c for c in content["columns"] if any(c in v.columns for v in stated)]
     for view, source in zip(stated, sources, strict=True):

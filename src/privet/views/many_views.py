@@ -17,7 +17,7 @@ from privet.engine.projections import ViewTuples, null_code
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
-from privet.microdata.linkage import Warn
+from privet.release.kinds import Warn
 from privet.values.contingency import Domain
 from privet.views.counting.chains import Chain, chain_of
 from privet.views.counting.general_join import MOST_JOINED, General, Pair, Row

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
 
 from privet.engine.projections import ViewPair, ViewTuples
-from privet.engine.protocol import JoiningEngine, Run
+from privet.engine.protocol import JoiningEngine, Listener, Run
 from privet.errors import InputError
-from privet.policy import View, views_of
+from privet.findings import Audit
+from privet.policy import Policy, View, views_of
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
 from privet.views.sql.join import Relation
@@ -120,3 +123,46 @@ class Views:
         return [
             i for i, view in enumerate(self.views) if set(columns) <= set(view.columns)
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class ViewsRelease:
+    """Views that keep every promise, before and after they are written."""
+
+    views: Views
+    """What is released."""
+    policy: Policy
+    """What was promised."""
+    audit: Audit
+    """What an adversary could learn from it."""
+    method: str = "views"
+    """How it was made."""
+    manifest: Mapping[str, Any] = field(default_factory=dict)
+    """The public document; empty until it is written."""
+
+    @property
+    def table(self) -> Table:
+        """The rows behind the views, or those of all their files."""
+        return self.views.table
+
+    @property
+    def safe(self) -> bool:
+        """Whether every promise that applies is kept."""
+        return self.audit.safe
+
+    def __repr__(self) -> str:
+        return f"ViewsRelease({self.views!r}, {self.audit.verdict.value})"
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        custody: str | PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word users know
+        replace: bool = False,
+        progress: Listener | None = None,
+    ) -> ViewsRelease:
+        """Write a file per view to a new folder, whole or not at all."""
+        from privet.views.files import write
+
+        return write(self, folder, custody, format, replace, Run(progress))

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 from privet.findings import Finding, Reconstruction
+from privet.release.kinds import Sentences
+from privet.report.words import groups_beyond, plain, value
 from privet.values.adversaries import listed
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
 
-Show = Callable[[str | None], str]
-"""How a cell stands in a sentence."""
-
-Plain = Callable[[str], str]
-"""How a name does."""
-
 MOST_SAID = 10**9
 """Larger numbers of tables are not said."""
-
-REACH = (
-    "Covered: someone who has these views of the table, knows how they were made, and "
-    "holds every table that gives them for equally likely. Not covered: someone who "
-    "knows more about the people, who holds some tables for likelier, or who has "
-    "another release about the same people."
-)
 
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 
-def explain(w: Reconstruction, finding: Finding, show: Show, plain: Plain) -> str:
+def explain(finding: Finding) -> str:
     """The association that is surest, and what other models say of it."""
+    w = finding.witness
+    assert isinstance(w, Reconstruction)
     ((column, person),) = w.knows.items()
     limit = getattr(finding.promise, "limit", None)
     level = limit.level if isinstance(limit, Ceiling) else None
-    holds = f"{show(person)} has {show(w.value)}"
+    holds = f"{value(person)} has {value(w.value)}"
     share = rounded(w.shares[w.model] or Fraction(0), level)
     views = f"these {NUMBERS.get(w.views, str(w.views))} views"
     if w.views == 1:
         views = "this view"
     told = {
-        "unrestricted": _counted(w, holds, share, views, show, plain),
+        "unrestricted": _counted(w, holds, share, views),
         "restricted": f"If each {plain(column)} has one row, {share} of the tables "
         f"that would give {views} say that {holds}.",
         "functional": f"If everybody has one {plain(w.column)}, {share} of the tables "
@@ -48,33 +38,31 @@ def explain(w: Reconstruction, finding: Finding, show: Show, plain: Plain) -> st
         "bag": f"If rows are matched at random and duplicates are kept, it is {share} "
         f"that {holds}.",
     }[w.model]
-    return " ".join([told, *_others(w, column, plain)])
+    return " ".join([told, *_others(w, column)])
 
 
-def _counted(
-    w: Reconstruction, holds: str, share: str, views: str, show: Show, plain: Plain
-) -> str:
+def _counted(w: Reconstruction, holds: str, share: str, views: str) -> str:
     if w.shares[w.model] == 1:
         return f"Every table that would give {views} says that {holds}: 100 %."
     if w.whole > MOST_SAID or Fraction(w.part, w.whole) != w.shares[w.model]:
         return f"Of all tables that would give {views}, {share} say that {holds}."
-    where = f"{_where(w, show, plain)} " if any(w.keys) and not w.alone else ""
+    where = f"{_where(w)} " if any(w.keys) and not w.alone else ""
     tables = "table" if w.whole == 1 else "tables"
     first = f"{where}{w.whole:,} {tables} would give {views}"
     return f"{first}; in {w.part:,} of them {holds}: {share}."
 
 
-def _where(w: Reconstruction, show: Show, plain: Plain) -> str:
+def _where(w: Reconstruction) -> str:
     """The keys in which they meet: elsewhere there may be many more tables."""
     keys = [
-        listed([f"{plain(c)} is {show(v)}" for c, v in key.items()]) for key in w.keys
+        listed([f"{plain(c)} is {value(v)}" for c, v in key.items()]) for key in w.keys
     ]
     return (
         f"Where {' or '.join(keys[:3])}," if all(keys) and len(keys) <= 3 else "There,"
     )
 
 
-def _others(w: Reconstruction, column: str, plain: Plain) -> list[str]:
+def _others(w: Reconstruction, column: str) -> list[str]:
     """The other models, beside."""
     said = []
     for model, share in w.shares.items():
@@ -115,8 +103,11 @@ def rounded(share: Fraction, unlike: Fraction | None = None) -> str:
     return f"{whole} %" if plain else percent(share, unlike=unlike)
 
 
-def beyond(finding: Finding, w: Reconstruction) -> str:
+def beyond(finding: Finding) -> str:
     """How much of the table is beyond the limit."""
+    w = finding.witness
+    if not isinstance(w, Reconstruction):
+        return groups_beyond(finding)
     groups, above = finding.groups, finding.groups_above
     many = "" if groups == 1 else "s"
     what = (
@@ -127,3 +118,21 @@ def beyond(finding: Finding, w: Reconstruction) -> str:
         return f"Nobody is beyond the limit (of {groups:,} {what})."
     who = "One person is" if people == 1 else f"{people:,} people are"
     return f"{who} beyond the limit, by {above:,} of {groups:,} {what}."
+
+
+SENTENCES = {
+    "reconstructor": Sentences(
+        reach="Covered: someone who has these views of the table, knows how they were "
+        "made, and holds every table that gives them for equally likely. Not covered: "
+        "someone who knows more about the people, who holds some tables for likelier, "
+        "or who has another release about the same people.",
+        explain=explain,
+        beyond=beyond,
+        subject="views as they are",
+        repairs=lambda finding: (
+            "Share fewer columns between views, or coarser ones; privet views "
+            "--propose looks for such views.",
+        ),
+    ),
+}
+"""What is said of findings about views."""

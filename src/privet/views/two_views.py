@@ -19,7 +19,7 @@ from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
-from privet.microdata.linkage import Warn
+from privet.release.kinds import Warn
 from privet.values.beliefs import Ceiling
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import (

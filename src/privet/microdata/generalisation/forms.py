@@ -22,8 +22,8 @@ from privet.microdata.generalisation.distinct_rows import summed
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.partition import GRAMMAR, Partition
+from privet.microdata.recipe import NOT_PROMISED
 from privet.microdata.suppression.disclosure_loops import Ints
-from privet.release.manifest import NOT_PROMISED_OF_GROUPS
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.contingency import Domain
 from privet.values.schema import Roles
@@ -32,6 +32,15 @@ GENERALISED, BUCKETS = "generalised", "buckets"
 FORMS = (GENERALISED, BUCKETS)
 PEOPLE, VALUES = "people", "values"
 """The tables of buckets."""
+
+NOT_PROMISED_OF_GROUPS = (
+    *NOT_PROMISED[:3],
+    "protection against somebody who draws conclusions from where groups were not "
+    "split",
+    "protection against somebody who finds some of a group's values likelier for a "
+    "person than others beforehand",
+)
+"""The same for releases in groups."""
 
 
 @dataclass(frozen=True, eq=False)

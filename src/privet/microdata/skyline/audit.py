@@ -8,7 +8,7 @@ Chen, LeFevre, Ramakrishnan 2007.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,14 +30,13 @@ from privet.microdata.skyline.sets import SetInsiderAudit, judging_sets
 from privet.microdata.skyline.skyline import Scan, Skyline
 from privet.microdata.skyline.witness import attack
 from privet.policy import Promise
+from privet.release.kinds import Warn
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
-
-Warn = Callable[[str], None]
 
 
 @dataclass

@@ -16,12 +16,10 @@ from privet.microdata.skyline.named_individuals import (
 )
 from privet.policy import Promise
 from privet.release import enumeration
+from privet.release.enumeration import NoWorld, Sentence
 from privet.table import Table
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
-
-Sentence = Callable[[Mapping[str, str | None]], object]
-"""Takes who has what, by name; says whether that fits what is known."""
 
 Histogram = dict[str | None, int]
 
@@ -44,9 +42,7 @@ def belief_knowing(
     for v in wanted:
         try:
             beliefs[v] = enumeration.belief_about(insider.victim, v, homes, fits(v))
-        except (
-            enumeration.NoWorld
-        ) as error:  # companions may contradict one value, not the others
+        except NoWorld as error:  # companions may contradict one value only
             wrong = error
     if not beliefs and wrong is not None:
         raise wrong

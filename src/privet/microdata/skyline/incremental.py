@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from privet.microdata.skyline import closed_forms
+from privet.microdata.skyline import closed_forms, kernels
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point
 from privet.microdata.skyline.kernels import CLOSE, SAFE, Flags
 from privet.values.beliefs import Belief, Ceiling
@@ -94,7 +94,7 @@ class Minimum:
         if not (isinstance(l, int) and after._fast(parts)):
             after = self.copy()
             after._fold_all(parts)
-        verdict = compiled("verdict")
+        verdict = compiled(kernels, "verdict")
         if verdict is None:
             return after, after.safe()
         minima = after.factor, after.x, after.best
@@ -103,7 +103,10 @@ class Minimum:
 
     def _fast(self, parts: Ints) -> bool:
         """Fold by compiled loops; False where there are none, or floats are close."""
-        best, factors = compiled("fold_best"), compiled("fold_factors")
+        best, factors = (
+            compiled(kernels, "fold_best"),
+            compiled(kernels, "fold_factors"),
+        )
         if best is None or factors is None:
             return False
         l, k, m = self.asked.point

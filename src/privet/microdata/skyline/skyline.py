@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.skyline import closed_forms
+from privet.microdata.skyline import closed_forms, kernels
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point, Ruling
 from privet.values.contingency import Codes, distinct
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -490,7 +490,7 @@ class Scan:
         if len(batch.n) < WORTH:
             return False
         room = DENSE // max(len(batch.about), 1)
-        return int(batch.n.max()) < room and compiled("scan") is not None
+        return int(batch.n.max()) < room and compiled(kernels, "scan") is not None
 
     @cached_property
     def _columns(self) -> tuple[Ints, Ints, Ints, Ints]:
@@ -508,7 +508,7 @@ class Scan:
             allowed = np.ones(several, dtype=bool)
             if self._protect is not None:
                 allowed = np.isin(np.arange(several), self._protect)
-            scan = compiled("scan")
+            scan = compiled(kernels, "scan")
             assert scan is not None
             scan(*self._columns, ruling, allowed, lacking, tails, modes)
             self._seen[ruling] = lacking, tails, modes
@@ -519,7 +519,7 @@ class Scan:
         if not self._fast or not all(isinstance(r, int) for r in rulings):
             return deciding(self.rows, rulings, self._protect)
         found = np.zeros(len(self.batch), dtype=bool)
-        attain = compiled("attain")
+        attain = compiled(kernels, "attain")
         assert attain is not None
         for ruling in rulings:
             assert isinstance(ruling, int)

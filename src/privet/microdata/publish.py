@@ -1,0 +1,74 @@
+"""Publish a table by suppression (top-down disclosure) or generalisation (Mondrian)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from privet.engine.protocol import Listener, Run
+from privet.errors import InputError
+from privet.microdata.generalisation.publish import Mondrian, publish_groups
+from privet.microdata.linkage import about
+from privet.microdata.list_columns import refuse_lists
+from privet.microdata.recipe import Recipe
+from privet.microdata.release import Release
+from privet.microdata.suppression.publish import TopDownDisclosure, publish_hidden
+from privet.policy import Policy
+from privet.policy.policy import Stated, policy_of
+from privet.release.audit import bound
+from privet.release.refine import Watcher
+from privet.table import Table
+
+
+def publish_table(
+    table: Table,
+    promises: Stated,
+    *,
+    method: TopDownDisclosure | Mondrian | None = None,
+    recipe: Recipe | None = None,
+    max_seconds: float | None = None,
+    progress: Listener | None = None,
+    watcher: Watcher | None = None,
+) -> Release:
+    """Make a release of a table that keeps every promise; or raise `Infeasible`."""
+    policy, run = policy_of(promises, table.roles), Run(progress)
+    table = bound(table, policy)
+    _refuse_lists(table, policy, run)
+    _refuse_several_rows(table)
+    limits: dict[str, Any] = {
+        "run": run,
+        "max_seconds": max_seconds,
+        "watcher": watcher,
+    }
+    if not isinstance(method, Mondrian):
+        return publish_hidden(table, policy, method, recipe, **limits)
+    if recipe is not None:
+        raise InputError(
+            "A recipe must be for hidden values to be applied again; groups are made "
+            "anew from each delivery. Leave the recipe out."
+        )
+    return publish_groups(table, policy, method, **limits)
+
+
+LISTS = (
+    "a release is made of one value per person. Make a column of each value, or audit "
+    "the table only."
+)
+
+
+def _refuse_lists(table: Table, policy: Policy, run: Run) -> None:
+    """Promises are kept value by value, which a column of lists is not made of."""
+    columns = (
+        about(p, None if p.about else table.protected(), table)[0]
+        for p in policy.promises_about("groups")
+    )
+    refuse_lists(table, columns, run, LISTS)
+
+
+def _refuse_several_rows(table: Table) -> None:
+    """People with several rows are in several groups; hiding values may not help."""
+    if table.roles.unit:
+        raise InputError(
+            "A table must have one row per person to be published; "
+            f"unit {table.roles.unit!r} says it may have several. Make one row per "
+            "person first."
+        )

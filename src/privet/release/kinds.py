@@ -1,0 +1,176 @@
+"""The kinds of release there are: one frozen record each, kept by its own folder.
+
+Whatever must know a kind of release asks its record here: the verbs `audit`, `belief`,
+`publish`, `load` and `verify`, the form of the manifest, and the sentences of a report.
+A new kind is a folder with a `KIND` and a line in `HOMES`. Folders are imported when
+they are first asked for, so that none of them knows another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from privet.engine.protocol import Run
+from privet.findings import Audit, Finding
+from privet.policy import Measure, Policy, Promise
+from privet.values.beliefs import Belief
+
+HOMES = {
+    "groups": "privet.microdata",
+    "classifier": "privet.classifier",
+    "responses": "privet.responses",
+    "views": "privet.views",
+}
+"""The folder of each kind, by the word its manifests say."""
+
+Warn = Callable[[str], None]
+"""Takes what a person should know about an audit."""
+
+Judge = Callable[[Any, Sequence[Any], Run, Warn], list[Finding]]
+"""The arithmetic for one pair of value and adversary: release, promises of one
+adversary's kind, run, notes in; a finding for each promise out."""
+
+Form = Mapping[str, Callable[[Mapping[str, Any]], bool]]
+"""What must hold of a manifest, by its key."""
+
+
+def _nothing(finding: Finding) -> str:
+    return ""
+
+
+def _no_steps(finding: Finding) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What a steward reads about findings of one sort."""
+
+    reach: str
+    """Which attackers a promise of this sort covers, and which it does not."""
+    explain: Callable[[Finding], str] = _nothing
+    """A finding that has a witness, in plain words."""
+    beyond: Callable[[Finding], str] = _nothing
+    """How much of the release is beyond the limit."""
+    subject: str = "table as it is"
+    """What must not be released where the promise is broken."""
+    repairs: Callable[[Finding], Sequence[str]] = _no_steps
+    """What would help against a breach."""
+    offers: Callable[[Finding], Sequence[str]] = _no_steps
+    """What privet itself can do about it; said last."""
+
+
+class Verifier(Protocol):
+    """Recounts a release from its public files; an audit and what differs come out."""
+
+    def __call__(
+        self,
+        folder: Path,
+        content: Mapping[str, Any],
+        custody: Path | None,
+        **options: Any,
+    ) -> Verification:
+        """Folder, manifest and perhaps the custody folder; how to open tables."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a recipient finds: what does not fit the manifest, and the recount."""
+
+    problems: tuple[str, ...]
+    """What differs; empty if everything is as the manifest says."""
+    audit: Audit | None
+    """The promises, recounted from the files; None where they cannot be read."""
+    unpromised: bool = False
+    """Whether the release makes no promise that could be judged."""
+
+    @property
+    def good(self) -> bool:
+        """Whether the release is what its manifest says, and safe."""
+        kept = self.unpromised or (self.audit is not None and self.audit.safe)
+        return not self.problems and kept
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseKind:
+    """Everything the rest of privet must know of one kind of release."""
+
+    name: str
+    """The kind, as manifests have it."""
+    values: Mapping[type, str]
+    """What of it can be judged, and how each is called in a sentence."""
+    judges: Mapping[tuple[type, type], Judge]
+    """The arithmetic there is, by value and adversary; `Measure` for measures."""
+    load: Callable[..., Any]
+    """Open a release from its folder and manifest, or raise."""
+    verify: Verifier
+    """Recount a release; with its custody record, hold it against that, too."""
+    sentences: Mapping[str, Sentences]
+    """What is said of findings, by the adversary's kind or as `finding_sort` has it."""
+    shows: Mapping[type, Callable[[Any], Any]] = field(default_factory=dict)
+    """Releases and other makers of this kind, and what of them is judged."""
+    bind: Mapping[type, Callable[[Any, Policy], Any]] = field(default_factory=dict)
+    """How a policy settles the rows and roles of a value before it is judged."""
+    knowing: Callable[..., Belief] | None = None
+    """The belief of somebody who knows any sentence about people."""
+    publish: Callable[..., Any] | None = None
+    """Make a release that keeps every promise, or raise `Infeasible`."""
+    publishes: tuple[type, ...] = ()
+    """What `publish` takes."""
+    methods: tuple[type, ...] = ()
+    """How it can be made safe; a table is published by the kind that has the method."""
+    options: tuple[str, ...] = ()
+    """Options of the verb `publish` that mean something here, besides the method."""
+    form: Form = field(default_factory=dict)
+    """What must hold of a manifest of this kind, besides what holds of all."""
+    proved: str = "this is the release it was kept for"
+    """What a custody record that fits proves."""
+
+
+def named(name: str) -> ReleaseKind:
+    """The record of a kind."""
+    kind = import_module(HOMES[name]).KIND
+    assert isinstance(kind, ReleaseKind)
+    return kind
+
+
+def kinds() -> Iterator[ReleaseKind]:
+    """Every kind, imported one by one."""
+    return map(named, HOMES)
+
+
+def judged_as(release: object) -> tuple[ReleaseKind, Any] | None:
+    """The kind that can judge a value, and what of the value it judges."""
+    for kind in kinds():
+        if type(release) in kind.values:
+            return kind, release
+        for maker, shown in kind.shows.items():
+            if isinstance(release, maker):
+                return kind, shown(release)
+    return None
+
+
+def finding_sort(finding: Finding) -> str:
+    """Whose sentences a finding is told in: a measure's, or those of its adversary.
+
+    A Bayesian who sees a disguised row is told about as responses are.
+    """
+    if isinstance(finding.promise, Measure):
+        return "measure"
+    seen = finding.witness is not None and finding.witness.sees
+    return "responses" if seen else finding.promise.against.kind
+
+
+def sentences(finding: Finding) -> Sentences:
+    """What is said of a finding, by the kind of release it is about."""
+    sort = finding_sort(finding)
+    return next(k.sentences[sort] for k in kinds() if sort in k.sentences)
+
+
+def fits(promise: Promise | Measure, name: str) -> bool:
+    """Whether a promise is about releases of a kind."""
+    return isinstance(promise, Measure) or name in promise.against.looks_at

@@ -1,0 +1,63 @@
+"""What the verbs take and give, for type checkers: the types of the kinds of release.
+
+Nothing is imported from here while the program runs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from privet.classifier.publish import ClassifierRelease
+    from privet.classifier.release import ClassifierViews
+    from privet.classifier.scorecard import Scorecard
+    from privet.classifier.transforms.extended_safety_transform import (
+        ExtendedSafetyTransform,
+    )
+    from privet.classifier.transforms.safety_transform import SafetyTransform
+    from privet.microdata.generalisation.publish import Mondrian
+    from privet.microdata.groups import Groups
+    from privet.microdata.recipe import Recipe
+    from privet.microdata.release import Release
+    from privet.microdata.suppression.publish import TopDownDisclosure
+    from privet.responses.design import Design
+    from privet.responses.release import Responses
+    from privet.responses.transformer import RandomizedResponse
+    from privet.table import Table
+    from privet.views.release import Views, ViewsRelease
+    from privet.views.split import SplitViews
+
+    Auditable: TypeAlias = (
+        Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design
+    )
+    """What can be audited: a table as if it were released, or what is released."""
+
+    AuditableRelease: TypeAlias = (
+        Release | ViewsRelease | ClassifierRelease | RandomizedResponse
+    )
+    """A release, or a disguise; judged by what others see of it."""
+
+    AnyRelease: TypeAlias = Release | ViewsRelease | ClassifierRelease | Responses
+    """What can be opened from a folder."""
+
+    TransformMethod: TypeAlias = SafetyTransform | ExtendedSafetyTransform
+    """How a classifier is made safe."""
+
+__all__ = [
+    "AnyRelease",
+    "Auditable",
+    "AuditableRelease",
+    "ClassifierRelease",
+    "Mondrian",
+    "Recipe",
+    "Release",
+    "SplitViews",
+    "TopDownDisclosure",
+    "TransformMethod",
+    "Views",
+    "ViewsRelease",
+]
+
+
+def __getattr__(name: str) -> Any:  # pragma: no cover - for type checkers only
+    raise AttributeError(name)

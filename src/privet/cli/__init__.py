@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import click
 
 from privet import __version__
 from privet.cli import terminal
-from privet.cli.classifier import classifier, show_inverter
-from privet.cli.options import (
-    TableArguments,
-    as_words,
-    policy_option,
-    reads_table,
-    without_secrets,
-)
+from privet.cli.audit import audit, demo, init
+from privet.cli.classifier import classifier
 from privet.cli.publish import publish, verify
-from privet.cli.responses import collect, disguise, estimate, plan, show_collector
+from privet.cli.responses import collect, disguise, estimate, plan
 from privet.cli.skyline import skyline
 from privet.cli.views import views
-
-if TYPE_CHECKING:
-    from privet.draft import Guess
-    from privet.policy import Policy
 
 
 class Commands(click.Group):
@@ -76,177 +63,24 @@ def cli() -> None:
 # Commands ---------------------------------------------------------------------------
 
 
-@cli.command(short_help="Make a table of patients, audit and publish it.")
-@click.argument("folder", type=click.Path(file_okay=False), default="privet-demo")
-@click.option(
-    "--rows",
-    type=click.IntRange(min=1000),
-    default=50_000,
-    show_default=True,
-    help="How many patients to make up.",
+COMMANDS = (
+    demo,
+    init,
+    audit,
+    skyline,
+    views,
+    publish,
+    classifier,
+    verify,
+    disguise,
+    estimate,
+    plan,
+    collect,
 )
-@click.option("--replace", is_flag=True, help="Write over the files of a demo.")
-def demo(folder: str, rows: int, replace: bool) -> None:
-    """Make a table of patients and a policy in FOLDER, audit and publish them.
+"""As a steward meets them."""
 
-    \b
-    Examples:
-      privet demo
-      privet audit privet-demo/patients.csv -p privet-demo/policy.toml --json
-
-    FOLDER is privet-demo if you name none. The patients never lived.
-    """
-    from privet.demo.story import tell
-
-    tell(
-        Path(folder),
-        rows=rows,
-        replace=replace,
-        say=terminal.say,
-        show=terminal.show,
-        emit=terminal.emit,
-    )
-
-
-@cli.command(short_help="Draft a policy for your table.")
-@click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write it here.")
-@reads_table
-def init(asked: TableArguments, output: str | None) -> None:
-    """Draft a commented policy for TABLE: guesses what each column is for.
-
-    \b
-    Examples:
-      privet init patients.csv -o policy.toml
-      privet init hospital.duckdb --table visits -o policy.toml
-
-    Nothing is decided: read every line of the draft before you use it. What is
-    unsure is said on standard error too.
-    """
-    from shlex import join
-
-    from privet.draft import draft_policy, guess_roles
-    from privet.engine.protocol import Run
-
-    if output is not None:
-        terminal.refuse_existing(Path(output))
-    with asked.opened() as (table, listener):
-        columns = table.engine.describe(Run.starting(listener, asked.max_seconds))
-    guesses = guess_roles(columns)
-    shown = without_secrets(asked.source)
-    name = Path(shown).name
-    text = draft_policy(columns, guesses, title=f"Policy for {name}")
-    if output is not None:
-        terminal.write_new(Path(output), text)
-    if asked.as_json:
-        found = {"policy": text, "columns": [vars(g) for g in guesses]}
-        terminal.emit(terminal.as_one_object(found))
-    elif output is None:
-        terminal.emit(text.removesuffix("\n"))
-    if not asked.silent:
-        _say_doubts(guesses)
-        policy = output or "policy.toml"
-        how = as_words(asked.reading)
-        call = join(["privet", "audit", shown, "-p", policy, *how])
-        terminal.say(f"Read the draft, correct it, then: {call}")
-
-
-@cli.command(short_help="Judge a table by a policy.")
-@policy_option("The policy file (TOML); privet init drafts one.", required=False)
-@click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
-@click.option(
-    "--as",
-    "attacker",
-    type=click.Choice(["inverter", "collector"]),
-    help="Attack a published classifier, or disguised answers, instead of judging.",
-)
-@click.option("--custody", type=click.Path(), help="With --as: the private record.")
-@reads_table
-def audit(
-    asked: TableArguments,
-    policy: str | None,
-    strict: bool,
-    attacker: str | None,
-    custody: str | None,
-) -> None:
-    """Judge every promise of a policy on TABLE, as if it were released as it is.
-
-    \b
-    Examples:
-      privet audit loans.csv -p policy.toml
-      privet audit 'visits-*.parquet' -p policy.toml --json | jq .verdict
-      privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
-      privet audit out --as inverter --custody vault
-      privet audit out --as collector
-
-    TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
-    Parquet files, a DuckDB database with --table, or the folder of a release.
-    Nothing is written.
-
-    \b
-    Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
-    3 one could not be decided.
-    """
-    from privet.policy import Policy
-    from privet.release.audit import audit as judge
-    from privet.release.verify import is_release
-
-    if attacker == "inverter":
-        show_inverter(asked.source, custody, as_json=asked.as_json)
-    if attacker == "collector":
-        show_collector(asked.source, as_json=asked.as_json)
-    if policy is None:
-        _refuse_without_policy(asked.source)
-    stated = Policy.load(policy)
-    if is_release(asked.source):
-        _audit_release(asked, stated)
-    with terminal.warned() as said, asked.opened(stated) as (table, bar):
-        found = judge(
-            table, stated, strict=strict, max_seconds=asked.max_seconds, progress=bar
-        )
-    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
-    asked.say_notes(said, found.notes)
-    sys.exit(terminal.EXIT[found.verdict])
-
-
-def _refuse_without_policy(source: str) -> NoReturn:
-    from shlex import join
-
-    from privet.engine.sources.find_source import require_there
-    from privet.release.verify import is_release
-
-    if is_release(source):
-        raise click.UsageError(
-            "A release must be judged by a policy: give one with -p. Its own promises "
-            f"are recounted by: {join(['privet', 'verify', source])}"
-        )
-    require_there(source)
-    raise click.UsageError("Missing option '--policy' / '-p'.")
-
-
-def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
-    """Judge a release by a policy, which may be another one than it was made for."""
-    from privet.release.audit import audit as judge
-    from privet.release.verify import load
-
-    release = load(asked.source, memory_limit=asked.reading["memory_limit"])
-    with terminal.warned():
-        found = judge(release, policy)
-    close = getattr(getattr(release, "table", release), "close", None)
-    if close is not None and not hasattr(release, "card"):
-        close()
-    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
-    sys.exit(terminal.EXIT[found.verdict])
-
-
-cli.add_command(skyline)
-cli.add_command(views)
-cli.add_command(publish)
-cli.add_command(classifier)
-cli.add_command(verify)
-cli.add_command(disguise)
-cli.add_command(estimate)
-cli.add_command(plan)
-cli.add_command(collect)
+for command in COMMANDS:
+    cli.add_command(command)
 
 
 @cli.command(short_help="Let your shell complete commands and options.")
@@ -264,13 +98,6 @@ def completion(shell: str) -> None:
     maker = get_completion_class(shell)
     assert maker is not None
     terminal.emit(maker(cli, {}, "privet", "_PRIVET_COMPLETE").source())
-
-
-def _say_doubts(guesses: Sequence[Guess]) -> None:
-    for guess in guesses:
-        if not guess.sure:
-            role = guess.role or "no role"
-            terminal.say(f"unsure of {guess.name!r}: {role}, because {guess.reason}")
 
 
 def main() -> None:

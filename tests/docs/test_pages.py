@@ -21,7 +21,7 @@ OURS = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)\s]+)?\)")
-PLACE = re.compile(r"`([\w/]+\.py):([\w.]+)`")
+PLACE = re.compile(r"`([\w/]+\.py): ?([\w.]+)`")
 
 
 def relative(page: Path) -> str:
@@ -41,6 +41,10 @@ def names(file: Path) -> set[str]:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             found.add(node.name)
+        if isinstance(node, ast.Assign):
+            found |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
         if isinstance(node, ast.ClassDef):
             inside = (n for n in node.body if isinstance(n, ast.FunctionDef))
             found |= {f"{node.name}.{n.name}" for n in inside}
@@ -62,6 +66,35 @@ def test_places_in_the_code_exist(page: str, file: str, name: str) -> None:
 def test_the_paper_s_page_names_places() -> None:
     pages = {page for page, _, _ in PLACES}
     assert "docs/explanation/handicapping-confidence.md" in pages
+
+
+def contributing() -> str:
+    return (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+def test_contributing_names_every_room() -> None:
+    """The table of rooms has all of them, and none that is not there."""
+    table = contributing().split("| room, from the top")[1].split("\n\n")[0]
+    first = [line.split("|")[1] for line in table.splitlines()[2:]]
+    named = {word for cell in first for word in re.findall(r"`([\w.]+/?)`", cell)}
+    rooms = {f"{p.parent.name}/" for p in SOURCE.glob("*/__init__.py")}
+    assert rooms | {p.name for p in SOURCE.glob("[a-z]*.py")} == named
+    inner = set(re.findall(r"`(\w+/)`", table)) - named
+    assert [] == [room for room in inner if not list(SOURCE.glob(f"*/{room}"))]
+
+
+def test_contributing_tells_every_target() -> None:
+    targets = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.M))
+    told = set(re.findall(r"^\| `make ([a-z-]+)`", contributing(), re.M))
+    assert targets - {"setup"} == told
+
+
+def test_recipes_name_places() -> None:
+    """Each recipe leads somewhere that a test checks."""
+    recipes = contributing().split("## How to add …")[1].split("\n\n**")[1:]
+    assert len(recipes) >= 8
+    for recipe in recipes:
+        assert re.search(r"`[\w/]+\.(?:py|toml)|`_HOMES`|`make bench", recipe), recipe
 
 
 FILES = [

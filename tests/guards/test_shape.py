@@ -9,7 +9,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "privet"
 FILES = sorted(SOURCE.rglob("*.py"))
-LONGEST_FILE, LONGEST_FUNCTION = 400, 60
+LONGEST_FILE, LONGEST_FUNCTION = 700, 60
 
 
 def relative(file: Path) -> str:

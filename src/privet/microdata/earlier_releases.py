@@ -18,11 +18,11 @@ from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
 from privet.microdata.recipe import Recipe
 from privet.policy import Promise
+from privet.policy.promises import looking_at
 from privet.release.audit import audit
 from privet.release.verify import CUSTODY
 from privet.release.write import same_source
 from privet.table import Table
-from privet.values.adversaries import Insider, Linker
 
 OTHER_ROWS = (
     "An earlier release was made from other rows, or with other bins; what they give "
@@ -46,7 +46,7 @@ def judge_together(
     run: Run,
 ) -> Audit:
     """Judge promises against somebody who has this release and the earlier ones."""
-    linkers = [p for p in promises if isinstance(p.against, Linker | Insider)]
+    linkers = looking_at("groups", promises)
     records = [read_custody(Path(custody)) for custody in custodies]
     if not all(_same_rows(table, record) for record in records):
         return Audit(

@@ -20,10 +20,11 @@ from privet.policy.promises import (
     Signoff,
     View,
     is_query,
+    looking_at,
     values,
     views_of,
 )
-from privet.values.adversaries import Bayesian, Linker, Reconstructor
+from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import Roles, Schema, names
@@ -45,7 +46,7 @@ def misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[Proble
         if name not in columns
     ]
     for i, promise in enumerate(policy.promises, 1):
-        if "groups" in promise.against.looks_at:
+        if looking_at("groups", [promise]):
             problems += _misused(f"promise[{i}]", promise, roles)
     return problems
 
@@ -65,13 +66,12 @@ def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
     for i, promise in enumerate(policy.promises, 1):
         if isinstance(promise.against, Linker):
             yield f"promise[{i}].knows", promise.against.knows or ()
-        # What a Bayesian's promise is about may be a class instead of a column.
-        if not isinstance(promise.against, Bayesian):
+        if "column" in promise.against.about_is:  # and not a class of a classifier
             yield f"promise[{i}].about", _about(promise)
 
 
 def _about(promise: Promise) -> Sequence[str]:
-    if isinstance(promise.against, Reconstructor) and is_query(promise.about):
+    if "query" in promise.against.about_is and is_query(promise.about):
         return ()
     if isinstance(promise.about, dict):
         return tuple(promise.about)
@@ -178,7 +178,7 @@ class Policy:
 
     def promises_about(self, kind: str) -> list[Promise]:
         """The promises about a kind of release: "groups", "views", "classifier" …"""
-        return [p for p in self.promises if kind in p.against.looks_at]
+        return looking_at(kind, self.promises)
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:

@@ -6,7 +6,7 @@ A view that is published: some columns of the table, without duplicates.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -232,3 +232,11 @@ def is_query(about: object) -> bool:
     return isinstance(about, str) and bool(
         re.match(r"\s*(select|with|from)\s", about, re.IGNORECASE)
     )
+
+
+def looking_at(kind: str, promises: Iterable[Promise]) -> list[Promise]:
+    """The promises against adversaries who look at a kind of release.
+
+    "groups" are tables and groups, "views", "classifier" and "responses" what they say.
+    """
+    return [p for p in promises if kind in p.against.looks_at]

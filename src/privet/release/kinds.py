@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from privet.engine.protocol import Run
 from privet.findings import Audit, Finding
-from privet.policy import Measure, Policy, Promise
+from privet.policy import Measure, Policy
 from privet.values.beliefs import Belief
 
 HOMES = {
@@ -169,8 +169,3 @@ def sentences(finding: Finding) -> Sentences:
     """What is said of a finding, by the kind of release it is about."""
     sort = finding_sort(finding)
     return next(k.sentences[sort] for k in kinds() if sort in k.sentences)
-
-
-def fits(promise: Promise | Measure, name: str) -> bool:
-    """Whether a promise is about releases of a kind."""
-    return isinstance(promise, Measure) or name in promise.against.looks_at

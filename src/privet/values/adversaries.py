@@ -29,6 +29,7 @@ class Linker:
 
     kind: ClassVar[str] = "linker"
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
+    about_is: ClassVar[tuple[str, ...]] = ("column",)
     knows: tuple[str, ...] | None = None
     """The columns known; None: every quasi-identifying column."""
     knows_any: int | None = None
@@ -73,6 +74,7 @@ class Insider:
 
     kind: ClassVar[str] = "insider"
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
+    about_is: ClassVar[tuple[str, ...]] = ("column",)
     rules_out: int | tuple[str, ...] = 0
     """l: values the victim does not have."""
     knows_others: int | Mapping[str, str] = 0
@@ -145,6 +147,7 @@ class Reconstructor:
 
     kind: ClassVar[str] = "reconstructor"
     looks_at: ClassVar[tuple[str, ...]] = ("views",)
+    about_is: ClassVar[tuple[str, ...]] = ("column", "query")
     model: str = "unrestricted"
     """Which tables count as possible: one of `MODELS`."""
     worlds: str = "projected"
@@ -196,6 +199,7 @@ class Bayesian:
 
     kind: ClassVar[str] = "bayesian"
     looks_at: ClassVar[tuple[str, ...]] = ("classifier", "responses")
+    about_is: ClassVar[tuple[str, ...]] = ("class",)
     knows: Mapping[str, str] | tuple[str, ...] | int | None = None
     """One victim's attributes, a list or number of attributes, or None for all."""
     sees: Mapping[str, str] | None = None

@@ -24,10 +24,11 @@ from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
 from privet.policy import Policy, Promise
+from privet.policy.promises import looking_at
 from privet.release.audit import audit as judge
 from privet.release.audit import bound
 from privet.table import Table, require_columns
-from privet.values.adversaries import Reconstructor, listed
+from privet.values.adversaries import listed
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
 from privet.values.frozen_dict import FrozenDict
@@ -263,7 +264,7 @@ def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
         given = list(promises.promises)
     else:
         given = [promises] if isinstance(promises, Promise) else list(promises)
-    found = [p for p in given if isinstance(p.against, Reconstructor)]
+    found = looking_at("views", given)
     if not found:
         raise InputError(
             "A table must have promises against a reconstructor to be split into views."

@@ -185,7 +185,7 @@ def kept_of(views: ClassifierViews, prepared: ClassifierViews) -> str:
 
 def bayesian_promises(policy: Policy) -> list[Promise]:
     """The promises a classifier is judged by; an error where there are none."""
-    found = [p for p in policy.promises if isinstance(p.against, Bayesian)]
+    found = policy.promises_about("classifier")
     if not found:
         kinds = sorted({p.against.kind for p in policy.promises})
         raise NoAudit(

@@ -33,6 +33,7 @@ from privet.microdata.skyline.incremental import Minima, Requirement
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
 from privet.policy.measures import KINDS
+from privet.policy.promises import looking_at
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
 from privet.values.beliefs import Ceiling, largest_fraction_within
@@ -71,9 +72,7 @@ class GroupConstraint:
 
 def rules_of(promises: Sequence[Promise], table: Table) -> list[GroupConstraint]:
     """What linkers and insiders must not learn; other adversaries see no groups."""
-    return [
-        _rule(p, table) for p in promises if isinstance(p.against, Linker | Insider)
-    ]
+    return [_rule(p, table) for p in looking_at("groups", promises)]
 
 
 def _rule(promise: Promise, table: Table) -> GroupConstraint:

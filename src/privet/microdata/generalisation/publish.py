@@ -44,7 +44,6 @@ from privet.microdata.release import Release, judged, refuse_unsafe
 from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
-from privet.values.adversaries import Insider, Linker
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
@@ -428,8 +427,7 @@ def publish_groups(
 
 
 def _refuse_nothing_to_judge(policy: Policy) -> None:
-    seen = [p for p in policy.promises if isinstance(p.against, Linker | Insider)]
-    if not seen and not policy.measures:
+    if not policy.promises_about("groups") and not policy.measures:
         kinds = sorted({p.against.kind for p in policy.promises})
         raise NoAudit(
             "A table must have promises against a linker or an insider, or measures, "

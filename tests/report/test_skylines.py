@@ -69,7 +69,7 @@ def test_what_has_no_skyline() -> None:
 
 
 def test_every_measure_has_its_sentence() -> None:
-    assert set(KINDS) == set(report.SENTENCES)
+    assert set(KINDS) == set(report.MEASURED)
 
 
 def test_levels_and_what_lies_beyond_them() -> None:

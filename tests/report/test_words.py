@@ -19,6 +19,7 @@ from privet import (
     Witness,
 )
 from privet.findings import Basis, Verdict
+from privet.release.kinds import kinds
 from privet.report import words
 from report.examples import (
     audit,
@@ -259,10 +260,11 @@ def test_reach_is_said_once_per_kind_that_was_judged() -> None:
         promise("b", against=Bayesian()), Verdict.NOT_APPLICABLE, note="no"
     )
     found = audit(BREACH, SAFE, measured(9), bayesian)
-    assert [words.REACH["linker"], words.REACH["measure"]] == words.reach(found)
+    said = {sort: s.reach for kind in kinds() for sort, s in kind.sentences.items()}
+    assert [said["linker"], said["measure"]] == words.reach(found)
     assert [] == words.reach(audit(undecided()))
-    for said in words.REACH.values():
-        assert "Not covered" in said or "does not say" in said
+    for reach in said.values():
+        assert "Not covered" in reach or "does not say" in reach
 
 
 def test_a_linker_who_knows_nothing_is_no_reason_to_coarsen() -> None:

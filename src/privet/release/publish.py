@@ -133,8 +133,9 @@ def publish(
 
 def _publisher(subject: object, method: object) -> ReleaseKind:
     """The kind of release that is made: of what is given, by the method asked for."""
-    able = [k for k in kinds() if isinstance(subject, k.publishes)]
-    able.sort(key=lambda k: object in k.publishes)  # whoever takes anything comes last
+    takes = [k for k in kinds() if isinstance(subject, k.publishes)]
+    # Whoever takes anybody's model takes what no other kind knows.
+    able = [k for k in takes if object not in k.publishes] or takes
     for kind in able:
         if method is None or isinstance(method, kind.methods):
             return kind

@@ -3,6 +3,7 @@
 A cube has one row per combination of values of a QID that occurs, with its count and,
 for each template (called a rule here), the count of people with the protected value.
 Rows form groups: the equivalence classes of the release, those that look alike in it.
+The paper's value indexed partitions (VIP) over all QIDs together are not needed.
 Disclosing a value only ever splits groups, hence
 
 * a group without any protected value can never become a worse one: it is dropped;

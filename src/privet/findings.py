@@ -1,6 +1,7 @@
-"""What an audit found: a verdict, its basis, the belief, and a witness.
+"""Findings of an audit: a verdict, its basis, the belief, the worst case as witness.
 
-An attack written out: who is known to have what, so that anybody can recount it.
+The witness of an insider has the attack written out: the background knowledge, who is
+known to have what, so that anybody can recount it.
 """
 
 from __future__ import annotations
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+# Attacks ----------------------------------------------------------------------------
+
 Cell = str | None | tuple[str | None, ...]
 """A value of the sensitive column, or a set of them where it holds sets."""
 
 
 @dataclass(frozen=True)
 class AttackedGroup:
-    """One group of the release, and whom of it the insider knows."""
+    """One equivalence class of the release, and whom of it the insider knows."""
 
     where: Mapping[str, str | None]
     """What its people look like."""
@@ -62,7 +65,7 @@ class AttackedGroup:
 
 @dataclass(frozen=True)
 class Attack:
-    """What an insider knows about one victim, and how sure that makes them."""
+    """The background knowledge about one victim, and how sure it makes an insider."""
 
     value: str | None
     """The value believed."""
@@ -88,7 +91,8 @@ class Attack:
     def recount(self) -> Fraction:
         """The belief again, by counting the ways to deal values to the people named.
 
-        >>> four = Crowd({}, {"Flu": 1, "Cancer": 1, "AIDS": 1, "Cold": 1}, {"Flu": 1})
+        >>> values = {"Flu": 1, "Cancer": 1, "AIDS": 1, "Cold": 1}
+        >>> four = AttackedGroup({}, values, {"Flu": 1})
         >>> Attack("AIDS", ("Cancer",), (four,), Fraction(1, 2)).recount()
         Fraction(1, 2)
         """
@@ -107,7 +111,7 @@ class Attack:
 def recounted(
     value: str | None, rules_out: Sequence[str | None], crowds: Sequence[AttackedGroup]
 ) -> Fraction:
-    """How likely the victim, of the first crowd, has the value.
+    """How likely the victim, of the first group, has the value.
 
     If the victim has it, companions may have any value; if not, they all lack it.
     """
@@ -151,7 +155,7 @@ def _with_victim(
 
 
 def _left(crowd: AttackedGroup) -> dict[Cell, int]:
-    """The cards left once the people known have theirs."""
+    """How many have each value, once the people known have theirs."""
     cards = dict(crowd.histogram)
     for card, n in crowd.known.items():
         cards[card] = max(cards.get(card, 0) - n, 0)
@@ -181,6 +185,9 @@ def _plain(cell: Cell) -> Any:
 
 def _pairs(counts: Mapping[Cell, int]) -> list[list[Any]]:
     return [[_plain(v), n] for v, n in counts.items()]
+
+
+# Findings ---------------------------------------------------------------------------
 
 
 class Verdict(StrEnum):
@@ -323,7 +330,7 @@ class Finding:
     witness: Witness | None = None
     """The case that attains it."""
     groups: int = 0
-    """Groups of people who look alike to the adversary of the worst case."""
+    """Equivalence classes, groups who look alike to the adversary of the worst case."""
     groups_above: int = 0
     """How many of them are beyond the limit."""
     people_above: int = 0

@@ -1,4 +1,4 @@
-"""A table about people: an engine's rows and what its columns are for; immutable."""
+"""A table about people (microdata): an engine's rows and columns' roles; immutable."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Names = str | Sequence[str]
 
 @dataclass(frozen=True)
 class ReleasedAs:
-    """How a release shows the columns somebody may know: in groups."""
+    """How a release shows quasi-identifiers, generalised or as buckets: in groups."""
 
     known: tuple[str, ...]
     """The columns somebody may know."""
@@ -149,7 +149,7 @@ class Table:
     def groups(
         self, about: str | None = None, *, progress: Listener | None = None
     ) -> Groups:
-        """People who look alike in every quasi column, with one column's histogram."""
+        """Equivalence classes over all quasi-identifiers, with a column's histogram."""
         from privet.microdata.groups import Groups
 
         return Groups.from_table(self, about, run=Run(progress))

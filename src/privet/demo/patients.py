@@ -1,9 +1,9 @@
-"""A made-up hospital: one row per patient, and one street where a secret leaks.
+"""A made-up hospital: one row per patient, and one zip code where a secret leaks.
 
 Every draw is an integer looked up in a table of integers, so that the same seed
-gives the same table on every machine and with every version of numpy.
-
-The lists a made-up hospital is drawn from, with the weights of their entries.
+gives the same table on every machine and with every version of numpy. First come the
+lists that are drawn from, with the weights of their entries; then the policy; then the
+draws.
 """
 
 from __future__ import annotations

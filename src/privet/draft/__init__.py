@@ -1,4 +1,4 @@
-"""Guesses of what each column is for, and a first policy for a person to correct.
+"""Guessed roles (quasi-identifier, sensitive and others), and a policy to correct.
 
 Only names, kinds and numbers of different values are looked at, never a cell.
 """

@@ -1,4 +1,7 @@
-"""Guesses of what each column is for, from names, kinds and numbers of values."""
+"""Guesses of what each column is for: identifier, quasi-identifier, sensitive, target.
+
+They come from names, kinds and numbers of values.
+"""
 
 from __future__ import annotations
 

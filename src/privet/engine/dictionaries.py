@@ -1,6 +1,7 @@
-"""Dictionaries: each value of a column gets a small integer, NULL one of its own.
+"""Dictionary encoding: each value of a column gets a small integer as its code.
 
-The distinct values of columns, gathered in as few scans as fit into memory.
+NULL has a code of its own. The distinct values of columns are gathered in as few scans
+as fit into memory.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ COLUMNS_AT_ONCE = 32
 
 PARTS = (8, 64, 512)
 """Into how many parts a column is cut when its values are not found at once."""
+
+
+# Distinct values --------------------------------------------------------------------
 
 
 class DistinctValues:
@@ -105,6 +109,8 @@ class DistinctValues:
         self._session.total = int(total or 0)
         self._collected.add(c)
 
+
+# Codes and labels -------------------------------------------------------------------
 
 LABELS_AT_ONCE = 1_000_000
 """Labels that are fetched together."""

@@ -1,4 +1,4 @@
-"""How statements call columns, and the tuples of a view in codes."""
+"""Projections: how statements call columns of the source, and the tuples of a view."""
 
 from __future__ import annotations
 
@@ -143,6 +143,9 @@ class ViewRows:
         c = self.places.position(name)
         same = sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
         return f"JOIN {self.coded[name].table} d{c} ON {same}"
+
+
+# Tuples of a view -------------------------------------------------------------------
 
 
 def null_code(domain: Domain) -> int | None:

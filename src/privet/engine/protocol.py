@@ -1,4 +1,4 @@
-"""What every engine offers: columns, domains and counts of one source of rows."""
+"""The protocol of every engine: columns, domains and counts of one source of rows."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Run:
 
 @dataclass(frozen=True)
 class CountQuery:
-    """One count: groups over `by`, each with the histogram of `about`."""
+    """One count: equivalence classes over `by`, with the histogram of `about` each."""
 
     by: tuple[str, ...]
     """Columns that make the groups; empty: everybody is one group."""

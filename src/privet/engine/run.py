@@ -1,6 +1,6 @@
 """Statements that run in a worker thread: watched, and stopped when asked to.
 
-What went wrong in the engine, in words that cannot quote a cell.
+What goes wrong in the engine is said in words that cannot quote a cell.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from privet.engine.protocol import Progress, Run
 from privet.engine.sql import Dialect
 from privet.errors import EngineError, InputError
+
+# Failures ---------------------------------------------------------------------------
 
 EXPECTED = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 LINE = re.compile(r"CSV Error on Line: (\d+)")
@@ -108,6 +110,8 @@ def _other(kind: str, text: str, words: str) -> Exception:
         "since it may quote people's data."
     )
 
+
+# Statements that run ----------------------------------------------------------------
 
 T = TypeVar("T")
 

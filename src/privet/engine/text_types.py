@@ -1,4 +1,4 @@
-"""What texts mean: numbers and dates recognised, ordered and told apart exactly."""
+"""Types of texts: numbers and dates recognised, ordered and told apart exactly."""
 
 from __future__ import annotations
 

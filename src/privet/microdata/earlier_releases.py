@@ -1,4 +1,4 @@
-"""What earlier releases of the same rows add for somebody who has them all.
+"""What earlier releases of the same rows add: a bound for somebody who has them all.
 
 Nobody can match the rows of releases better than by everything they show, so the table
 in which each value is shown as all of them show it bounds what can be learnt.

@@ -1,4 +1,7 @@
-"""What the labels of a generalised release mean; `partition.py` writes them."""
+"""What generalised values mean: which values of a column a label stands for.
+
+`generalisation/partition.py` writes the labels, and says their grammar.
+"""
 
 from __future__ import annotations
 

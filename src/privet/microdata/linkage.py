@@ -1,10 +1,12 @@
-"""How sure somebody who knows some columns can be of a value in another one.
+"""Linkage: the confidence of QID → value, for a linker who knows the QID.
 
-The confidence of ``known values -> value`` is the share of the rows with the known
-values that also have the value; the worst over all groups is the posterior, the share
-of the value in the whole table the prior. Wang, Fung, Yu 2007, sections 3 and 3.1.
-
-The fold every audit is: keep the worst case over groups; parts can be merged.
+A promise against a linker is a privacy template <QID → value, h>; the quasi-identifier
+(QID) is a set of columns. The confidence of ``known values -> value`` is the share of
+the rows with the known values that also have the value; Conf, the worst over all
+equivalence classes of the QID, is the posterior, the share of the value in the whole
+table the prior. The audit is a fold: it keeps the worst case over groups, and parts can
+be merged.
+Wang, Fung, Yu 2007, §3 and §3.1 (privacy templates, confidence).
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ from privet.values.adversaries import Linker
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
+
+# The worst case over groups ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class LinkageCase:
 class WorstLinkage:
     """The worst case among the groups seen so far, and how many are beyond the limit.
 
-    ``Worst(limit)`` is the empty fold; ``left | right`` merges disjoint groups.
+    ``WorstLinkage(limit)`` is the empty fold; ``left | right`` merges disjoint groups.
     """
 
     limit: Ceiling
@@ -141,6 +145,8 @@ def _worst_of(
     )
 
 
+# Judging ----------------------------------------------------------------------------
+
 MOST_SETS = 5_000
 """Sets of columns that one promise may have counted."""
 
@@ -152,11 +158,11 @@ BOUNDED = (
 
 @dataclass(frozen=True)
 class TemplateQuery:
-    """A promise in terms of counts: which groups, which values, which limit."""
+    """The templates <QID → value, h> of a promise: which groups, values and limit."""
 
     promise: Promise
     tallies: tuple[CountQuery, ...]
-    """The sets of columns to look at; the worst one counts."""
+    """The quasi-identifiers, sets of columns, to look at; the worst one counts."""
     column: str
     """What the belief is about."""
     values: tuple[object, ...] | None

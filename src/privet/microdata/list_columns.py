@@ -1,4 +1,4 @@
-"""Columns that hold lists: each person has a set of values."""
+"""Set-valued columns: a cell holds a list, so that each person has a set of values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a release shows in place of a column's values; a value, private.
+"""A recipe: the suppression and intervals a release shows for values; private.
 
 A recipe can be applied again to a later delivery of the same table. What that delivery
 shows is audited afresh; a recipe carries no promise by itself.
+Wang, Fung, Yu 2007, §3.2 (suppression), §6 (intervals).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Values = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class Hide:
-    """Some values of a column are hidden, the others shown.
+    """Suppression: some values of a column are hidden, the others shown.
 
     A value that was never seen when the recipe was made is hidden too: nobody judged
     it, and one more value behind the marker never raises a confidence.
@@ -73,7 +74,7 @@ class Hide:
 
 @dataclass(frozen=True)
 class Cut:
-    """An ordered column is shown as intervals that end at these values.
+    """Discretization: an ordered column as intervals that end at these values.
 
     Values that are new, or gone, do not matter: every value has its interval.
 

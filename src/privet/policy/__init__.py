@@ -1,4 +1,4 @@
-"""Promises and the policy file that states them."""
+"""Promises (privacy templates and criteria), and the policy file that states them."""
 
 from privet.policy.measures import Measure
 from privet.policy.policy import Policy

@@ -1,4 +1,11 @@
-"""Familiar measures by name: what each asks, and how it is written in a policy."""
+"""Measures a policy may ask for: k-anonymity, l-diversity, t-closeness and kin.
+
+Each says what it asks and how it is written in a policy: anonymity ((alpha, k) too),
+diversity (distinct, entropy, recursive), closeness to everybody (earth mover's
+distance, beta-likeness, delta-disclosure) and risks of re-identification (prosecutor,
+journalist, marketer, sample uniques). How they are measured is in
+`microdata/privacy_models`.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The policy: promises, roles and purpose in one value, read from a file.
 
-What a policy asks of the columns of a table, held against the table.
-
-What is promised of a release, however it was handed over.
+What a policy asks of columns is held against the table it is bound to; promises may
+also be handed over without a policy.
 """
 
 from __future__ import annotations
@@ -28,6 +27,8 @@ from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import Roles, Schema, names
+
+# A policy held against a table ------------------------------------------------------
 
 Named = tuple[str, Sequence[str]]
 """A key that names columns, and the columns."""
@@ -117,6 +118,9 @@ def _missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
             f"{promise.against.kind}; got {key}.",
             f"{at}.{key}",
         )
+
+
+# The policy -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

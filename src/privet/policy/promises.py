@@ -1,6 +1,11 @@
-"""Promises, and what the release is for.
+"""Promises (privacy templates and criteria), views, and what the release is for.
 
-A view that is published: some columns of the table, without duplicates.
+A promise says: no adversary may hold a belief about this beyond a limit. Against a
+linker that is a privacy template <QID → value, h>, against an insider a privacy
+criterion (l, k, m, c). A view is some columns of the table, published without
+duplicates.
+Wang, Fung, Yu 2007, §3.1; Chen, LeFevre, Ramakrishnan 2007, "Basic 3D Privacy
+Criterion".
 """
 
 from __future__ import annotations
@@ -128,6 +133,8 @@ def _shown(value: Any, between: str = " or ") -> str:
     return "any value" if value == "*" else "missing" if value is None else str(value)
 
 
+# Purpose and sign-off ---------------------------------------------------------------
+
 UTILITIES = ("information", "distortion")
 """What an analyst may want to keep as much of as possible."""
 
@@ -172,6 +179,9 @@ class Signoff:
     def to_dict(self) -> dict[str, str]:
         """The sign-off as a policy writes it."""
         return {"name": self.name, "date": self.date, "purpose": self.purpose}
+
+
+# Views ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

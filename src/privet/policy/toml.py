@@ -1,8 +1,6 @@
-"""Reading a policy file: all of its problems at once, each with its line.
+"""The policy file: a policy written as TOML, and read back.
 
-On which line of a TOML text each key stands.
-
-Writing a policy as TOML.
+Reading tells all problems at once, each with the line on which its key stands.
 """
 
 from __future__ import annotations
@@ -24,6 +22,8 @@ from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 from privet.values.adversaries import KINDS, Adversary
 from privet.values.beliefs import Limit, limit_from
 from privet.values.schema import Bins, Roles, conflicts
+
+# Writing ----------------------------------------------------------------------------
 
 
 def write(policy: Policy) -> str:
@@ -120,6 +120,8 @@ def toml(value: Any) -> str:
         return "[" + ", ".join(toml(v) for v in value) + "]"
     return str(value)
 
+
+# Reading ----------------------------------------------------------------------------
 
 T = TypeVar("T")
 
@@ -411,6 +413,9 @@ def _shown(value: Any) -> str:
     """A value as the file has it, not at any length."""
     text = toml(value)
     return text if len(text) <= 60 else text[:59] + "…"
+
+
+# Lines of keys ----------------------------------------------------------------------
 
 
 def lines_of(text: str) -> dict[str, int]:

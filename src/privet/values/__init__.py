@@ -1,1 +1,1 @@
-"""What everything is made of: adversaries, beliefs, counts, exact numbers."""
+"""The base: adversaries, beliefs, equivalence classes, exact numbers."""

@@ -1,4 +1,10 @@
-"""Who might learn something: frozen values, each able to say what it knows."""
+"""Adversaries, who might learn something: linker, insider, reconstructor, Bayesian.
+
+Frozen values, each able to say what it knows. A linker knows a quasi-identifier (Wang,
+Fung, Yu 2007, §3.1); an insider has background knowledge (l, k, m) (Chen, LeFevre,
+Ramakrishnan 2007, "3D Knowledge Expression"); a reconstructor lists the possible tables
+behind published views; a Bayesian learns from a classifier or a disguised row.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +37,7 @@ class Linker:
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
     about_is: ClassVar[tuple[str, ...]] = ("column",)
     knows: tuple[str, ...] | None = None
-    """The columns known; None: every quasi-identifying column."""
+    """The QID, the columns known; None: every quasi-identifying column."""
     knows_any: int | None = None
     """Instead: any quasi-identifying columns, up to this many; the worst set counts."""
 
@@ -66,7 +72,7 @@ class Linker:
 class Insider:
     """Somebody close: rules values out, knows other people, knows who shares a value.
 
-    A number stands for the worst case over all such knowledge.
+    Background knowledge (l, k, m); a number is the worst case over all of that size.
 
     >>> Insider(rules_out=1, knows_others=2, same_as=1).words()[:43]
     'someone who can rule out one value, knows t'

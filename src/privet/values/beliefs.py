@@ -1,6 +1,8 @@
-"""What an adversary believes before and after a release, and the limits set to it.
+"""Beliefs before and after a release (prior, posterior), and the limits set to them.
 
-Limits as fractions of small numbers: exact for all groups of a table.
+A ceiling limits the posterior (a confidence threshold), a shift forbids moving it from
+below one level to another, a ratio bounds it by the prior. As a fraction of small
+numbers a ceiling is exact for all groups of a table.
 """
 
 from __future__ import annotations
@@ -145,6 +147,8 @@ def limit_from(keys: Mapping[str, Number]) -> Limit:
     return Shift(keys["from"], keys["to"])
 
 
+# Limits as fractions of small numbers -----------------------------------------------
+
 NEVER = Fraction(-1)
 """No belief is low enough."""
 
@@ -155,8 +159,10 @@ def largest_fraction_within(limit: Ceiling, people: int) -> Fraction:
     A share of N people, N at most `people`, keeps the limit just if it is not above
     this fraction, whose terms are small whatever digits the limit has.
 
-    >>> most(Ceiling("0.3333333333333333333333"), 10), most(Ceiling(below="1/2"), 7)
-    (Fraction(3, 10), Fraction(3, 7))
+    >>> largest_fraction_within(Ceiling("0.3333333333333333333333"), 10)
+    Fraction(3, 10)
+    >>> largest_fraction_within(Ceiling(below="1/2"), 7)
+    Fraction(3, 7)
     """
     near = limit.level.limit_denominator(people)
     if near < limit.level or (near == limit.level and not limit.strict):

@@ -174,6 +174,9 @@ def _sorted(labels: set[str | None]) -> list[str | None]:
     return sorted(labels, key=lambda v: (v is not None, v or ""))
 
 
+# Codes packed into one integer ------------------------------------------------------
+
+
 def packed(
     codes: Sequence[Codes], sizes: Sequence[int], rows: int
 ) -> NDArray[np.int64]:

@@ -1,4 +1,7 @@
-"""Groups of people who look alike, with the histogram of one column in each."""
+"""Equivalence classes: groups of people who look alike, with a column's histogram each.
+
+Elsewhere they are called groups; the skyline paper says QI-groups.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ from privet.values.contingency import (
 
 
 def grouped(counts: Counts, by: Sequence[str], about: str) -> EquivalenceClasses:
-    """Counts as groups over `by` with a histogram of `about` each."""
+    """Counts as equivalence classes over `by`, with a histogram of `about` each."""
     at = [counts.columns.index(c) for c in (*by, about)]
     domains = [counts.domains[j] for j in at]
     sizes = [len(d) for d in domains]
@@ -78,7 +81,7 @@ class ClassKeys:
 
 @dataclass(frozen=True, eq=False)
 class EquivalenceClasses:
-    """Groups of people who look alike, each with the histogram of one column.
+    """Equivalence classes: people who look alike, with the histogram of one column.
 
     Groups stand in the order of their codes. Row r of the histogram belongs to group
     g when ``start[g] <= r < start[g + 1]``.

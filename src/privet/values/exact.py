@@ -1,7 +1,4 @@
-"""Exact numbers: fractions in, fractions compared, and the one place they are shown.
-
-Whether a matrix of fractions can be inverted, and its inverse; exactly.
-"""
+"""Exact numbers: fractions read, compared and shown, and matrices of them inverted."""
 
 from __future__ import annotations
 
@@ -157,6 +154,9 @@ def written(p: Fraction) -> str:
     return _rounded(p, 4) if few else str(p)
 
 
+# Shares compared in integers --------------------------------------------------------
+
+
 def exceeds(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
 ) -> NDArray[np.bool_]:
@@ -217,6 +217,8 @@ def highest_of(
     found: NDArray[np.intp] = at[reaches(part, whole, best)]
     return found
 
+
+# Matrices of fractions --------------------------------------------------------------
 
 Rows = tuple[tuple[Fraction, ...], ...]
 """A matrix, row by row."""

@@ -12,7 +12,7 @@ V = TypeVar("V")
 class FrozenDict(dict[K, V]):
     """A dictionary made once.
 
-    >>> hash(Fixed(job="Cook")) == hash(Fixed({"job": "Cook"}))
+    >>> hash(FrozenDict(job="Cook")) == hash(FrozenDict({"job": "Cook"}))
     True
     """
 

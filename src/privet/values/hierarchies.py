@@ -1,4 +1,4 @@
-"""Value hierarchies: what a value is called at coarser and coarser levels.
+"""Value hierarchies (taxonomies): what a value is called at coarser levels.
 
 They are read from the files ARX uses: one row per value, the value first and then what
 it is called at each level, ``Cook;Service;Manual;*``.

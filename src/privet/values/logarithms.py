@@ -1,13 +1,12 @@
-"""Binary logarithms of integers and fractions, to any number of bits, with bounds.
+"""Logarithms of integers and fractions, certified: to any number of bits, with bounds.
 
-Everything is integer arithmetic: ``Logs.of`` gives two integers with the logarithm
-times ``2**bits`` between them. Sorted numbers are reached from each other by
+Everything is integer arithmetic: ``Logs.of`` gives two integers with the binary
+logarithm times ``2**bits`` between them. Sorted numbers are reached from each other by
 ``ln(b/a) = 2 atanh((b - a)/(b + a))``, a series whose terms shrink fast.
 
-Comparisons with logarithms, decided for certain.
-
-A logarithm of a rational number other than 1 is never rational, so enough digits tell
-it from any; entropies may tie, and are then compared as integers.
+Comparisons with logarithms and entropies are decided for certain: a logarithm of a
+rational number other than 1 is never rational, so enough digits tell it from any;
+entropies may tie, and are then compared as integers.
 """
 
 from __future__ import annotations
@@ -120,6 +119,8 @@ def log_bracket(x: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
     low, high = Logs([x], bits).of(x)
     return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
+
+# Comparisons ------------------------------------------------------------------------
 
 DIGITS = (30, 100, 400, 1600)
 """Digits tried, one after the other."""

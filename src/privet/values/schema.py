@@ -1,4 +1,4 @@
-"""What each column is for: identifier, quasi, sensitive, target; and public bins."""
+"""Roles of columns: identifier, quasi-identifier, sensitive, target; public bins."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Roles:
     identifier: tuple[str, ...] = ()
     """Columns that name a person; never counted, never released."""
     quasi: tuple[str, ...] = ()
-    """Columns an outsider may know about a person."""
+    """Quasi-identifiers: columns an outsider may know about a person."""
     sensitive: tuple[str, ...] = ()
     """Columns nobody should learn about a person."""
     target: str | None = None

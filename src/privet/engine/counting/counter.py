@@ -1,4 +1,7 @@
-"""Counting coded columns: all sets at once, else set by set, else in hash parts."""
+"""Counts of equivalence classes over coded columns, by the way that fits the memory.
+
+All sets of columns at once where that fits, else set by set, else in hash parts.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ MOST_COLUMNS = 100
 
 
 class Counter:
-    """Counts groups of one source over its coded columns."""
+    """Counts equivalence classes of one source over its coded columns."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""Counts that are at hand already, counted further: no rows, nothing to open."""
+"""An engine in memory: counts that are at hand already, counted further.
+
+There are no rows, and nothing to open.
+"""
 
 from __future__ import annotations
 

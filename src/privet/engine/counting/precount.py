@@ -1,4 +1,4 @@
-"""Combinations of values, counted as they are, before anything is coded.
+"""Precounts: combinations of values, counted as they are, before anything is coded.
 
 Where few combinations occur, one scan finds the values of the columns and the counts,
 and every count of the same columns afterwards reads the few instead of the many.

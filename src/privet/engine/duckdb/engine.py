@@ -1,6 +1,7 @@
-"""The embedded engine: files, frames and relations, counted by DuckDB.
+"""The embedded engine: files, data frames and relations, counted by DuckDB.
 
-The first steps with a source: attach, register, and learn its columns' names.
+First come the first steps with a source: attach, register, and learn its columns'
+names.
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ from privet.views.sql.secret_query import Query, read_query
 
 DATABASE = "source_database"
 """What we call a database file that was attached."""
+
+
+# Files ------------------------------------------------------------------------------
 
 
 def names_files(session: Session, paths: Sequence[str]) -> None:
@@ -184,6 +188,9 @@ def _fits(session: Session, source: Source, column: int) -> bool:
     except EngineError:
         return False
     return True
+
+
+# The engine -------------------------------------------------------------------------
 
 
 class DuckDB:

@@ -1,7 +1,4 @@
-"""A private DuckDB connection whose statements can be watched and stopped.
-
-Sizes of memory as people write them.
-"""
+"""A private DuckDB connection: statements watched and stopped, memory limited."""
 
 from __future__ import annotations
 
@@ -27,6 +24,8 @@ from privet.engine import arrow, sql, text_types
 from privet.engine.protocol import Run
 from privet.engine.run import DoesNotFit, StatementRunner, explained, too_little_memory
 from privet.errors import InputError
+
+# Sizes of memory --------------------------------------------------------------------
 
 SHARE = 4
 """What is held beside the database may take one part in so many of its limit."""
@@ -58,6 +57,8 @@ def memory_here() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
+# The session ------------------------------------------------------------------------
+
 __all__ = ["Session", "too_little_memory"]
 
 FEW = 1_000
@@ -81,7 +82,7 @@ SETTINGS: dict[str, object] = {
     # DuckDB does not know how many rows a stream has it would hold all people in
     # memory instead: 1.5 GB and three times as slow for 4 million rows.
     "disabled_optimizers": "join_order,build_side_probe_side",
-    # Python objects were looked at when the frame was handed over; see frames.py.
+    # Python objects were looked at when the frame came; see sources/dataframes.py.
     "pandas_analyze_sample": 0,
 }
 """How our database differs from others."""
@@ -203,7 +204,7 @@ class Session(StatementRunner):
     def possible_kinds(
         self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
     ) -> dict[str, list[str]]:
-        """The kinds of `kinds.TEXT_KINDS` that a few texts of each column allow.
+        """The kinds of `text_types.TEXT_KINDS` that a few texts of each column allow.
 
         Matching patterns is slow, and most columns of texts are ruled out at once.
         """

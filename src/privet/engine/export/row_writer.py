@@ -1,9 +1,8 @@
-"""Writing rows out: recoded, shuffled, and safe to open in a spreadsheet.
+"""Writing rows of a release: recoded, shuffled, and safe to open in a spreadsheet.
 
-Writing what is selected to a file, under the names that its columns have.
-
-DuckDB does not tell `Age` from `age`: where names differ by case only, its COPY calls
-the second one `age_1`. Such rows are handed to Arrow, which keeps every name.
+What is selected is written to a file under the names that its columns have. DuckDB does
+not tell `Age` from `age`: where names differ by case only, its COPY calls the second
+one `age_1`. Such rows are handed to Arrow, which keeps every name.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ from privet.engine.protocol import Run, WriteQuery
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source, differ
 from privet.errors import InputError
+
+# Selected rows to a file ------------------------------------------------------------
 
 
 def copied(con: duckdb.DuckDBPyConnection, select: str, writing: WriteQuery) -> int:
@@ -100,6 +101,8 @@ class _CsvWriter:
         plain = [c.cast(pa.string()) for c in batch.columns]
         self._writer.write_batch(pa.record_batch(plain, schema=self._schema))
 
+
+# Rows of a source -------------------------------------------------------------------
 
 CASTS = {"number": "DOUBLE", "date": "DATE", "datetime": "TIMESTAMP"}
 """What texts of a kind are written as where the format has types."""

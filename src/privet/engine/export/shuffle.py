@@ -1,8 +1,8 @@
-"""Writing the rows of a stream, each as often as it says, in an order nobody knows.
+"""A secure shuffle: the rows of a stream written in an order nobody knows.
 
-Rows are numbers until they are written, and the file holds each text once. A row's
-place is drawn from the system's secure source: first one of so many parts, each of
-which fits the memory limit, then its place there.
+Each is written as often as it says. Rows are numbers until they are written, and the
+file holds each text once. A row's place is drawn from the system's secure source: first
+one of so many parts, each of which fits the memory limit, then its place there.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Rows disguised by exact draws."""
+"""Randomized response on the engine: rows disguised by exact draws."""

@@ -1,4 +1,4 @@
-"""Exact draws: a probability is a fraction, and no rounding decides.
+"""Exact sampling for randomized response: a probability is a fraction, never rounded.
 
 A uniform number is drawn 16 bits at a time. Nearly always the first 16 tell on which
 side of a boundary it lies; where they do not, more are drawn until they do.

@@ -1,4 +1,7 @@
-"""Disguising rows: read in batches, drawn anew, written; never all in memory."""
+"""Randomized response on rows: read in batches, drawn anew and written.
+
+They are never all in memory. Reports are counted here, too.
+"""
 
 from __future__ import annotations
 

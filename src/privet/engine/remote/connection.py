@@ -1,4 +1,4 @@
-"""Places where rows stay: a cluster or a database server that counts for us."""
+"""Connections to places where rows stay: a cluster or a server that counts for us."""
 
 from __future__ import annotations
 

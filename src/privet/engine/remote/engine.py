@@ -1,4 +1,4 @@
-"""An engine for rows that stay elsewhere: they are counted where they are.
+"""The remote engine: rows stay in a database or a cluster, and are counted there.
 
 Values are coded here, by the same statements as those of files, so that every engine
 gives the same codes; the place gets small dictionaries and sends counts.

@@ -1,8 +1,8 @@
-"""Counts that stay on the machines that made them: looked at, cut and worked on there.
+"""Partitioned counts: they stay on the machines that made them, and are split there.
 
 A line is a combination of codes and how many people have it. Parts of the lines are
-named by a tree of cuts; what is done to them goes to the machines as a small value, and
-only sums, or the lines of a part, come back.
+named by a tree of splits (Mondrian's, where it runs on a cluster); what is done to them
+goes to the machines as a small value, and only sums, or the lines of a part, come back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Work = Callable[[Lines], bytes]
 
 
 class SplitTree(NamedTuple):
-    """Cuts that part lines: at or before the cut goes left, the rest right."""
+    """Splits of lines: at or before the cut goes left, the rest right."""
 
     column: Ints
     """Which column a node is cut by; -1: it is a leaf."""

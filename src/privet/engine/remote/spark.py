@@ -1,6 +1,6 @@
 """Spark counts: any DataFrame of a session the user hands over, or files it reads.
 
-Files that Spark reads: those everybody sees, and those only a cluster reaches.
+Of files, those that everybody sees, and those that only a cluster reaches.
 """
 
 from __future__ import annotations
@@ -365,6 +365,8 @@ def require_pyspark() -> Any:
         ) from None
     return pyspark
 
+
+# Files that Spark reads -------------------------------------------------------------
 
 INFER = "spark.sql.sources.partitionColumnTypeInference.enabled"
 

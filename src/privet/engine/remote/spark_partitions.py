@@ -1,4 +1,4 @@
-"""Lines that the executors of a Spark session keep, and what they do to them."""
+"""Partitioned counts on Spark: lines that executors keep, and what they do to them."""
 
 from __future__ import annotations
 

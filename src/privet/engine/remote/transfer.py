@@ -1,9 +1,8 @@
-"""What comes from a place and goes there: distinct values, small tables, conditions.
+"""What comes from a place and goes there: values, tuples, small tables, conditions.
 
-Different tuples of some columns, counted in a place and brought here as codes.
-
-Views are joined here, by the same statements as those of files; rows stay where they
-are.
+Distinct values come here to be coded; so do the different tuples of some columns,
+counted in the place: views are joined here, by the same statements as those of files.
+Rows stay where they are.
 """
 
 from __future__ import annotations
@@ -170,6 +169,8 @@ class RemoteRowFilter:
         sent(self._place, local, table, select, c)
         local.ask("DROP TABLE IF EXISTS pv_wanted_0")
 
+
+# Tuples -----------------------------------------------------------------------------
 
 TUPLES_AT_ONCE = 2_000_000
 """Tuples that come together."""

@@ -1,6 +1,6 @@
-"""Tables in memory: pandas, polars, pyarrow, and relations of a DuckDB connection.
+"""Data frames as sources: pandas, polars, pyarrow, and relations of DuckDB.
 
-Rows of a release made from counts when they are read, some at a time.
+Also the rows of a release, made from counts when they are read, some at a time.
 """
 
 from __future__ import annotations
@@ -277,6 +277,8 @@ def _told(value: object) -> str:
         f"{type(value).__name__} cannot."
     )
 
+
+# Rows made from counts --------------------------------------------------------------
 
 ROWS = 100_000
 """Rows that are handed over together."""

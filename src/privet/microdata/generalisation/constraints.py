@@ -1,15 +1,15 @@
-"""What a split of a group must keep, judged on the whole release.
+"""What a split of an equivalence class must keep, judged on the whole release.
 
-A linker, or an insider without companions, sees one group: rules on each group alone
-are exact. Companions may be in another group: such insiders are judged by running
+A linker, or an insider without companions, sees one group: constraints on each group
+alone are exact. Companions may be in another group: such insiders are judged by running
 minima over all groups (`microdata/skyline/incremental.py`). Merging groups never raises
 a belief, so a linker who knows fewer columns is never surer than one who knows all.
 
-Familiar measures as rules that steer Mondrian.
-
+Familiar measures (k-anonymity, l-diversity, t-closeness and others) steer Mondrian too.
 Some are an insider's knowledge by another name, or a number of people: the loops judge
 them. Others are scored as an audit scores them, group by group. Only measures that
 merging never worsens may steer; what else a policy asks is checked in the end.
+Chen, LeFevre, Ramakrishnan 2007, "Skyline Privacy Criterion", "SkylineAnonymize".
 """
 
 from __future__ import annotations
@@ -41,10 +41,12 @@ from privet.values.contingency import Domain
 from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
 from privet.values.exact import percent
 
+# From promises to constraints -------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class GroupConstraint:
-    """A promise in terms of groups."""
+    """A promise in terms of equivalence classes: a skyline point (l, k, m) and c."""
 
     promise: Promise | Measure
     column: str
@@ -114,6 +116,9 @@ def _point(promise: Promise, table: Table) -> Point:
             "separately."
         )
     return Point(*numbers)  # type: ignore[arg-type]
+
+
+# Judging a split --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -373,6 +378,8 @@ def _raised(promise: Promise, belief: Fraction) -> str:
     return f"Raise the limit above {belief}." if belief < 1 else "Say at_most = 1."
 
 
+# Measures that steer ----------------------------------------------------------------
+
 SIZES = ("k_anonymity", "alpha_k_anonymity", "prosecutor_risk")
 """Measures that ask for a number of people."""
 
@@ -440,7 +447,7 @@ def _least(measure: Measure) -> int:
 
 
 def _rules(measure: Measure, table: Table) -> list[GroupConstraint]:
-    """Chen, LeFevre, Ramakrishnan 2007: familiar measures as points."""
+    """Alpha and l-diversity as skyline points, such as (l - 2, 0, 0) at c / (c + 1)."""
     level, kind = measure.level, measure.kind
     if kind == "alpha_k_anonymity" and level > 0:
         point, limit = Point(0, 0, 0), Ceiling(level)

@@ -2,9 +2,8 @@
 
 The engine counts them. What does not fit the memory limit is kept in a file that has
 no name any more: the groups of Mondrian lie side by side in it, so that a group is read
-from one end to the other, and the groups are the same for every memory limit.
-
-The different rows of a partition over some of its columns.
+from one end to the other, and the groups are the same for every memory limit. Beside it
+the distinct rows of a partition over some of its columns (`summed`).
 """
 
 from __future__ import annotations
@@ -178,6 +177,9 @@ def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:
         block = rows[start : start + 2**20]
         for d, place in enumerate(places):
             block[:, d] = place[block[:, d]]
+
+
+# Distinct rows of a partition -------------------------------------------------------
 
 
 def summed(

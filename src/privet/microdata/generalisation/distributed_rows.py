@@ -1,9 +1,9 @@
-"""Cells that stay on the machines that counted them, and are cut there.
+"""Mondrian on a cluster: distinct rows are split on the machines that counted them.
 
-Where every rule looks at one group alone, the order of cuts is no matter: large groups
-are cut from sums that the machines send, one after the other; groups that are small
-enough for one machine are handed to the machines, all at once, and each is cut as far
-as it goes. Cuts, groups and labels are those that one machine arrives at.
+Where every constraint looks at one group alone, the order of splits is no matter: large
+groups are split from sums that the machines send, one after the other; groups that are
+small enough for one machine are handed to the machines, all at once, and each is split
+as far as it goes. Splits, groups and labels are those that one machine arrives at.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class Finish:
 
 
 class _Leaves:
-    """The groups that were cut so far, by where their cells will lie."""
+    """The leaves of the split tree so far, by where their cells will lie."""
 
     def __init__(self, lines: int) -> None:
         self._column, self._cut, self._left = [-1], [0], [0]

@@ -1,8 +1,8 @@
-"""Quasi-identifying columns as Mondrian sees them: values at places that can be cut.
+"""Quasi-identifiers as Mondrian splits them: values at places of an ordered domain.
 
 Every value has a place, from 0. Values that belong together stand side by side, so that
-a cut is a place: what stands at or before it goes left. Numbers and dates stand in
-their order; categories by falling frequency, or below their hierarchy.
+a split is a cut at a place: what stands at or before it goes left. Numbers and dates
+stand in their order; categories by falling frequency, or below their hierarchy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RANGES = (*NUMBERS, "date", "datetime")
 
 @dataclass(frozen=True, eq=False)
 class OrderedDomain:
-    """A quasi-identifying column."""
+    """A quasi-identifier: a column with its values in an order that can be split."""
 
     domain: Domain
     """Its values."""
@@ -220,8 +220,11 @@ def _seconds(when: datetime) -> float:
     return day + when.hour * 3600 + when.minute * 60 + when.second
 
 
+# Domains in arrays ------------------------------------------------------------------
+
+
 class DomainArrays(NamedTuple):
-    """All attributes in arrays, as the loops want them."""
+    """All quasi-identifiers in arrays, as the loops want them."""
 
     kind: Ints
     """How each attribute is cut."""

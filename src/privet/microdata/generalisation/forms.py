@@ -1,8 +1,10 @@
-"""The two forms of a release in groups, and the files they are written to.
+"""The two forms of a release in groups: generalisation, and bucketization (Anatomy).
 
-Generalised: one table that shows ranges and sets in place of the known columns' values.
-Buckets: one table with everybody's known values and group, another with each group's
-sensitive values and how many people have them; nothing tells who has which.
+Generalised: one table that shows ranges and sets in place of the quasi-identifiers'
+values. Buckets: one table with everybody's known values and group, another with each
+group's sensitive values and how many people have them; nothing tells who has which.
+Here are also the files they are written to.
+Xiao, Tao 2006, Anatomy; Chen, LeFevre, Ramakrishnan 2007, "Theoretical Framework".
 """
 
 from __future__ import annotations
@@ -137,6 +139,9 @@ class GroupedForm:
                 if a.hidden
             },
         }
+
+
+# From a partition to tables ---------------------------------------------------------
 
 
 def _shown_as(attribute: OrderedDomain) -> str:

@@ -1,9 +1,10 @@
-"""The same cuts for everybody: one set of ranges per column, refined from the top.
+"""Global recoding by top-down specialization: the same cuts of a column for everybody.
 
-A move cuts one range of one column in all groups at once. What it is worth depends on
-the column alone, so that each cut is tried once, the best first; one that is refused is
-refused for ever, since groups only become smaller. Fung, Wang, Yu 2005 (top-down
-specialization), with cuts that are judged on the whole release.
+One set of ranges per column is refined from the top. A move splits one range of one
+column in all groups at once. What it is worth depends on the column alone, so that each
+cut is tried once, the best first; one that is refused is refused for ever, since groups
+only become smaller. Cuts are judged on the whole release.
+Fung, Wang, Yu 2005 (top-down specialization).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class GlobalSplit:
 
 
 class RecodingState:
-    """Everybody in one group at first; see `privet.release.refine`."""
+    """The ranges of global recoding: one each at first; see `privet.release.refine`."""
 
     def __init__(
         self,

@@ -1,10 +1,11 @@
-"""The loops of Mondrian that take the time, in numpy.
+"""The loops of Mondrian that take the time, in numpy, and the choice of who runs them.
 
-Each exists twice with one signature: here, and in `mondrian_loops.py` in a form
- that numba compiles where it is installed (`pip install "privet[fast]"`). Both give
-the same integers and the same floats, hence the same groups.
-
-Which way the loops of Mondrian are run: compiled by numba, or in numpy.
+`survey` finds the best split of each column of a group, `tally` counts what a split
+would leave on both sides, `part` makes it, `finish` splits a group as far as it goes.
+Each exists twice with one signature: here, and in `mondrian_loops.py` in a form that
+numba compiles where it is installed (`pip install "privet[fast]"`). Both give the same
+integers and the same floats, hence the same groups.
+LeFevre, DeWitt, Ramakrishnan 2006, Mondrian.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ of the others, and last how many people have the row."""
 
 
 class SplitCriterion(NamedTuple):
-    """What a good cut is: an even one, or one that tells about the target."""
+    """What a good split is: an even one, or one with information about the target."""
 
     target: int
     """The target's column in the cells; -1: even cuts."""
@@ -48,7 +49,7 @@ class SplitCriterion(NamedTuple):
 
 
 class GroupRules(NamedTuple):
-    """What every group must keep by itself."""
+    """Constraints every group must keep by itself: at least so many people, (l, k)."""
 
     about: Ints
     """The protected columns in the cells."""
@@ -79,7 +80,7 @@ def aim(target: int, classes: int) -> SplitCriterion:
 
 
 class BestSplits(NamedTuple):
-    """The best cut of each column of a group."""
+    """The best split of each column of a group: where to cut it."""
 
     cut: Ints
     """The last place on the left; -1: there is nothing to cut."""
@@ -103,7 +104,7 @@ class BestSplits(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """How much one person's row is blurred: the sum of all widths."""
+        """NCP: how much one person's row is blurred, the sum of all widths."""
         total = 0.0
         for w in self.width.tolist():
             total += w
@@ -316,6 +317,8 @@ def keep_worst(worst: Ints, found: Ints) -> None:
 
 NUMPY = SplitKernels("numpy", survey, tally, part, finish)
 
+
+# numpy or numba ---------------------------------------------------------------------
 
 WORTH = 20_000
 """Tables with fewer cells are cut before numba is imported."""

@@ -1,9 +1,12 @@
-"""The state of Mondrian: groups that may be split, the most blurred first.
+"""SkylineAnonymize: Mondrian's multidimensional splits, the most blurred group first.
 
-Group-local checks would be unsound where an insider has companions, so that every split
-is judged on the whole release (`constraints.py`). A split that is refused
-once is refused for ever: each is tried once, and in the end none is left.
-Chen, LeFevre, Ramakrishnan 2007, SkylineAnonymize; LeFevre et al. 2006, Mondrian.
+This is the search of local recoding: everybody is one equivalence class, and a group is
+split by its widest column, or by the one that tells most. Group-local checks would be
+unsound where an insider has companions, so that every split is judged on the whole
+release (`constraints.py`). A split that is refused once is refused for ever: each is
+tried once, and in the end none is left.
+Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm"; LeFevre, DeWitt,
+Ramakrishnan 2006, Mondrian.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ AT_ONCE = 200_000
 
 LINE = 6
 START, STOP, COLUMN, CUT, LEFT, PEOPLE = range(LINE)
-"""What a line of the tree says; the column is -1 where a group stays whole."""
+"""What a line of the split tree says; its column is -1 where a group stays whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +73,7 @@ class SplitStep:
 
 
 class MondrianState:
-    """Everybody in one group at first; see `privet.release.refine`."""
+    """The partition: everybody in one group at first; see `privet.release.refine`."""
 
     def __init__(
         self,

@@ -1,8 +1,9 @@
-"""The loops of `kernels.py` one step at a time, for numba to compile.
+"""The loops of Mondrian in `kernels.py` one step at a time, for numba to compile.
 
-They import nothing but numpy and run without numba too, only slowly. Rows of a group
-are rows[start:stop]: the places of the known columns, codes of others, and last how
+They need nothing but numpy and run without numba too, only slowly. Rows of a group are
+rows[start:stop]: the places of the quasi-identifiers, codes of others, and last how
 many people have the row.
+LeFevre, DeWitt, Ramakrishnan 2006, Mondrian.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What a group shows in place of its people's values: ranges, sets, or nothing.
+"""Equivalence classes and what each shows in place of values: ranges, sets, nothing.
 
-The grammar, which every manifest repeats: one value as it is; `[20, 39]` any number or
-date from 20 to 39, both included; `{Cook, Judge}` one of these; `not {Cook, Judge}` any
-other; `*` any value; `missing or [20, 39]`; a missing value alone stays missing. Inside
-a set `missing` is a missing value. A text that could be misread is written in double
-quotes, as JSON does it.
+The grammar of generalised values, which every manifest repeats: one value as it is;
+`[20, 39]` any number or date from 20 to 39, both included; `{Cook, Judge}` one of
+these; `not {Cook, Judge}` any other; `*` any value; `missing or [20, 39]`; a missing
+value alone stays missing. Inside a set `missing` is a missing value. A text that could
+be misread is written in double quotes, as JSON does it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MASKED = 64
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The groups Mondrian arrived at."""
+    """The groups (equivalence classes) Mondrian arrived at."""
 
     attributes: tuple[OrderedDomain, ...]
     """The quasi-identifying columns, as they stand in the cells."""
@@ -123,7 +123,7 @@ class Partition:
 
     @cached_property
     def loss(self) -> Floats:
-        """How blurred each group is: the sum of its columns' widths."""
+        """NCP: how blurred each group is, the sum of its columns' widths."""
         total = np.zeros(len(self))
         for labels in self.labels:
             total += labels.width[labels.of]
@@ -149,6 +149,8 @@ class GroupLabels:
     width: Floats
     """How wide each of them is, from 0 to 1."""
 
+
+# Labels -----------------------------------------------------------------------------
 
 Key = int | bytes
 """What tells what a group shows: its ends, or the set of its places."""

@@ -1,6 +1,10 @@
-"""The method `Mondrian`: its options, and the groups it arrives at.
+"""The method `Mondrian`: tables in equivalence classes, generalised or bucketized.
 
-Publishing a table in groups: from the promises to a release that keeps them.
+Its options, the groups it arrives at, and the release: from the promises (k-anonymity,
+l-diversity, linkers, insiders) to groups that keep them, by local recoding or, with
+`same_cuts`, by global recoding; a few people in the widest groups may be suppressed.
+Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm"; LeFevre, DeWitt,
+Ramakrishnan 2006, Mondrian.
 """
 
 from __future__ import annotations
@@ -297,6 +301,9 @@ class Mondrian:
         return replace(partition, leaves=kept, suppressed=int(people[out].sum()))
 
 
+# What Mondrian starts from ----------------------------------------------------------
+
+
 @dataclass(frozen=True, eq=False)
 class MondrianProblem:
     """What Mondrian starts from."""
@@ -381,6 +388,8 @@ def _columns(table: Table, about: Sequence[str]) -> list[str]:
         )
     return [*quasi, *others]
 
+
+# Publishing -------------------------------------------------------------------------
 
 NOT_TOGETHER = (
     "What this release gives away together with an earlier one cannot be told: groups "

@@ -1,1 +1,1 @@
-"""k-anonymity, l-diversity, t-closeness and their kin."""
+"""Privacy models: k-anonymity, l-diversity, t-closeness, risks and their kin."""

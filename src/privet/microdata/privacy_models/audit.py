@@ -1,6 +1,7 @@
-"""Familiar measures from the same groups: findings without a belief.
+"""Privacy models (k-anonymity, l-diversity, t-closeness and kin) audited on a release.
 
-All of them come from one count of (group, value). A missing value is a value of its own
+Familiar measures from the same equivalence classes: findings without a belief. All of
+them come from one count of (group, value). A missing value is a value of its own
 unless a measure says otherwise. Merging two groups never worsens the measures in
 `MONOTONE`, as long as missing values are values: those may steer a publisher, the
 others are checked at the end. δ-disclosure is not among them: a value that only one of
@@ -167,7 +168,7 @@ def judge(
     run: Run,
     warn: Callable[[str], None],
 ) -> list[Finding]:
-    """Measure the groups of all quasi columns."""
+    """Measure the equivalence classes over all quasi-identifiers."""
     counting = _GroupCounts(release, run)
     about = counting.columns(measures)
     found: dict[int, Finding] = {}

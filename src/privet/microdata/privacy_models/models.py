@@ -1,4 +1,9 @@
-"""What each familiar measure comes to in each group, exactly."""
+"""What each privacy model comes to in each equivalence class, exactly.
+
+k-anonymity, (alpha, k)-anonymity; distinct, entropy and recursive (c, l)-diversity;
+t-closeness, beta-likeness, enhanced beta-likeness, delta-disclosure; prosecutor,
+journalist and marketer risk, and sample uniques: `_SCORES` has a function for each.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some groups, and how many of everybody have each value."""
+    """Some equivalence classes, and how many of everybody have each value."""
 
     groups: EquivalenceClasses
     everybody: Ints | None = None
@@ -110,6 +115,7 @@ def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
 
 
 def _k(measure: Measure, batch: Batch) -> GroupScores:
+    """k-anonymity: how many people the group has."""
     return _plain(batch.people, _one(batch.people), measure)
 
 
@@ -119,18 +125,20 @@ def _one(numbers: Ints) -> Ints:
 
 
 def _alpha(measure: Measure, batch: Batch) -> GroupScores:
+    """(alpha, k)-anonymity: the share of the mode, in groups of at least k."""
     found = _plain(batch.modes, batch.groups.total, measure)
     small = batch.groups.total < (measure.k or 1)
     return GroupScores(found.part, found.whole, found.beyond | small)
 
 
 def _distinct(measure: Measure, batch: Batch) -> GroupScores:
+    """Distinct l-diversity: how many different values the group has."""
     several = np.diff(batch.groups.start).astype(np.int64)
     return _plain(several, _one(several), measure)
 
 
 def _recursive(measure: Measure, batch: Batch) -> GroupScores:
-    """The largest l with c_1 < c (r_l + … + r_d): one more row while it holds."""
+    """Recursive (c, l)-diversity: the largest l with c_1 < c (r_l + … + r_d)."""
     assert measure.c is not None
     rows = batch.rows
     before = np.cumsum(rows.a) - rows.a
@@ -144,6 +152,7 @@ def _recursive(measure: Measure, batch: Batch) -> GroupScores:
 
 
 def _entropy(measure: Measure, batch: Batch) -> GroupScores:
+    """Entropy l-diversity: the exponential of the entropy of the group's values."""
     groups = batch.groups
     batch.require_one_value()
     logs = np.add.reduceat(groups.n * np.log(groups.n), groups.start[:-1])
@@ -171,6 +180,7 @@ def _shown(x: Floats) -> Ratio:
 
 
 def _t(measure: Measure, batch: Batch) -> GroupScores:
+    """t-closeness: the earth mover's distance to everybody's values."""
     everybody = batch.distribution()
     if measure.distance == "ordered":
         ratio = t_closeness.ordered(batch.groups, everybody)
@@ -192,13 +202,14 @@ def _gains(batch: Batch) -> tuple[Ints, Ints, Ints]:
 
 
 def _beta(measure: Measure, batch: Batch) -> GroupScores:
+    """beta-likeness: the largest relative gain of a value's share."""
     part, whole, _ = _gains(batch)
     at = _best(part / whole, batch.groups.start)
     return _plain(part[at] - whole[at], whole[at], measure)
 
 
 def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
-    """No gain above beta, nor above -ln q."""
+    """Enhanced beta-likeness: no gain above beta, nor above -ln q."""
     part, whole, share = _gains(batch)
     everybody = int(batch.distribution().sum())
     gain = part - whole
@@ -217,6 +228,7 @@ def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
 
 
 def _delta(measure: Measure, batch: Batch) -> GroupScores:
+    """delta-disclosure: the largest logarithm of how a value's share changes."""
     part, whole, _ = _gains(batch)
     ratio = part / whole
     at = _best(np.maximum(ratio, 1 / ratio), batch.groups.start)
@@ -241,6 +253,7 @@ def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _risk(measure: Measure, batch: Batch) -> GroupScores:
+    """Prosecutor and journalist risk: one in the people a row could be of."""
     return _plain(np.ones_like(batch.people), batch.people, measure)
 
 

@@ -1,4 +1,7 @@
-"""How many people of a population look like each group of a sample."""
+"""Journalist risk: how many people of a population look like each equivalence class.
+
+The release is a sample of the population, which comes as a table of its own.
+"""
 
 from __future__ import annotations
 

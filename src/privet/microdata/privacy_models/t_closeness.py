@@ -1,7 +1,7 @@
-"""Distances between the values of each group and those of everybody, in integers.
+"""t-closeness: the earth mover's distance of each group's values to everybody's.
 
-Li, Li, Venkatasubramanian 2007: the earth mover's distance with equal, ordered and
-hierarchical ground distances.
+Worked out in integers, with equal, ordered and hierarchical ground distances.
+Li, Li, Venkatasubramanian 2007.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Ratio = tuple[Ints, Ints]
 
 
 def equal(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
-    """Half the sum of the differences of shares."""
+    """Earth mover's distance, equal: half the sum of the differences of shares."""
     whole = int(everybody.sum())
     people = batch.total[batch.group]
     share = everybody[batch.value]
@@ -36,7 +36,7 @@ def equal(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
 
 
 def ordered(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
-    """The sum of the differences of cumulated shares, over values in their order."""
+    """Ordered distance: the sum of the differences of cumulated shares, in order."""
     order = in_order(batch.about, everybody)
     whole, steps = int(everybody.sum()), max(len(order) - 1, 1)
     parts = []
@@ -82,7 +82,7 @@ def _number(text: str, column: str) -> Fraction | float:
 def hierarchical(
     batch: EquivalenceClasses, everybody: Ints, tree: Mapping[str, Sequence[str]]
 ) -> Ratio:
-    """What must move under each ancestor, times the ancestor's height."""
+    """Hierarchical distance: what moves under each ancestor, times its height."""
     order = np.flatnonzero(everybody)
     levels = list(_levels(batch.about, order, tree))
     whole, height = int(everybody.sum()), len(levels)

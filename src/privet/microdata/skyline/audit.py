@@ -1,9 +1,10 @@
 """Promises against insiders, judged on a table or on groups from one count.
 
-An insider sees the groups of all quasi columns and who is in which; the values of a
-group are dealt to its people in any order, all equally likely. Numbers stand for the
-worst knowledge of that size, names for the knowledge itself.
-Chen, LeFevre, Ramakrishnan 2007.
+An insider has background knowledge: values ruled out, people known, companions. They
+see the equivalence classes (QI-groups) over all quasi-identifiers and who is in which;
+the values of a group are dealt to its people in any order, all equally likely. Numbers
+(l, k, m) stand for the worst knowledge of that size, names for the knowledge itself.
+Chen, LeFevre, Ramakrishnan 2007, "Three-dimensional knowledge expression".
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from privet.values.exact import MAX_COUNT
 
 @dataclass
 class InsiderAudit:
-    """One promise while groups pass by."""
+    """SkylineCheck of one promise (a basic 3D criterion) while groups pass by."""
 
     promise: Promise
     tally: CountQuery

@@ -1,4 +1,9 @@
-"""Any sentence an insider knows about people by name, over the worlds it leaves."""
+"""Any sentence of background knowledge about people by name, over the worlds it leaves.
+
+The reconstructions of the groups involved are listed one by one: the breach probability
+is the share of those that fit the knowledge in which the victim has the value.
+Chen, LeFevre, Ramakrishnan 2007, "Probability Definition".
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,16 @@
-"""The closed forms of an insider's odds, exactly, one group at a time.
+"""CF1 to CF5: the closed forms of an insider's odds in one QI-group, exactly.
 
-With s the value believed, a group has N people, a of them with s and b = N - a
-without, and T of them with neither s nor a value that is ruled out. R, the odds against
-s, falls as knowledge grows; the belief is 1 / (1 + R).
-Chen, LeFevre, Ramakrishnan 2007; spec: closed forms CF1 to CF5.
+With s the value believed, a group (equivalence class) has N people, a of them with s
+and b = N - a without, and T of them with neither s nor a value that is ruled out. R,
+the odds against s, falls as knowledge grows; the belief is 1 / (1 + R). With Q(k, m)
+from `lacking`:
+
+* CF1 = (T - k) / a * Q(k + 1, m): the victim, those known and companions together;
+* CF2 = (T - k) / a: the victim with those known; CF4 = T / a: the victim alone;
+* CF3 = Q(0, m): the companions alone; CF5 = Q(k, m): companions with those known.
+
+Chen, LeFevre, Ramakrishnan 2007, "Five Sufficient Statistics"; the formulas, which the
+slides leave out, are worked out anew and checked against enumeration.
 """
 
 from __future__ import annotations
@@ -29,7 +36,7 @@ SMALL = 10_000
 
 
 class Point(NamedTuple):
-    """How much an insider knows."""
+    """A point (l, k, m): how much background knowledge an insider has."""
 
     l: Ruling
     """Values the victim does not have."""
@@ -40,7 +47,7 @@ class Point(NamedTuple):
 
 
 def lacking(a: int, b: int, k: int, m: int) -> Fraction:
-    """Q(k, m): how likely m people lack s, once k people without s are known.
+    """Q(k, m), hence CF3 and CF5: m people lack s, once k without s are known.
 
     >>> lacking(1, 5, 0, 2), lacking(1, 5, 4, 2)
     (Fraction(2, 3), Fraction(0, 1))
@@ -73,7 +80,7 @@ def posterior(odds: Fraction) -> Fraction:
 
 
 def lacking_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
-    """Q(k, m) for many groups; within (m + 2) rounding errors."""
+    """Q(k, m), CF3 and CF5 for many groups; within (m + 2) rounding errors."""
     if m == 0:
         return np.ones(len(a))
     if m * len(a) < SMALL:

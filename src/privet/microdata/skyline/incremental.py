@@ -1,12 +1,14 @@
-"""Running minima: whether a release stays safe when one of its groups is split.
+"""SkylineCheck under splits: whether a release stays safe once a group is split.
 
-Per point the least CF1, and per point and value the least CF2 to CF5, over all groups
-that ever were. A group that is split need not be taken out again: each of its factors
-is at least the least of its parts'. So minima only fall, a split that was refused once
-is refused for ever, and a trial costs as much as the parts have values.
+Running minima: per point the least CF1, and per point and value the least CF2 to CF5,
+over all groups that ever were. A group that is split need not be taken out again: each
+of its factors is at least the least of its parts'. So minima only fall, a split that
+was refused once is refused for ever, and a trial costs as much as the parts have
+values.
 
 Each minimum keeps the counts that attain it; floats only sort out what is far apart.
 Hence numpy and the compiled loops decide alike.
+Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm": the check it asks for.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
 
 @dataclass(frozen=True)
 class Requirement:
-    """What must hold: how much an insider knows, and how sure they may be."""
+    """A skyline point (l, k, m, c): how much an insider knows, how sure they may be."""
 
     point: Point
     """Values ruled out, people known, companions."""
@@ -52,7 +54,7 @@ class Requirement:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """The minima of one point; each row of the tables is one of CF2 to CF5."""
+    """The minima of one skyline point; each row of the tables is one of CF2 to CF5."""
 
     asked: Requirement
     allowed: Flags
@@ -213,7 +215,8 @@ class Minima:
     """The minima of several points about one column.
 
     >>> from privet.values.beliefs import Ceiling
-    >>> empty = Minima.empty([Asked(Point(0, 0, 0), Ceiling("1/2"))], values=2)
+    >>> asked = [Requirement(Point(0, 0, 0), Ceiling("1/2"))]
+    >>> empty = Minima.empty(asked, values=2)
     >>> root = empty.with_groups(np.array([[2, 2]]))
     >>> root.safe(), root.split(np.array([[1, 1], [1, 1]])) is not None
     (True, True)

@@ -1,7 +1,11 @@
-"""The loops of the skyline one step at a time, for numba to compile.
+"""The loops of SkylineCheck one step at a time, for numba to compile.
 
-They import nothing but numpy and run without numba too, only slowly. What floats
-cannot tell apart is left to fractions, so that every decision is the same as without.
+`fold_best` keeps the minimum of CF1, `fold_factors` those of CF2 to CF5, `verdict`
+holds them against a limit (for `incremental.py`); `scan` and `attain` find the groups
+that can decide (for `skyline.py`). They import nothing but numpy and run without numba
+too, only slowly. What floats cannot tell apart is left to fractions, so that every
+decision is the same as without.
+Chen, LeFevre, Ramakrishnan 2007, "Five Sufficient Statistics".
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ UNSAFE, SAFE, CLOSE = 0, 1, 2
 def fold_best(
     parts: Ints, l: int, k: int, m: int, allowed: Flags, near: float, best: Ints
 ) -> bool:
-    """The group where all together do best; False where floats cannot tell."""
+    """The group with the least CF1, all together; False where floats cannot tell."""
     top = np.zeros(l + 1, dtype=np.int64)
     for c in range(parts.shape[0]):
         people, first = largest(parts[c], allowed, top)
@@ -103,7 +107,7 @@ def largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
 
 
 def lacking(a: int, b: int, k: int, m: int) -> float:
-    """Q(k, m): how likely m people lack the value."""
+    """Q(k, m), hence CF3 and CF5: how likely m people lack the value."""
     result = 1.0
     for j in range(k, k + m):
         result = result * (b - j) / (a + b - j) if b > j else 0.0
@@ -111,7 +115,7 @@ def lacking(a: int, b: int, k: int, m: int) -> float:
 
 
 def together(tail: int, a: int, b: int, k: int, m: int) -> float:
-    """CF1."""
+    """CF1: the victim, the people known and the companions in one group."""
     if tail <= k:
         return 0.0
     return (tail - k) / a * lacking(a, b, k + 1, m)
@@ -133,6 +137,9 @@ def verdict(
     if least < low:
         return UNSAFE
     return CLOSE if least <= high else SAFE
+
+
+# Groups that can decide -------------------------------------------------------------
 
 
 def scan(

@@ -1,7 +1,8 @@
-"""An insider who knows people by name: the knowledge itself, evaluated exactly.
+"""An insider who knows people by name: the background knowledge itself, exactly.
 
-Every placement of people who are only numbers is tried where the odds are concave:
-all of the people known in one group, all companions in one group.
+Every placement of people who are only numbers is tried where the odds are concave
+(congregation): all of the people known in one group, all companions in one group.
+Chen, LeFevre, Ramakrishnan 2007, "“Congregation” Property".
 """
 
 from __future__ import annotations
@@ -163,6 +164,9 @@ def _apart(
 ) -> Iterator[tuple[AttackedGroup, ...]]:
     for shape in (WITH_KNOWN, APART):
         yield placed(victim, other, value, ruled, point, shape)
+
+
+# Looking people up ------------------------------------------------------------------
 
 
 def located(batch: EquivalenceClasses, key: Key) -> list[int]:

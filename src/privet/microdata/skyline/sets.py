@@ -1,4 +1,4 @@
-"""Insiders against a column of sets: whole sets are dealt, single values believed.
+"""SkylineCheck for a set-valued sensitive attribute: sets are dealt, values believed.
 
 An insider rules out single values, knows other people's whole sets, and knows people v
 with "if s is in v's set, it is in the victim's". For up to two values ruled out every
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
 
 @dataclass
 class SetSkyline:
-    """Entries of all groups that can decide, per value."""
+    """The fold of SkylineCheck: entries of all groups that can decide, per value."""
 
     point: Point
     given: Set | None = None

@@ -1,16 +1,14 @@
-"""How sure an insider can be at worst: a fold over groups that serves every point.
+"""SkylineCheck: how sure an insider can be at worst, by a fold that serves all points.
 
-The odds against the victim's value fall to the least of three attacks: everybody who
-is known in the victim's group; the companions in another group; the companions and
-the people known in another group. Each needs minima per value over the groups, which
-only few groups can attain, whatever k and m are. The fold keeps those groups whole.
-Chen, LeFevre, Ramakrishnan 2007, corrected: minima per value, and the third attack.
-
-Histograms with the most frequent value first, and the rows that can decide.
-
-The groups that can decide, found by compiled loops where numba is installed.
-
-The same groups as `deciding` finds with numpy.
+By the congregation property the people known are all in one group, and so are the
+companions. The odds against the victim's value fall to the least of three attacks:
+everybody who is known in the victim's group (CF1); the companions in another group
+(CF2 times CF3); the companions and the people known in another group (CF4 times CF5).
+Each needs minima per value over the groups, which only few groups can attain, whatever
+k and m are: the fold keeps those equivalence classes whole, found by numpy or, in large
+batches, by loops that numba compiles (`kernels.py`).
+Chen, LeFevre, Ramakrishnan 2007, "SkylineCheck Algorithm"; corrected: minima per value,
+and the third attack.
 """
 
 from __future__ import annotations
@@ -129,8 +127,11 @@ def _by_count(group: Rows, n: Ints, value: Codes) -> Rows:
     return key & ((1 << bits[2]) - 1)
 
 
+# Rows that can decide ---------------------------------------------------------------
+
+
 def lowest(value: Ints, a: Ints, x: Ints) -> Rows:
-    """Rows where no other row of the value has a larger (or equal) a and lower x.
+    """The Pareto front: no other row of the value has a larger or equal a, lower x.
 
     Of equal rows the first stays.
 
@@ -186,6 +187,8 @@ def lowest_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
     return np.sort(np.array(keep, dtype=np.intp))
 
 
+# The fold ---------------------------------------------------------------------------
+
 TOGETHER, WITH_KNOWN, APART = "together", "with known", "apart"
 """Who shares the victim's group: all; those whose value is known; nobody."""
 
@@ -213,7 +216,7 @@ class InsiderCase:
 
 @dataclass(frozen=True, eq=False)
 class Skyline:
-    """The groups that can decide some point, out of all groups seen.
+    """The groups that can decide some skyline point, out of all groups seen.
 
     ``Skyline(range(4))`` is the empty fold for up to three values ruled out;
     ``left | right`` merges disjoint groups.
@@ -313,6 +316,9 @@ class Skyline:
         """How sure an insider can be at worst; 0 where no value matters."""
         case = self.worst(point)
         return case.belief if case else Fraction(0)
+
+
+# Groups that attain a minimum -------------------------------------------------------
 
 
 def mattering(rows: RankedValues, protect: Sequence[int] | None) -> Rows:
@@ -463,6 +469,8 @@ class _Two:
         rows = np.flatnonzero(self.value == s)
         return rows[factor[rows] <= _near(factor[rows].min())].tolist()  # type: ignore[no-any-return]
 
+
+# The same groups by compiled loops --------------------------------------------------
 
 WORTH = 50_000
 """Batches with fewer rows are done before numba is imported."""

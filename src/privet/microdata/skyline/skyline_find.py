@@ -1,7 +1,8 @@
-"""The skyline: every most knowing insider who stays unsure, at one confidence.
+"""SkylineFind: every most knowing insider (l, k, m) who stays unsure at a confidence.
 
-Safety falls with each kind of knowledge, so the safe points lie below a frontier.
-Chen, LeFevre, Ramakrishnan 2007: SkylineFind.
+Safety falls with each kind of background knowledge, so the safe points lie below a
+frontier, the knowledge skyline; its corners are found by halving.
+Chen, LeFevre, Ramakrishnan 2007, "Skyline Exploratory Tool".
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ MOST = Point(20, 50, 50)
 
 @dataclass(frozen=True)
 class Corner:
-    """One maximal point, and the best attack at it."""
+    """One maximal safe point of the skyline, and the best attack at it."""
 
     point: Triple
     """(l, k, m)."""
@@ -70,7 +71,7 @@ class Frontier:
     recursive: tuple[int, int] | None
     """The least whole c with the largest l of recursive (c, l)-diversity."""
     groups: int
-    """Groups of people who look the same."""
+    """Equivalence classes: groups of people who look the same."""
     people: int
     """People in them."""
     about: str

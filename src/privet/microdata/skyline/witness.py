@@ -1,4 +1,10 @@
-"""From the best odds to the attack behind them: who must be known to have what."""
+"""From the best odds to the attack behind them: who must be known to have what.
+
+The background knowledge is written out for one victim t: the values ruled out (x), the
+people known (u, with their values y) and the companions (v), placed as congregation
+says: all in one group each.
+Chen, LeFevre, Ramakrishnan 2007, "“Congregation” Property".
+"""
 
 from __future__ import annotations
 

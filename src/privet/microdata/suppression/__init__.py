@@ -1,1 +1,4 @@
-"""Top-down disclosure: as few values hidden as possible."""
+"""Suppression by top-down disclosure (TDD): as few values hidden as possible.
+
+Wang, Fung, Yu 2007, §4.
+"""

@@ -1,8 +1,10 @@
-"""Count cubes of quasi-identifiers, and what disclosing a value would do to them.
+"""Count cubes of quasi-identifiers (QID-trees), and Conf once a value were disclosed.
 
-A cube has one row per combination of values that occurs, with its count and, for each
-rule, the count of people with the protected value. Rows form groups: those that look
-alike in the release. Disclosing a value only ever splits groups, hence
+A cube has one row per combination of values of a QID that occurs, with its count and,
+for each template (called a rule here), the count of people with the protected value.
+Rows form groups: the equivalence classes of the release, those that look alike in it.
+The paper's value indexed partitions (VIP) over all QIDs together are not needed.
+Disclosing a value only ever splits groups, hence
 
 * a group without any protected value can never become a worse one: it is dropped;
 * the confidence after disclosing x is the larger of the confidence now and that of the
@@ -10,7 +12,8 @@ alike in the release. Disclosing a value only ever splits groups, hence
 * these maxima may keep entries of groups that were split since, for a group is never
   worse than the worse of its parts. After a move only the split groups need a look.
 
-Wang, Fung, Yu 2007, section 4.3; corrected as documented.
+Wang, Fung, Yu 2007, §4.2 (disclosing the winner), §4.3 (QID-trees, updating Conf);
+corrected as documented.
 """
 
 from __future__ import annotations
@@ -36,7 +39,7 @@ from privet.values.beliefs import Ceiling
 
 @dataclass
 class Outlook:
-    """What disclosing each value of one attribute would make of one cube."""
+    """Conf_x: what disclosing each value x of one attribute would make of one cube."""
 
     confidence: Floats
     """Per rule and value: the confidence afterwards, as far as it is above the one
@@ -51,7 +54,7 @@ class Outlook:
 
 
 class Cube:
-    """The groups of one quasi-identifier while values are disclosed."""
+    """The equivalence classes of one quasi-identifier while values are disclosed."""
 
     def __init__(
         self,
@@ -72,12 +75,12 @@ class Cube:
 
     @property
     def rules(self) -> int:
-        """How many rules the cube is judged by."""
+        """How many rules, templates of its QID, the cube is judged by."""
         return len(self.limits)
 
     @property
     def confidences(self) -> list[Fraction]:
-        """The highest confidence of each rule now."""
+        """Conf(QID → value), the highest confidence, of each rule now."""
         return [Fraction(part, whole) for part, whole in self._worst]
 
     def holds(self) -> bool:
@@ -185,6 +188,9 @@ def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
         return 0, 1
     at = exact.highest(part, whole)[0]
     return int(part[at]), int(whole[at])
+
+
+# Cuts of ordered attributes ---------------------------------------------------------
 
 
 def _cuts_ahead(

@@ -1,6 +1,7 @@
-"""The loops of `kernels.py` one step at a time, for numba to compile.
+"""The loops of top-down disclosure in `kernels.py` one step at a time, for numba.
 
 They import nothing but numpy and run without numba too, only slowly.
+Wang, Fung, Yu 2007, §4.2, §4.3.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """The loops of top-down disclosure that take the time, in numpy and compiled.
 
-Rows of a cube stand group by group: group g has the rows order[start[g]:stop[g]]. Each
-loop exists twice with one signature: here in numpy, and in `disclosure_loops.py`
-in a form that numba compiles where it is installed (`pip install "privet[fast]"`). Both
-give the same integers and the same floats, hence the same moves. Numba is imported for
-large cubes only: it takes half a second to begin.
+`look` computes Conf_x, the confidence of each template once x were disclosed; `split`
+discloses the winner. Rows of a cube stand group by group: group g has the rows
+order[start[g]:stop[g]]. Each loop exists twice with one signature: here in numpy, and
+in `disclosure_loops.py` in a form that numba compiles where it is installed
+(`pip install "privet[fast]"`). Both give the same integers and the same floats, hence
+the same moves. Numba is imported for large cubes only: it takes half a second to begin.
+Wang, Fung, Yu 2007, §4.2, §4.3.
 """
 
 from __future__ import annotations
@@ -30,10 +32,10 @@ DENSE = 16
 
 
 class ConfidenceLimits(NamedTuple):
-    """What no confidence may exceed; one entry each."""
+    """h of each template: what no confidence may exceed; one entry each."""
 
     rule: Ints
-    """Which rule it limits."""
+    """Which rule (template) it limits."""
     near: Floats
     """The limit, rounded to the nearest float."""
     num: NDArray[Any]
@@ -236,7 +238,7 @@ def look(
     confidence: Floats,
     broken: Flags,
 ) -> None:
-    """Each wanted value taken out of each group: how sure of it, and of what remains.
+    """Conf_x: each value wanted taken out of each group, and what remains of it.
 
     Raises `confidence` (per rule and value) and marks `broken` (per value). A value
     that fills its group changes nothing.
@@ -291,7 +293,7 @@ def beyond(
 def split(
     attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
 ) -> SplitOff:
-    """Put the rows with codes from low to high behind the others of their group.
+    """Disclose a value: rows with codes from low to high go behind the others.
 
     Rows change places in `rows.order`; apart from that they keep their order.
     """

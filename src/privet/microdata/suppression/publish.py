@@ -1,6 +1,9 @@
-"""The method `TopDownDisclosure`: its options, and the recipe it arrives at.
+"""The method `TopDownDisclosure`: tables with some values suppressed.
 
-Tables with some values hidden: found by a search, or by an earlier recipe.
+Its options, the recipe it arrives at, and the release: what is suppressed is found by a
+search, or given by an earlier recipe. Where even the most suppressed table breaks a
+promise, the promises are infeasible.
+Wang, Fung, Yu 2007, §3.3 (Theorem 3.3), §4 (Algorithm 4.1).
 """
 
 from __future__ import annotations
@@ -148,6 +151,9 @@ class TopDownDisclosure:
         return is_ordered
 
 
+# From options to a recipe -----------------------------------------------------------
+
+
 def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosure:
     """Top-down disclosure for a policy's purpose; without a target, cells count."""
     target = policy.roles.target or table.roles.target
@@ -182,7 +188,7 @@ def _labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
 
 
 def refuse_infeasible(setting: DisclosureProblem) -> None:
-    """Raise where even the table with everything hidden breaks a promise."""
+    """Raise where even the most suppressed table breaks a promise (Theorem 3.3)."""
     broken = []
     for cube, rules, promises in zip(
         setting.cubes, setting.rules, setting.promises, strict=True
@@ -224,6 +230,9 @@ def _case(promise: Promise, rule: Template) -> str:
         if isinstance(value, str) and value != "*":
             return f"{rule.column} is {value}"
     return f"{rule.column} has one value"
+
+
+# Publishing -------------------------------------------------------------------------
 
 
 def publish_hidden(

@@ -1,11 +1,16 @@
-"""From promises and a table to cubes: what top-down disclosure works on.
+"""Privacy templates <QID → value, h> of a table, and the count cubes to judge them on.
 
-Values that can never be shown, found before the large counts are made.
+A promise against a linker is a template per value it protects: from the columns of the
+QID (quasi-identifier) nobody may infer the value with more confidence than h. From the
+promises and a table come what top-down disclosure works on: a cube per QID, and each
+attribute by class.
 
-A value that breaks a promise when it is the first to be shown breaks it ever after:
-showing others only makes groups smaller. Whether it does follows from the counts of its
-column alone. So the rare values of columns that have many, which make cubes large, are
-counted as one hidden value from the start. No move, no score and no belief changes.
+Values that can never be disclosed are found before the large counts are made: a value
+that breaks a promise when it is the first to be shown breaks it ever after, for showing
+others only makes groups smaller. Whether it does follows from the counts of its column
+alone. So the rare values of columns that have many, which make cubes large, are counted
+as one suppressed value from the start. No move, no score and no belief changes.
+Wang, Fung, Yu 2007, §3.1 (privacy templates), §3.2 (Corollary 3.2).
 """
 
 from __future__ import annotations
@@ -36,6 +41,9 @@ MANY = 2_000_000
 
 PER_CELL = 40
 """Bytes a cell of a cube takes, and of what it is made from."""
+
+
+# Values that can never be disclosed -------------------------------------------------
 
 
 def may_be_large(
@@ -103,16 +111,19 @@ def sum_of(batches: list[EquivalenceClasses]) -> EquivalenceClasses:
     return batches[0]
 
 
+# Templates and cubes ----------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Template:
-    """One value that must not be inferred from one set of columns."""
+    """QID → value, not to be inferred from a quasi-identifier; promises say h."""
 
     qid: tuple[str, ...]
-    """The columns known."""
+    """The quasi-identifier: the columns known."""
     column: str
-    """The column of the value."""
+    """The sensitive column."""
     value: int
-    """The value's code."""
+    """The code of the sensitive value, the paper's π."""
 
 
 @dataclass(frozen=True)
@@ -122,11 +133,11 @@ class DisclosureProblem:
     attributes: tuple[SuppressedAttribute, ...]
     """The columns that may be hidden, in the order of their first appearance."""
     cubes: tuple[Cube, ...]
-    """One per set of columns known."""
+    """One per quasi-identifier (QID)."""
     rules: tuple[tuple[Template, ...], ...]
-    """The rules of each cube."""
+    """The templates of each cube."""
     promises: tuple[tuple[tuple[Promise, ...], ...], ...]
-    """The promises behind each rule of each cube."""
+    """The promises behind each template of each cube."""
     domains: dict[str, Domain]
     """The values of every column involved."""
     everybody: int
@@ -186,7 +197,7 @@ def _never(
     ordered: Callable[[str, Domain], bool],
     run: Run,
 ) -> dict[str, Flags]:
-    """Values that are never shown, where cubes may be large; see `hopeless`."""
+    """Values that are never shown, where cubes may be large; see `never_shown`."""
     rows = table.engine.rows(run)
     large = [s for s in rules if may_be_large(s, domains, rows)]
     about = {rule.column for own in rules.values() for rule in own}
@@ -268,7 +279,7 @@ def _rules(
     questions: Sequence[TemplateQuery],
     domains: dict[str, Domain],
 ) -> dict[Template, Why]:
-    """The rules of one set of columns, each with the promises that ask for it."""
+    """The templates of one QID, each with the promises that ask for it."""
     found: dict[Template, Why] = {}
     for q in questions:
         if known in [t.by for t in q.tallies]:
@@ -285,7 +296,7 @@ def _cube(
     maskable: Sequence[str],
     meaning: Mapping[str, Ints],
 ) -> Cube:
-    """The cube of one set of columns; its rows are the groups over all of them."""
+    """The cube of one QID; its rows are the equivalence classes over its columns."""
     rules = list(why)
     first = counted[CountQuery(known, rules[0].column)]
     codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]

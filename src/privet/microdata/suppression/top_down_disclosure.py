@@ -1,8 +1,12 @@
-"""Top-down disclosure: hide everything, then show what costs the least privacy.
+"""Top-Down Disclosure (TDD): suppress everything, then show what costs least privacy.
 
-All values of the quasi-identifying columns are hidden first. Then the value with the
-most information per loss of privacy is shown, again and again, as long as every
-promise of the whole release holds. Wang, Fung, Yu 2007, section 4; corrected.
+All values of the quasi-identifying columns are suppressed first. Then the candidate w
+with the highest Score(w) = InfoGain(w) / (PrivLoss(w) + 1), the most information per
+loss of privacy, is disclosed, again and again, as long as every promise of the whole
+release holds. A candidate is valid if every template still holds, and beneficial if the
+suppressed rows hold more than one class.
+Wang, Fung, Yu 2007, §4 (Algorithm 4.1), §4.1 (Score, InfoGain, PrivLoss), §6 (intervals
+of continuous attributes); corrected as documented.
 """
 
 from __future__ import annotations
@@ -31,18 +35,18 @@ TIE = 1e-12
 
 @dataclass(frozen=True)
 class Disclosure:
-    """A value to show, or a place to cut an ordered column."""
+    """A candidate: a value to disclose, or a place to cut an ordered column."""
 
     attribute: int
     """Which attribute."""
     code: int
     """The value's code; of a cut, the last value below it."""
     gain: float
-    """What it is worth."""
+    """InfoGain: what it is worth."""
     loss: float
-    """The average rise of the confidences it touches."""
+    """PrivLoss: the average rise of the confidences it touches."""
     score: float
-    """Gain per loss."""
+    """Score: gain per loss."""
     column: str = ""
     """The column's name."""
 
@@ -61,13 +65,13 @@ class DisclosureStep:
     cut: bool
     """Whether an ordered column was cut."""
     gain: float
-    """What it was worth."""
+    """InfoGain: what it was worth."""
     loss: float
-    """The average rise of the confidences it touched."""
+    """PrivLoss: the average rise of the confidences it touched."""
     score: float
-    """Gain per loss."""
+    """Score: gain per loss."""
     confidences: tuple[Fraction, ...]
-    """The confidence of each rule afterwards."""
+    """Conf(QID → value) of each template afterwards."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -75,7 +79,7 @@ class DisclosureStep:
 
 
 class SuppressedAttribute:
-    """A column that may be hidden: its counts by class, and what is shown of it."""
+    """A masking attribute: its counts by class, and which values are suppressed."""
 
     def __init__(
         self,
@@ -153,7 +157,7 @@ class DisclosureState:
         return np.asarray(self._valid(a) & attribute.hidden)
 
     def worst(self) -> Fraction:
-        """The highest confidence of any rule."""
+        """The highest confidence of any template."""
         confidences = [c for cube in self.cubes for c in cube.confidences]
         return max(confidences, default=Fraction(0))
 
@@ -169,7 +173,7 @@ class DisclosureState:
         return self._winner(moves)
 
     def _winner(self, moves: list[Disclosure]) -> Disclosure | None:
-        """Score, then lower loss, then the order of columns and of values."""
+        """The winner: Score, then lower PrivLoss, then order of columns and values."""
         if not moves:
             return None
         top = max(m.score for m in moves) - TIE
@@ -255,7 +259,7 @@ class DisclosureState:
         return [(q, c) for q, c in enumerate(self.cubes) if a in c.attributes]
 
     def _loss(self, a: int) -> Floats:
-        """The average rise of the confidences of the rules that hold the attribute."""
+        """PrivLoss: the average rise of Conf over the templates with the attribute."""
         rise = np.zeros(len(self.attributes[a]))
         rules = 0
         for q, cube in self._touching(a):
@@ -299,9 +303,12 @@ class DisclosureState:
             known.broken |= fresh.broken
 
 
+# InfoGain ---------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Utility:
-    """What showing a value is worth to the analyst."""
+    """What disclosing a value is worth to the analyst: InfoGain, or another gain."""
 
     kind: str = "information"
     """Information about the target, or the number of cells shown."""
@@ -317,7 +324,7 @@ class Utility:
         return int((classes.sum(axis=0) > 0).sum()) > 1
 
     def of_values(self, classes: Ints) -> Floats:
-        """The gain of taking each value out of the pool."""
+        """InfoGain: the gain of taking each value out of the suppressed pool."""
         if self.yours is not None:
             return self._by_user(classes)
         if self.kind == "distortion":
@@ -346,7 +353,7 @@ class Utility:
         return self._gain(below, classes.sum(axis=0))
 
     def _gain(self, inside: Ints, pool: Ints) -> Floats:
-        """E(pool) - |inside| / |pool| E(inside) - |rest| / |pool| E(rest)."""
+        """InfoGain: E(pool) - |in| / |pool| E(in) - |rest| / |pool| E(rest)."""
         whole = pool.sum()
         taken = inside.sum(axis=1)
         gain: Floats = (

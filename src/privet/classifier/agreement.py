@@ -1,7 +1,9 @@
-"""People as a naive Bayes classifier has them: what share of them is predicted alike.
+"""Agreement of two naive Bayes classifiers: what share of people both predict alike.
 
-A classifier keeps counts and no rows. Its own scores say how common each tuple is, and
+What is left where NBC-equivalence, the same ranking for every tuple, is given up. A
+classifier keeps counts and no rows: its own scores say how common each tuple is, and
 how likely each class is there.
+Mozafari, Zaniolo 2009, section 6.1, Definition 2, for NBC-equivalence.
 """
 
 from __future__ import annotations

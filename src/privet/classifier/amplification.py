@@ -1,7 +1,8 @@
-"""How far a classifier can move a belief: worst odds, and worst posteriors.
+"""Amplification: the worst posterior odds of two classes, over all one may know.
 
-The odds of two classes, over everything an adversary may know, are highest for some
-whole tuple: the one that takes the largest ratio of each attribute.
+The odds of two classes, over every quasi-identifier an adversary may know, are highest
+for some whole tuple: the one that takes the largest ratio of each attribute. A limit on
+beliefs, such as no L1-to-L2 privacy breach, is turned into the amplification it allows.
 Mozafari, Zaniolo 2009, sections 4 and 5; equation (8) is the amplification.
 """
 
@@ -28,7 +29,7 @@ class Odds:
     classes: tuple[int, int]
     """The class believed, and the one it is held against."""
     known: Mapping[int, int]
-    """The victim."""
+    """The victim: what the adversary knows, by attribute."""
 
     def within(self, limit: Fraction | None) -> bool:
         """Whether the odds are at most this; None: no limit."""
@@ -36,7 +37,7 @@ class Odds:
 
 
 def amplification(scores: Scores, attributes: int | None = None) -> Odds:
-    """The highest odds between any two classes, exactly.
+    """The amplification: the highest odds between any two classes, exactly.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def _gain(
 
 
 def gain_allowed(shift: Shift) -> Fraction:
-    """The amplification that keeps every belief from crossing, for every prior.
+    """The amplification under which no L1-to-L2 breach occurs, for every prior.
 
     >>> gain_allowed(Shift("1/4", "2/3"))
     Fraction(6, 1)
@@ -156,7 +157,7 @@ def gain_of_the_paper(shift: Shift, classes: int) -> Fraction:
 
 
 def allowed(limit: Limit, classes: int, *, paper: bool = False) -> Fraction | None:
-    """The amplification a limit allows to an adversary with a uniform prior.
+    """The amplification a limit allows to a Bayesian adversary, uniform beforehand.
 
     None where any is allowed; `Infeasible` where not even equal scores keep the limit.
     """

@@ -1,4 +1,7 @@
-"""Counting the views of a classifier on a table: one statement, integers only."""
+"""NBC-enabling views counted on a table: one statement, integers only.
+
+Mozafari, Zaniolo 2009, section 3.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def views_of(
     smoothing: Number = 0,
     run: Run | None = None,
 ) -> ClassifierViews:
-    """Count what a naive Bayes classifier needs of a table.
+    """Count the NBC-enabling views of a table: what a naive Bayes classifier needs.
 
     Parameters
     ----------

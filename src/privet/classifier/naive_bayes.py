@@ -1,4 +1,4 @@
-"""A naive Bayes classifier for categories that keeps counts, never rows.
+"""Naive Bayesian classifier (NBC) for categories, which keeps counts and never rows.
 
 Needs the extra `learn`. Mozafari, Zaniolo 2009, section 3.
 """
@@ -332,6 +332,9 @@ def _joined(y: Any) -> Any:
         rows = [[str(text_of(v)) for v in row] for row in array.tolist()]
         return np.array([BETWEEN.join(row) for row in rows])
     return y
+
+
+# Counts so far ----------------------------------------------------------------------
 
 
 class _RunningCounts:

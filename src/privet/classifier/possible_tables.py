@@ -1,9 +1,10 @@
-"""Beliefs of somebody who averages over every table behind the published counts.
+"""Posteriors averaged over possible worlds: every table behind NBC-enabling views.
 
+This adversary is the paper's Bob, with a quasi-identifier as background knowledge.
 Within a class each column is an independent arrangement of its values, so the number of
 rows that look like the victim is the size of an intersection of independent random sets
 of rows. Its distribution follows from a chain of hypergeometric steps, in integers.
-Mozafari, Zaniolo 2009, section 4, equation (4); averaging is the paper's Bob.
+Mozafari, Zaniolo 2009, section 4, equation (4).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ NEARLY = 1 + Fraction(1, 10**9)
 
 
 class WholeCounts(Protocol):
-    """Views with whole counts."""
+    """NBC-enabling views with whole counts."""
 
     @property
     def sizes(self) -> Sequence[int]:
@@ -59,7 +60,7 @@ def match_counts(size: int, counts: Sequence[int]) -> list[int]:
 
 
 def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] | None:
-    """What the averaging adversary believes of each class, exactly; None: nobody fits.
+    """The posterior of each class over all possible worlds, exactly; None: nobody fits.
 
     E[M_c/M | M >= 1] with M_c rows of class c that fit and M their sum: the integral
     over z from 0 to 1 of G_c'(z) prod G_d(z), all terms of one sign.
@@ -91,7 +92,7 @@ def _shortened(ways: list[int]) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class AveragedBeliefs:
-    """Counts, and what averaging over them told: each victim is looked at once."""
+    """Counts, and posteriors over their worlds: each victim is looked at once."""
 
     sizes: Sequence[int]
     """Rows per class."""

@@ -1,7 +1,8 @@
-"""The highest and lowest posterior of one class, over everything that may be known.
+"""Posteriors at their worst: the highest and lowest of a class over all one may know.
 
-With two classes the worst odds tell; with more the problem is NP-hard, and this is a
-best-first search, exact unless it grows too large.
+The Bayesian adversary takes the victim for a random row that fits. With two classes the
+worst odds tell; with more the problem is NP-hard, and this is a best-first search,
+exact unless it grows too large.
 Mozafari, Zaniolo 2009, section 4.
 """
 

@@ -1,6 +1,7 @@
-"""A published classifier as scikit-learn knows classifiers; needs the extra `learn`.
+"""Predictions for many rows; and a published classifier as scikit-learn knows them.
 
-Predictions for many rows: floats where they are sure, fractions elsewhere.
+Floats predict where they are sure, fractions elsewhere. `PublishedNaiveBayes` needs the
+extra `learn`. Mozafari, Zaniolo 2009, section 3, equation (2).
 """
 
 from __future__ import annotations
@@ -70,6 +71,9 @@ def exp_rows(scores: Scores, codes: Codes) -> Floats:
     found = np.exp2(logs - logs.max(axis=1, keepdims=True))
     shares: Floats = found / found.sum(axis=1, keepdims=True)
     return shares
+
+
+# A published classifier -------------------------------------------------------------
 
 
 class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -1,7 +1,8 @@
-"""A classifier as whole numbers: add the points of a row, the largest sum wins.
+"""Scorecard: a naive Bayes classifier as whole points to add up; the largest sum wins.
 
-The belief it expresses in a class is two to the power of its sum divided by `scale`,
-relative to the other classes. Whatever is unknown of a person adds nothing.
+The belief it expresses in a class, an adversary's posterior, is two to the power of its
+sum divided by `scale`, relative to the other classes. Whatever is unknown of a person
+adds nothing. Not in the paper: the form in which NBC-equivalence survives rounding.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Scores of a naive Bayes classifier: one weight per class, one factor per value.
+"""Scores of a naive Bayesian classifier: a weight per class, a factor per value.
 
 The score of a tuple and a class is the product of the class's weight and of its factors
 for the tuple's values. Labels are ranked by score; of equals the one with the larger
-index comes first. Everything is a fraction; logarithms only find candidates.
-Mozafari, Zaniolo 2009, section 3, equation (2).
+index comes first. Classifiers that rank all labels alike on every tuple are
+NBC-equivalent. Everything is a fraction; logarithms only find candidates.
+Mozafari, Zaniolo 2009, sections 3, equation (2), and 6.1.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from privet.errors import InputError
 Floats = NDArray[np.float64]
 
 Known = Mapping[int, int]
-"""A victim: the value of some attributes, both by their index."""
+"""A victim, as background knowledge has it: the paper's quasi-identifier I = I0.
+
+The value of some attributes, both by their index.
+"""
 
 GUARD = 1e-9
 """Logarithms closer than this are compared as fractions instead."""
@@ -83,7 +87,7 @@ class Scores:
         )
 
     def posterior(self, known: Known) -> tuple[Fraction, ...] | None:
-        """What somebody believes who takes the victim for a random row that fits.
+        """The posterior of a Bayesian adversary: the victim is a random row that fits.
 
         None where nobody can fit. Exact at every size of the table.
         """
@@ -92,7 +96,7 @@ class Scores:
         return tuple(x / total for x in found) if total else None
 
     def ranking(self, known: Known) -> list[int]:
-        """Labels for the values known, the best first."""
+        """Labels for the values known, the best first; NBC-equivalence keeps this."""
         found = self.of(known)
         return sorted(range(self.classes), key=lambda c: (found[c], c), reverse=True)
 

@@ -1,15 +1,14 @@
-"""How accurate a classifier is, estimated on a disguised test set alone.
+"""Testing on disguised data: a classifier's accuracy from a disguised test set alone.
 
 Each disguised record is scored with everything it may have been, weighted so that the
-mean score is the accuracy on the true records. Zhan, Chang, Matwin 2004, section 3.5,
-in the order of its Eq. 4, for any number of groups and any channel.
+mean score is the accuracy on the true records: for any number of groups and any
+channel, in the order of the paper's Eq. 4, since that of its Eq. 7 does not fit.
 
-The accuracy of naive Bayes with two classes where very many columns are disguised.
-
-A record may have been any of the products of all columns' values; its log-odds are a
-sum over columns. So the columns are split in two halves, whose sums are listed, and a
-pair of sums is looked up instead of tried. This removes most of the work of
-`privet.responses.accuracy`, not the variance.
+For naive Bayes with two classes very many columns may be disguised. A record may have
+been any of the products of all columns' values; its log-odds are a sum over columns. So
+the columns are split in two halves, whose sums are listed, and a pair of sums is looked
+up instead of tried. This removes most of the work, not the variance.
+Zhan, Chang, Matwin 2004, section 3.5.
 """
 
 from __future__ import annotations
@@ -250,6 +249,8 @@ def _reach(piece: MarginalChannel) -> float:
     undone = in_floats(piece.channel, piece.size)
     return float(np.abs(undone).sum(axis=0).max())
 
+
+# Two classes, and very many columns -------------------------------------------------
 
 MOST = 2048
 """Combinations of values in one half: eleven yes-or-no columns."""

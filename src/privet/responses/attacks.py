@@ -1,7 +1,9 @@
-"""The red team of randomized response: a collector who guesses each true answer.
+"""Red team of randomized response: a collector who guesses each true answer.
 
-Where answers are flipped together, one draw covers all of them, and what is common in
-the population tells how it fell: the collector then knows the whole record.
+Where answers are flipped together, as in the one-group scheme, one draw covers all of
+them, and what is common in the population tells how it fell: the collector then knows
+the whole record.
+Zhan, Chang, Matwin 2004, section 3.2, hold that the collector cannot know.
 """
 
 from __future__ import annotations

@@ -1,7 +1,10 @@
-"""Undoing channels on average, and the likeliest shares that are shares.
+"""Inverse of a channel: unbiased estimates of true shares, and the likeliest ones.
 
-Tensors have one axis per piece. Numbers may be fractions or floats: the same formulas
-give the estimate exactly or quickly. Zhan, Chang, Matwin 2004, sections 3.2 and 3.3.
+With P* the shares of reports and P those of the truth, the one-group scheme (Eq. 2 and
+3) and the two-group scheme (Eq. 4) are P* = M P; undoing M is right on average and may
+leave 0 to 1, so the likeliest shares that are shares are found, too. Tensors have one
+axis per piece. Numbers may be fractions or floats: the same formulas give the estimate
+exactly or quickly. Zhan, Chang, Matwin 2004, sections 3.2 and 3.3.
 """
 
 from __future__ import annotations

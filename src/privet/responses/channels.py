@@ -1,9 +1,12 @@
-"""Channels: with which probability each report is given for each truth, exactly.
+"""Channels of randomized response: how likely each report is for each truth, exactly.
 
 ``M[y][x]`` is the probability that y is reported where x is true; columns sum to 1. A
-channel works on the values of one question, or on the combinations of a group's.
-
-Several channels as one, where chance decides which is used; and how shaky one is.
+channel works on the values of one question, or on the combinations of a group's. `Flip`
+is Warner's randomized response (1965) and, on several questions, the paper's one-group
+scheme; `KAry` is k-ary randomized response, `Replace` the unrelated question. The
+largest ratio in a row of M is e^ε of local differential privacy, the amplification
+gamma of Evfimievski et al. Where chance decides which of several channels is used, they
+are one channel, too. Zhan, Chang, Matwin 2004, sections 3.2 and 3.3.
 """
 
 from __future__ import annotations
@@ -43,7 +46,10 @@ class Channel(Protocol):
         """The matrix that undoes it on average."""
 
     def growth(self, size: int) -> Fraction | None:
-        """The largest ``P(y|x) / P(y|x')``; None where it is infinite."""
+        """The largest ``P(y|x) / P(y|x')``; None where it is infinite.
+
+        e^ε of local differential privacy; the amplification gamma.
+        """
 
     def marginal(self, size: int, part: int) -> Channel | None:
         """The channel between a part of the group and its reports, if there is one.
@@ -93,6 +99,8 @@ class Keep:
 class Flip:
     """Yes-or-no answers: all as they are with this probability, else all turned round.
 
+    Warner's randomized response of one answer; of several, the one-group scheme.
+
     >>> Flip(0.8).matrix(2)[1]
     (Fraction(1, 5), Fraction(4, 5))
     """
@@ -138,6 +146,8 @@ class Flip:
 @dataclass(frozen=True)
 class KAry:
     """The truth with this probability, else any of the other values, each as likely.
+
+    k-ary randomized response.
 
     >>> KAry(0.8).matrix(3)[0]
     (Fraction(4, 5), Fraction(1, 10), Fraction(1, 10))
@@ -396,6 +406,9 @@ def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
         )
         for y in range(size)
     )
+
+
+# Several channels as one ------------------------------------------------------------
 
 
 def mixed(channels: Sequence[Channel], size: int, what: str) -> Channel:

@@ -1,11 +1,9 @@
-"""A design: what is asked, and how each answer is disguised; both sides share it.
+"""Design of a survey: its questions, and the channel that disguises each group of them.
 
-Zhan, Chang, Matwin 2004, section 3: their one-group and two-group schemes are designs
-whose questions are flipped together.
-
-Design files: TOML or JSON, the same keys; every problem is told at once.
-
-A question: its name, and every answer there is.
+Respondent and collector share it, as a TOML or JSON file with the same keys, in which
+every problem is told at once. The paper's one-group and two-group schemes are designs
+whose questions are flipped together, in one group or in two.
+Zhan, Chang, Matwin 2004, sections 3.2 and 3.3.
 """
 
 from __future__ import annotations
@@ -38,6 +36,8 @@ from privet.responses.channels import (
 )
 from privet.values.adversaries import cell
 from privet.values.schema import Bins, names
+
+# Questions --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,8 @@ def _values(name: str, values: Any, cut: Bins | None) -> tuple[str, ...]:
     return found
 
 
+# Designs ----------------------------------------------------------------------------
+
 MOST_VALUES = 65_536
 """Values of a group."""
 
@@ -143,7 +145,7 @@ SHAKY = 1000
 
 @dataclass(frozen=True)
 class Group:
-    """Columns that are disguised by one draw."""
+    """Columns that are disguised by one draw: a group of the paper's schemes."""
 
     columns: tuple[str, ...]
     """Which; most groups have one."""
@@ -295,7 +297,7 @@ class Design:
     def growth(self, columns: Sequence[str] | None = None) -> Fraction | None:
         """e^ε of the whole record, or of some columns; None where it is infinite.
 
-        Given the public columns, which are no secret.
+        Of local differential privacy, given the public columns, which are no secret.
         """
         asked = self.columns if columns is None else columns
         found = Fraction(1)
@@ -450,6 +452,8 @@ __all__ = [
     "independent",
 ]
 
+
+# Design files -----------------------------------------------------------------------
 
 TOP = ("title", "one_of", "question", "together")
 OF_QUESTION = ("name", "ask", "values", "bins", "missing", "instead", *KEYS)

@@ -1,6 +1,7 @@
-"""Disguising answers: frames in memory, one record, or a file of any size.
+"""Disguising answers by randomized response: frames, one record, or a file of any size.
 
-Zhan, Chang, Matwin 2004, section 3; draws are exact and come from the secure source.
+Draws are exact and come from the secure source.
+Zhan, Chang, Matwin 2004, section 3.
 """
 
 from __future__ import annotations

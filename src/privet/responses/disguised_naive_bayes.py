@@ -1,7 +1,8 @@
-"""Naive Bayes from disguised records: pairs of an attribute and the class suffice.
+"""Naive Bayesian classifier from disguised data: pairs of attribute and class suffice.
 
-Zhan, Chang, Matwin 2004, section 3.4; with the class public, by the formula that fits
-it (their Eq. 2 does not), and with estimates that stay shares.
+Learnt from multivariate randomized response; with the class public, by the formula that
+fits it (the paper's Eq. 2 does not), and with estimates that stay shares.
+Zhan, Chang, Matwin 2004, section 3.4.
 """
 
 from __future__ import annotations

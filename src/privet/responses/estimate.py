@@ -1,6 +1,8 @@
-"""Shares of the truth from counts of reports: the arithmetic of an estimate.
+"""Estimates of true shares P(E) from disguised rows alone: the verb `estimate`.
 
-The verb `estimate`: shares of the truth, from disguised rows alone.
+Counts of reports are undone once, for the unbiased estimate and the likeliest one, with
+its standard error and intervals.
+Zhan, Chang, Matwin 2004, sections 3.1 to 3.3.
 """
 
 from __future__ import annotations
@@ -39,6 +41,9 @@ FEWEST = 30
 
 EXACT_CELLS = 4096
 """Up to so many cells estimates are computed in fractions first."""
+
+
+# From counts of reports -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -287,6 +292,9 @@ def answers_in(counts: NDArray[np.int64]) -> int:
     if not n:
         raise EmptyTable("Answers must be there to estimate from; there are none.")
     return n
+
+
+# From disguised rows ----------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

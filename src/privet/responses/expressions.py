@@ -1,4 +1,7 @@
-"""Expressions over answers: and, or, not; each is a set of combinations of values."""
+"""Logical expressions E over answers (and, or, not): sets of combinations of values.
+
+Zhan, Chang, Matwin 2004, section 3.1.
+"""
 
 from __future__ import annotations
 

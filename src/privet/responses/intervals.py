@@ -1,4 +1,4 @@
-"""Intervals of a share: Wilson's, and others that hold whatever the numbers are."""
+"""Confidence intervals of a share: Wilson's, and others that hold for any numbers."""
 
 from __future__ import annotations
 

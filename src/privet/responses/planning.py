@@ -1,4 +1,7 @@
-"""Before anything is collected: how many answers are needed, and how much truth."""
+"""Planning a survey: how many answers it needs, and how much truth an ε leaves.
+
+ε is that of local differential privacy, for one question or for the whole record.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`RandomizedResponse`: disguises frames in memory, and fits into a pipeline."""
+"""`RandomizedResponse`: disguises frames in memory, and fits into a pipeline.
+
+Each answer by itself, or groups together as in the one-group and two-group schemes.
+Zhan, Chang, Matwin 2004, sections 3.2 and 3.3.
+"""
 
 from __future__ import annotations
 

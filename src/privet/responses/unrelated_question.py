@@ -1,7 +1,8 @@
-"""Two samples of an unrelated question whose own prevalence nobody knows.
+"""Unrelated-question model with two samples, where nobody knows its prevalence.
 
 Somebody answers the question that is meant with one probability, else the unrelated
 one; in the second sample with another probability.
+Zhan, Chang, Matwin 2004, section 4.3.3, name the model for truth 1/2.
 """
 
 from __future__ import annotations

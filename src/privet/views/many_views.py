@@ -1,8 +1,10 @@
-"""More than two views that bear on an association: exactly where it can be counted.
+"""Breach probabilities of K > 2 views: exact where possible worlds can be counted.
 
-A chain of three views by its graph, several views on one key by a closed sum, small
-joins by listing; otherwise a share lies between proved bounds, or, where those say
-little, between bounds that draws of the tables give.
+A chain of three views is counted by its connectivity graph, several views on one key by
+a closed sum (a star), small joins by listing every possible world; otherwise the share
+of interesting worlds lies between proved bounds, or, where those say little, between
+bounds that draws of possible worlds give.
+Wang, Lakshmanan 2006, section 6, leave K views as future work.
 """
 
 from __future__ import annotations
@@ -60,7 +62,7 @@ MODEL = (
 def judge(
     views: Views, secret: Secret, reduced: Sequence[RemainingView], run: Run, warn: Warn
 ) -> Finding:
-    """Judge one promise on views that no two of them answer."""
+    """Judge one promise on K views, no two of which answer it."""
     if secret.condition is not None:
         return undecided(secret, TWO_ONLY.format(n=len(reduced)))
     if secret.model == "bag":
@@ -74,7 +76,7 @@ def judge(
 
 @dataclass
 class _Linked:
-    """Several views in codes."""
+    """One promise on the coded tuples of several views."""
 
     secret: Secret
     seen: Sequence[ViewTuples]
@@ -147,7 +149,7 @@ class _Linked:
     # Which associations -------------------------------------------------------------
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        """Associations that the join supports and the promise is about."""
+        """Private associations that the join supports and the promise is about."""
         secret = self.secret
         people = self._asked(secret.person, secret.people)
         values = self._asked(secret.secret, secret.values)
@@ -294,6 +296,7 @@ class _Linked:
     def _witness(
         self, worst: Share, person: int, value: int, before: Share
     ) -> Reconstruction:
+        """The surest association, with its association cover."""
         secret = self.secret
         cover = sorted({p for i, p in self._supported if i == person})
         labels = self._domain(secret.secret)

@@ -1,6 +1,10 @@
-"""What a promise about views protects: people, values, and perhaps a condition.
+"""Private associations and secret queries: what a promise about views protects.
 
-Which views bear on an association, and which of their columns.
+A private association is a person (the paper's ID) with a value of a private column (P).
+A promise names it by columns and values, or by a secret query, whose condition must
+hold too. Views that do not bear on it, and columns that nothing asks for and only one
+view shows, are left out before worlds are formed, as in the connectivity graph.
+Wang, Lakshmanan 2006, sections 3.1 and 4.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ Values = tuple[object, ...] | None
 
 @dataclass(frozen=True)
 class Secret:
-    """Associations of people with values that nobody should learn."""
+    """Private associations: of people with values that nobody should learn."""
 
     promise: Promise
     """What was promised."""
@@ -52,12 +56,12 @@ class Secret:
 
     @property
     def model(self) -> str:
-        """Which tables count; what is published holds in all of them."""
+        """The attack model, which worlds count; what is published holds in all."""
         return "unrestricted" if self.published else self.against.model
 
     @property
     def full(self) -> bool:
-        """Whether worlds are over whole tuples."""
+        """Whether worlds are over whole tuples, not over the connectivity graph's."""
         return self.against.worlds == "full" and not self.published
 
     @property
@@ -168,9 +172,12 @@ def _called(views: Views) -> list[str]:
     return list(dict.fromkeys([TABLE, *(c for c in called if c)]))
 
 
+# Which views bear on an association -------------------------------------------------
+
+
 @dataclass(frozen=True)
 class RemainingView:
-    """What is left of a view."""
+    """What is left of a view for the connectivity graph."""
 
     number: int
     """The number of the view."""
@@ -183,8 +190,9 @@ def reduced(
 ) -> list[RemainingView]:
     """The views that matter for an association, with the columns that do.
 
-    A column of one view only, which is not asked about, is projected away (unless
-    worlds are over whole tuples); a view that another one contains adds nothing.
+    A column of one view only, which is not asked about, is projected away, as in the
+    connectivity graph (unless worlds are over whole tuples); a view that another one
+    contains adds nothing.
     """
     parts = [RemainingView(i, frozenset(v.columns)) for i, v in enumerate(views.views)]
     while True:

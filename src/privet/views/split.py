@@ -1,10 +1,11 @@
-"""Other views that keep the promises: which columns they share, and how finely.
+"""Decomposition of a table into two views that keep every promise.
 
-What a reconstructor learns depends on what the two views share. So sets of shared
-columns are tried, as they are or in coarser bins, those first that leave the analyst
-the most columns side by side; the first that keep every promise are proposed.
-
-How a column may be shown so that more people share a value: in bins, by levels.
+What a reconstructor learns depends on the columns that two views share, on which they
+are joined. So sets of shared columns are tried, as they are or coarser, those first
+that leave the analyst the most columns side by side; the first that keep every promise
+are proposed. A shared column is made coarser so that more people share a value: numbers
+and dates in bins, others by the levels of a hierarchy.
+Wang, Lakshmanan 2006, section 1, decompose a table; how to find views is not theirs.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
 from privet.values.schema import LARGEST_EDGE, Bins, names
 from privet.views.private_associations import ask
 from privet.views.release import Views
+
+# Coarser columns --------------------------------------------------------------------
 
 LEVELS = (16, 8, 4, 2)
 """Into how many bins a number or a date may be cut to be shared."""
@@ -160,6 +163,8 @@ def _edges(values: Sequence[tuple[Edge, int]], bins: int) -> list[Edge]:
     return edges
 
 
+# The search -------------------------------------------------------------------------
+
 MOST_CANDIDATES = 20_000
 """Sets of shared columns that are compared by what the analyst keeps."""
 
@@ -274,7 +279,7 @@ def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
 
 @dataclass
 class _ViewSearch:
-    """The search for one table."""
+    """The search for a decomposition of one table."""
 
     method: SplitViews
     table: Table

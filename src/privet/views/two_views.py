@@ -1,9 +1,12 @@
-"""Two views joined on what they share: every association, or some of them.
+"""Breach probabilities of two views: every private association at once, or some.
 
-Every association of two views at once, in the unrestricted model.
-
-Floats choose where they are far from each other, exact shares decide; people in
-several keys are looked at only where bounds leave a doubt.
+The possible worlds of two views factor over the keys of their join, and in one key all
+associations are alike. So every association in the unrestricted model is judged by the
+sizes of keys: floats choose where they are far from each other, exact shares decide,
+and people in several keys are looked at only where bounds leave a doubt. Some
+associations, and the other attack models (restricted; also functional and bag, which
+the paper does not have), are judged by listing where people and values meet.
+Wang, Lakshmanan 2006, sections 3.2 and 5; corrected as documented.
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ SPREAD = (
 def judge(
     views: Views, secret: Secret, sides: ViewPair, run: Run, warn: Warn
 ) -> Finding:
-    """Judge one promise on two views."""
+    """Judge one promise on two views, or on one that shows both columns."""
     with views.relate(sides, run) as relation:
         model, full = secret.model, secret.full
         if model == "bag" and views.marker:
@@ -184,12 +187,16 @@ def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
             warn(f"Value {value!r} never occurs in column {name!r}.")
 
 
+# Attack models ----------------------------------------------------------------------
+
+
 def answer(model: str, kind: AssociationKind) -> Share | None:
-    """The share of worlds that hold associations of a kind; None: there is no world."""
+    """Interesting among possible worlds, for a kind; None: the model has no world."""
     return MODELS[model](kind)
 
 
 def _unrestricted(kind: AssociationKind) -> Share:
+    """UIW/UPW: all possible worlds count; keys are independent."""
     assert kind.meetings is not None
     return either(_met(meeting) for meeting in kind.meetings)
 
@@ -206,6 +213,7 @@ def _met(meeting: Meeting) -> Share:
 
 
 def _restricted(kind: AssociationKind) -> Share | None:
+    """RIW/RPW: only worlds in which this person has one value."""
     meetings = [k for ks, _ in kind.candidates for k in ks]
     alike = all(tuple(k[2:4]) == (1, 1) for k in meetings)
     weight = _is_possible if alike else _worlds_of_one
@@ -223,7 +231,7 @@ def _is_possible(meetings: Sequence[Meeting]) -> int:
 
 
 def _worlds_of_one(meetings: Sequence[Meeting]) -> int:
-    """Worlds in which a person has this value only."""
+    """Restricted interesting worlds: a person has this value only."""
     if any(k[0] * k[1] > 4_000 for k in meetings):
         raise TooLarge(
             "The restricted model over whole tuples is counted in keys of at most 4000 "
@@ -233,12 +241,14 @@ def _worlds_of_one(meetings: Sequence[Meeting]) -> int:
 
 
 def _functional(kind: AssociationKind) -> Share | None:
+    """Only worlds in which everybody has one value."""
     assert kind.meetings is not None
     ((m, n, *_),) = kind.meetings
     return Share.of(Fraction(1, n)) if m >= n else None
 
 
 def _bag(kind: AssociationKind) -> Share:
+    """Views published with their duplicates."""
     assert kind.meetings is not None
     return either(_dealt(*meeting[:3]) for meeting in kind.meetings)
 
@@ -268,10 +278,13 @@ MODELS: dict[str, Callable[[AssociationKind], Share | None]] = {
 }
 
 
+# Witnesses --------------------------------------------------------------------------
+
+
 def witness_of(
     secret: Secret, worst: Share, kind: AssociationKind, example: Example, before: Share
 ) -> Reconstruction:
-    """The association that decides, and by which counts."""
+    """The association that decides, its association cover, and by which counts."""
     meetings = kind.meetings or ()
     part, whole = _worlds(secret.model, worst, meetings)
     shares = {secret.model: worst.high}
@@ -299,7 +312,7 @@ def witness_of(
 
 
 def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstruction:
-    """The same association as other models see it."""
+    """The same association as other attack models see it."""
     person = [witness.knows[relation.sides.person]]
     asked = SomeAssociations(
         relation, person, [witness.value], every_key=True, full=full
@@ -319,7 +332,7 @@ def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
 def with_others(
     witness: Reconstruction, asked: SomeAssociations, *, marked: bool
 ) -> Reconstruction:
-    """A witness with the shares of other models, where they are known."""
+    """A witness with the shares of other attack models, where they are known."""
     wanted = ["unrestricted", "restricted", *([] if marked else ["bag"])]
     shares = dict(witness.shares)
     for model in wanted:
@@ -332,13 +345,15 @@ def with_others(
 
 
 def _worlds(model: str, worst: Share, meetings: Sequence[Meeting]) -> tuple[int, int]:
-    """How many tables hold it, of how many; as a share where that is not counted."""
+    """Interesting and possible worlds; as a share where they are not counted."""
     plain = model == "unrestricted" and all(len(k) == 4 for k in meetings)
     if plain and worst.exact and sum(k[0] * k[1] for k in meetings) <= 10_000:
         whole = prod(bipartite_covers.upw(k[0], k[1]) for k in meetings)
         return whole - prod(bipartite_covers.avoiding(*k) for k in meetings), whole
     return worst.high.numerator, worst.high.denominator
 
+
+# Every association ------------------------------------------------------------------
 
 AT_ONCE = 1000
 """People in several keys who are looked at together, at first."""
@@ -351,7 +366,7 @@ WORST_KEYS = 10
 
 
 class EveryAssociation:
-    """All associations of two views in the unrestricted model."""
+    """All associations of two views in the unrestricted attack model."""
 
     def __init__(self, relation: Relation, secret: Secret) -> None:
         self._relation, self._secret = relation, secret

@@ -1,4 +1,4 @@
-"""From shares of worlds to findings about views."""
+"""Findings about views, from breach probabilities (shares of interesting worlds)."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def refuted(secret: Secret, people: int) -> str:
 
 
 def prior(secret: Secret, people: int, values: int) -> Share:
-    """The belief of somebody who sees both columns, and nothing that links them."""
+    """The prior: what somebody believes who sees both columns, and no link."""
     if secret.model == "unrestricted":
         return share(people, values)
     return Share.of(Fraction(1, values))
 
 
 def verdict(share_: Share, secret: Secret) -> Verdict:
-    """What a share of worlds makes of a promise."""
+    """What a breach probability makes of a promise."""
     beyond = share_.beyond(secret.limit)
     if beyond is None:
         return Verdict.UNDECIDED
@@ -124,7 +124,7 @@ def _basis(worst: Share, bounded: bool) -> Basis:
 
 
 def nobody(secret: Secret) -> Finding:
-    """No join tuple supports any association asked for."""
+    """No association asked for is in any association cover: no join tuple has it."""
     return Finding(
         secret.promise,
         Verdict.SAFE,

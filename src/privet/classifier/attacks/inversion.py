@@ -1,16 +1,12 @@
-"""The red team: work out the original counts from a published classifier.
+"""Inversion attack on a published classifier: the original counts, worked out.
 
 A scorecard tells the ratios of the original counts, to an unknown power. Whoever knows
 the class sizes reads the power off the base points, and ratios of whole numbers give
 away the numbers. Published counts and synthetic rows tell what the scorecard behind
-them tells, as far as whole rows do. Not part of any promise; so that stewards see what
-is not promised.
-
-The red team on published counts: the scorecard behind them.
-
-Counts are made of a card's beliefs, scaled to the classes. The least belief of every
-value is 1, so the least count of a class is what 1 was scaled to: dividing by it gives
-the card back, as far as whole rows tell.
+them tells, as far as whole rows do: the least belief of every value is 1, so the least
+count of a class is what 1 was scaled to, and dividing by it gives the card back. A red
+team, not part of any promise; so that stewards see what is not promised.
+Mozafari, Zaniolo 2009, section 6.3, hold that the original views cannot be found.
 """
 
 from __future__ import annotations
@@ -28,6 +24,8 @@ from privet.classifier.scorecard import Scorecard
 from privet.errors import InputError, what_exists
 from privet.values import exact
 from privet.values.exact import Number
+
+# The card behind published counts ---------------------------------------------------
 
 SCALE = 2**44
 """Points of the card that double a belief."""
@@ -70,6 +68,8 @@ def _one(counts: Sequence[int]) -> float:
 def _points(doublings: float) -> int:
     return round(doublings * SCALE)
 
+
+# The attack -------------------------------------------------------------------------
 
 Cells = tuple[tuple[tuple[int | None, ...], ...], ...]
 """Guesses by attribute, value and class; None: no guess."""

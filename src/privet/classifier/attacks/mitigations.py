@@ -1,8 +1,8 @@
-"""What helps against inversion, and what it costs: one line for each way.
+"""Mitigations of the inversion attack: what each leaves to it, and what each costs.
 
 Somebody who knows how a classifier was flattened works out original counts. Noise
 first, moving every number within a declared margin, coarse points and small tables
-leave less of them, and change some predictions.
+leave less of them, and change some predictions. One line for each way.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Noise on counts: a differentially private naive Bayes classifier.
+"""Differentially private naive Bayes: discrete Laplace noise on the counts.
 
 Adding or removing one row changes one count of each attribute by one, so discrete
 Laplace noise of scale n/epsilon on every cell has a privacy loss of epsilon. Class
 sizes are then read off the noisy cells. Everything later is post-processing.
+Canonne, Kamath, Steinke 2020, algorithm 2.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from privet.classifier.release import ClassifierViews
 def noised(
     views: ClassifierViews, epsilon: Fraction, *, seed: int | None = None
 ) -> ClassifierViews:
-    """The counts with noise; a whole number, and at least 0, in every cell.
+    """The counts, differentially private: whole, and at least 0, in every cell.
 
     The values and classes themselves are taken for public.
     """

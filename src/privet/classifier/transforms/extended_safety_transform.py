@@ -1,14 +1,10 @@
-"""ExtendedSafetyTransform: beliefs near to a given prior, predictions kept.
+"""EST, the ExtendedSafetyTransform: r-closeness to a given prior, predictions kept.
 
-Mozafari, Zaniolo 2009, section 7.2 (EST). The paper's own way splits and merges labels;
-its closed form is a power of the scores times a power of the prior. Where no release
+The paper's own way, here for comparison, splits labels, flattens, and merges them or
+fails; in closed form its scores are the prior to the power 1 - 1/k times the originals
+to the power delta/k. Its checks (Lemma 12) look at the two largest counts only, so they
+pass where predictions flip; whether they do is looked at here, too. Where no release
 can have both the predictions and the closeness, this says so, with a row that shows it.
-
-The paper's own EST, for comparison: split labels, flatten, merge, or fail.
-
-In closed form its scores are the prior to the power 1 - 1/k times the originals to the
-power delta/k. Its checks (Lemma 12) look at the two largest counts only, so they pass
-where predictions flip; whether they do is looked at here, too.
 Mozafari, Zaniolo 2009, section 7.2, Figure 7, Lemma 12, Statement 14.
 """
 
@@ -54,6 +50,8 @@ from privet.release.audit import audit
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Ceiling, Ratio, Shift
 from privet.values.exact import Number, fraction
+
+# The paper's EST --------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,7 @@ def _ln(x: Fraction) -> float:
     return log_of(x) * log(2)
 
 
-# In truth ---------------------------------------------------------------------------
+# Whether it keeps rankings in truth -------------------------------------------------
 
 
 def flipped_by(scores: Scores, found: PaperEst) -> Mapping[int, int] | None:
@@ -215,6 +213,8 @@ def flipped_by(scores: Scores, found: PaperEst) -> Mapping[int, int] | None:
     return None
 
 
+# ExtendedSafetyTransform ------------------------------------------------------------
+
 RULES = ("argmax", "declared")
 """Whether the best label is read off the beliefs, or off beliefs and offsets."""
 
@@ -227,7 +227,7 @@ LARGEST = Fraction(10**100)
 
 @dataclass(frozen=True)
 class ExtendedSafetyTransform:
-    """Keep beliefs within a factor of a prior, whatever prior that is.
+    """Keep beliefs within a factor of a prior (r-closeness), whatever prior that is.
 
     >>> ExtendedSafetyTransform()
     ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None, paper=False)

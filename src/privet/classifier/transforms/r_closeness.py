@@ -1,18 +1,16 @@
-"""r-closeness: how near to a prior the beliefs of a classifier can be made at all.
+"""r-closeness: how near to a prior the posteriors of a classifier can be made at all.
 
-Mozafari, Zaniolo 2009, section 7. Lower bounds hold for any release whatsoever whose
-best label is the original's; limits are what scores to a small power reach.
+Lower bounds hold for any release whatsoever whose best label is the original's; limits
+are what scores to a small power reach.
 
-The best class offsets of a declared rule: potentials of the largest mean cycle.
-
-If offsets for the prediction are published, the weights of the beliefs are free; the
-odds between classes then cannot be pushed below the largest mean of a cycle of them.
-
-Closeness to a prior against what can be predicted: a staircase.
+If offsets for the prediction are published (a declared rule), the weights of the
+beliefs are free. The odds between classes then cannot be pushed below the largest mean
+of a cycle of them, and its potentials are the best offsets.
 
 A class is predicted at all only if beliefs may be as far from the prior as that needs;
 this holds for any release whose most believed class is its prediction. So what can be
-had jumps: with each more class that is predicted.
+had jumps with each more class that is predicted: closeness against accuracy is a
+staircase. Mozafari, Zaniolo 2009, section 7.1, Definition 5; the bounds are not theirs.
 """
 
 from __future__ import annotations
@@ -187,6 +185,9 @@ def within(
     return float(found)
 
 
+# Class offsets of a declared rule ---------------------------------------------------
+
+
 def balanced(scores: Scores) -> tuple[list[float], float]:
     """How far to move each class's belief, in doublings, and the odds that are left."""
     logs = pair_logs(scores)
@@ -220,6 +221,9 @@ def largest_mean_cycle(logs: Floats) -> float:
         ]
         means.append(min(shorter))
     return float(max(means))
+
+
+# Closeness against accuracy ---------------------------------------------------------
 
 
 @dataclass(frozen=True)

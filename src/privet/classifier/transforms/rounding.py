@@ -1,16 +1,12 @@
-"""Scores to a power, rounded to whole points so that no ranking changes; and the proof.
+"""Rounding scores to whole points: NBC-equivalence kept, with a certificate of it.
 
-Every point is the logarithm of a score's factor, times the exponent, rounded up by less
-than a little more than one; classes that win ties get a head start larger than all
-roundings together. Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 7.
-
-From scores and an exponent to a scorecard with its certificate.
-
-How close two different scores of one tuple can be, before they are rounded.
-
-Mozafari, Zaniolo 2009, section 6.2.2; replaces Statement 8. Finding the least ratio is
-NP-hard; integers bound it, and where half of the attributes have few combinations, the
-true one is found by meeting in the middle.
+Step 2 of SafetyTransform raises scores to a power; here they become a scorecard. Every
+point is the logarithm of a score's factor, times the exponent, rounded up by less than
+a little more than one; classes that win ties get a head start larger than all roundings
+together. How many bits that takes depends on the gap, how close two different scores of
+one tuple can be. Finding the least ratio is NP-hard; integers bound it, and where half
+of the attributes have few combinations, the true one is found by meeting in the middle.
+Mozafari, Zaniolo 2009, section 6.2.2; replaces its Statements 7 and 8.
 """
 
 from __future__ import annotations
@@ -31,6 +27,8 @@ from privet.classifier.scorecard import Points, Scorecard
 from privet.classifier.scores import GUARD, Floats, Scores, log_of
 from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
+
+# The gap ----------------------------------------------------------------------------
 
 MOST_TUPLES = 1_000_000
 """Tuples that are looked at one by one."""
@@ -215,13 +213,15 @@ def led_by_less(
     return None
 
 
+# Points and their certificate -------------------------------------------------------
+
 EXTRA = 24
 """Bits beyond those of the points, so that rounding is by hardly more than one."""
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Why a scorecard ranks as the original does. Private: it undoes the exponent."""
+    """Why a scorecard is NBC-equivalent. Private: it undoes the exponent."""
 
     exponent: Fraction
     """What the scores were raised to."""
@@ -471,6 +471,8 @@ def _fits(
     alike = len({d % classes for d in off}) == 1
     return alike and max(off) - min(off) <= slack
 
+
+# From scores and an exponent to a scorecard -----------------------------------------
 
 FINER = 12
 """Bits beyond those that keep rankings, so that rounding hardly moves a belief."""

@@ -1,9 +1,10 @@
-"""SafetyTransform: flatten a classifier, keep its predictions.
+"""SafetyTransform: flatten the posteriors of a classifier, keep its predictions.
 
-Scores are raised to a power of at most 1, which keeps every ranking. The right power
-follows from the worst odds of the original: those of the release are the same odds to
-that power. Mozafari, Zaniolo 2009, section 6, Figure 2; corrected as the page on the
-paper says.
+Scores are raised to a power of at most 1 (Step 2), which keeps every ranking: the
+release is NBC-equivalent to the original. The right power follows from the original's
+amplification: that of the release is the same odds to that power. Step 1, without
+zeros, is in `zero_counts`; Steps 3 and 4 are in `synthetic`.
+Mozafari, Zaniolo 2009, section 6.2, Figure 2; corrected as the page on the paper says.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def bayesian_promises(policy: Policy) -> list[Promise]:
 
 
 def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction | None:
-    """The odds that keep a promise; half of them if the adversary averages tables."""
+    """The amplification that keeps a promise; half if the adversary averages tables."""
     against = promise.against
     assert isinstance(against, Bayesian)
     if against.prior != "uniform":
@@ -290,7 +291,7 @@ def _nothing_left(promise: Promise) -> Infeasible:
 def _paper(
     views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
 ) -> Fraction:
-    """One over the paper's k: n(2n + 3) log w / log alpha, w of all counts."""
+    """Step 2 as printed, one over the paper's k: n(2n + 3) log w / log alpha."""
     n = scores.attributes
     counts = [Fraction(p) for p in views.sizes]
     counts += [

@@ -1,11 +1,9 @@
-"""Synthetic tables: counts of so many rows that keep every promise, too.
+"""Steps 3 and 4 of SafetyTransform: counts that add up again, and synthetic tables.
 
-Mozafari, Zaniolo 2009, section 6.2.4, Step 4.
-
-A scorecard as ratios, as exact whole counts, or as a table of so many rows.
-
-Mozafari, Zaniolo 2009, sections 6.2.3 and 6.2.4: Step 3 and Step 4. Exact counts are a
-model file and never a table; a table keeps what is further apart than its margin.
+A scorecard becomes ratios, exact whole counts, or a table of so many rows. Exact counts
+are a model file and never a table; a table keeps what is further apart than its margin,
+and must keep every promise, too.
+Mozafari, Zaniolo 2009, sections 6.2.3 and 6.2.4.
 """
 
 from __future__ import annotations
@@ -84,7 +82,7 @@ class _Powers:
 
 
 def whole_counts(scores: Scores, like: Scorecard | ClassifierViews) -> ClassifierViews:
-    """Integer counts with exactly these scores, but for a common factor.
+    """Step 3: integer counts with exactly these scores, but for a common factor.
 
     N = W T times the sums of the other attributes, P = W times all sums: marginals of
     the table of all scores. Good as a file; far too large for rows.
@@ -126,7 +124,7 @@ def _lcm(a: int, b: int) -> int:
 def table_counts(
     scores: Scores, like: Scorecard | ClassifierViews, rows: int
 ) -> ClassifierViews:
-    """Counts of a table with so many rows, as near to the scores as whole rows come.
+    """Step 4: counts of a table of so many rows, as near to the scores as they come.
 
     Every value occurs in every class.
     """
@@ -272,6 +270,9 @@ def _shuffled(
 def every_tuple(scores: Scores) -> Any:
     """Every tuple by index, for small classifiers."""
     return product(*(range(len(t)) for t in scores.factors))
+
+
+# Tables that keep every promise -----------------------------------------------------
 
 
 def synthetic(

@@ -1,8 +1,9 @@
-"""Scores without zeros: small numbers in their place that keep the ranking of labels.
+"""Step 1 of SafetyTransform, removing zeros: small numbers that keep the ranking.
 
-A zero makes the odds infinite. Each way of replacing zeros says what it keeps; every
-new inequality holds by a factor of two. Mozafari, Zaniolo 2009, section 6.2.1, Step 1,
-with the class sizes that the printed formula forgets.
+A zero makes the amplification infinite. Each way of replacing zeros says what it keeps
+of NBC-equivalence; every new inequality holds by a factor of two. The class sizes that
+the printed formula forgets are in it here.
+Mozafari, Zaniolo 2009, section 6.2.1, Figure 3.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The survey service on loopback: a page, its design, and a place for answers.
+"""Survey service on loopback: a page, its design, and a place for disguised answers.
 
-Python's own HTTP server does: it speaks to a reverse proxy or to this machine, one
-small request at a time. Nothing about who asks is written anywhere.
-
-What a report must look like; nothing of it is ever quoted.
+Answers are disguised in the browser, before they are sent; a report must look as the
+design says, and nothing of it is ever quoted. Python's own HTTP server does: it speaks
+to a reverse proxy or to this machine, one small request at a time. Nothing about who
+asks is written anywhere.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from privet.responses.design import Design, Group, Question
 from privet.values.exact import as_float
 
 LONGEST_TOKEN = 100
+
+
+# What a report must look like -------------------------------------------------------
 
 
 class Malformed(Exception):
@@ -143,6 +146,8 @@ def _whole(shares: Any) -> list[str]:
     whole = lcm(*(s.denominator for s in shares))
     return [str(s.numerator * (whole // s.denominator)) for s in shares]
 
+
+# The server -------------------------------------------------------------------------
 
 SECONDS = 10
 """A connection that is silent for longer is dropped."""

@@ -1,4 +1,4 @@
-"""Where disguised answers are kept: a DuckDB file that others may read meanwhile.
+"""Store of disguised answers: a DuckDB file that others may read meanwhile.
 
 An answer is confirmed once it is on the disk. The file is open for a moment only, so
 that estimates can be made while answers come in; no time, address or token is kept

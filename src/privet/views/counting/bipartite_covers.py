@@ -1,8 +1,10 @@
-"""How many tables give two views: covers of complete bipartite graphs, exactly.
+"""Possible and interesting worlds of two views: covers of a complete 2-partite graph.
 
-One key of the join has m nodes for people and n for properties. A table that gives
-both views is a set of edges that leaves no node bare. Wang, Lakshmanan 2006,
-sections 5 and 6; corrected as documented.
+The connectivity graph of one key of the join has m nodes for people and n for
+properties. A table that gives both views is a cover: a set of edges that leaves no node
+bare (Lemmas 5.1 and 5.3). Counted exactly, in one sum where Lemma 5.2 has two; beyond
+the paper also blocks of nodes, forbidden edges, duplicates, and stars of several views.
+Wang, Lakshmanan 2006, sections 5 and 6; corrected as documented.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ MOST_PAIRS = 2_000
 
 @lru_cache(maxsize=100_000)
 def upw(m: int, n: int) -> int:
-    """Unrestricted possible worlds: edge sets that cover all nodes.
+    """Unrestricted possible worlds (Lemma 5.2): edge sets that cover all nodes.
 
     >>> upw(3, 3), upw(2, 2), upw(1, 9), upw(0, 0), upw(3, 0)
     (265, 7, 1, 1, 0)
@@ -40,7 +42,7 @@ def upw(m: int, n: int) -> int:
 
 @lru_cache(maxsize=100_000)
 def uiw(m: int, n: int) -> int:
-    """Unrestricted interesting worlds: covers that hold one given edge.
+    """Unrestricted interesting worlds (Lemma 5.2): covers that hold a given edge.
 
     >>> uiw(3, 3), uiw(2, 2), uiw(1, 9)
     (161, 5, 1)
@@ -49,12 +51,12 @@ def uiw(m: int, n: int) -> int:
 
 
 def riw(m: int, n: int) -> int:
-    """Restricted interesting worlds: a given person has the given property only."""
+    """Restricted interesting worlds (Lemma 5.4): a person has one given property."""
     return upw(m - 1, n) + upw(m - 1, n - 1)
 
 
 def rpw(m: int, n: int) -> int:
-    """Restricted possible worlds: a given person has one property.
+    """Restricted possible worlds (Lemma 5.4): a given person has one property.
 
     >>> rpw(2, 2), rpw(1, 2)
     (4, 0)
@@ -63,12 +65,12 @@ def rpw(m: int, n: int) -> int:
 
 
 def surjections(m: int, n: int) -> int:
-    """Functional worlds: every person has one property, and each occurs."""
+    """Functional possible worlds: every person has one property, and each occurs."""
     return sum((-1) ** (n - k) * comb(n, k) * k**m for k in range(n + 1))
 
 
 def rho(m: int, n: int) -> Fraction:
-    """The share of the worlds in which a given person has a given property.
+    """The unrestricted breach probability UIW/UPW of one association.
 
     >>> rho(2, 2), rho(2, 3), rho(3, 3)
     (Fraction(5, 7), Fraction(17, 25), Fraction(161, 265))
@@ -77,7 +79,7 @@ def rho(m: int, n: int) -> Fraction:
 
 
 def avoiding(m: int, n: int, s: int, t: int) -> int:
-    """Covers without any edge between s given people nodes and t property nodes."""
+    """Covers without an edge between s given people nodes and t property nodes."""
     return sum(
         (-1) ** (m - i - k)
         * comb(s, i)
@@ -161,7 +163,7 @@ def _covers(m: int, n: int, weight: Fraction) -> Fraction:
     )
 
 
-# A key with several views, all of whose tuples are told apart ------------------------
+# Stars: a key with several views, all of whose tuples are told apart ----------------
 
 
 def star(sizes: Sequence[int]) -> int:

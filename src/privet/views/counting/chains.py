@@ -1,10 +1,10 @@
-"""Three views in a chain: how many tables give them, where that can be counted.
+"""Chains of three views: their connectivity graph, and its possible worlds.
 
 The middle view is a graph between keys b (with m_b people) and keys c (with n_c
-values). Counting is #P-hard in general; graphs that come apart easily (forests, and
-others of small width) are counted exactly, key by key.
-
-Chains of three views: from their tuples to the graph that is counted.
+values). Counting its possible worlds is #P-hard in general; graphs that come apart
+easily (forests, and others of small width) are counted exactly, key by key, and others
+are bounded by Harris' inequality and a union bound.
+Wang, Lakshmanan 2006, section 6, leave K views as future work.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ the number of such choices."""
 
 @dataclass(frozen=True)
 class ConnectivityGraph:
-    """A connected part of the middle view."""
+    """The connectivity graph of a chain: one connected part of its middle view."""
 
     people: Mapping[int, int]
     """m_b: tuples of the first view by key."""
@@ -76,11 +76,11 @@ class ConnectivityGraph:
 
     @cached_property
     def whole(self) -> int | None:
-        """All tables that give the views; None where that is too much to count."""
+        """All possible worlds; None where they are too many to count."""
         return self._count(set(), set(), lambda s, e, r, f: s * r)
 
     def only(self, mine: Iterable[int], theirs: Iterable[int]) -> int | None:
-        """Tables in which a person of the keys `mine` meets no value but that of
+        """Restricted worlds: a person of the keys `mine` meets no value but that of
         `theirs`; None where that is too much to count.
         """
         return self._count(
@@ -168,6 +168,8 @@ class ConnectivityGraph:
             for k, size in sizes.items()
         }
 
+
+# Sums over keys ---------------------------------------------------------------------
 
 Cells = Callable[[int, int, int, int], int]
 """How many tuples an edge may take: from s and r allowed ones, e and f the given."""
@@ -283,7 +285,7 @@ def graphs(
     values: Mapping[int, int],
     edges: Iterable[tuple[int, int]],
 ) -> list[ConnectivityGraph]:
-    """The connected parts of a middle view."""
+    """The connectivity graphs of a chain: the connected parts of its middle view."""
     group: dict[Node, int] = {}
     parts: dict[int, list[tuple[int, int]]] = {}
     for number, (b, c) in enumerate(edges):
@@ -304,6 +306,8 @@ def graphs(
         for part in parts.values()
     ]
 
+
+# From the tuples of views to graphs -------------------------------------------------
 
 Pattern = tuple[int, frozenset[int], frozenset[int]]
 """A part of a chain, and the keys of a person and a value in it."""
@@ -355,7 +359,7 @@ class Chain:
         ]
 
     def restricted(self, person: int, value: int) -> tuple[int, int] | None:
-        """Tables in which a person has one value only: with this one, of all.
+        """Restricted worlds: interesting ones, and all possible ones.
 
         None where that is not counted.
         """

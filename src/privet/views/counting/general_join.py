@@ -1,11 +1,11 @@
-"""Tables behind any set of views: the tuples of their join, part by part.
+"""Possible worlds behind any set of views: the tuples of their join, part by part.
 
-A table that gives the views is a set of join tuples that leaves no view tuple bare.
-Tuples that a view cannot do without are in every table; what they cover is settled.
-Parts of the rest that share no view tuple are independent. Small parts are listed; for
-others a share is bounded by Harris' inequality below and a union bound above.
-
-Any set of views: small parts of their join are listed, others bounded or drawn.
+A possible world is a set of join tuples that leaves no view tuple bare. Tuples that a
+view cannot do without are in every world; what they cover is settled. Parts of the rest
+that share no view tuple are independent. The worlds of small parts are listed; for
+others the share of interesting worlds is bounded by Harris' inequality below and a
+union bound above, or drawn.
+Wang, Lakshmanan 2006, section 3.2, for two views; section 6 leaves K views open.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Needing = tuple[Row, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class JoinPart:
-    """A part of a join."""
+    """A part of a join: its possible worlds do not depend on other parts."""
 
     tuples: tuple[tuple[int, ...], ...]
     """For each join tuple the numbers of the view tuples it helps to cover."""
@@ -71,7 +71,7 @@ class JoinPart:
 
     @cached_property
     def worlds(self) -> NDArray[np.uint32]:
-        """All sets of join tuples that cover the view tuples, as bit masks."""
+        """All possible worlds, as bit masks: join tuples that cover the view tuples."""
         found = np.arange(1 << len(self.tuples), dtype=np.uint32)
         needs: dict[int, int] = defaultdict(int)
         for bit, needed in enumerate(self.tuples):
@@ -91,7 +91,7 @@ class JoinPart:
         )
 
     def share(self, person: int, value: int) -> Share:
-        """The share of worlds that hold an association."""
+        """Interesting among possible worlds: exact, or bounded."""
         if (person, value) not in self.supports:
             return Share.of(Fraction(0))
         if self.small:
@@ -100,12 +100,12 @@ class JoinPart:
         return self.bounded(person, value)
 
     def only(self, person: int, value: int) -> int:
-        """The worlds in which a person has no other value; the part must be small."""
+        """Restricted interesting worlds: no other value; the part must be small."""
         others = np.uint32(self.mask(person) & ~self.mask(person, value))
         return int(((self.worlds & others) == 0).sum())
 
     def one_each(self, person: int, value: int) -> tuple[int, int]:
-        """Worlds in which everybody has one value only: with an association, of all."""
+        """Functional worlds (everybody has one value): interesting, and possible."""
         fits = np.ones(len(self.worlds), dtype=bool)
         for i in set(self.people):
             mine = self.worlds & np.uint32(self.mask(i))
@@ -173,7 +173,7 @@ class Parts:
         return [j for j in self.near.get(person, ()) if (person, value) in j.supports]
 
     def restricted(self, person: int, value: int) -> Fraction | None:
-        """Among worlds in which a person has one value only; None: there is none."""
+        """Among restricted worlds (the person has one value); None: there is none."""
         near = self.near.get(person, ())
         given = {p for i, p in self.certain if i == person}
         values = given or {p for j in near for i, p in j.supports if i == person}
@@ -261,6 +261,8 @@ def check_covered(joined: Collection[Needing], views: Sequence[Sequence[Row]]) -
     return len(used) == sum(len(view) for view in views)
 
 
+# The parts together -----------------------------------------------------------------
+
 TIGHT = Fraction(2, 100)
 """Where coins miss a cover more rarely than this, bounds are tight enough."""
 
@@ -270,7 +272,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class General:
-    """The join of several views."""
+    """The join of several views, and what its possible worlds say."""
 
     rows: Sequence[Sequence[Row]]
     """The tuples of each view."""
@@ -281,7 +283,7 @@ class General:
 
     @cached_property
     def joined(self) -> list[Needing]:
-        """Every tuple that tables may hold."""
+        """Every tuple that possible worlds may hold."""
         found = join(self.rows)
         if not check_covered(found, self.rows):
             raise InputError(

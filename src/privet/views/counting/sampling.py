@@ -1,4 +1,4 @@
-"""Tables drawn at random, all equally likely, from those that give some views.
+"""Possible worlds drawn at random, all equally likely: coupling from the past.
 
 Tuples of the join are switched on and off by fair coins, one after the other, and none
 is switched off that a view needs. What the coins of the far past did is unknown, so for
@@ -46,7 +46,7 @@ class Draws:
     """Those in which it may have held."""
 
     def interval(self, error: Fraction) -> tuple[Fraction, Fraction]:
-        """Bounds that miss the share of all tables with at most this probability."""
+        """Bounds that miss the share of worlds with at most this probability."""
         if not self.number:
             return Fraction(0), Fraction(1)
         each = float(error) / 2
@@ -88,7 +88,7 @@ def new_key(seed: int | None) -> bytes:
 
 
 class Coins:
-    """Draws of one connected part of a join."""
+    """Draws of possible worlds of one connected part of a join."""
 
     def __init__(
         self,

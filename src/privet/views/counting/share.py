@@ -1,8 +1,9 @@
-"""Shares of worlds too many to count: enclosed between bounds that are proved.
+"""Breach probabilities as shares of worlds, also of too many to count: proved bounds.
 
-With k = min(m, n) the share is 1/2 and about 2**-k more, so what matters is that
-excess. `excess` gives it in floats at once; `enclosed` between two integers, which no
-machine rounds differently.
+With k = min(m, n) the share UIW/UPW is 1/2 and about 2**-k more, so what matters is
+that excess. `excess` gives it in floats at once; `enclosed` between two integers, which
+no machine rounds differently. So m and n may be as large as tables are.
+Wang, Lakshmanan 2006, section 6, leave large UPW and UIW as future work.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ EXACT_WORK = 20_000_000
 
 @dataclass(frozen=True)
 class Share:
-    """A share of worlds: exact, or between two bounds."""
+    """A breach probability, a share of worlds: exact, or between two bounds."""
 
     low: Fraction
     """Not less than this."""
@@ -89,7 +90,7 @@ def _rounded(low: Fraction, high: Fraction, above: bool) -> Share:
 
 @lru_cache(maxsize=100_000)
 def share(m: int, n: int) -> Share:
-    """The share of the worlds of an m x n key that hold a given edge."""
+    """UIW/UPW: the share of the worlds of an m x n key that hold a given edge."""
     if min(m, n) == 1:
         return Share.of(Fraction(1))
     if m * n <= EXACT_BITS and m * n * min(m, n) <= EXACT_WORK:
@@ -139,7 +140,7 @@ def union_bound(left: Mapping[int, int]) -> Fraction:
 
 
 def harris(supports: int, delta: Fraction) -> Share:
-    """1 - 2**-B and more, but not more than 1 - 2**-B (1 - delta)."""
+    """Harris: 1 - 2**-B and more; but not more than 1 - 2**-B (1 - delta)."""
     if not supports:
         return Share.of(Fraction(0))
     low = 1 - Fraction(1, 1 << min(supports, BITS))

@@ -1,4 +1,7 @@
-"""Several views on one key, all of whose tuples are told apart."""
+"""Stars: K views that share one key; their worlds over whole tuples in closed form.
+
+Wang, Lakshmanan 2006, section 6, leave K views as future work.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def _by_key(
 
 @lru_cache(maxsize=10_000)
 def star_share(sizes: tuple[int, ...]) -> Share:
-    """Exact, or by Harris and a union bound over the tuples of the key."""
+    """UIW/UPW of a key: exact, or by Harris and a union bound over its tuples."""
     try:
         return Share.of(bipartite_covers.star_rho(sizes))
     except TooLarge:

@@ -29,7 +29,7 @@ from privet.engine.dictionaries import COLUMNS_AT_ONCE, Dictionaries, DistinctVa
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import RowWriter
 from privet.engine.export.shuffle import is_streamed, write_stream
-from privet.engine.projections import Projection, ViewPair, ViewTuples, counted, tuples
+from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
     CountQuery,
@@ -59,8 +59,6 @@ from privet.errors import EmptyTable, EngineError, InputError, what_exists
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
-from privet.views.sql.join import Relation
-from privet.views.sql.secret_query import Query, read_query
 
 DATABASE = "source_database"
 """What we call a database file that was attached."""
@@ -203,14 +201,14 @@ class DuckDB:
         threads: int | None = None,
     ) -> None:
         self._source = source
-        self._session = Session(
+        self.session = Session(
             source.words,
             memory_limit=memory_limit,
             spill=spill,
             spill_limit=spill_limit,
             threads=threads,
         )
-        self._session.expected = source.rows
+        self.session.expected = source.rows
         try:
             self._columns = self._open(where or {})
         except BaseException:
@@ -218,13 +216,13 @@ class DuckDB:
             raise
         self._whole = False
         self._positions = {c.name: i for i, c in enumerate(self._columns)}
-        values = DistinctValues(self._session)
-        self._cells = Precount(self._session, values)
-        self._dictionaries = Dictionaries(self._session, self._columns, source, values)
+        values = DistinctValues(self.session)
+        self._cells = Precount(self.session, values)
+        self._dictionaries = Dictionaries(self.session, self._columns, source, values)
 
     def close(self) -> None:
         """Close the database and remove what it spilled."""
-        self._session.close()
+        self.session.close()
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the source, in its order."""
@@ -239,11 +237,11 @@ class DuckDB:
     def rows(self, run: Run) -> int:
         """How many rows there are."""
         self._check_whole(run)
-        return rows_at(self._session, run)
+        return rows_at(self.session, run)
 
     def is_empty(self) -> bool:
         """Whether there are no rows at all."""
-        return is_empty_at(self._session)
+        return is_empty_at(self.session)
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values."""
@@ -258,7 +256,7 @@ class DuckDB:
         """Columns of texts: those that may be of the same kinds share scans."""
         json = self._source.json
         at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
-        few = self._session.few_kinds(list(at), json=json)
+        few = self.session.few_kinds(list(at), json=json)
         possible = {c: text_types.possible(*n) for c, n in few.items()}
         distinct = (
             "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
@@ -268,9 +266,9 @@ class DuckDB:
             alike = [c for c in at if tuple(possible[c]) == among]
             fits = text_types.fitting("v", json=json, among=among)
             tests = ["count(*)", "count(v)", distinct, *fits]
-            work = partial(self._session.each, alike, "pv_people", tests)
+            work = partial(self.session.each, alike, "pv_people", tests)
             step = (len(found) + len(alike), len(self._columns))
-            numbers = self._session.watched(work, run, "reading columns", step)
+            numbers = self.session.watched(work, run, "reading columns", step)
             for c, (rows, present, values, *n) in numbers.items():
                 kind = text_types.recognised(present, *n)
                 name = self._columns[at[c]].name
@@ -281,7 +279,7 @@ class DuckDB:
 
     def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
         step = (c + 1, len(self._columns))
-        numbers = numbers_at(self._session, c, precise, run, step)
+        numbers = numbers_at(self.session, c, precise, run, step)
         return summary(self._columns[c].name, self._columns[c].kind, *numbers)
 
     def domains(
@@ -316,15 +314,15 @@ class DuckDB:
         few = not only and amount == CountUnit() and self._count_ahead(wanted, run)
         made = self._dictionaries.of(at, recodings, run)
         before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
-        expected = self._session.total
+        expected = self.session.total
         if amount.weight is not None:
             w = self._position(amount.weight)
             step = (before + 1, before + 2)
-            expected = check_weights(self._session, w, self._columns[w], run, step)
+            expected = check_weights(self.session, w, self._columns[w], run, step)
             before += 1
         people = self._some(only) if only else "pv_people"
         counter = Counter(
-            self._session,
+            self.session,
             self._position,
             made,
             amount,
@@ -346,11 +344,11 @@ class DuckDB:
 
     def _some(self, only: Mapping[str, Sequence[object]]) -> str:
         """A view of the rows with some values; those that were asked for last."""
-        self._session.ask("DROP VIEW IF EXISTS pv_some")
+        self.session.ask("DROP VIEW IF EXISTS pv_some")
         for i in range(len(only)):
-            self._session.ask(f"DROP TABLE IF EXISTS pv_only_{i}")
+            self.session.ask(f"DROP TABLE IF EXISTS pv_only_{i}")
         condition = self._filter.condition(only, "pv_only")
-        self._session.ask(
+        self.session.ask(
             f"CREATE TEMP VIEW pv_some AS SELECT * FROM pv_people e {condition}"
         )
         return "pv_some"
@@ -363,9 +361,9 @@ class DuckDB:
         changed = [c for c in writing.columns if c in recodings]
         at = [self._position(c) for c in changed]
         if isinstance(self._source.frame, Stream) and is_streamed(writing):
-            return write_stream(self._session, self._source.frame, writing, run)
+            return write_stream(self.session, self._source.frame, writing, run)
         made = self._dictionaries.of(at, recodings, run)
-        writer = RowWriter(self._session, self._position, made, writing, self._source)
+        writer = RowWriter(self.session, self._position, made, writing, self._source)
         return writer.write(run)
 
     def draw(
@@ -375,51 +373,25 @@ class DuckDB:
         self._check_whole(run)
         at = [self._position(c) for c in drawing.columns]
         made = self._dictionaries.of(at, recodings, run)
-        return RowRandomiser(self._session, self._position, made, drawing).write(run)
+        return RowRandomiser(self.session, self._position, made, drawing).write(run)
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
-        return tabulated(self._session, at, self._source, run)
+        return tabulated(self.session, at, self._source, run)
 
-    def relate(
-        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
-    ) -> Relation:
-        """Two views of the rows, joined."""
-        self._check_whole(run)
-        if sides.weight is not None:
-            w = self._position(sides.weight)
-            check_weights(self._session, w, self._columns[w], run, (1, 2))
-        return Relation(self._named(), sides, recodings, run)
-
-    def tuples(
+    def projection(
         self,
         columns: Sequence[str],
-        sides: ViewPair,
+        weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
-        *,
-        most: int,
-    ) -> ViewTuples:
-        """The different tuples of some columns, in codes."""
+    ) -> Projection:
+        """The rows as they are, all of their columns."""
         self._check_whole(run)
-        return tuples(self._named(), columns, sides, recodings, run, most)
-
-    def _named(self) -> Projection:
         source, made = self._source, self._dictionaries
-        return Projection(self._session, self._columns, source, made)
-
-    def counted(
-        self, columns: Sequence[str], sides: ViewPair, run: Run
-    ) -> tuple[int, int]:
-        """The rows of a view, and how many of them differ."""
-        return counted(self._named(), columns, sides, run)
-
-    def read_query(self, text: str, tables: Sequence[str]) -> Query:
-        """A secret query over the rows; it is read, not run."""
-        names = [c.name for c in self._columns]
-        return read_query(self._session, text, names, tables)
+        return Projection(self.session, self._columns, source, made)
 
     # Opening ------------------------------------------------------------------------
 
@@ -427,7 +399,7 @@ class DuckDB:
         return self._positions[name]
 
     def _open(self, where: Mapping[str, Sequence[object]]) -> tuple[Column, ...]:
-        source, session = self._source, self._session
+        source, session = self._source, self.session
         scan, names = self._scan()
         types = self._types(scan)
         columns = tuple(
@@ -451,7 +423,7 @@ class DuckDB:
 
     def _scan(self) -> tuple[str, Sequence[str]]:
         """What to select from, and the names of its columns."""
-        source, session = self._source, self._session
+        source, session = self._source, self.session
         if source.attach:
             scan = attached(session, source.attach, source.scan)
             return scan, self._described(scan)["column_name"].to_pylist()
@@ -469,7 +441,7 @@ class DuckDB:
         return types
 
     def _described(self, scan: str) -> pa.Table:
-        return self._session.ask(f"DESCRIBE SELECT * FROM {scan}")
+        return self.session.ask(f"DESCRIBE SELECT * FROM {scan}")
 
 
 def kind_of(type_: str) -> str:

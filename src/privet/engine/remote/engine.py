@@ -26,7 +26,6 @@ from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.engine import kind_of
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import types_in_files
-from privet.engine.projections import ViewPair, ViewTuples, tuples
 from privet.engine.protocol import (
     ColumnSummary,
     CountQuery,
@@ -55,8 +54,6 @@ from privet.engine.sources.source import Source, refuse_twice
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
-from privet.views.sql.join import Relation
-from privet.views.sql.secret_query import Query, read_query
 
 
 class Remote:
@@ -69,11 +66,11 @@ class Remote:
         where: Mapping[str, Sequence[object]] | None = None,
         **local: Any,
     ) -> None:
-        self._local = Session(source.words, **local)
+        self.session = Session(source.words, **local)
         try:
             self._place: Connection = source.place.opened(source.words)
         except BaseException:
-            self._local.close()
+            self.session.close()
             raise
         self.name: str = self._place.name
         self.version: str = self._place.version
@@ -88,10 +85,10 @@ class Remote:
         names = tuple(c.name for c in cells)
         refuse_twice(names, source.words)
         shape = self._place.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
-        self._local.register("pv_shape", shape)
-        types = self._local.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
+        self.session.register("pv_shape", shape)
+        types = self.session.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
         self._types: list[str] = types.to_pylist()
-        self._local.unregister("pv_shape")
+        self.session.unregister("pv_shape")
         texts = frozenset(i for i, c in enumerate(cells) if c.textual)
         self._source = replace(source, names=names, mixed=texts)
         self._cells = cells
@@ -102,19 +99,19 @@ class Remote:
         self._positions = {c.name: i for i, c in enumerate(self._columns)}
         self._sent: set[str] = set()
         self._chosen = RemoteRowFilter(
-            self._place, self._local, self._source, self._columns, self._types
+            self._place, self.session, self._source, self._columns, self._types
         )
         only = self._chosen.condition(where, "pv_wanted", "pv_everybody")
         self._place.view("pv_people", f"SELECT * FROM pv_everybody e {only}")
-        self._values = RemoteValues(self._local, self._place)
+        self._values = RemoteValues(self.session, self._place)
         self._dictionaries = Dictionaries(
-            self._local, self._columns, self._source, self._values
+            self.session, self._columns, self._source, self._values
         )
 
     def close(self) -> None:
         """Let go of the place, and of what was kept here."""
         self._place.close()
-        self._local.close()
+        self.session.close()
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the source, in its order."""
@@ -217,7 +214,7 @@ class Remote:
             _, people = self._weighted(weight, people, run)
         rewriter = RemoteWriter(
             self._place,
-            self._local,
+            self.session,
             self._position,
             made,
             writing,
@@ -244,57 +241,21 @@ class Remote:
         """Rows per combination of few values, for each set of columns."""
         return counted_cells(self, sets, run)
 
-    # Views --------------------------------------------------------------------------
-
-    def relate(
-        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
-    ) -> Relation:
-        """Two views of the rows, joined here: their different tuples are fetched."""
-        asked = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
-        here = self._arrived(asked, sides.weight, recodings, run)
-        return Relation(here, sides, recodings, run).owning(here.people)
-
-    def tuples(
+    def projection(
         self,
         columns: Sequence[str],
-        sides: ViewPair,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        *,
-        most: int,
-    ) -> ViewTuples:
-        """The different tuples of some columns, in codes."""
-        here = self._arrived(columns, sides.weight, recodings, run)
-        try:
-            return tuples(here, columns, sides, recodings, run, most)
-        finally:
-            self._local.ask(f"DROP TABLE {here.people}")
-
-    def counted(
-        self, columns: Sequence[str], sides: ViewPair, run: Run
-    ) -> tuple[int, int]:
-        """The rows of a view, and how many of them differ."""
-        found = self.tuples(columns, sides, {}, run, most=1 << 40)
-        return self.rows(run), len(found.rows)
-
-    def read_query(self, text: str, tables: Sequence[str]) -> Query:
-        """A secret query over the rows; it is read, not run."""
-        return read_query(self._local, text, list(self._positions), tables)
-
-    def _arrived(
-        self,
-        names: Sequence[str],
         weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
     ) -> FetchedTuples:
-        at = [self._position(n) for n in dict.fromkeys(names)]
+        """The different tuples of some columns, fetched."""
+        at = [self._position(n) for n in dict.fromkeys(columns)]
         made = self._coded(at, recodings, run)
         people = "pv_people"
         if weight is not None:
             _, people = self._weighted(weight, people, run)
         here = FetchedTuples(
-            self._local,
+            self.session,
             self._columns,
             self._source,
             self._dictionaries,
@@ -317,7 +278,7 @@ class Remote:
             table = dictionary.table
             if table not in self._sent:
                 codes = f"SELECT v, CAST(code AS INTEGER) AS code FROM {table}"
-                sent(self._place, self._local, table, codes, c)
+                sent(self._place, self.session, table, codes, c)
                 self._sent.add(table)
         return made
 
@@ -326,12 +287,12 @@ class Remote:
         c = self._position(name)
         self._values.gather([c], run)
         total = check_counted(
-            self._local, f"pv_values_{c}", self._columns[c], run, (1, 2)
+            self.session, f"pv_values_{c}", self._columns[c], run, (1, 2)
         )
         table = f"pv_weights_{c}"
         if table not in self._sent:
             whole = f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}"
-            sent(self._place, self._local, table, whole, c)
+            sent(self._place, self.session, table, whole, c)
             self._sent.add(table)
         same = self._place.dialect.same.format(a=f"p.c{c}", b="m.v")
         small = sql.smalls(["m"], self._place.dialect)
@@ -346,6 +307,6 @@ class Remote:
         values, wanted = f"pv_values_{c}", self._cells[c].written
         if not wanted:
             json = self._source.json
-            return types_in_files(self._local, ["v"], values, run, json=json)["v"]
+            return types_in_files(self.session, ["v"], values, run, json=json)["v"]
         fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
-        return wanted if self._local.one(f"{fits} FROM {values}") else "DOUBLE"
+        return wanted if self.session.one(f"{fits} FROM {values}") else "DOUBLE"

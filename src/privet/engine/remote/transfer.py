@@ -213,6 +213,13 @@ class FetchedTuples(Projection):
         """How many rows a tuple stands for."""
         return "s.n"
 
+    def check_weight(self, name: str, run: Run) -> None:
+        """Weights were looked at when they were added up."""
+
+    def close(self) -> None:
+        """Drop the tuples."""
+        self.session.ask(f"DROP TABLE IF EXISTS {self.people}")
+
     def bring(
         self, place: Connection, people: str, weighted: bool, run: Run
     ) -> FetchedTuples:

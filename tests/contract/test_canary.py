@@ -153,7 +153,7 @@ def test_values_never_enter_the_text_of_a_statement(tmp_path: Path) -> None:
     said: list[str] = []
     roles = {"quasi": "a", "sensitive": "s", "target": "k"}
     with pv.read(table, where={"a": [CANARY, "x"]}, **roles) as people:
-        session = people.engine._session  # type: ignore[attr-defined]
+        session = people.engine.session  # type: ignore[attr-defined]
         session.con = Recorder(session.con, said)
         promise = pv.Promise(pv.Linker(), pv.Ceiling(1), {"s": CANARY + "'"})
         pv.audit(people, promise)

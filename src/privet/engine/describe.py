@@ -1,4 +1,4 @@
-"""How many rows there are and what columns hold: asked the same way everywhere."""
+"""What columns hold: asked and told the same way everywhere."""
 
 from __future__ import annotations
 
@@ -10,20 +10,6 @@ from privet.engine.run import StatementRunner
 
 PRECISE_ROWS = 1_000_000
 """Up to this many rows different values are counted exactly for a description."""
-
-
-def rows_at(place: StatementRunner, run: Run) -> int:
-    """How many rows there are; counted once."""
-    if place.total is None:
-        ask = partial(place.fetch, "SELECT count(*) AS n FROM pv_people")
-        table = place.watched(ask, run, "counting rows", (1, 1))
-        place.total = int(table["n"][0].as_py())
-    return place.total
-
-
-def is_empty_at(place: StatementRunner) -> bool:
-    """Whether there are no rows at all."""
-    return len(place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
 
 
 def numbers_at(
@@ -43,3 +29,28 @@ def summary(
     """A column by its numbers; what is missing is a value of its own."""
     values = min(different, present) + (present < rows)
     return ColumnSummary(name, kind, rows, values, rows - present)
+
+
+def kind_of(type_: str) -> str:
+    """The kind of values a DuckDB type holds.
+
+    >>> kind_of("DECIMAL(10,2)"), kind_of("UBIGINT"), kind_of("VARCHAR[]")
+    ('number', 'integer', 'other')
+    """
+    name = type_.split("(", maxsplit=1)[0]
+    kinds = {
+        "VARCHAR": "text",
+        "ENUM": "text",
+        "DATE": "date",
+        "BOOLEAN": "boolean",
+        "DOUBLE": "number",
+        "FLOAT": "number",
+        "DECIMAL": "number",
+    }
+    if type_.endswith("]"):
+        return "other"
+    if name.endswith(("INT", "INTEGER")):
+        return "integer"
+    if name.startswith("TIMESTAMP"):
+        return "datetime"
+    return kinds.get(name, "other")

@@ -1,42 +1,15 @@
-"""Projections: how statements call columns of the source, and the tuples of a view."""
+"""Some columns of an engine's rows, as statements of its DuckDB session call them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 
-from privet.engine import sql
+from privet.engine.counting.weights import check_weights
 from privet.engine.dictionaries import Dictionaries, Dictionary
-from privet.engine.duckdb.session import Session, too_little_memory
+from privet.engine.duckdb.session import Session
 from privet.engine.protocol import Recoding, Run
-from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
-from privet.errors import TooLarge
-from privet.values.contingency import Domain
 from privet.values.schema import Column
-
-
-@dataclass(frozen=True)
-class ViewPair:
-    """The columns of a join of two views."""
-
-    key: tuple[str, ...]
-    """What both views have; empty: everybody is in one group."""
-    person: str
-    """Whom it is about; in the left view."""
-    secret: str
-    """What nobody should learn; in the right view."""
-    left: tuple[str, ...] = ()
-    """Other columns of the left view that tell its tuples apart."""
-    right: tuple[str, ...] = ()
-    """The same for the right view."""
-    weight: str | None = None
-    """A column of multiplicities."""
-    marker: str | None = None
-    """A column that says which view a row is of, where views come as files."""
-    views: tuple[int, int] = (0, 1)
-    """The numbers of the two views in it."""
 
 
 class Projection:
@@ -101,125 +74,16 @@ class Projection:
         found: str = described["column_type"][self._at[name]].as_py()
         return found
 
+    def check_weight(self, name: str, run: Run) -> None:
+        """A column of multiplicities must hold whole numbers."""
+        at = self._at[name]
+        check_weights(self.session, at, self.columns[at], run, (1, 2))
 
-class ViewRows:
-    """The rows of one view, with codes where values cannot be compared as they are."""
+    def close(self) -> None:
+        """Drop what was made for it."""
 
-    def __init__(
-        self,
-        places: Projection,
-        coded: Mapping[str, Dictionary],
-        named: Mapping[str, str],
-        *,
-        plain: bool = False,
-    ) -> None:
-        self.places = places
-        self.coded = coded
-        self.named = named
-        self._plain = plain  # codes as they are; else NULL for what is missing
+    def __enter__(self) -> Projection:
+        return self
 
-    def cell(self, name: str) -> str:
-        """A value of the row `s`, or its code; missing is always NULL."""
-        c = self.places.position(name)
-        if name not in self.coded:
-            return f"s.c{c}"
-        missing = null_code(self.coded[name].domain)
-        code = f"s.k{c}" if self.places.holds_codes else f"d{c}.code"
-        return code if missing is None or self._plain else f"nullif({code}, {missing})"
-
-    def select(self, more: Sequence[str], only: Sequence[str]) -> str:
-        """The rows with their columns called as asked, and more."""
-        cells = [
-            f"{self.cell(name)} AS {called}" for called, name in self.named.items()
-        ]
-        used = [n for n in dict.fromkeys(self.named.values()) if n in self.coded]
-        held = self.places.holds_codes
-        joins = "" if held else " ".join(self._join(name) for name in used)
-        where = f"WHERE {' AND '.join(only)}" if only else ""
-        people = f"{self.places.people} s"
-        return f"SELECT {', '.join([*cells, *more])} FROM {people} {joins} {where}"
-
-    def _join(self, name: str) -> str:
-        c = self.places.position(name)
-        same = sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
-        return f"JOIN {self.coded[name].table} d{c} ON {same}"
-
-
-# Tuples of a view -------------------------------------------------------------------
-
-
-def null_code(domain: Domain) -> int | None:
-    """The code of the missing value, if it occurs."""
-    if len(domain) and domain[0] is None:
-        return 0
-    if isinstance(domain.labels, list | tuple):  # relabelled: in any place
-        return next((i for i, v in enumerate(domain.labels) if v is None), None)
-    return None
-
-
-@dataclass(frozen=True)
-class ViewTuples:
-    """The different tuples of a view, in codes; one array per column."""
-
-    columns: tuple[str, ...]
-    """What the columns are called."""
-    rows: tuple[tuple[int, ...], ...]
-    """The tuples."""
-    domains: Mapping[str, Domain]
-    """The values of each column, by code."""
-
-
-def counted(
-    places: Projection, columns: Sequence[str], sides: ViewPair, run: Run
-) -> tuple[int, int]:
-    """The rows of the first view of `sides`, and how many of them differ."""
-    named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = ViewRows(places, {}, named).select((), _only(places, sides))
-    statement = (
-        f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
-        f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
-    )
-    work = partial(places.session.fetch, statement)
-    found = places.session.watched(work, run, "counting rows", (1, 1))
-    return int(found["n"][0].as_py()), int(found["d"][0].as_py())
-
-
-def _only(places: Projection, sides: ViewPair) -> list[str]:
-    """Conditions on the rows of the first view."""
-    only = []
-    if sides.weight:
-        only.append(f"{places.weight(sides.weight)} > 0")
-    if sides.marker:
-        at = places.position(sides.marker)
-        only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")
-    return only
-
-
-def tuples(
-    places: Projection,
-    columns: Sequence[str],
-    sides: ViewPair,
-    recodings: Mapping[str, Recoding],
-    run: Run,
-    most: int,
-) -> ViewTuples:
-    """The different tuples of the first view of `sides`, if there are not too many."""
-    coded = places.every(columns, recodings, run)
-    named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = ViewRows(places, coded, named, plain=True)
-    only = _only(places, sides)
-    statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
-    try:
-        found = places.session.watched(
-            partial(places.session.fetch, statement), run, "reading views", (1, 1)
-        )
-    except DoesNotFit:
-        raise too_little_memory() from None
-    if len(found) > most:
-        raise TooLarge(
-            f"More than two views that no key links are judged up to {most} tuples "
-            "each; there are more."
-        )
-    arrays = [column.to_pylist() for column in found.columns]
-    listed = tuple(sorted(zip(*arrays, strict=True)))
-    return ViewTuples(tuple(columns), listed, {n: d.domain for n, d in coded.items()})
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -14,10 +14,9 @@ from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import KINDS, Bins, Column
 
 if TYPE_CHECKING:
-    from privet.engine.projections import ViewPair, ViewTuples
+    from privet.engine.duckdb.session import Session
+    from privet.engine.projections import Projection
     from privet.engine.randomise.randomise_rows import Cells, Randomisation
-    from privet.views.sql.join import Relation
-    from privet.views.sql.secret_query import Query
 
 ENOUGH_ROWS = 20
 """In fewer rows, many different values mean nothing."""
@@ -245,28 +244,16 @@ class Engine(Protocol):
 
 @runtime_checkable
 class JoiningEngine(Protocol):
-    """An engine that can also join views of its rows."""
+    """An engine whose rows, or tuples of them, can be joined in a session of DuckDB."""
 
-    def relate(
-        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
-    ) -> Relation:
-        """Two views of the rows, joined."""
+    session: Session
+    """Where statements about a projection run."""
 
-    def tuples(
+    def projection(
         self,
         columns: Sequence[str],
-        sides: ViewPair,
+        weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
-        *,
-        most: int,
-    ) -> ViewTuples:
-        """The different tuples of some columns, in codes."""
-
-    def counted(
-        self, columns: Sequence[str], sides: ViewPair, run: Run
-    ) -> tuple[int, int]:
-        """The rows of a view, and how many of them differ."""
-
-    def read_query(self, text: str, tables: Sequence[str]) -> Query:
-        """A secret query over the rows; it is read, not run."""
+    ) -> Projection:
+        """Some columns, and how many rows each tuple stands for; to be closed."""

@@ -17,7 +17,7 @@ TYPED = ("integer", "number", "date", "datetime", "boolean")
 """Kinds whose values are compared as what they are, not as texts."""
 
 
-class Filter:
+class RowFilter:
     """The rows whose columns have one of the values asked for."""
 
     def __init__(
@@ -33,17 +33,22 @@ class Filter:
         self._types = types
 
     def condition(
-        self, where: Mapping[str, Sequence[object]], table: str = "pv_wanted"
+        self, where: Mapping[str, Sequence[object]], table: str, people: str
     ) -> str:
-        """A condition on the rows `e`, by temporary tables; empty if there is none."""
+        """A condition on the rows `e` of `people`, by small tables called `table`_0, …
+
+        Empty if nothing is asked for.
+        """
         names = [c.name for c in self._columns]
         tests = []
         for i, (name, values) in enumerate(where.items()):
             check_where(name, values, names)
-            tests.append(self._test(names.index(name), values, f"{table}_{i}"))
+            c = names.index(name)
+            tests.append(self._test(c, values, f"{table}_{i}", people))
         return "WHERE " + " AND ".join(tests) if tests else ""
 
-    def _test(self, c: int, values: Sequence[object], table: str) -> str:
+    def _test(self, c: int, values: Sequence[object], table: str, people: str) -> str:
+        """A condition on one column."""
         wanted = arrow.texts(t for v in values for t in texts_of(v))
         self._session.register(f"{table}_given", arrow.frame(v=wanted))
         cell = f"e.c{c}"
@@ -58,7 +63,7 @@ class Filter:
         else:
             cell = text_types.text_of(cell, textual=False, json=False)
             select = f"SELECT DISTINCT v FROM {table}_given"
-        self._session.ask(f"CREATE TEMP TABLE {table} AS {select}")
+        self._session.ask(f"CREATE OR REPLACE TEMP TABLE {table} AS {select}")
         self._session.unregister(f"{table}_given")
         same = sql.DUCKDB.same.format(a=cell, b="w.v")
         return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"

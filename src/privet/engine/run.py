@@ -166,6 +166,10 @@ class StatementRunner:
         """Stop the statement that runs, if any does."""
         raise NotImplementedError
 
+    def close(self) -> None:
+        """Let go of everything; once or more often."""
+        raise NotImplementedError
+
     @property
     def room(self) -> int:
         """Bytes that may be held beside what the engine holds itself."""
@@ -183,6 +187,10 @@ class StatementRunner:
             return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
         except DoesNotFit:
             raise too_little_memory() from None
+
+    def view(self, name: str, select: str) -> None:
+        """Let statements see what is selected under a name; anew, if it has one."""
+        self.ask(f"CREATE OR REPLACE TEMP VIEW {name} AS {select}")
 
     def one(self, statement: str) -> Any:
         """The one value a small statement selects."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Basis, Finding, Verdict
@@ -26,6 +25,7 @@ from privet.views.private_associations import (
     reduced,
 )
 from privet.views.release import Views
+from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import undecided
 
 NOWHERE = (

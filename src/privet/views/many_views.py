@@ -15,7 +15,6 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from privet.engine.projections import ViewTuples, null_code
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
@@ -28,6 +27,7 @@ from privet.views.counting.share import Share, either
 from privet.views.counting.stars import Star, star_of
 from privet.views.private_associations import RemainingView, Secret
 from privet.views.release import Views
+from privet.views.sql.view_tuples import ViewTuples, null_code
 from privet.views.verdict import (
     MOST_TOLD,
     association,

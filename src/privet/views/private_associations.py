@@ -19,7 +19,7 @@ from privet.table import require_columns
 from privet.values.adversaries import Reconstructor
 from privet.values.beliefs import Ceiling
 from privet.views.release import Views
-from privet.views.sql.secret_query import Condition, Constant, Query
+from privet.views.sql.secret_query import Condition, Constant, Query, read_query
 
 TABLE = "T"
 """What secret queries may always call the table."""
@@ -157,7 +157,8 @@ def _in_order(columns: list[str], views: Views) -> tuple[str, str]:
 
 
 def _of_query(promise: Promise, views: Views, text: str, limit: Ceiling) -> Secret:
-    query = views.engine.read_query(text, _called(views))
+    names = [c.name for c in views.table.engine.columns()]
+    query = read_query(views.engine.session, text, names, _called(views))
     if query.columns[0] == query.columns[1]:
         raise InputError("A secret query must select two different columns.")
     person, secret = _in_order(list(query.columns), views)

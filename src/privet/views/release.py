@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-from privet.engine.projections import ViewPair, ViewTuples
 from privet.engine.protocol import JoiningEngine, Listener, Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Policy, View, views_of
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
-from privet.views.sql.join import Relation
+from privet.views.sql.join import Relation, relate
+from privet.views.sql.view_tuples import ViewPair, ViewTuples, counted, tuples
 
 Columns = View | str | Sequence[str]
 """A view, or the columns of one."""
@@ -96,7 +96,7 @@ class Views:
     def relate(self, sides: ViewPair, run: Run) -> Relation:
         """Two of the views, joined."""
         marked = replace(sides, marker=self.marker, weight=self.roles.weight)
-        return self.engine.relate(marked, self.table.recodings, run)
+        return relate(self.engine, marked, self.table.recodings, run)
 
     def tuples(
         self, number: int, columns: Sequence[str], run: Run, *, most: int
@@ -110,13 +110,16 @@ class Views:
             marker=self.marker,
             views=(number,) * 2,
         )
-        return self.engine.tuples(columns, sides, self.table.recodings, run, most=most)
+        recodings = self.table.recodings
+        with self.engine.projection(columns, sides.weight, recodings, run) as places:
+            return tuples(places, columns, sides, recodings, run, most)
 
     def counted(self, number: int) -> tuple[int, int]:
         """The rows of a loaded view, and how many of them differ."""
         view = self.views[number]
         sides = ViewPair((), "", "", marker=self.marker, views=(number,) * 2)
-        return self.engine.counted(view.columns, sides, Run())
+        with self.engine.projection(view.columns, None, {}, Run()) as places:
+            return counted(places, view.columns, sides, Run())
 
     def showing(self, *columns: str) -> list[int]:
         """The numbers of the views that show all of these columns."""

@@ -18,7 +18,6 @@ from fractions import Fraction
 from math import comb, exp2, isinf, log1p, log2, prod
 from typing import Any
 
-from privet.engine.projections import ViewPair
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
@@ -51,6 +50,7 @@ from privet.views.sql.some_associations import (
     Meeting,
     SomeAssociations,
 )
+from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import (
     MOST_TOLD,
     association,

@@ -366,10 +366,8 @@ class Counter:
             extra, people = "s.n AS w", self._cells.table(columns) or people
         if self._amount.unit:
             extra = f"s.c{self._position(self._amount.unit)} AS u"
-        if self._amount.weight:
-            cell = f"s.c{self._position(self._amount.weight)}"
-            weight = self._weight or f"CAST({cell} AS {self._dialect.big})"
-            extra = f"{weight} AS w"
+        if self._weight:
+            extra = f"{self._weight} AS w"
         tables = {c: self._dictionaries[c].table for c in columns}
         return sql.coded(tables, people, extra, self._dialect)
 

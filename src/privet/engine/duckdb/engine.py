@@ -16,36 +16,28 @@ import duckdb
 import pyarrow as pa
 
 from privet.engine import arrow, sql, text_types
-from privet.engine.counting.counter import Counter
 from privet.engine.counting.precount import Precount
 from privet.engine.counting.weights import check_weights
-from privet.engine.describe import (
-    PRECISE_ROWS,
-    is_empty_at,
-    numbers_at,
-    rows_at,
-    summary,
-)
-from privet.engine.dictionaries import COLUMNS_AT_ONCE, Dictionaries, DistinctValues
+from privet.engine.describe import kind_of, summary
+from privet.engine.dictionaries import COLUMNS_AT_ONCE, Dictionary
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import RowWriter
 from privet.engine.export.shuffle import is_streamed, write_stream
-from privet.engine.projections import Projection, ViewPair, ViewTuples, counted, tuples
+from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
     CountQuery,
-    CountUnit,
     Recoding,
     Run,
     WriteQuery,
 )
 from privet.engine.randomise.randomise_rows import (
     Cells,
+    DisguiseBatches,
     Randomisation,
     RowRandomiser,
     tabulated,
 )
-from privet.engine.row_filter import Filter
 from privet.engine.run import TooLittleMemory
 from privet.engine.sources.dataframes import Stream
 from privet.engine.sources.source import Source
@@ -56,12 +48,10 @@ from privet.engine.sources.text_files import (
     json_scan,
 )
 from privet.engine.sql import literal, quoted
+from privet.engine.sql_engine import CountedRows, SqlEngine
 from privet.errors import EmptyTable, EngineError, InputError, what_exists
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
-from privet.views.sql.join import Relation
-from privet.views.sql.secret_query import Query, read_query
 
 DATABASE = "source_database"
 """What we call a database file that was attached."""
@@ -193,7 +183,7 @@ def _fits(session: Session, source: Source, column: int) -> bool:
 # The engine -------------------------------------------------------------------------
 
 
-class DuckDB:
+class DuckDB(SqlEngine):
     """One source of rows in one private in-memory database."""
 
     name = "duckdb"
@@ -209,33 +199,17 @@ class DuckDB:
         spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        self._source = source
-        self._session = Session(
+        session = Session(
             source.words,
             memory_limit=memory_limit,
             spill=spill,
             spill_limit=spill_limit,
             threads=threads,
         )
-        self._session.expected = source.rows
-        try:
-            self._columns = self._open(where or {})
-        except BaseException:
-            self.close()
-            raise
+        session.expected = source.rows
+        super().__init__(source, where, session, session)
         self._whole = False
-        self._positions = {c.name: i for i, c in enumerate(self._columns)}
-        values = DistinctValues(self._session)
-        self._cells = Precount(self._session, values)
-        self._dictionaries = Dictionaries(self._session, self._columns, source, values)
-
-    def close(self) -> None:
-        """Close the database and remove what it spilled."""
-        self._session.close()
-
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of the source, in its order."""
-        return self._columns
+        self._cells = Precount(session, self._values)
 
     def _check_whole(self, run: Run) -> None:
         """Compressed files must be complete; looked at once, before rows are read."""
@@ -243,29 +217,11 @@ class DuckDB:
             check_whole(self._source.paths, run)
             self._whole = True
 
-    def rows(self, run: Run) -> int:
-        """How many rows there are."""
-        self._check_whole(run)
-        return rows_at(self._session, run)
-
-    def is_empty(self) -> bool:
-        """Whether there are no rows at all."""
-        return is_empty_at(self._session)
-
-    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
-        """Every column with its kind and numbers of values."""
-        precise = self.rows(run) <= PRECISE_ROWS
-        texts = self._described_texts(precise, run)
-        return tuple(
-            texts.get(c) or self._summary(c, precise, run)
-            for c in range(len(self._columns))
-        )
-
-    def _described_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
+    def _describe_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
         """Columns of texts: those that may be of the same kinds share scans."""
         json = self._source.json
         at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
-        few = self._session.few_kinds(list(at), json=json)
+        few = self.session.few_kinds(list(at), json=json)
         possible = {c: text_types.possible(*n) for c, n in few.items()}
         distinct = (
             "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
@@ -275,9 +231,9 @@ class DuckDB:
             alike = [c for c in at if tuple(possible[c]) == among]
             fits = text_types.fitting("v", json=json, among=among)
             tests = ["count(*)", "count(v)", distinct, *fits]
-            work = partial(self._session.each, alike, "pv_people", tests)
+            work = partial(self.session.each, alike, "pv_people", tests)
             step = (len(found) + len(alike), len(self._columns))
-            numbers = self._session.watched(work, run, "reading columns", step)
+            numbers = self.session.watched(work, run, "reading columns", step)
             for c, (rows, present, values, *n) in numbers.items():
                 kind = text_types.recognised(present, *n)
                 name = self._columns[at[c]].name
@@ -286,11 +242,6 @@ class DuckDB:
                 found[at[c]] = replace(one, nearly=close if kind == "text" else "")
         return found
 
-    def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
-        step = (c + 1, len(self._columns))
-        numbers = numbers_at(self._session, c, precise, run, step)
-        return summary(self._columns[c].name, self._columns[c].kind, *numbers)
-
     def domains(
         self,
         columns: Sequence[str],
@@ -298,167 +249,89 @@ class DuckDB:
         run: Run,
         before: Sequence[CountQuery] = (),
     ) -> dict[str, Domain]:
-        """The values of some columns, coded once; NULL has a code of its own."""
+        """The values of some columns, and of those that are counted soon."""
         self._check_whole(run)
         if before:
-            self._count_ahead(before, run)
+            self._precounted(before, run)
         soon = [c for t in before for c in (*t.by, t.about)]
-        at = {c: self._position(c) for c in (*columns, *soon)}
-        made = self._dictionaries.of(list(at.values()), recodings, run)
-        return {c: made[at[c]].domain for c in columns}
+        found = super().domains([*columns, *soon], recodings, run)
+        return {c: found[c] for c in columns}
 
-    def count(
-        self,
-        tallies: Sequence[CountQuery],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
-        """Count; a tally may come in several parts, each with whole groups."""
-        self._check_whole(run)
-        wanted = list(dict.fromkeys(tallies))
-        names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
-        at = [self._position(c) for c in names]
-        few = not only and amount == CountUnit() and self._count_ahead(wanted, run)
-        made = self._dictionaries.of(at, recodings, run)
-        before = max(1, -(-len(at) // COLUMNS_AT_ONCE))  # statements for the values
-        expected = self._session.total
-        if amount.weight is not None:
-            w = self._position(amount.weight)
-            step = (before + 1, before + 2)
-            expected = check_weights(self._session, w, self._columns[w], run, step)
-            before += 1
-        people = self._some(only) if only else "pv_people"
-        counter = Counter(
-            self._session,
-            self._position,
-            made,
-            amount,
-            run,
-            people,
-            cells=self._cells if few else None,
-        )
-        yield from counter.count(wanted, None if only else expected, before)
-
-    def _count_ahead(self, tallies: Sequence[CountQuery], run: Run) -> bool:
-        """Count combinations of values as they are, where they are few.
+    def _precounted(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+        """Combinations of values as they are, where they are few.
 
         A query of the user's would be run once more to see whether they are.
         """
         if not self._source.paths and self._source.rows is None:
-            return False
+            return None
         sets = [frozenset(map(self._position, (*t.by, t.about))) for t in tallies]
-        return self._cells.prepare(sets, run)
+        return self._cells if self._cells.prepare(sets, run) else None
 
-    def _some(self, only: Mapping[str, Sequence[object]]) -> str:
-        """A view of the rows with some values; those that were asked for last."""
-        self._session.ask("DROP VIEW IF EXISTS pv_some")
-        for i in range(len(only)):
-            self._session.ask(f"DROP TABLE IF EXISTS pv_only_{i}")
-        condition = self._filter.condition(only, "pv_only")
-        self._session.ask(
-            f"CREATE TEMP VIEW pv_some AS SELECT * FROM pv_people e {condition}"
-        )
-        return "pv_some"
+    def _scans(self, columns: int) -> int:
+        return max(1, -(-columns // COLUMNS_AT_ONCE))
+
+    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+        w, step = self._position(name), (before + 1, before + 2)
+        total = check_weights(self.session, w, self._columns[w], run, step)
+        return CountedRows(people, total, before + 1, f"CAST(s.c{w} AS BIGINT)")
 
     def write(
         self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
     ) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
-        self._check_whole(run)
-        changed = [c for c in writing.columns if c in recodings]
-        at = [self._position(c) for c in changed]
         if isinstance(self._source.frame, Stream) and is_streamed(writing):
-            return write_stream(self._session, self._source.frame, writing, run)
-        made = self._dictionaries.of(at, recodings, run)
-        writer = RowWriter(self._session, self._position, made, writing, self._source)
+            return write_stream(self.session, self._source.frame, writing, run)
+        return super().write(writing, recodings, run)
+
+    def _write_rows(
+        self, writing: WriteQuery, made: Mapping[int, Dictionary], run: Run
+    ) -> int:
+        writer = RowWriter(self.session, self._position, made, writing, self._source)
         return writer.write(run)
 
-    def draw(
-        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
+    def _write_reports(
+        self, codes: str, change: DisguiseBatches, drawing: Randomisation, run: Run
     ) -> int:
-        """Write rows out, disguised by exact draws; how many were written."""
-        self._check_whole(run)
-        at = [self._position(c) for c in drawing.columns]
-        made = self._dictionaries.of(at, recodings, run)
-        return RowRandomiser(self._session, self._position, made, drawing).write(run)
+        return RowRandomiser(self.session, change, drawing.bits).write(codes, run)
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
-        return tabulated(self._session, at, self._source, run)
+        return tabulated(self.session, at, self._source, run)
 
-    def relate(
-        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
-    ) -> Relation:
-        """Two views of the rows, joined."""
-        self._check_whole(run)
-        if sides.weight is not None:
-            w = self._position(sides.weight)
-            check_weights(self._session, w, self._columns[w], run, (1, 2))
-        return Relation(self._named(), sides, recodings, run)
-
-    def tuples(
+    def projection(
         self,
         columns: Sequence[str],
-        sides: ViewPair,
+        weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
-        *,
-        most: int,
-    ) -> ViewTuples:
-        """The different tuples of some columns, in codes."""
+    ) -> Projection:
+        """The rows as they are, all of their columns."""
         self._check_whole(run)
-        return tuples(self._named(), columns, sides, recodings, run, most)
-
-    def _named(self) -> Projection:
         source, made = self._source, self._dictionaries
-        return Projection(self._session, self._columns, source, made)
-
-    def counted(
-        self, columns: Sequence[str], sides: ViewPair, run: Run
-    ) -> tuple[int, int]:
-        """The rows of a view, and how many of them differ."""
-        return counted(self._named(), columns, sides, run)
-
-    def read_query(self, text: str, tables: Sequence[str]) -> Query:
-        """A secret query over the rows; it is read, not run."""
-        names = [c.name for c in self._columns]
-        return read_query(self._session, text, names, tables)
+        return Projection(self.session, self._columns, source, made)
 
     # Opening ------------------------------------------------------------------------
 
-    def _position(self, name: str) -> int:
-        return self._positions[name]
-
-    def _open(self, where: Mapping[str, Sequence[object]]) -> tuple[Column, ...]:
-        source, session = self._source, self._session
-        scan, names = self._scan()
-        types = self._types(scan)
-        columns = tuple(
+    def _look_at(self, source: Source) -> None:
+        self._source = source
+        scan, names = self._scan(source)
+        self._types = self._described(scan)["column_type"].to_pylist()
+        self._columns = tuple(
             Column(name, "text" if source.is_text(i) else kind_of(type_))
-            for i, (name, type_) in enumerate(zip(names, types, strict=True))
+            for i, (name, type_) in enumerate(zip(names, self._types, strict=True))
         )
         spelled = sql.unguarded if source.guarded else str
         numbers = range(len(names))
         cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
         renamed = ", ".join(f"c{i}" for i in numbers)
-        session.ask(
-            f"CREATE TEMP VIEW pv_everybody AS "
-            f"SELECT {cells} FROM {scan} AS t({renamed})"
-        )
-        self._filter = Filter(session, source, columns, types)
-        only = self._filter.condition(where)
-        session.ask(
-            f"CREATE TEMP VIEW pv_people AS SELECT * FROM pv_everybody e {only}"
-        )
-        return columns
+        everybody = f"SELECT {cells} FROM {scan} AS t({renamed})"
+        self.session.view("pv_everybody", everybody)
 
-    def _scan(self) -> tuple[str, Sequence[str]]:
+    def _scan(self, source: Source) -> tuple[str, Sequence[str]]:
         """What to select from, and the names of its columns."""
-        source, session = self._source, self._session
+        session = self.session
         if source.attach:
             scan = attached(session, source.attach, source.scan)
             return scan, self._described(scan)["column_name"].to_pylist()
@@ -471,34 +344,5 @@ class DuckDB:
             register_frame(session, source)
         return plain_folders(source.scan or "frame"), source.names or ()
 
-    def _types(self, scan: str) -> list[str]:
-        types: list[str] = self._described(scan)["column_type"].to_pylist()
-        return types
-
     def _described(self, scan: str) -> pa.Table:
-        return self._session.ask(f"DESCRIBE SELECT * FROM {scan}")
-
-
-def kind_of(type_: str) -> str:
-    """The kind of values a DuckDB type holds.
-
-    >>> kind_of("DECIMAL(10,2)"), kind_of("UBIGINT"), kind_of("VARCHAR[]")
-    ('number', 'integer', 'other')
-    """
-    name = type_.split("(", maxsplit=1)[0]
-    kinds = {
-        "VARCHAR": "text",
-        "ENUM": "text",
-        "DATE": "date",
-        "BOOLEAN": "boolean",
-        "DOUBLE": "number",
-        "FLOAT": "number",
-        "DECIMAL": "number",
-    }
-    if type_.endswith("]"):
-        return "other"
-    if name.endswith(("INT", "INTEGER")):
-        return "integer"
-    if name.startswith("TIMESTAMP"):
-        return "datetime"
-    return kinds.get(name, "other")
+        return self.session.ask(f"DESCRIBE SELECT * FROM {scan}")

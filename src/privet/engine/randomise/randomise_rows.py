@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from privet.engine import sql, text_types
-from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
 from privet.engine.export.row_writer import file_of, named
 from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
@@ -131,21 +130,14 @@ class RowRandomiser:
     """Disguises the people of one source."""
 
     def __init__(
-        self,
-        session: Session,
-        position: Callable[[str], int],
-        dictionaries: Mapping[int, Dictionary],
-        drawing: Randomisation,
+        self, session: Session, change: DisguiseBatches, bits: Bits | None
     ) -> None:
         self._session = session
-        self._dictionaries = dictionaries
-        self._change = DisguiseBatches(drawing, position)
-        self._bits = drawing.bits or Bits()
+        self._change = change
+        self._bits = bits or Bits()
 
-    def write(self, run: Run) -> int:
-        """Write the file; how many rows it has."""
-        tables = {c: self._dictionaries[c].table for c in self._change.columns}
-        statement = sql.coded(tables, "pv_people", "", sql.DUCKDB)
+    def write(self, statement: str, run: Run) -> int:
+        """Write reports instead of the codes selected; how many rows the file has."""
         work = partial(self._stream, statement)
         return self._session.watched(work, run, "disguising", (1, 1))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -46,10 +46,6 @@ class Connection(StatementRunner):
         """The columns, in the order of the source."""
         raise NotImplementedError
 
-    def view(self, name: str, select: str) -> None:
-        """Let statements see what is selected under a name; anew, if it has one."""
-        raise NotImplementedError
-
     def upload(self, name: str, frame: pa.Table, column: int) -> None:
         """Let statements see a small table; its `v` are values of a column."""
         raise NotImplementedError
@@ -58,14 +54,14 @@ class Connection(StatementRunner):
         """Take an uploaded table away again."""
         raise NotImplementedError
 
-    @contextmanager
-    def stream(self, select: str, scratch: Path, run: Run) -> Iterator[Any]:
+    def stream(
+        self, select: str, scratch: Path, run: Run
+    ) -> AbstractContextManager[Any]:
         """Rows that are to be written here, as a frame that DuckDB reads once.
 
         Files may be put into the folder `scratch`, which does not exist yet.
         """
         raise NotImplementedError
-        yield
 
     @contextmanager
     def draw(
@@ -99,14 +95,3 @@ class Connection(StatementRunner):
         cannot do that writes none.
         """
         return 0
-
-    def close(self) -> None:
-        """Let go of everything."""
-        raise NotImplementedError
-
-
-class ConnectionFactory(Protocol):
-    """How to get to a place; never shows what it takes to be let in."""
-
-    def opened(self, words: str) -> Connection:
-        """A connection of our own."""

@@ -6,41 +6,20 @@ gives the same codes; the place gets small dictionaries and sends counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from privet.engine import sql
-from privet.engine.counting.counter import Counter
 from privet.engine.counting.weights import check_counted
-from privet.engine.describe import (
-    PRECISE_ROWS,
-    is_empty_at,
-    numbers_at,
-    rows_at,
-    summary,
-)
-from privet.engine.dictionaries import Dictionaries, Dictionary
-from privet.engine.duckdb.engine import kind_of
+from privet.engine.describe import kind_of
+from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import types_in_files
-from privet.engine.projections import ViewPair, ViewTuples, tuples
-from privet.engine.protocol import (
-    ColumnSummary,
-    CountQuery,
-    CountUnit,
-    Recoding,
-    Run,
-    WriteQuery,
-)
-from privet.engine.randomise.randomise_rows import (
-    Cells,
-    DisguiseBatches,
-    Randomisation,
-    counted_cells,
-)
+from privet.engine.protocol import CountUnit, Recoding, Run, WriteQuery
+from privet.engine.randomise.randomise_rows import DisguiseBatches, Randomisation
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.partitioned_counts import PartitionedCounts
 from privet.engine.remote.remote_writer import RemoteWriter, complete
@@ -52,15 +31,14 @@ from privet.engine.remote.transfer import (
 )
 from privet.engine.run import check_complete
 from privet.engine.sources.source import Source, refuse_twice
-from privet.values.contingency import Domain
-from privet.values.equivalence_classes import EquivalenceClasses
+from privet.engine.sql_engine import PEOPLE, CountedRows, SqlEngine
 from privet.values.schema import Column
-from privet.views.sql.join import Relation
-from privet.views.sql.secret_query import Query, read_query
 
 
-class Remote:
+class Remote(SqlEngine):
     """One source of rows in a place that counts them."""
+
+    _place: Connection
 
     def __init__(
         self,
@@ -69,118 +47,40 @@ class Remote:
         where: Mapping[str, Sequence[object]] | None = None,
         **local: Any,
     ) -> None:
-        self._local = Session(source.words, **local)
+        session = Session(source.words, **local)
         try:
-            self._place: Connection = source.place.opened(source.words)
+            place: Connection = source.place.opened(source.words)
         except BaseException:
-            self._local.close()
+            session.close()
             raise
-        self.name: str = self._place.name
-        self.version: str = self._place.version
-        try:
-            self._open(source, where or {})
-        except BaseException:
-            self.close()
-            raise
+        self.name = place.name
+        self.version = place.version
+        self._sent: set[str] = set()  # tables that the place has
+        super().__init__(source, where, session, place)
 
-    def _open(self, source: Source, where: Mapping[str, Sequence[object]]) -> None:
-        cells = self._place.cells()
-        names = tuple(c.name for c in cells)
+    def _look_at(self, source: Source) -> None:
+        self._cells = self._place.cells()
+        names = tuple(c.name for c in self._cells)
         refuse_twice(names, source.words)
         shape = self._place.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
-        self._local.register("pv_shape", shape)
-        types = self._local.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
-        self._types: list[str] = types.to_pylist()
-        self._local.unregister("pv_shape")
-        texts = frozenset(i for i, c in enumerate(cells) if c.textual)
+        self.session.register("pv_shape", shape)
+        types = self.session.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
+        self._types = types.to_pylist()
+        self.session.unregister("pv_shape")
+        texts = frozenset(i for i, c in enumerate(self._cells) if c.textual)
         self._source = replace(source, names=names, mixed=texts)
-        self._cells = cells
         self._columns = tuple(
             Column(c.name, c.kind or ("text" if c.textual else kind_of(t)))
-            for c, t in zip(cells, self._types, strict=True)
-        )
-        self._positions = {c.name: i for i, c in enumerate(self._columns)}
-        self._sent: set[str] = set()
-        self._chosen = RemoteRowFilter(
-            self._place, self._local, self._source, self._columns, self._types
-        )
-        only = self._chosen.condition(where, "pv_wanted", "pv_everybody")
-        self._place.view("pv_people", f"SELECT * FROM pv_everybody e {only}")
-        self._values = RemoteValues(self._local, self._place)
-        self._dictionaries = Dictionaries(
-            self._local, self._columns, self._source, self._values
+            for c, t in zip(self._cells, self._types, strict=True)
         )
 
-    def close(self) -> None:
-        """Let go of the place, and of what was kept here."""
-        self._place.close()
-        self._local.close()
-
-    def columns(self) -> tuple[Column, ...]:
-        """The columns of the source, in its order."""
-        return self._columns
-
-    def rows(self, run: Run) -> int:
-        """How many rows there are."""
-        return rows_at(self._place, run)
-
-    def is_empty(self) -> bool:
-        """Whether there are no rows at all."""
-        return is_empty_at(self._place)
-
-    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
-        """Every column with its kind and numbers of values, column by column."""
-        precise = self.rows(run) <= PRECISE_ROWS
-        return tuple(
-            self._summary(c, column, precise, run)
-            for c, column in enumerate(self._columns)
+    def _row_filter(self) -> RemoteRowFilter:
+        return RemoteRowFilter(
+            self._place, self.session, self._source, self._columns, self._types
         )
 
-    def _summary(
-        self, c: int, column: Column, precise: bool, run: Run
-    ) -> ColumnSummary:
-        step = (c + 1, len(self._columns))
-        numbers = numbers_at(self._place, c, precise, run, step)
-        textual = self._source.is_text(c)
-        kind = self._dictionaries.kind(c, run) if textual else column.kind
-        return summary(column.name, kind, *numbers)
-
-    def domains(
-        self,
-        columns: Sequence[str],
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        before: Sequence[CountQuery] = (),
-    ) -> dict[str, Domain]:
-        """The values of some columns, coded once; NULL has a code of its own."""
-        at = [self._position(c) for c in columns]
-        made = self._dictionaries.of(at, recodings, run)
-        return {c: made[i].domain for c, i in zip(columns, at, strict=True)}
-
-    def count(
-        self,
-        tallies: Sequence[CountQuery],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
-        """Count; a tally may come in several parts, each with whole groups."""
-        wanted = list(dict.fromkeys(tallies))
-        names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
-        made = self._coded([self._position(c) for c in names], recodings, run)
-        expected, people, weight = self._place.total, "pv_people", ""
-        if only:
-            people = "pv_some"
-            condition = self._chosen.condition(only, "pv_only", "pv_people")
-            self._place.view(people, f"SELECT * FROM pv_people e {condition}")
-        if amount.weight is not None:
-            expected, people = self._weighted(amount.weight, people, run)
-            weight = "s.w"
-        counter = Counter(
-            self._place, self._position, made, amount, run, people, weight
-        )
-        yield from counter.count(wanted, None if only else expected, len(names))
+    def _distinct_values(self) -> RemoteValues:
+        return RemoteValues(self.session, self._place)
 
     def hold(
         self,
@@ -192,32 +92,28 @@ class Remote:
         """The combinations of some columns, kept by the machines that counted them."""
         at = [self._position(c) for c in columns]
         made = self._coded(at, recodings, run)
-        expected, people, extra = self.rows(run), "pv_people", ""
+        rows = CountedRows(PEOPLE, self.rows(run), 0)
         if amount.weight is not None:
-            expected, people = self._weighted(amount.weight, people, run)
-            extra = "s.w AS w"
+            rows = self._weighted(amount.weight, PEOPLE, run, 0)
         dialect = self._place.dialect
-        tables = {c: made[c].table for c in at}
-        rows = sql.coded(tables, people, extra, dialect)
+        extra = f"{rows.weight} AS w" if rows.weight else ""
+        coded = sql.coded({c: made[c].table for c in at}, rows.people, extra, dialect)
         sums = sql.amounts(False, bool(amount.weight), dialect)
-        counted = sql.count_set(at, "", rows, sums, "", dialect)
+        counted = sql.count_set(at, "", coded, sums, "", dialect)
         held = self._place.hold(counted, [len(made[c].domain) for c in at], run)
         if held is not None:
-            check_complete(held.people, expected)
+            check_complete(held.people, rows.total)
         return held
 
-    def write(
-        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
+    def _write_rows(
+        self, writing: WriteQuery, made: Mapping[int, Dictionary], run: Run
     ) -> int:
-        """Write rows out, recoded and shuffled; how many were written."""
-        changed = [self._position(c) for c in writing.columns if c in recodings]
-        made = self._dictionaries.of(changed, recodings, run)
-        people = "pv_people"
+        people = PEOPLE
         if (weight := writing.weight or writing.only) is not None:
-            _, people = self._weighted(weight, people, run)
-        rewriter = RemoteWriter(
+            people = self._weighted(weight, people, run, 0).people
+        writer = RemoteWriter(
             self._place,
-            self._local,
+            self.session,
             self._position,
             made,
             writing,
@@ -225,76 +121,30 @@ class Remote:
             json=self._source.json,
         )
         typed = partial(self._typed, run=run)
-        return rewriter.write(typed, self.rows(run), run)
+        return writer.write(typed, self.rows(run), run)
 
-    def draw(
-        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
+    def _write_reports(
+        self, codes: str, change: DisguiseBatches, drawing: Randomisation, run: Run
     ) -> int:
-        """Write rows out, disguised by exact draws; how many were written."""
-        at = [self._position(c) for c in drawing.columns]
-        made = self._coded(at, recodings, run)
-        change = DisguiseBatches(drawing, self._position)
-        tables = {c: made[c].table for c in change.columns}
-        statement = sql.coded(tables, "pv_people", "", self._place.dialect)
         scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
-        with self._place.draw(statement, change, drawing.bits, scratch, run) as drawn:
+        with self._place.draw(codes, change, drawing.bits, scratch, run) as drawn:
             return complete(change.write(drawn), self.rows(run))
 
-    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
-        """Rows per combination of few values, for each set of columns."""
-        return counted_cells(self, sets, run)
-
-    # Views --------------------------------------------------------------------------
-
-    def relate(
-        self, sides: ViewPair, recodings: Mapping[str, Recoding], run: Run
-    ) -> Relation:
-        """Two views of the rows, joined here: their different tuples are fetched."""
-        asked = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
-        here = self._arrived(asked, sides.weight, recodings, run)
-        return Relation(here, sides, recodings, run).owning(here.people)
-
-    def tuples(
+    def projection(
         self,
         columns: Sequence[str],
-        sides: ViewPair,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        *,
-        most: int,
-    ) -> ViewTuples:
-        """The different tuples of some columns, in codes."""
-        here = self._arrived(columns, sides.weight, recodings, run)
-        try:
-            return tuples(here, columns, sides, recodings, run, most)
-        finally:
-            self._local.ask(f"DROP TABLE {here.people}")
-
-    def counted(
-        self, columns: Sequence[str], sides: ViewPair, run: Run
-    ) -> tuple[int, int]:
-        """The rows of a view, and how many of them differ."""
-        found = self.tuples(columns, sides, {}, run, most=1 << 40)
-        return self.rows(run), len(found.rows)
-
-    def read_query(self, text: str, tables: Sequence[str]) -> Query:
-        """A secret query over the rows; it is read, not run."""
-        return read_query(self._local, text, list(self._positions), tables)
-
-    def _arrived(
-        self,
-        names: Sequence[str],
         weight: str | None,
         recodings: Mapping[str, Recoding],
         run: Run,
     ) -> FetchedTuples:
-        at = [self._position(n) for n in dict.fromkeys(names)]
+        """The different tuples of some columns, fetched."""
+        at = [self._position(n) for n in dict.fromkeys(columns)]
         made = self._coded(at, recodings, run)
-        people = "pv_people"
+        people = PEOPLE
         if weight is not None:
-            _, people = self._weighted(weight, people, run)
+            people = self._weighted(weight, people, run, 0).people
         here = FetchedTuples(
-            self._local,
+            self.session,
             self._columns,
             self._source,
             self._dictionaries,
@@ -305,38 +155,36 @@ class Remote:
 
     # Pieces -------------------------------------------------------------------------
 
-    def _position(self, name: str) -> int:
-        return self._positions[name]
-
     def _coded(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """Dictionaries that the place has, too."""
-        made = self._dictionaries.of(columns, recodings, run)
+        made = super()._coded(columns, recodings, run)
         for c, dictionary in made.items():
             table = dictionary.table
-            if table not in self._sent:
-                codes = f"SELECT v, CAST(code AS INTEGER) AS code FROM {table}"
-                sent(self._place, self._local, table, codes, c)
-                self._sent.add(table)
+            codes = f"SELECT v, CAST(code AS INTEGER) AS code FROM {table}"
+            self._send(table, codes, c)
         return made
 
-    def _weighted(self, name: str, people: str, run: Run) -> tuple[int, str]:
-        """The sum of all weights, and the people with their weight `w`."""
+    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+        """The people with their weight `w`."""
         c = self._position(name)
         self._values.gather([c], run)
         total = check_counted(
-            self._local, f"pv_values_{c}", self._columns[c], run, (1, 2)
+            self.session, f"pv_values_{c}", self._columns[c], run, (1, 2)
         )
         table = f"pv_weights_{c}"
-        if table not in self._sent:
-            whole = f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}"
-            sent(self._place, self._local, table, whole, c)
-            self._sent.add(table)
+        self._send(table, f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}", c)
         same = self._place.dialect.same.format(a=f"p.c{c}", b="m.v")
         small = sql.smalls(["m"], self._place.dialect)
         joined = f"SELECT {small}p.*, m.w AS w FROM {people} p JOIN {table} m ON {same}"
-        return total, f"({joined})"
+        return CountedRows(f"({joined})", total, before, "s.w")
+
+    def _send(self, table: str, select: str, column: int) -> None:
+        """Upload what is selected here, unless the place has it."""
+        if table not in self._sent:
+            sent(self._place, self.session, table, select, column)
+            self._sent.add(table)
 
     def _typed(self, c: int, run: Run) -> str:
         """The type that the texts of a column have in files; empty: text."""
@@ -346,6 +194,6 @@ class Remote:
         values, wanted = f"pv_values_{c}", self._cells[c].written
         if not wanted:
             json = self._source.json
-            return types_in_files(self._local, ["v"], values, run, json=json)["v"]
+            return types_in_files(self.session, ["v"], values, run, json=json)["v"]
         fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
-        return wanted if self._local.one(f"{fits} FROM {values}") else "DOUBLE"
+        return wanted if self.session.one(f"{fits} FROM {values}") else "DOUBLE"

@@ -204,10 +204,6 @@ class Postgres(Connection):
             "withheld, since it may quote people's data."
         )
 
-    def view(self, name: str, select: str) -> None:
-        """Let statements see what is selected under a name."""
-        self.ask(f"CREATE OR REPLACE TEMP VIEW {name} AS {select}")
-
     def upload(self, name: str, frame: pa.Table, column: int) -> None:
         """Let statements see a small table."""
         self._kept(partial(self._ingest, name, frame))

@@ -19,7 +19,7 @@ from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import Recoding, Run
 from privet.engine.remote.connection import Connection
-from privet.engine.row_filter import Filter, check_where, texts_of
+from privet.engine.row_filter import RowFilter, texts_of
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.values.schema import Column
@@ -110,43 +110,35 @@ def plain(frame: pa.Table) -> pa.Table:
     return frame.cast(pa.schema(wanted))
 
 
-class RemoteRowFilter:
-    """The rows whose columns have one of the values asked for.
+class RemoteRowFilter(RowFilter):
+    """The same for rows of a place.
 
-    Which values are meant is decided here, as for files.
+    Which values are meant is decided here, as for files; the place gets those.
     """
 
     def __init__(
         self,
         place: Connection,
-        local: Session,
+        session: Session,
         source: Source,
         columns: Sequence[Column],
         types: Sequence[str],
     ) -> None:
+        super().__init__(session, source, columns, types)
         self._place = place
-        self._local = local
-        self._source = source
-        self._columns = columns
-        self._types = types
 
-    def condition(
-        self, where: Mapping[str, Sequence[object]], table: str, people: str
-    ) -> str:
-        """A condition on the rows `e` of `people`, by small tables of the place."""
-        names = [c.name for c in self._columns]
-        tests = []
-        for i, (name, values) in enumerate(where.items()):
-            check_where(name, values, names)
-            c = names.index(name)
-            self._send(c, values, f"{table}_{i}", people)
-            same = self._place.dialect.same.format(a=f"e.c{c}", b="w.v")
-            tests.append(f"EXISTS (SELECT 1 FROM {table}_{i} w WHERE {same})")
-        return "WHERE " + " AND ".join(tests) if tests else ""
+    def _test(self, c: int, values: Sequence[object], table: str, people: str) -> str:
+        self._gather(c, values, people)
+        meant = super()._test(c, values, "pv_meant", "pv_candidate")
+        select = f"SELECT e.c{c} AS v FROM pv_candidate e WHERE {meant}"
+        self._place.drop(table)
+        sent(self._place, self._session, table, select, c)
+        same = self._place.dialect.same.format(a=f"e.c{c}", b="w.v")
+        return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"
 
-    def _send(self, c: int, values: Sequence[object], table: str, people: str) -> None:
-        """Upload the values of a column that are meant."""
-        local = self._local
+    def _gather(self, c: int, values: Sequence[object], people: str) -> None:
+        """Values of a column among which those that are meant are found."""
+        local = self._session
         if self._source.is_text(c) or self._columns[c].kind not in EASY:
             fetch_values(local, self._place, c, "pv_candidates", Run(), people)
         else:
@@ -155,19 +147,7 @@ class RemoteRowFilter:
             cast = f"SELECT DISTINCT TRY_CAST(v AS {self._types[c]}) AS v FROM pv_asked"
             local.make(cast, "pv_candidates", Run(), "opening", (1, 1))
             local.unregister("pv_asked")
-        cells = ", ".join(
-            f"{'v' if i == c else 'NULL'} AS c{i}" for i in range(len(self._columns))
-        )
-        local.ask(
-            "CREATE OR REPLACE TEMP VIEW pv_candidate AS "
-            f"SELECT {cells} FROM pv_candidates"
-        )
-        chosen = Filter(local, self._source, self._columns, self._types)
-        only = chosen.condition({self._columns[c].name: values})
-        select = f"SELECT e.c{c} AS v FROM pv_candidate e {only}"
-        self._place.drop(table)
-        sent(self._place, local, table, select, c)
-        local.ask("DROP TABLE IF EXISTS pv_wanted_0")
+        local.view("pv_candidate", f"SELECT v AS c{c} FROM pv_candidates")
 
 
 # Tuples -----------------------------------------------------------------------------
@@ -213,6 +193,13 @@ class FetchedTuples(Projection):
     def weight(self, name: str | None) -> str:
         """How many rows a tuple stands for."""
         return "s.n"
+
+    def check_weight(self, name: str, run: Run) -> None:
+        """Weights were looked at when they were added up."""
+
+    def close(self) -> None:
+        """Drop the tuples."""
+        self.session.ask(f"DROP TABLE IF EXISTS {self.people}")
 
     def bring(
         self, place: Connection, people: str, weighted: bool, run: Run

@@ -102,7 +102,7 @@ class Source:
     mixed: frozenset[int] = frozenset()
     """Columns of a frame whose objects had no type in common and are texts now."""
     place: Any = None
-    """How to get to rows that stay elsewhere; see `engine/remote/connection.py`."""
+    """How to get to rows that stay elsewhere: `opened(words)` gives a `Connection`."""
     attach: str = ""
     """A database file to open first."""
     words: str = "the table"

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.projections import ViewTuples
 from privet.errors import InputError
 from privet.views.counting.share import Share, block_share, either, harris, union_bound
 from privet.views.private_associations import Secret
+from privet.views.sql.view_tuples import ViewTuples
 
 MOST_STEPS = 300_000
 """Terms of a sum over the keys of a graph."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 
-from privet.engine.projections import ViewTuples
 from privet.errors import InputError, TooLarge
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import Share, harris, union_bound
 from privet.views.private_associations import Secret
+from privet.views.sql.view_tuples import ViewTuples
 
 Key = tuple[set[int], set[int], tuple[int, ...]]
 """The people and values of a key, and how many tuples each view has in it."""

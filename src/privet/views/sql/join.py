@@ -18,11 +18,12 @@ import pyarrow as pa
 from privet.engine import arrow, sql, text_types
 from privet.engine.counting.counter import PARTS
 from privet.engine.duckdb.session import too_little_memory
-from privet.engine.projections import Projection, ViewPair, ViewRows
-from privet.engine.protocol import Recoding, Run
+from privet.engine.projections import Projection
+from privet.engine.protocol import JoiningEngine, Recoding, Run
 from privet.engine.row_filter import TYPED, typed
 from privet.engine.run import DoesNotFit
 from privet.errors import TooLarge
+from privet.views.sql.view_tuples import ViewPair, ViewRows
 
 MOST_LABELS = 10_000_000
 """Values of a column that a condition looks at one by one."""
@@ -48,23 +49,20 @@ class Relation:
         self.recodings = recodings
         self.session = places.session
         self.places = places
-        used = (*sides.key, sides.person, sides.secret, *sides.left, *sides.right)
-        self.coded = places.coded(used, recodings, run)
+        if sides.weight is not None:
+            places.check_weight(sides.weight, run)
+        self.coded = places.coded(sides.columns, recodings, run)
         self._salt = 0
         self._number = next(_numbers)
         self._made: list[str] = []
         self._near = ""
-
-    def owning(self, table: str) -> Relation:
-        """The same, which drops this table, too, in the end."""
-        self._made.append(table)
-        return self
 
     def close(self) -> None:
         """Drop what was made."""
         for table in self._made:
             self.session.ask(f"DROP TABLE IF EXISTS {table}")
         self._made.clear()
+        self.places.close()
 
     def __enter__(self) -> Relation:
         return self
@@ -280,6 +278,17 @@ class Relation:
         self.session.unregister(f"{table}_frame")
         self._made.append(table)
         return table
+
+
+def relate(
+    engine: JoiningEngine,
+    sides: ViewPair,
+    recodings: Mapping[str, Recoding],
+    run: Run,
+) -> Relation:
+    """Two views of the rows of an engine, joined."""
+    places = engine.projection(sides.columns, sides.weight, recodings, run)
+    return Relation(places, sides, recodings, run)
 
 
 def _among(cell: str, codes: Sequence[int], missing: bool) -> str:

@@ -1,0 +1,283 @@
+"""What all engines that count by SQL do alike; each says where its statements run.
+
+Small statements, such as those that make dictionaries, run in a DuckDB session of our
+own. Those about all rows run in the place of the rows, which may be that session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from privet.engine import sql
+from privet.engine.counting.counter import Counter
+from privet.engine.counting.precount import Precount
+from privet.engine.describe import PRECISE_ROWS, numbers_at, summary
+from privet.engine.dictionaries import Dictionaries, Dictionary, DistinctValues
+from privet.engine.duckdb.session import Session
+from privet.engine.protocol import (
+    ColumnSummary,
+    CountQuery,
+    CountUnit,
+    Recoding,
+    Run,
+    WriteQuery,
+)
+from privet.engine.randomise.randomise_rows import (
+    Cells,
+    DisguiseBatches,
+    Randomisation,
+    counted_cells,
+)
+from privet.engine.row_filter import RowFilter
+from privet.engine.run import StatementRunner
+from privet.engine.sources.source import Source
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.schema import Column
+
+PEOPLE = "pv_people"
+"""What statements call the rows."""
+
+
+class CountedRows(NamedTuple):
+    """The rows that a count reads."""
+
+    people: str
+    """What they are selected from, as `s`."""
+    total: int | None
+    """How many there are, or the sum of their weights; None: nobody knows yet."""
+    statements: int
+    """How many statements were run before; for progress."""
+    weight: str = ""
+    """How many a row `s` stands for; empty: one."""
+
+
+class SqlEngine:
+    """One source of rows, counted by statements."""
+
+    name: str
+    """As the command line calls it."""
+    version: str
+    """Which version of the software counts."""
+    session: Session
+    """Where small statements run."""
+    _place: StatementRunner  # where statements about all rows run
+    _source: Source
+    _columns: tuple[Column, ...]
+    _types: Sequence[str]  # what DuckDB calls the types of the columns
+
+    def __init__(
+        self,
+        source: Source,
+        where: Mapping[str, Sequence[object]] | None,
+        session: Session,
+        place: StatementRunner,
+    ) -> None:
+        self.session = session
+        self._place = place
+        try:
+            self._look_at(source)
+            self._positions = {c.name: i for i, c in enumerate(self._columns)}
+            self._filter = self._row_filter()
+            self._select("pv_people", where or {}, "pv_everybody", "pv_wanted")
+        except BaseException:
+            self.close()
+            raise
+        self._values = self._distinct_values()
+        self._dictionaries = Dictionaries(
+            session, self._columns, self._source, self._values
+        )
+
+    def close(self) -> None:
+        """Let go of the rows, and of everything that was made or spilled."""
+        self._place.close()
+        self.session.close()
+
+    # What each engine does in its own way -------------------------------------------
+
+    def _look_at(self, source: Source) -> None:
+        """Call the rows pv_everybody; know the source, its columns and their types."""
+        raise NotImplementedError
+
+    def _row_filter(self) -> RowFilter:
+        """What finds rows by their values."""
+        return RowFilter(self.session, self._source, self._columns, self._types)
+
+    def _distinct_values(self) -> DistinctValues:
+        """What gathers the values of columns."""
+        return DistinctValues(self.session)
+
+    def _check_whole(self, run: Run) -> None:
+        """What must hold before rows are read."""
+
+    def _precounted(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+        """Combinations of values that were counted as they are, if they are few."""
+        return None
+
+    def _describe_texts(self, precise: bool, run: Run) -> dict[int, ColumnSummary]:
+        """Columns of texts that are described together."""
+        return {}
+
+    def _scans(self, columns: int) -> int:
+        """How many statements read the values of so many columns."""
+        return columns
+
+    def _coded(
+        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+    ) -> dict[int, Dictionary]:
+        """Dictionaries that statements about all rows can use."""
+        return self._dictionaries.of(columns, recodings, run)
+
+    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+        """People with their weight, which must be whole numbers."""
+        raise NotImplementedError
+
+    def _write_rows(
+        self, writing: WriteQuery, made: Mapping[int, Dictionary], run: Run
+    ) -> int:
+        """Write rows whose changed columns have dictionaries."""
+        raise NotImplementedError
+
+    def _write_reports(
+        self, codes: str, change: DisguiseBatches, drawing: Randomisation, run: Run
+    ) -> int:
+        """Write what is reported instead of the codes that a statement selects."""
+        raise NotImplementedError
+
+    # What all of them do alike --------------------------------------------------------
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the source, in its order."""
+        return self._columns
+
+    def rows(self, run: Run) -> int:
+        """How many rows there are; counted once."""
+        self._check_whole(run)
+        place = self._place
+        if place.total is None:
+            ask = partial(place.fetch, "SELECT count(*) AS n FROM pv_people")
+            table = place.watched(ask, run, "counting rows", (1, 1))
+            place.total = int(table["n"][0].as_py())
+        return place.total
+
+    def is_empty(self) -> bool:
+        """Whether there are no rows at all."""
+        return len(self._place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
+
+    def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
+        """Every column with its kind and numbers of values."""
+        precise = self.rows(run) <= PRECISE_ROWS
+        texts = self._describe_texts(precise, run)
+        return tuple(
+            texts.get(c) or self._summary(c, precise, run)
+            for c in range(len(self._columns))
+        )
+
+    def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
+        column, step = self._columns[c], (c + 1, len(self._columns))
+        numbers = numbers_at(self._place, c, precise, run, step)
+        textual = self._source.is_text(c)
+        kind = self._dictionaries.kind(c, run) if textual else column.kind
+        return summary(column.name, kind, *numbers)
+
+    def domains(
+        self,
+        columns: Sequence[str],
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        before: Sequence[CountQuery] = (),
+    ) -> dict[str, Domain]:
+        """The values of some columns, coded once; NULL has a code of its own."""
+        self._check_whole(run)
+        at = {c: self._position(c) for c in columns}
+        made = self._dictionaries.of(list(at.values()), recodings, run)
+        return {c: made[i].domain for c, i in at.items()}
+
+    def count(
+        self,
+        tallies: Sequence[CountQuery],
+        amount: CountUnit,
+        recodings: Mapping[str, Recoding],
+        run: Run,
+        only: Mapping[str, Sequence[object]] | None = None,
+    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
+        """Count; a tally may come in several parts, each with whole groups."""
+        self._check_whole(run)
+        wanted = list(dict.fromkeys(tallies))
+        names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
+        at = [self._position(c) for c in names]
+        plain = not only and amount == CountUnit()
+        cells = self._precounted(wanted, run) if plain else None
+        made = self._coded(at, recodings, run)
+        rows = self._counted(amount, only or {}, run, self._scans(len(at)))
+        counter = Counter(
+            self._place,
+            self._position,
+            made,
+            amount,
+            run,
+            rows.people,
+            rows.weight,
+            cells,
+        )
+        expected = None if only else rows.total
+        yield from counter.count(wanted, expected, rows.statements)
+
+    def _counted(
+        self,
+        amount: CountUnit,
+        only: Mapping[str, Sequence[object]],
+        run: Run,
+        before: int,
+    ) -> CountedRows:
+        """The rows that a count reads: those with some values, and their weights."""
+        people = PEOPLE
+        if only:
+            people = self._select("pv_some", only, PEOPLE, "pv_only")
+        if amount.weight is not None:
+            return self._weighted(amount.weight, people, run, before)
+        return CountedRows(people, self._place.total, before)
+
+    def write(
+        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, recoded and shuffled; how many were written."""
+        self._check_whole(run)
+        changed = [self._position(c) for c in writing.columns if c in recodings]
+        made = self._dictionaries.of(changed, recodings, run)
+        return self._write_rows(writing, made, run)
+
+    def draw(
+        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
+    ) -> int:
+        """Write rows out, disguised by exact draws; how many were written."""
+        self._check_whole(run)
+        at = [self._position(c) for c in drawing.columns]
+        made = self._coded(at, recodings, run)
+        change = DisguiseBatches(drawing, self._position)
+        tables = {c: made[c].table for c in change.columns}
+        codes = sql.coded(tables, PEOPLE, "", self._place.dialect)
+        return self._write_reports(codes, change, drawing, run)
+
+    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+        """Rows per combination of few values, for each set of columns."""
+        return counted_cells(self, sets, run)
+
+    # Pieces -------------------------------------------------------------------------
+
+    def _position(self, name: str) -> int:
+        return self._positions[name]
+
+    def _select(
+        self,
+        name: str,
+        only: Mapping[str, Sequence[object]],
+        people: str,
+        table: str,
+    ) -> str:
+        """Call those people by a name who have some values; small tables say which."""
+        condition = self._filter.condition(only, table, people)
+        self._place.view(name, f"SELECT * FROM {people} e {condition}")
+        return name

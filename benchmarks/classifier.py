@@ -24,7 +24,7 @@ import numpy as np
 
 import privet as pv
 from measure import folder
-from privet.classifier.count import views_of
+from privet.classifier.count import count_views
 from privet.classifier.release import Attribute, ClassifierViews
 from privet.classifier.transforms.safety_transform import SafetyTransform
 
@@ -68,7 +68,7 @@ def released(source: str, attributes: list[str], **options: object) -> None:
     place = Path(tempfile.mkdtemp())
     try:
         with pv.read(source, **options) as table:
-            views = views_of(table, attributes=attributes, smoothing=1)
+            views = count_views(table, attributes=attributes, smoothing=1)
         made = pv.publish(views, [PROMISE])
         made.write(place / "out", custody=place / "vault")
         assert pv.verify(place / "out", custody=place / "vault").good

@@ -80,12 +80,12 @@ def copy(path: Path) -> None:
 def disguise(path: Path) -> None:
     import privet as pv
     from privet.engine.protocol import Run
-    from privet.responses.disguise import binned, drawing
+    from privet.responses.disguise import binned, plan_randomisation
 
     out = folder() / "disguised.parquet"
     out.unlink(missing_ok=True)
     with pv.read(path) as table:
-        plan = drawing(table, design(), str(out), "parquet")
+        plan = plan_randomisation(table, design(), str(out), "parquet")
         table.engine.draw(plan, binned(table, design()).recodings, Run())
 
 
@@ -171,8 +171,8 @@ def frequencies() -> bool:
     import numpy as np
 
     import privet as pv
-    from privet.engine.randomise.exact_sampling import Bits
-    from privet.responses.channel_inverse import likeliest
+    from privet.engine.randomise.exact_sampling import RandomBits
+    from privet.responses.channel_inverse import maximise_likelihood
     from privet.responses.disguise import disguise_codes
     from privet.responses.planning import truth_for
 
@@ -186,8 +186,10 @@ def frequencies() -> bool:
     mine = float("inf")
     for _ in range(3):  # the peers have a second or more to find the machine idle
         start = time.perf_counter()
-        seen = disguise_codes(own, {"q": values}, Bits())["q"]
-        found = likeliest(own.pieces(["q"]), np.bincount(seen, minlength=VALUES))
+        seen = disguise_codes(own, {"q": values}, RandomBits())["q"]
+        found = maximise_likelihood(
+            own.pieces(["q"]), np.bincount(seen, minlength=VALUES)
+        )
         mine = min(mine, time.perf_counter() - start)
     error = float(((found - truth) ** 2).mean() ** 0.5)
     print(f"privet            {mine:8.2f} s   error {error:.5f}")

@@ -31,7 +31,7 @@ import privet as pv
 from measure import folder
 from privet.engine.protocol import CountQuery
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import Skyline, ranked
+from privet.microdata.skyline.skyline import SkylineCheck, rank_values
 from privet.values import jit
 
 GROUPS, VALUES, KNOWN = 100_000, 30, 10
@@ -87,13 +87,13 @@ def audit(path: Path) -> None:
 
 def check(batch: object, l: int) -> None:
     """The arithmetic alone."""
-    fold = Skyline([l]).add(batch)
+    fold = SkylineCheck([l]).add(batch)
     fold.belief(Point(l, KNOWN, KNOWN))
 
 
 def with_numba(on: bool) -> None:
     os.environ[jit.SWITCH] = "1" if on else "0"
-    jit.compiled.cache_clear()
+    jit.compile_loop.cache_clear()
 
 
 # The dynamic program ----------------------------------------------------------------
@@ -148,7 +148,7 @@ def program() -> Callable[..., float]:
 
 def by_program(run: Callable[..., float], batch: object, l: int, groups: int) -> float:
     few = batch.take(np.arange(groups))
-    rows = ranked(few)
+    rows = rank_values(few)
     return run(rows.start, rows.value, rows.a, rows.total, rows.tail(l), VALUES, KNOWN)
 
 
@@ -176,7 +176,7 @@ def beside_program(batch: object, run: Callable[..., float]) -> None:
     by_program(run, batch, KNOWN, 10)  # compiles it
     found: list[float] = []
     slow = cpu(lambda: found.append(by_program(run, batch, KNOWN, whole)), 1)
-    exact = Skyline([KNOWN]).add(batch).belief(Point(KNOWN, KNOWN, KNOWN))
+    exact = SkylineCheck([KNOWN]).add(batch).belief(Point(KNOWN, KNOWN, KNOWN))
     assert abs(1 / (1 + found[0]) - float(exact)) < 1e-9, "the program disagrees"
     own = cpu(lambda: check(batch, KNOWN))
     print(f"  dynamic program {slow:7.2f} cpu-s, {slow / own:.0f} x the check")

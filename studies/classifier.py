@@ -20,7 +20,7 @@ import pandas as pd
 import uci
 
 import privet as pv
-from privet.classifier.posterior_bounds import extreme
+from privet.classifier.posterior_bounds import find_extreme_posterior
 from privet.classifier.transforms.safety_transform import MODES
 
 OUT = Path("build/studies")
@@ -135,8 +135,12 @@ def closeness(card: Any) -> float:
     """The least r for which every belief is r-close to the prior."""
     found, most = 1.0, len(card.attributes)
     for c, label in enumerate(card.labels):
-        high = extreme(card.scores, c, highest=True, attributes=most).bound
-        low = extreme(card.scores, c, highest=False, attributes=most).bound
+        high = find_extreme_posterior(
+            card.scores, c, highest=True, attributes=most
+        ).bound
+        low = find_extreme_posterior(
+            card.scores, c, highest=False, attributes=most
+        ).bound
         found = max(found, float(high / PRIOR[label]), float(PRIOR[label] / low))
     return found
 

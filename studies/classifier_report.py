@@ -13,7 +13,7 @@ import uci
 
 import classifier as study
 import privet as pv
-from privet.classifier.attacks.mitigations import MitigationCost, mitigations
+from privet.classifier.attacks.mitigations import MitigationCost, compare_mitigations
 from privet.classifier.report import table
 
 MARRIED = "marital-status"
@@ -59,7 +59,7 @@ class More:
                 "income": others.staircase("income", study.RAW, train, test),
                 MARRIED: others.staircase(MARRIED, [*rest, "income"], train, test),
             },
-            mitigations(eight.views_, [study.promise(2)]),
+            compare_mitigations(eight.views_, [study.promise(2)]),
         )
 
 

@@ -30,7 +30,7 @@ import uci
 from uci import DataSet
 
 import privet as pv
-from privet.microdata.utility import ClassCells, best_leaf, cells_of, predicted
+from privet.microdata.utility import ClassCells, best_leaf, cells_of, predict_classes
 
 MODES = {
     "paper": pv.TopDownDisclosure(paper=True),
@@ -135,7 +135,9 @@ def rows_for(cells: ClassCells, part: str) -> np.ndarray:
 def error(cells: ClassCells, columns: Sequence[str], leaf: int) -> float:
     """The share of the testing part that a tree of the training part gets wrong."""
     train, test = rows_for(cells, "train"), rows_for(cells, "test")
-    said = predicted(cells.over(columns).matrix(), cells.classes, train, leaf=leaf)
+    said = predict_classes(
+        cells.over(columns).matrix(), cells.classes, train, leaf=leaf
+    )
     return float(test[said != cells.classes].sum() / test.sum())
 
 

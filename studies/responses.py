@@ -25,8 +25,8 @@ import responses_data as data
 import uci
 from responses_data import Binary, Bits
 
-from privet.responses.attacks import turned_round
-from privet.responses.channel_inverse import undo
+from privet.responses.attacks import guess_flipped
+from privet.responses.channel_inverse import invert_channel
 from privet.responses.channels import Flip
 from privet.responses.design import Design, Group, MarginalChannel, Question
 
@@ -67,7 +67,7 @@ def learnt(seen: Bits, labels: Bits, theta: float) -> tuple[Any, Any]:
     ones = np.stack([seen[labels == c].mean(axis=0) for c in (0, 1)], axis=1)
     tensor = np.stack([1 - ones, ones])
     piece = MarginalChannel(("a",), 2, Flip(str(theta)))
-    found = np.clip(undo((piece,), tensor), FLOOR, 1 - FLOOR)
+    found = np.clip(invert_channel((piece,), tensor), FLOOR, 1 - FLOOR)
     return shares, found
 
 
@@ -90,7 +90,7 @@ def recovered(table: Binary, seen: Bits, theta: float, scheme: str) -> float:
     if scheme == "joint":
         design = joint_design(table.train.shape[1], theta)
         ones = np.ones(len(seen), dtype=np.int64)
-        turned = turned_round(design, design.groups[0], seen, ones)
+        turned = guess_flipped(design, design.groups[0], seen, ones)
         guess = np.where(turned[:, None], 1 - seen, seen)
     else:
         guess = seen if theta >= 0.5 else 1 - seen

@@ -27,7 +27,7 @@ import uci
 from responses_data import Binary
 
 import privet as pv
-from privet.responses.planning import designed, truth_for
+from privet.responses.planning import plan_design, truth_for
 from responses import accuracy, learnt
 
 EPSILONS = ("0.5", "1", "2", "4", "8")
@@ -49,7 +49,7 @@ def names(table: Binary) -> list[str]:
 
 def planned(table: Binary, epsilon: str) -> pv.Design:
     """What privet plan proposes; it looks at no record."""
-    return designed(split(table, epsilon), epsilon, LABEL).design
+    return plan_design(split(table, epsilon), epsilon, LABEL).design
 
 
 def sampled(table: Binary, epsilon: str) -> pv.Design:

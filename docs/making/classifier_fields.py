@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import privet as pv
-from privet.classifier.count import views_of
+from privet.classifier.count import count_views
 
 FILES = {
     "scorecard.json": "The classifier: points to add.",
@@ -123,7 +123,7 @@ def classifier_sample(
         pv.read(str(bank_path())) as table,
     ):
         place = Path(folder)
-        views = views_of(bound(table, policy), smoothing=1)
+        views = count_views(bound(table, policy), smoothing=1)
         made = pv.publish(views, policy, method=method)
         made = made.write(place / "out", custody=place / "vault", **extras)
         card = json.loads((place / "out" / "scorecard.json").read_text("utf-8"))

@@ -96,7 +96,7 @@ class Attack:
         >>> Attack("AIDS", ("Cancer",), (four,), Fraction(1, 2)).recount()
         Fraction(1, 2)
         """
-        return recounted(self.value, self.rules_out, self.crowds)
+        return recount_belief(self.value, self.rules_out, self.crowds)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -108,7 +108,7 @@ class Attack:
         }
 
 
-def recounted(
+def recount_belief(
     value: str | None, rules_out: Sequence[str | None], crowds: Sequence[AttackedGroup]
 ) -> Fraction:
     """How likely the victim, of the first group, has the value.

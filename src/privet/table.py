@@ -22,7 +22,7 @@ from privet.engine.sources.source import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.schema import Bins, Edge, Roles, Schema, names
+from privet.values.schema import Bins, Edge, Roles, Schema, as_names
 
 if TYPE_CHECKING:
     from privet.microdata.groups import Groups
@@ -234,9 +234,9 @@ def read(
     Table(the table: job (quasi), ill (sensitive))
     """
     roles = Roles(
-        identifier=names(identifier, "identifier"),
-        quasi=names(quasi, "quasi"),
-        sensitive=names(sensitive, "sensitive"),
+        identifier=as_names(identifier, "identifier"),
+        quasi=as_names(quasi, "quasi"),
+        sensitive=as_names(sensitive, "sensitive"),
         target=target,
         unit=unit,
         weight=weight,
@@ -244,7 +244,7 @@ def read(
             c: b if isinstance(b, Bins) else Bins(b) for c, b in (bins or {}).items()
         },
     )
-    text = TextOptions(delimiter, encoding, names(null, "null"), header)
+    text = TextOptions(delimiter, encoding, as_names(null, "null"), header)
     found = _found(source, table, text, engine, master)
     if found.json or not found.textual:
         text.refuse_given(found.words)

@@ -17,7 +17,7 @@ import privet as pv
 from browser.chromium import BROWSER, Page
 from oracle.responses import of_group
 from privet.responses.collect.service import Service, for_browser
-from privet.responses.collect.store import Store, answers
+from privet.responses.collect.store import Store, read_answers
 
 pytestmark = pytest.mark.skipif(
     "PRIVET_BROWSER" not in os.environ or BROWSER is None,
@@ -100,7 +100,7 @@ def test_only_what_is_shown_is_sent_and_kept(page: Page, survey: Open) -> None:
     assert list(shown.values()) == list(sent.values())
     assert all(r["url"].startswith(survey.url) for r in page.requests())
     assert [] == page.complaints()
-    with_answers = answers(survey.store.path)
+    with_answers = read_answers(survey.store.path)
     assert 1 == len(with_answers.rows)
     (cells,) = with_answers.rows.engine.tabulate([list(DESIGN.columns)], pv_run())
     assert tuple(sent.values()) == cells[0][0]
@@ -144,7 +144,7 @@ def test_invitations_are_used_once(page: Page, tmp_path: Path) -> None:
             page.until("document.getElementById('message').textContent !== ''")
             said = page.run("document.getElementById('message').textContent")
             assert message in said
-        assert 1 == len(answers(survey.store.path).rows)
+        assert 1 == len(read_answers(survey.store.path).rows)
     finally:
         survey.close()
 

@@ -21,7 +21,7 @@ import pytest
 
 import privet as pv
 from privet.responses.collect.service import Service
-from privet.responses.collect.store import Store, answers
+from privet.responses.collect.store import Store, read_answers
 
 DESIGN = pv.Design(
     [pv.Question("smokes", ["no", "yes"]), pv.Question("town", ["N", "S", 'Ü, "x"'])],
@@ -60,7 +60,7 @@ def post(
 
 def test_an_answer_is_kept(service: Service) -> None:
     assert 201 == post(service, {"report": GOOD})[0]
-    assert 1 == len(answers(service.store.path).rows)
+    assert 1 == len(read_answers(service.store.path).rows)
 
 
 BAD: dict[str, object] = {
@@ -84,7 +84,7 @@ def test_what_is_no_report_is_refused(service: Service, name: str) -> None:
     assert 400 == status
     assert "perhaps" not in text
     with pytest.raises(pv.EmptyTable):
-        answers(service.store.path)
+        read_answers(service.store.path)
 
 
 def test_other_requests_are_refused(service: Service) -> None:
@@ -234,7 +234,7 @@ def test_other_files_are_refused_at_once(tmp_path: Path, content: bytes) -> None
     with pytest.raises(pv.InputError, match="it is another file"):
         Store(path, DESIGN)
     with pytest.raises(pv.InputError, match="it is another file"):
-        answers(path)
+        read_answers(path)
     with pytest.raises(pv.InputError, match="folder that exists"):
         Store(tmp_path / "no" / "a.duckdb", DESIGN)
     assert content == path.read_bytes()
@@ -289,7 +289,7 @@ def test_invitations(tmp_path: Path) -> None:
             status = sorted(pool.map(lambda b: post(found, b)[0], bodies))
         assert [201, *[403] * 7] == status
         assert 201 == post(found, {"report": GOOD, "token": other})[0]
-        assert 2 == len(answers(store.path).rows)
+        assert 2 == len(read_answers(store.path).rows)
         assert one.encode() not in store.path.read_bytes()
     finally:
         found.shutdown()
@@ -360,7 +360,7 @@ def test_confirmed_answers_survive_kill_9(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
     assert 150 <= kept
-    assert kept <= len(answers(tmp_path / "a.duckdb").rows) <= kept + 8
+    assert kept <= len(read_answers(tmp_path / "a.duckdb").rows) <= kept + 8
 
 
 def test_estimates_while_answers_come_in_under_load(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_estimates_while_answers_come_in_under_load(tmp_path: Path) -> None:
             futures = [pool.submit(many, 30) for _ in range(16)]
             while not all(f.done() for f in futures):
                 try:
-                    found = answers(tmp_path / "a.duckdb")
+                    found = read_answers(tmp_path / "a.duckdb")
                     seen.append(pv.estimate(found, DESIGN).share(smokes="yes").n)
                     found.close()
                 except pv.EmptyTable:
@@ -401,7 +401,7 @@ def test_estimates_while_answers_come_in_under_load(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
     assert 16 * 30 == kept
-    assert kept == len(answers(tmp_path / "a.duckdb").rows)
+    assert kept == len(read_answers(tmp_path / "a.duckdb").rows)
     assert seen == sorted(seen)
     assert seconds < 120
 
@@ -416,7 +416,7 @@ def test_one_question_per_person(tmp_path: Path) -> None:
         assert 400 == post(found, {"report": {"smokes": None, "town": None}})[0]
         assert 201 == post(found, {"report": {"smokes": "yes", "town": None}})[0]
         assert 201 == post(found, {"report": {"smokes": None, "town": "N"}})[0]
-        seen = answers(store.path)
+        seen = read_answers(store.path)
         assert 1 == pv.estimate(seen, design).share(smokes="yes").n
     finally:
         found.shutdown()

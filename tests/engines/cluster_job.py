@@ -17,7 +17,7 @@ from privet.engine.protocol import Run
 from privet.engine.remote import remote_writer
 from privet.microdata.generalisation import distributed_rows
 from privet.responses.channels import Keep
-from privet.responses.disguise import drawing
+from privet.responses.disguise import plan_randomisation
 
 ROLES: dict[str, Any] = {
     "identifier": "name",
@@ -52,7 +52,9 @@ def design() -> pv.Design:
 
 def disguised(people: pv.Table, path: Path) -> str:
     """Disguise the answers of everybody."""
-    people.engine.draw(drawing(people, design(), str(path), "parquet"), {}, Run())
+    people.engine.draw(
+        plan_randomisation(people, design(), str(path), "parquet"), {}, Run()
+    )
     return str(path)
 
 

@@ -13,9 +13,9 @@ import pytest
 import privet as pv
 from engines.tables import PLACES, People, opened
 from privet.engine.protocol import Run
-from privet.engine.randomise.exact_sampling import Bits
+from privet.engine.randomise.exact_sampling import RandomBits
 from privet.responses.channels import Keep
-from privet.responses.disguise import drawing
+from privet.responses.disguise import plan_randomisation
 
 SIDE = 60
 """Rows are told apart by two columns of so many values."""
@@ -52,7 +52,7 @@ def people() -> People:
 def test_each_row_is_drawn_once(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "reports.parquet"
     with opened(people(), kind, tmp_path) as table:
-        what = drawing(table, design(), str(path), "parquet")
+        what = plan_randomisation(table, design(), str(path), "parquet")
         assert SIDE**2 == table.engine.draw(what, {}, Run())
     found = pq.read_table(path)
     judge(found)
@@ -96,7 +96,7 @@ def test_every_partition_has_a_stream_of_its_own(tmp_path: Path) -> None:
     for i in range(2):
         with opened(people(), "spark", tmp_path) as table:
             path = tmp_path / f"reports {i}.parquet"
-            what = drawing(table, design(), str(path), "parquet")
+            what = plan_randomisation(table, design(), str(path), "parquet")
             table.engine.draw(what, {}, Run())
         found.append(turned(pq.read_table(path)))
     once, again = found
@@ -111,7 +111,9 @@ def test_streams_that_are_the_same_are_noticed(tmp_path: Path) -> None:
     for i, part in enumerate((rows[:half], rows[half:])):
         with opened(People(("text",) * 3, part), "arrow", tmp_path) as table:
             path = tmp_path / f"half {i}.parquet"
-            what = drawing(table, design(), str(path), "parquet", bits=Bits(b"seed"))
+            what = plan_randomisation(
+                table, design(), str(path), "parquet", bits=RandomBits(b"seed")
+            )
             table.engine.draw(what, {}, Run())
         found |= turned(pq.read_table(path))
     assert agree(found, found)
@@ -121,6 +123,8 @@ def test_streams_that_are_the_same_are_noticed(tmp_path: Path) -> None:
 def test_a_seed_cannot_go_to_a_cluster(tmp_path: Path) -> None:
     with opened(people(), "spark", tmp_path) as table:
         path = str(tmp_path / "reports.parquet")
-        what = drawing(table, design(), path, "parquet", bits=Bits(b"seed"))
+        what = plan_randomisation(
+            table, design(), path, "parquet", bits=RandomBits(b"seed")
+        )
         with pytest.raises(pv.InputError, match="seed"):
             table.engine.draw(what, {}, Run())

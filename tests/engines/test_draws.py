@@ -16,8 +16,8 @@ from pyarrow import csv
 
 import privet as pv
 from privet.engine.protocol import Run
-from privet.engine.randomise.exact_sampling import Bits
-from privet.responses.disguise import answer, binned, drawing
+from privet.engine.randomise.exact_sampling import RandomBits
+from privet.responses.disguise import binned, disguise_record, plan_randomisation
 
 pytestmark = pytest.mark.engines
 
@@ -91,7 +91,9 @@ def test_a_seed_repeats_and_batches_do_not_matter(tmp_path: Path) -> None:
     for i in range(2):
         with pv.read(rows, threads=1) as table:
             path = str(tmp_path / f"{i}.parquet")
-            plan = drawing(table, design, path, "parquet", bits=Bits(b"s"))
+            plan = plan_randomisation(
+                table, design, path, "parquet", bits=RandomBits(b"s")
+            )
             assert 2000 == table.engine.draw(plan, {}, Run())
         counts.append(pq.read_table(path)["smokes"].to_pylist())
     assert counts[0] == counts[1]
@@ -105,7 +107,7 @@ def test_more_rows_than_memory(tmp_path: Path) -> None:
     questions = [pv.Question(f"q{j}", [str(v) for v in range(5)]) for j in range(8)]
     design = pv.Design(questions, [pv.Group(q.name, pv.KAry("0.6")) for q in questions])
     with pv.read(path, memory_limit="300MB") as table:
-        plan = drawing(table, design, str(tmp_path / "o.parquet"), "parquet")
+        plan = plan_randomisation(table, design, str(tmp_path / "o.parquet"), "parquet")
         recodings = binned(table, design).recodings
         assert 3_000_000 == table.engine.draw(plan, recodings, Run())
     kept = duckdb.sql(
@@ -139,9 +141,11 @@ def test_missing_values_of_binned_columns_are_refused(tmp_path: Path) -> None:
 def test_the_same_answer_is_reported_the_same_way() -> None:
     design = pv.Design(DESIGN.questions[:1], [pv.Group("smokes", pv.KAry("0.6"))])
     memory: dict[str, Any] = {}
-    first = answer(design, {"smokes": 1}, memory)
-    assert all(first == answer(design, {"smokes": 1}, memory) for _ in range(20))
-    without = {answer(design, {"smokes": 1})["smokes"] for _ in range(60)}
+    first = disguise_record(design, {"smokes": 1}, memory)
+    assert all(
+        first == disguise_record(design, {"smokes": 1}, memory) for _ in range(20)
+    )
+    without = {disguise_record(design, {"smokes": 1})["smokes"] for _ in range(60)}
     assert {"0", "1"} == without
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import privet as pv
 from privet.microdata.linkage import WorstLinkage
 from privet.values.contingency import Counts, packed
-from privet.values.equivalence_classes import EquivalenceClasses, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 
 CELL = st.sampled_from(["x", "y", "z", None])
 ROW = st.tuples(CELL, CELL, CELL)
@@ -82,7 +82,7 @@ def test_marginals_keep_the_total(rows: list, columns: list[str]) -> None:
 
 @given(ROWS, st.data())
 def test_folds_merge_in_any_grouping(rows: list, data: st.DataObject) -> None:
-    whole = grouped(counted(rows), ["a", "b"], "s")
+    whole = group_counts(counted(rows), ["a", "b"], "s")
     cut = data.draw(
         st.lists(st.integers(0, 2), min_size=len(whole), max_size=len(whole))
     )
@@ -100,7 +100,7 @@ def test_folds_merge_in_any_grouping(rows: list, data: st.DataObject) -> None:
 
 @given(ROWS)
 def test_the_fold_finds_the_largest_share(rows: list) -> None:
-    whole = grouped(counted(rows), ["a", "b"], "s")
+    whole = group_counts(counted(rows), ["a", "b"], "s")
     slow = max(
         Fraction(n, int(whole.total[g]))
         for g in range(len(whole))

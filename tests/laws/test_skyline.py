@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle.releases import fast
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import Skyline
+from privet.microdata.skyline.skyline import SkylineCheck
 
 HISTOGRAM = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 6), min_size=1)
 RELEASE = st.lists(HISTOGRAM, min_size=1, max_size=6)
@@ -26,7 +26,7 @@ def test_parts_of_a_release_merge(release, knowledge, data) -> None:
     whole = pv.Groups.from_histograms(release).grouped
     left = data.draw(st.lists(st.booleans(), min_size=len(whole), max_size=len(whole)))
     mine = np.array(left)
-    empty = Skyline(range(4))
+    empty = SkylineCheck(range(4))
     parts = [
         empty.add(whole.take(np.flatnonzero(chosen))) if chosen.any() else empty
         for chosen in (mine, ~mine)
@@ -57,9 +57,9 @@ def test_merging_two_groups_never_raises_it(release, knowledge) -> None:
 @settings(max_examples=60, deadline=None)
 def test_the_groups_kept_serve_every_point(release, knowledge) -> None:
     groups = pv.Groups.from_histograms(release).grouped
-    fold = Skyline(range(4)).add(groups)
+    fold = SkylineCheck(range(4)).add(groups)
     assert fold.kept is not None
-    again = Skyline(range(4)).add(fold.kept)
+    again = SkylineCheck(range(4)).add(fold.kept)
     assert fold.belief(Point(*knowledge)) == again.belief(Point(*knowledge))
     assert fold.belief(Point(*knowledge)) == fast(release, *knowledge)
 

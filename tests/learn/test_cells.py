@@ -8,7 +8,7 @@ import pytest
 import privet as pv
 from privet.engine.protocol import Relabel
 from privet.microdata import utility
-from privet.microdata.utility import best_leaf, cells_of, split
+from privet.microdata.utility import best_leaf, cells_of, split_into_folds
 
 ROWS = pa.table(
     {
@@ -81,21 +81,21 @@ def test_folds_are_parts_of_the_whole_by_chance() -> None:
     )
     table = pv.read(many, quasi="job", target="class", weight="n")
     found = cells_of(table, ["job"], "class")
-    parts = split(found, 4)
+    parts = split_into_folds(found, 4)
     assert found.n.tolist() == parts.sum(axis=0).tolist()
     of_x = parts[:, found.classes == found.target.code("x")].sum(axis=1)
     of_y = parts[:, found.classes == found.target.code("y")].sum(axis=1)
     assert [250, 251, 251, 251] == of_x.tolist()
     assert [1, 2, 2, 2] == of_y.tolist()
-    assert parts.tolist() == split(found, 4).tolist()
-    assert parts.tolist() != split(found, 4, seed=1).tolist()
+    assert parts.tolist() == split_into_folds(found, 4).tolist()
+    assert parts.tolist() != split_into_folds(found, 4, seed=1).tolist()
 
 
 def test_huge_packs_are_dealt_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(utility, "MOST_DEALT", 100)
     many = pa.table({"job": ["a", "b"], "class": ["x", "x"], "n": [8, 1000]})
     table = pv.read(many, quasi="job", target="class", weight="n")
-    parts = split(cells_of(table, ["job"], "class"), 4)
+    parts = split_into_folds(cells_of(table, ["job"], "class"), 4)
     assert [8, 1000] == parts.sum(axis=0).tolist()
     # 1000 rows in 4 folds: 250 each, give or take 4 standard deviations of 13.7.
     assert (abs(parts[:, 1] - 250) < 55).all()

@@ -14,7 +14,7 @@ import privet as pv
 from privet.responses.channel_inverse import covariance
 from privet.responses.channels import Keep
 from privet.responses.estimate import SolvedCounts
-from privet.responses.unrelated_question import two_samples
+from privet.responses.unrelated_question import estimate_from_two_samples
 
 
 def design(*, public: bool) -> pv.Design:
@@ -110,7 +110,7 @@ def test_two_samples_are_unbiased(truths: tuple[str, str]) -> None:
     for a in range(4):
         for b in range(6):
             chance = float(_binomial(a, 3, seen[0]) * _binomial(b, 5, seen[1]))
-            found = two_samples((a, 3), (b, 5), truths)
+            found = estimate_from_two_samples((a, 3), (b, 5), truths)
             for i, e in enumerate(found):
                 mean[i] += chance * e.unbiased
                 variance[i] += chance * e.unbiased**2
@@ -140,6 +140,6 @@ def test_two_samples_stay_in_the_square() -> None:
     grid = np.linspace(0, 1, 41)
     assert likely(best, other) >= max(likely(x, y) for x in grid for y in grid) - 1e-9
     with pytest.raises(pv.InputError, match="must differ"):
-        two_samples(first, second, ("0.5", "1/2"))
+        estimate_from_two_samples(first, second, ("0.5", "1/2"))
     with pytest.raises(pv.InputError, match="at least two"):
-        two_samples((3, 2), second, truths)
+        estimate_from_two_samples((3, 2), second, truths)

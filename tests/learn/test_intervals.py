@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.responses.estimate import estimated
-from privet.responses.intervals import MOST_EXACT, certain, hoeffding, wilson
+from privet.responses.estimate import estimate_share
+from privet.responses.intervals import MOST_EXACT, hoeffding, sure_interval, wilson
 
 GRID = [Fraction(i, 40) for i in range(41)]
 
@@ -30,7 +30,7 @@ def coverage(share: Fraction, n: int, ends: list[tuple[float, float]]) -> Fracti
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_certain_intervals_hold_at_least_as_often(n: int, confidence: float) -> None:
-    ends = [certain(k, n, confidence) for k in range(n + 1)]
+    ends = [sure_interval(k, n, confidence) for k in range(n + 1)]
     found = [coverage(p, n, ends) for p in GRID]
     assert min(found) >= confidence
     assert min(found) < confidence + 0.2  # and are not all there is
@@ -45,11 +45,14 @@ def test_wilsons_do_not_always() -> None:
 def test_many_answers_have_an_interval_without_sums() -> None:
     """Chernoff's is wider than the exact one beside it, by about two fifths."""
     part = MOST_EXACT * 3 // 10
-    low, high = certain(part, MOST_EXACT, 0.95)
-    wide = certain(part + 1, MOST_EXACT + 1, 0.95)
+    low, high = sure_interval(part, MOST_EXACT, 0.95)
+    wide = sure_interval(part + 1, MOST_EXACT + 1, 0.95)
     assert wide[0] < low < high < wide[1]
     assert (wide[1] - wide[0]) / (high - low) == pytest.approx(1.39, abs=0.05)
-    assert (0.0, 1.0) == (certain(0, 10**6, 0.95)[0], certain(10**6, 10**6, 0.95)[1])
+    assert (0.0, 1.0) == (
+        sure_interval(0, 10**6, 0.95)[0],
+        sure_interval(10**6, 10**6, 0.95)[1],
+    )
 
 
 @pytest.mark.parametrize("truth", ["0.8", "0.25"])
@@ -59,7 +62,7 @@ def test_a_shares_interval_is_sure(truth: str) -> None:
     design = pv.Design([question], [pv.Group("q", pv.KAry(truth))])
     pieces, where = design.pieces(["q"]), np.array([False, True])
     ends = [
-        estimated(pieces, np.array([10 - k, k]), where, confidence=0.9).sure
+        estimate_share(pieces, np.array([10 - k, k]), where, confidence=0.9).sure
         for k in range(11)
     ]
     for share in GRID:

@@ -10,7 +10,12 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.responses.planning import answers_needed, designed, every_answer, truth_for
+from privet.responses.planning import (
+    answers_needed,
+    every_answer,
+    plan_design,
+    truth_for,
+)
 
 
 def asked(number: int, size: int = 2, **public: bool) -> pv.Design:
@@ -27,7 +32,7 @@ def asked(number: int, size: int = 2, **public: bool) -> pv.Design:
 @pytest.mark.parametrize("target", [None, "q3"])
 def test_the_wanted_epsilon_is_kept(epsilon: str, target: str | None) -> None:
     with pytest.warns(pv.PrivacyWarning) if epsilon == "0.000001" else _nothing():
-        found = designed(asked(8), epsilon, target).design
+        found = plan_design(asked(8), epsilon, target).design
     assert found.epsilon() <= float(epsilon)
     assert found.epsilon() == pytest.approx(float(epsilon), rel=0.05)
 
@@ -52,7 +57,7 @@ def test_truth_for_is_the_largest_in_six_digits() -> None:
     ("epsilon", "most"), [("0.5", 1), ("1", 1), ("4", 3), ("8", 8)]
 )
 def test_the_larger_epsilon_is_the_more_is_asked(epsilon: str, most: int) -> None:
-    plan = designed(asked(14), epsilon)
+    plan = plan_design(asked(14), epsilon)
     assert plan.design.one_of
     assert 1 <= plan.asked <= most
     assert plan.one_of < plan.together
@@ -62,7 +67,7 @@ def test_the_larger_epsilon_is_the_more_is_asked(epsilon: str, most: int) -> Non
 
 def test_the_stated_error_is_that_of_one_answer() -> None:
     """One of 14 yes-or-no questions with all of ε: √14 / (2 (p - r))."""
-    plan = designed(asked(14), "1")
+    plan = plan_design(asked(14), "1")
     p = float(truth_for("1", 2))
     assert plan.one_of == pytest.approx(sqrt(14) / (2 * (2 * p - 1)))
     part = float(truth_for(Fraction(1, 14), 2))
@@ -79,7 +84,7 @@ class Labels(np.ndarray):
 
 
 def test_a_target_is_asked_of_everybody() -> None:
-    plan = designed(asked(6), "1", "q5")
+    plan = plan_design(asked(6), "1", "q5")
     assert all("q5" in g.columns for g in plan.design.groups)
     assert 5 == len(plan.design.groups)
     rng = np.random.default_rng(3)
@@ -94,13 +99,13 @@ def test_a_target_is_asked_of_everybody() -> None:
 
 
 def test_public_columns_stay_public() -> None:
-    plan = designed(asked(3, y=True), "2", "y")
+    plan = plan_design(asked(3, y=True), "2", "y")
     assert ("y",) == plan.design.public
     assert not plan.design.one_of
     with pytest.raises(pv.InputError, match="more than its target"):
-        designed(asked(1), "1", "q0")
+        plan_design(asked(1), "1", "q0")
     with pytest.raises(pv.ColumnNotFound):
-        designed(asked(2), "1", "income")
+        plan_design(asked(2), "1", "income")
 
 
 def test_answers_needed_count_who_is_asked() -> None:

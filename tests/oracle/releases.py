@@ -10,7 +10,7 @@ import numpy as np
 
 import privet as pv
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import InsiderCase, Skyline
+from privet.microdata.skyline.skyline import InsiderCase, SkylineCheck
 
 LETTERS = "abcdefghij"
 
@@ -48,7 +48,7 @@ def worst(
     if protect is not None:
         found = [groups.grouped.about.code(v) for v in sorted(protect)]
         codes = [c for c in found if c is not None]
-    return Skyline([point.l], codes).add(groups.grouped).worst(point)
+    return SkylineCheck([point.l], codes).add(groups.grouped).worst(point)
 
 
 def fast(

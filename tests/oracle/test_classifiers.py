@@ -12,16 +12,16 @@ from oracle.classifiers import Cells, Sizes, every_victim, posterior, random_vie
 from privet.classifier import audit, possible_tables
 from privet.classifier.amplification import (
     amplification,
-    gain_allowed,
-    gain_of_the_paper,
+    breach_amplification,
+    paper_amplification,
 )
 from privet.classifier.possible_tables import (
     factor_bound,
     posterior_worlds,
     worst_odds_worlds,
 )
-from privet.classifier.posterior_bounds import extreme
-from privet.classifier.scores import from_counts
+from privet.classifier.posterior_bounds import find_extreme_posterior
+from privet.classifier.scores import scores_from_counts
 
 
 def named(sizes: Sizes, cells: Cells) -> pv.ClassifierViews:
@@ -44,7 +44,7 @@ def named(sizes: Sizes, cells: Cells) -> pv.ClassifierViews:
 def test_both_posteriors_of_every_victim(seed: int) -> None:
     dice = random.Random(seed)
     sizes, cells = random_views(dice, classes=3, values=2, rows=3)
-    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
     for known in every_victim(cells):
         worlds = posterior_worlds(views, known)
         assert posterior(sizes, cells, known, "worlds") == (worlds and list(worlds))
@@ -56,7 +56,7 @@ def test_both_posteriors_of_every_victim(seed: int) -> None:
 def test_the_two_adversaries_are_never_a_factor_of_two_apart(seed: int) -> None:
     dice = random.Random(seed)
     sizes, cells = random_views(dice, classes=3, rows=6)
-    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
     for known in every_victim(cells):
         rows, worlds = scores.posterior(known), posterior_worlds(views, known)
         for c in range(len(sizes)):
@@ -73,15 +73,15 @@ def test_the_worst_rows_over_all_victims(seed: int, most: int | None) -> None:
     dice = random.Random(seed)
     for _ in range(10):
         sizes, cells = random_views(dice)
-        scores, k = from_counts(sizes, cells), len(sizes)
+        scores, k = scores_from_counts(sizes, cells), len(sizes)
         found = [scores.posterior(known) for known in every_victim(cells, most)]
         if most is not None:
             found.append(scores.posterior({}))
         beliefs = [p for p in found if p]
         for c in range(k):
-            high = extreme(scores, c, highest=True, attributes=most)
+            high = find_extreme_posterior(scores, c, highest=True, attributes=most)
             assert (True, max(p[c] for p in beliefs)) == (high.exact, high.value)
-            low = extreme(scores, c, highest=False, attributes=most)
+            low = find_extreme_posterior(scores, c, highest=False, attributes=most)
             assert (True, min(p[c] for p in beliefs)) == (low.exact, low.value)
         odds = [
             p[c] / p[d] if p[d] else None
@@ -104,14 +104,14 @@ def test_many_classes_and_beliefs_next_to_0_and_1(seed: int, most: int | None) -
         few = [[dice.choice([0, 1, 7, 10**9]) for _ in range(9)] for _ in range(2)]
         rest = [10**10 - a - b for a, b in zip(*few, strict=True)]
         cells.append([*few, rest])
-    scores = from_counts([10**10] * 9, cells)
+    scores = scores_from_counts([10**10] * 9, cells)
     found = [scores.posterior(known) for known in every_victim(cells, most)]
     beliefs = [p for p in found if p]
     if most is not None:
         beliefs.append(scores.posterior({}))
     for c in range(9):
         for highest in (True, False):
-            worst = extreme(scores, c, highest=highest, attributes=most)
+            worst = find_extreme_posterior(scores, c, highest=highest, attributes=most)
             wanted = (max if highest else min)(p[c] for p in beliefs)
             assert (True, wanted) == (worst.exact, worst.value)
             assert wanted == scores.posterior(worst.known)[c]
@@ -121,7 +121,7 @@ def test_many_classes_and_beliefs_next_to_0_and_1(seed: int, most: int | None) -
 def test_the_worst_worlds_over_all_victims(seed: int) -> None:
     dice = random.Random(seed)
     sizes, cells = random_views(dice, classes=3, rows=6)
-    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
     beliefs = [posterior_worlds(views, known) for known in every_victim(cells)]
     for c in range(len(sizes)):
         for d in range(len(sizes)):
@@ -137,7 +137,7 @@ def test_the_worst_worlds_over_all_victims(seed: int) -> None:
 
 def test_a_spent_budget_leaves_an_interval() -> None:
     sizes, cells = (9, 7), [[[4, 3], [5, 4]], [[1, 5], [8, 2]], [[2, 2], [7, 5]]]
-    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
     exactly = worst_odds_worlds(views, scores, (0, 1), budget=10**6)
     short = worst_odds_worlds(views, scores, (0, 1), budget=1)
     assert exactly.exact
@@ -152,7 +152,7 @@ def test_counts_too_large_to_average_leave_an_interval_that_holds(
 ) -> None:
     """As if every posterior were too long: bounds for victims, and for the worst."""
     sizes, cells = random_views(random.Random(seed), classes=3, rows=6)
-    views, scores = named(sizes, cells), from_counts(sizes, cells)
+    views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
     exactly = {
         tuple(k.items()): posterior_worlds(views, k) for k in every_victim(cells)
     }
@@ -223,7 +223,7 @@ def test_the_sharp_rule_allows_at_least_what_the_paper_does(
     classes: int, levels: tuple[str, str]
 ) -> None:
     shift = pv.Shift(*levels)
-    sharp, theirs = gain_allowed(shift), gain_of_the_paper(shift, classes)
+    sharp, theirs = breach_amplification(shift), paper_amplification(shift, classes)
     assert theirs <= sharp
     left = (theirs + theirs**2 * (classes - 1)) / (theirs + classes - 1)
     assert sharp * (1 - Fraction(1, 10**6)) < left <= sharp

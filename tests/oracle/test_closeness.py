@@ -16,10 +16,10 @@ from oracle.test_safety import every_row, proved
 from privet.classifier.transforms.r_closeness import (
     closeness,
     crossing_blocks,
-    least_needed,
+    find_least_r,
+    limit_r,
     needed_for_ranking,
     needed_for_top,
-    reachable,
     staircase,
 )
 
@@ -93,7 +93,7 @@ def test_blocks_are_ordered_and_the_limit_is_above_the_bound(seed: int) -> None:
             order = scores.ranking(known)
             places = [next(j for j, b in enumerate(blocks) if c in b) for c in order]
             assert sorted(places) == places
-    assert least_needed(scores, prior).r <= reachable(prior, blocks) * (1 + 1e-9)
+    assert find_least_r(scores, prior).r <= limit_r(prior, blocks) * (1 + 1e-9)
 
 
 def test_two_classes_need_one_over_twice_the_smaller_prior() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.responses.attacks import _best, _chances, recovered
-from privet.responses.channel_inverse import forward, likeliest
+from privet.responses.attacks import _best, _chances, estimate_recovered
+from privet.responses.channel_inverse import apply_channel, maximise_likelihood
 
 CHANNELS = [
     pv.KAry("0.6"),
@@ -30,8 +30,8 @@ def test_guesses_are_the_likeliest_truths(channel: pv.KAry, seed: int) -> None:
     design = pv.Design([question], [pv.Group("q", channel)])
     pieces = design.pieces(["q"])
     counts = np.random.default_rng(seed).integers(1, 60, 4)
-    shares = likeliest(pieces, counts)
-    chances = np.stack([forward(pieces, e) for e in np.eye(4)], axis=1)
+    shares = maximise_likelihood(pieces, counts)
+    chances = np.stack([apply_channel(pieces, e) for e in np.eye(4)], axis=1)
     best = _best(pieces, shares)
     for y in range(4):
         joint = chances[y] * shares
@@ -44,7 +44,9 @@ def test_the_stated_share_is_unbiased_where_guesses_are_fixed() -> None:
     question = pv.Question("q", ["0", "1"])
     group = pv.Group("q", pv.KAry("9/10"))
     design = pv.Design([question], [group])
-    found = recovered(design, group, np.array([[0], [1]]), np.array([500, 500]))
+    found = estimate_recovered(
+        design, group, np.array([[0], [1]]), np.array([500, 500])
+    )
     assert Fraction(9, 10) == pytest.approx(found)
 
 
@@ -55,6 +57,8 @@ def test_sixty_thousand_values_are_attacked_in_time() -> None:
     rng = np.random.default_rng(1)
     seen = rng.integers(0, 250, (5000, 2))
     start = monotonic()
-    found = recovered(design, design.groups[0], seen, np.ones(5000, dtype=np.int64))
+    found = estimate_recovered(
+        design, design.groups[0], seen, np.ones(5000, dtype=np.int64)
+    )
     assert 0.8 < found <= 1
     assert monotonic() - start < 20

@@ -48,7 +48,7 @@ def test_everybody_has_one_value(m, n):
     def functional(edges):
         return len(edges) == len({a for a, _ in edges})
 
-    assert listed(m, n, functional) == bipartite_covers.surjections(m, n)
+    assert listed(m, n, functional) == bipartite_covers.fpw(m, n)
 
 
 @pytest.mark.parametrize(("m", "n"), SMALLER)
@@ -57,11 +57,13 @@ def test_blocks_of_nodes(m, n):
     for s, t in product(range(1, m + 1), range(1, n + 1)):
         block = sum(1 << (a * n + b) for a in range(s) for b in range(t))
         avoided = int(((masks & np.uint32(block)) == 0).sum())
-        assert avoided == bipartite_covers.avoiding(m, n, s, t)
-        assert avoided == bipartite_covers.avoiding_edges(m, n, [(1 << s) - 1] * t)
+        assert avoided == bipartite_covers.count_covers_avoiding(m, n, s, t)
+        assert avoided == bipartite_covers.count_covers_avoiding_edges(
+            m, n, [(1 << s) - 1] * t
+        )
         others = sum(1 << (a * n + b) for a in range(s) for b in range(t, n))
         only = int(((masks & np.uint32(others)) == 0).sum())
-        assert only == bipartite_covers.one_value(m, n, s, t)
+        assert only == bipartite_covers.count_covers_with_one_value(m, n, s, t)
         whole = Fraction(len(masks) - avoided, len(masks))
         assert share.Share.of(whole) == share.block_share(m, n, s, t)
 
@@ -80,7 +82,7 @@ def test_any_edges_of_one_person():
             if mask >> a & 1
         )
         avoided = int(((masks & np.uint32(edges)) == 0).sum())
-        assert avoided == bipartite_covers.avoiding_edges(m, n, forbidden)
+        assert avoided == bipartite_covers.count_covers_avoiding_edges(m, n, forbidden)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_stars(sizes):
             found = found[(found & np.uint32(mask)) != 0]
     meet = sum(1 << j for j, cell in enumerate(cells) if cell[:2] == (0, 0))
     having = int(((found & np.uint32(meet)) != 0).sum())
-    assert len(found) == bipartite_covers.star(sizes)
+    assert len(found) == bipartite_covers.star_upw(sizes)
     assert Fraction(having, len(found)) == bipartite_covers.star_rho(sizes)
 
 
@@ -134,7 +136,7 @@ def test_the_error_bound_holds_against_exact_integers():
 def test_enclosures_enclose_exact_integers_tightly():
     for m, n in pairs():
         truth = (2 * bipartite_covers.rho(m, n) - 1) * 2 ** min(m, n)
-        low, high = share.enclosed(m, n)
+        low, high = share.enclose_excess(m, n)
         assert low <= truth * 2**share.BITS <= high, (m, n)
         assert high - low < 2**40, (m, n)
 
@@ -156,22 +158,22 @@ def test_a_million_by_a_million_takes_less_than_a_millisecond():
 
     calls = [
         lambda: share.excess(10**6, 10**6),
-        lambda: share.enclosed(10**6, 10**6),
+        lambda: share.enclose_excess(10**6, 10**6),
     ]
     for call in calls:
         assert min(seconds(call) for _ in range(5)) < 1e-3
     assert -999_999 == share.log2_excess(10**6, 10**6)
-    huge = share.share(10**6, 10**6)
+    huge = share.key_share(10**6, 10**6)
     assert huge.low == Fraction(1, 2) < huge.high < Fraction(1, 2) + Fraction(1, 2**200)
 
 
 def test_shares_at_a_limit_are_decided():
     at_most, below = Ceiling("161/265"), Ceiling(below="161/265")
-    assert share.share(3, 3).beyond(at_most) is False
-    assert share.share(3, 3).beyond(below) is True
-    assert share.share(10**6, 10**6).beyond(Ceiling("1/2")) is True
-    assert share.share(10**6, 10**6).beyond(Ceiling("0.5000001")) is False
-    both = share.either([share.share(10**6, 10**6)] * 2)
+    assert share.key_share(3, 3).beyond(at_most) is False
+    assert share.key_share(3, 3).beyond(below) is True
+    assert share.key_share(10**6, 10**6).beyond(Ceiling("1/2")) is True
+    assert share.key_share(10**6, 10**6).beyond(Ceiling("0.5000001")) is False
+    both = share.combine_independent([share.key_share(10**6, 10**6)] * 2)
     assert both.beyond(Ceiling("3/4")) is True
     assert both.beyond(Ceiling("0.7500001")) is False
 
@@ -193,6 +195,7 @@ def test_any_edges_of_large_keys_are_bounded():
         masks = [rng.randrange(1, 1 << rows) for _ in range(rng.randint(1, n))]
         found = share.edges_share(m, n, masks)
         truth = 1 - Fraction(
-            bipartite_covers.avoiding_edges(m, n, masks), bipartite_covers.upw(m, n)
+            bipartite_covers.count_covers_avoiding_edges(m, n, masks),
+            bipartite_covers.upw(m, n),
         )
         assert found.low <= truth <= found.high

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
-from privet.responses.accuracy import LABEL, accuracy
+from privet.responses.accuracy import LABEL, estimate_accuracy
 
 
 @settings(max_examples=12)
@@ -45,7 +45,7 @@ def test_the_mean_over_every_disguise_is_the_truth(
     def estimated(seen: list[slow.Record]) -> float:
         codes = np.array(seen)
         records = {c: codes[:, i] for i, c in enumerate(columns)}
-        return accuracy(design, records, codes[:, -1], label, correct).unbiased
+        return estimate_accuracy(design, records, codes[:, -1], label, correct).unbiased
 
     truth = sum(predict[r[:-1]] == r[-1] for r in rows) / len(rows)
     mean = sum(float(p) * estimated(seen) for seen, p in slow.disguises(design, rows))
@@ -107,6 +107,6 @@ def test_a_test_set_of_single_questions_is_not_estimable() -> None:
     groups = [pv.Group("a", pv.KAry(0.8)), pv.Group("y", pv.KAry(0.8))]
     design = pv.Design(questions, groups, one_of=True)
     with pytest.raises(pv.InputError, match="not estimable"):
-        accuracy(
+        estimate_accuracy(
             design, {"a": np.array([0])}, np.array([0]), "y", lambda t: t["a"] == 0
         )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle.designs import channels
 from oracle.responses import of_group
-from privet.responses.channel_inverse import undo
+from privet.responses.channel_inverse import invert_channel
 from privet.responses.design import MarginalChannel
 
 SIZES = {"a": 2, "b": 3, "c": 2}
@@ -67,7 +67,7 @@ def test_shares_are_unbiased(design: pv.Design, columns: tuple[str, ...]) -> Non
                 seen = dict(zip(group.columns, report, strict=True))
                 one = np.array([Fraction(0)] * piece.size, dtype=object)
                 one[cell(design, piece.columns, seen)] = p / len(asking)
-                mean = mean + undo((piece,), one)
+                mean = mean + invert_channel((piece,), one)
         wanted = np.array([Fraction(0)] * piece.size, dtype=object)
         wanted[cell(design, piece.columns, true)] = Fraction(1)
         assert (wanted == mean).all()

@@ -73,7 +73,9 @@ def some_graph(rng):
     if {b for b, _ in edges} != set(bs) or {c for _, c in edges} != set(cs):
         return some_graph(rng)
     size = lambda: rng.choice([1, 1, 2, 3])  # noqa: E731
-    made = chains.graphs({b: size() for b in bs}, {c: size() for c in cs}, edges)
+    made = chains.split_connectivity_graphs(
+        {b: size() for b in bs}, {c: size() for c in cs}, edges
+    )
     return made[0]
 
 
@@ -111,23 +113,27 @@ def test_graphs_with_and_without_cycles_are_summed_key_by_key():
 
 def test_a_ring_of_keys_and_a_long_path_are_counted():
     ring = [(b, c % 40) for b in range(40) for c in (b, b + 1)]
-    (graph,) = chains.graphs(
+    (graph,) = chains.split_connectivity_graphs(
         dict.fromkeys(range(40), 3), dict.fromkeys(range(40), 3), ring
     )
     share = graph.share({0}, {0})
     assert share.exact
     assert Fraction(1, 2) < share.low < Fraction(52, 100)
     path = [(b, c) for b in range(3000) for c in (b, b + 1) if c < 3000]
-    (graph,) = chains.graphs(
+    (graph,) = chains.split_connectivity_graphs(
         dict.fromkeys(range(3000), 2), dict.fromkeys(range(3000), 1), path
     )
     assert graph.share({7}, {7}) == graph.share({8}, {9})
 
 
 def test_like_two_views_at_any_size():
-    (one,) = chains.graphs({0: 5}, {0: 30_000, 1: 7}, [(0, 0), (0, 1)])
+    (one,) = chains.split_connectivity_graphs(
+        {0: 5}, {0: 30_000, 1: 7}, [(0, 0), (0, 1)]
+    )
     assert one.share({0}, {0}).low > Fraction(1, 2)
-    thin = chains.graphs({0: 1, 1: 1}, {0: 9_000, 1: 3}, [(0, 0), (1, 0), (1, 1)])[0]
+    thin = chains.split_connectivity_graphs(
+        {0: 1, 1: 1}, {0: 9_000, 1: 3}, [(0, 0), (1, 0), (1, 1)]
+    )[0]
     assert one.share({0}, {1}).high < Fraction(517, 1000)
     assert abs(thin.share({0}, {0}).low - Fraction(2, 3)) < Fraction(1, 2**200)
 
@@ -162,7 +168,7 @@ def some_part(rng, most=10):
             ]
             for v in kept
         ]
-        found = general_join.parts(general_join.join(seen), "who", "ill")
+        found = general_join.split_join(general_join.join_views(seen), "who", "ill")
         large = [j for near in found.near.values() for j in near]
         if large and 4 <= len(max(large, key=lambda j: len(j.tuples)).tuples) <= most:
             return max(large, key=lambda j: len(j.tuples))
@@ -172,7 +178,7 @@ def test_draws_are_tables_all_as_likely():
     rng = random.Random(30)
     for n in range(6):
         part = some_part(rng)
-        drawn = sampling.Coins(part.tuples, sampling.new_key(n), draws=1 << 14)
+        drawn = sampling.WorldSampler(part.tuples, sampling.new_key(n), draws=1 << 14)
         assert drawn.draw(range(len(part.tuples))) == 0
         seen = np.zeros(drawn.number, dtype=np.uint32)
         for e, bits in enumerate(drawn.surely):
@@ -197,7 +203,7 @@ def test_intervals_hold_the_truth_and_a_wrong_one_would_be_seen():
     missed = 0
     for n in range(20):
         part = some_part(rng, 12)
-        drawn = sampling.Coins(part.tuples, sampling.new_key(n), draws=1 << 12)
+        drawn = sampling.WorldSampler(part.tuples, sampling.new_key(n), draws=1 << 12)
         drawn.draw(range(len(part.tuples)))
         for pair, at in part.supports.items():
             low, high = drawn.held(at).interval(sampling.ERROR)
@@ -299,7 +305,7 @@ def test_restricted_draws(monkeypatch):
             [dict(zip(v, t, strict=True)) for t in sorted(tables.project(rows, v))]
             for v in kept
         ]
-        found = general_join.General(seen, "who", "ill")
+        found = general_join.GeneralJoin(seen, "who", "ill")
         with monkeypatch.context() as patched:
             patched.setattr(general_join, "MOST_LISTED", 1)
             shares, _ = found.drawn_restricted(

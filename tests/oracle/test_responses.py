@@ -15,18 +15,18 @@ from oracle import responses as slow
 from oracle.designs import designs
 from privet.responses.audit import reach
 from privet.responses.channel_inverse import (
-    backward,
+    apply_channel,
+    apply_transpose,
     covariance,
-    even_likeliest,
-    forward,
-    iterated,
-    likeliest,
-    projected,
-    undo,
+    invert_channel,
+    maximise_by_em,
+    maximise_k_ary,
+    maximise_likelihood,
+    project_to_simplex,
+    report_weights,
     variance,
-    weights,
 )
-from privet.responses.estimate import estimated
+from privet.responses.estimate import estimate_share
 
 
 def records(design: pv.Design) -> list[slow.Record]:
@@ -59,7 +59,7 @@ def test_estimates_are_unbiased(design: pv.Design, data: st.DataObject) -> None:
     pieces = design.pieces([c for c in design.columns if c in some])
     truth = counted(design, pieces, rows)
     mean = sum(
-        p * undo(pieces, counted(design, pieces, seen))
+        p * invert_channel(pieces, counted(design, pieces, seen))
         for seen, p in slow.disguises(design, rows)
     )
     assert (truth == mean).all()
@@ -78,7 +78,7 @@ def test_the_covariance_of_a_fixed_table(
     found, stated = 0 * np.outer(truth, truth), 0 * np.outer(truth, truth)
     for seen, p in slow.disguises(design, rows):
         shares = counted(design, pieces, seen) / n
-        apart = undo(pieces, shares).ravel() - truth
+        apart = invert_channel(pieces, shares).ravel() - truth
         found = found + p * np.outer(apart, apart)
         stated = stated + p * covariance(pieces, shares, n, disguise_only=True)
     assert (found == stated).all()
@@ -103,10 +103,10 @@ def test_the_covariance_of_a_sample(design: pv.Design, data: st.DataObject) -> N
     event = np.array([1] + [0] * (len(people) - 1)).astype(object)
     for rows, p in slow.tables(reported, n):
         f = counted(design, pieces, rows) / n
-        apart = undo(pieces, f).ravel() - truth
+        apart = invert_channel(pieces, f).ravel() - truth
         found = found + p * np.outer(apart, apart)
         stated = stated + p * covariance(pieces, f, n)
-        weight = weights(pieces, event.reshape(f.shape))
+        weight = report_weights(pieces, event.reshape(f.shape))
         each += p * variance(f, weight, n)
     assert (found == stated).all()
     assert found[0][0] == each
@@ -194,7 +194,7 @@ def test_the_closed_form_has_the_largest_likelihood(
     question = pv.Question("q", [str(i) for i in range(k)])
     pieces = pv.Design([question], [pv.Group("q", channel)]).pieces(["q"])
     exact = np.array([Fraction(c) for c in counts], dtype=object)
-    closed = even_likeliest(exact, p, channel.other(k))
+    closed = maximise_k_ary(exact, p, channel.other(k))
     assert 1 == sum(closed)
     assert min(closed) >= 0
     seen = pieces[0].channel.matrix(k)
@@ -210,7 +210,7 @@ def test_the_closed_form_has_the_largest_likelihood(
     ]
     assert max(gains) <= 1  # the optimality condition, as fractions
     if 0 < p < 1:
-        again = iterated(pieces, shares)
+        again = maximise_by_em(pieces, shares)
         assert np.allclose(
             _log_likelihood(shares, seen, closed), _log_likelihood(shares, seen, again)
         )
@@ -231,10 +231,10 @@ def test_any_channel_reaches_the_optimum(counts: list[int]) -> None:
     )
     pieces = design.pieces(["a", "b"])
     tensor = np.array(counts).reshape(2, 3)
-    found = likeliest(pieces, tensor)
+    found = maximise_likelihood(pieces, tensor)
     assert found.min() >= 0
     assert 1 == pytest.approx(found.sum())
-    plain = undo(pieces, tensor / tensor.sum())
+    plain = invert_channel(pieces, tensor / tensor.sum())
     if plain.min() >= 0:
         assert np.allclose(plain, found)
     matrix = np.kron(
@@ -248,7 +248,7 @@ def test_any_channel_reaches_the_optimum(counts: list[int]) -> None:
 
 @given(st.lists(st.floats(-1, 2), min_size=2, max_size=5))
 def test_projections_are_the_nearest_shares(values: list[float]) -> None:
-    found = projected(np.array(values))
+    found = project_to_simplex(np.array(values))
     assert found.min() >= 0
     assert 1 == pytest.approx(found.sum())
     rng = np.random.default_rng(0)
@@ -260,7 +260,7 @@ def test_projections_are_the_nearest_shares(values: list[float]) -> None:
 def test_a_single_answer() -> None:
     design = pv.Design([pv.Question("a", ["0", "1"])], [pv.Group("a", pv.Flip(0.8))])
     pieces = design.pieces(["a"])
-    found = estimated(
+    found = estimate_share(
         pieces, np.array([0, 1]), np.array([False, True]), confidence=0.95
     )
     assert 1 == found.value
@@ -275,10 +275,12 @@ def test_many_cells_are_likeliest_within_the_gap() -> None:
     design = pv.Design(questions, [pv.Group(c, pv.KAry("0.6")) for c in "ab"])
     pieces = design.pieces("ab")
     true = rng.dirichlet(np.full(900, 0.05)).reshape(30, 30)
-    counts = rng.multinomial(20_000, forward(pieces, true).ravel()).reshape(30, 30)
-    found = likeliest(pieces, counts)
-    seen = forward(pieces, found)
-    gain = backward(pieces, counts / counts.sum() / seen)
+    counts = rng.multinomial(20_000, apply_channel(pieces, true).ravel()).reshape(
+        30, 30
+    )
+    found = maximise_likelihood(pieces, counts)
+    seen = apply_channel(pieces, found)
+    gain = apply_transpose(pieces, counts / counts.sum() / seen)
     assert 1 == pytest.approx(found.sum())
     assert found.min() >= 0
     assert gain.max() - 1 < 2e-9

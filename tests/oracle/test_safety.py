@@ -14,15 +14,15 @@ import privet as pv
 from oracle.classifiers import difference, random_views
 from oracle.test_classifiers import named
 from privet.classifier.scorecard import Scorecard
-from privet.classifier.scores import Scores, from_counts
-from privet.classifier.transforms.rounding import gap_bound, problems, true_gap
+from privet.classifier.scores import Scores, scores_from_counts
+from privet.classifier.transforms.rounding import check_certificate, gap_bound, true_gap
 from privet.classifier.transforms.safety_transform import (
     MODES,
     ZEROS,
     FlattenedCard,
     SafetyTransform,
 )
-from privet.classifier.transforms.zero_counts import filled, without_zeros
+from privet.classifier.transforms.zero_counts import fill_zeros, replace_zeros
 
 KEPT = {"smooth": "full"}
 LIMITS = (
@@ -45,7 +45,11 @@ def every_row(scores: Scores) -> list[dict[int, int]]:
 
 def proved(found: FlattenedCard, zeros: str) -> list[str]:
     original = found.views.scores
-    return list(problems(found.card, original, filled(original, zeros), found.proof))
+    return list(
+        check_certificate(
+            found.card, original, fill_zeros(original, zeros), found.proof
+        )
+    )
 
 
 def odds_of(card: Scorecard, rows: list[dict[int, int]]) -> list[float]:
@@ -87,7 +91,7 @@ def test_every_ranking_is_kept(mode: str, zeros: str, seed: int) -> None:
 def test_the_gap_is_the_least_ratio(seed: int) -> None:
     dice = random.Random(seed)
     sizes, cells = random_views(dice)
-    scores = from_counts(sizes, cells).with_unknown()
+    scores = scores_from_counts(sizes, cells).with_unknown()
     ratios = [
         x[c] / x[d]
         for known in every_row(scores)
@@ -139,8 +143,8 @@ def test_zeros_are_replaced_as_they_say(seed: int, how: str) -> None:
     dice = random.Random(seed)
     for _ in range(40):
         sizes, cells = random_views(dice)
-        before = from_counts(sizes, cells)
-        after = without_zeros(before, how)
+        before = scores_from_counts(sizes, cells)
+        after = replace_zeros(before, how)
         assert not after.has_zeros
         for chosen in product(*(range(len(t)) for t in cells)):
             known = dict(enumerate(chosen))

@@ -12,10 +12,15 @@ import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
 from privet.microdata.skyline import incremental, skyline
-from privet.microdata.skyline.closed_forms import Point, lacking, lacking_floats
-from privet.microdata.skyline.incremental import Minima, Requirement
-from privet.microdata.skyline.skyline import Skyline, deciding, modes_of, ranked
-from privet.microdata.skyline.skyline_find import maximal, surface_of
+from privet.microdata.skyline.closed_forms import Point, cf5, cf5_floats
+from privet.microdata.skyline.incremental import Requirement, RunningMinima
+from privet.microdata.skyline.skyline import (
+    SkylineCheck,
+    find_deciding_groups,
+    modes_of,
+    rank_values,
+)
+from privet.microdata.skyline.skyline_find import find_maximal, surface_of
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -72,7 +77,7 @@ def test_running_minima_are_the_same_minima(seed: int) -> None:
             Requirement(p, pv.Ceiling(below=c))
             for p, c in zip(points, limits, strict=True)
         ]
-        running = Minima.empty(asked, len(LETTERS)).with_groups(matrix(release))
+        running = RunningMinima.empty(asked, len(LETTERS)).with_groups(matrix(release))
         expected = [fast(release, *p) for p in points]
         assert expected == running.beliefs()
         kept = [x < Fraction(c) for x, c in zip(expected, limits, strict=True)]
@@ -87,7 +92,7 @@ def test_the_parent_may_stay_among_the_minima(seed: int) -> None:
         both = dict(Counter(first) + Counter(second))
         point = Point(dice.randint(0, 3), dice.randint(0, 3), dice.randint(0, 3))
         asked = [Requirement(point, pv.Ceiling(below=1))]
-        root = Minima.empty(asked, len(LETTERS)).with_groups(matrix([both]))
+        root = RunningMinima.empty(asked, len(LETTERS)).with_groups(matrix([both]))
         after = root.with_groups(matrix([first, second]))
         assert [fast([first, second], *point)] == after.beliefs()
 
@@ -98,10 +103,10 @@ def test_the_frontier_is_that_of_full_enumeration(seed: int) -> None:
     for _ in range(8):
         release = middling(dice)
         groups = pv.Groups.from_histograms(release)
-        fold = Skyline(range(9)).add(groups.grouped)
+        fold = SkylineCheck(range(9)).add(groups.grouped)
         level = Fraction(dice.choice(["1/2", "3/4", "9/10", "1"]))
 
-        def safe(point: Point, fold: Skyline = fold, c: Fraction = level) -> bool:
+        def safe(point: Point, fold: SkylineCheck = fold, c: Fraction = level) -> bool:
             return fold.belief(point) < c
 
         every = [
@@ -111,7 +116,7 @@ def test_the_frontier_is_that_of_full_enumeration(seed: int) -> None:
             for m in range(7)
             if safe(Point(l, k, m))
         ]
-        assert maximal(every) == maximal(surface_of(safe, Point(6, 6, 6)))
+        assert find_maximal(every) == find_maximal(surface_of(safe, Point(6, 6, 6)))
 
 
 def test_floats_are_close_to_fractions() -> None:
@@ -121,8 +126,8 @@ def test_floats_are_close_to_fractions() -> None:
     for _ in range(200):
         a, b = dice.randint(1, 60), dice.randint(0, 60)
         k, m = dice.randint(0, 20), dice.randint(0, 70)
-        (found,) = lacking_floats(np.array([a]), np.array([b]), k, m)
-        assert pytest.approx(float(lacking(a, b, k, m)), rel=1e-12) == found
+        (found,) = cf5_floats(np.array([a]), np.array([b]), k, m)
+        assert pytest.approx(float(cf5(a, b, k, m)), rel=1e-12) == found
 
 
 def test_a_tie_with_the_limit_is_decided_exactly() -> None:
@@ -130,10 +135,10 @@ def test_a_tie_with_the_limit_is_decided_exactly() -> None:
     release = [{"a": 3, "b": 1, "c": 1, "d": 1, "e": 1, "f": 1}]
     assert Fraction(3, 8) == fast(release, 0, 0, 0)
     asked = [Requirement(Point(0, 0, 0), pv.Ceiling(below="0.375"))]
-    found = Minima.empty(asked, 6).with_groups(np_row(release[0]))
+    found = RunningMinima.empty(asked, 6).with_groups(np_row(release[0]))
     assert not found.safe()
     allowed = [Requirement(Point(0, 0, 0), pv.Ceiling("0.375"))]
-    assert Minima.empty(allowed, 6).with_groups(np_row(release[0])).safe()
+    assert RunningMinima.empty(allowed, 6).with_groups(np_row(release[0])).safe()
 
 
 def np_row(histogram: dict[str, int]):
@@ -153,11 +158,13 @@ def test_compiled_loops_keep_the_same_groups(seed: int, numba: None) -> None:
     for _ in range(10):
         batch = pv.Groups.from_histograms(middling(dice) + tiny(dice)).grouped
         protect = dice.choice([None, [0], [1, 2]])
-        scan = skyline.Scan(batch, protect)
-        expected = deciding(ranked(batch), [0, 2], protect)
+        scan = skyline.GroupScan(batch, protect)
+        expected = find_deciding_groups(rank_values(batch), [0, 2], protect)
         assert expected.tolist() == scan.deciding([0, 2]).tolist()
         for found, wanted in zip(
-            scan.modes(Point(2, 1, 1)), modes_of(ranked(batch), 2, protect), strict=True
+            scan.modes(Point(2, 1, 1)),
+            modes_of(rank_values(batch), 2, protect),
+            strict=True,
         ):
             assert wanted.tolist() == found.tolist()
 
@@ -172,7 +179,7 @@ def test_splits_are_decided_alike_without_numba(
         release = middling(dice)
         point = Point(dice.randint(0, 2), dice.randint(0, 2), dice.randint(0, 2))
         limit = pv.Ceiling(below=dice.choice(["1/2", "2/3", "3/4", "1"]))
-        empty = Minima.empty([Requirement(point, limit)], len(LETTERS))
+        empty = RunningMinima.empty([Requirement(point, limit)], len(LETTERS))
         fast_one = empty.split(matrix(release))
         with monkeypatch.context() as without:
             without.setattr(incremental, "compiled", lambda loop: None)

@@ -306,8 +306,8 @@ def test_bounds_enclose_the_truth():
             [dict(zip(v, t, strict=True)) for t in sorted(tables.project(rows, v))]
             for v in CHAIN
         ]
-        joined = general_join.join(seen)
-        near = general_join.parts(joined, "who", "ill").near
+        joined = general_join.join_views(seen)
+        near = general_join.split_join(joined, "who", "ill").near
         for part in (j for js in near.values() for j in js if j.small):
             for i, p in part.supports:
                 exact, bounds = part.share(i, p), part.bounded(i, p)

@@ -21,18 +21,18 @@ from oracle.classifiers import (
 from oracle.test_classifiers import named
 from privet.classifier.amplification import (
     amplification,
-    gain_allowed,
-    gain_of_the_paper,
+    breach_amplification,
+    paper_amplification,
 )
 from privet.classifier.possible_tables import posterior_worlds, worst_odds_worlds
-from privet.classifier.scores import Scores, from_counts
+from privet.classifier.scores import Scores, scores_from_counts
 from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
-    flipped_by,
-    paper_est,
+    find_flipped_row,
+    run_paper_est,
 )
-from privet.classifier.transforms.r_closeness import least_needed, needed_for_top
-from privet.classifier.transforms.zero_counts import without_zeros
+from privet.classifier.transforms.r_closeness import find_least_r, needed_for_top
+from privet.classifier.transforms.zero_counts import replace_zeros
 
 NINE: tuple[Sizes, Cells] = ((4, 5), [[[2, 1], [2, 4]], [[2, 1], [2, 4]]])
 SIX: tuple[Sizes, Cells] = ((3, 3), [[[1, 2], [2, 1]], [[1, 2], [2, 1]]])
@@ -81,7 +81,7 @@ def test_step_1_forgets_the_class_sizes() -> None:
         )
     ]
     assert [(0, 0)] == flipped
-    ours = without_zeros(from_counts(sizes, cells), "full")
+    ours = replace_zeros(scores_from_counts(sizes, cells), "full")
     for row in product(range(1), range(2)):
         known = dict(enumerate(row))
         assert not difference(scores_of(sizes, cells, row), ours.of(known), "full")
@@ -99,7 +99,7 @@ def hard_zeros(k: int, n: int = 3, rows: int = 40) -> Scores:
             table[k - 1][c] = 20 if c == k - 1 else 1
             table[k][c] = rows - sum(table[t][c] for t in range(k))
         cells.append(table)
-    return from_counts((rows,) * k, cells)
+    return scores_from_counts((rows,) * k, cells)
 
 
 def bits(filled: Scores) -> int:
@@ -109,8 +109,8 @@ def bits(filled: Scores) -> int:
 
 def test_full_replacements_grow_with_a_power_of_the_classes() -> None:
     """n^|C| log M bits are inherent for the full ranking; positive+top needs few."""
-    full = [bits(without_zeros(hard_zeros(k), "full")) for k in (2, 3, 4)]
-    top = [bits(without_zeros(hard_zeros(k), "positive+top")) for k in (2, 3, 4)]
+    full = [bits(replace_zeros(hard_zeros(k), "full")) for k in (2, 3, 4)]
+    top = [bits(replace_zeros(hard_zeros(k), "positive+top")) for k in (2, 3, 4)]
     assert 2.9 * full[0] < full[1]
     assert 2.9 * full[1] < full[2]
     assert top[1] == top[2] < full[2] / 2
@@ -130,14 +130,14 @@ def test_attributes_are_not_as_private_as_the_class() -> None:
 
 def test_equation_7_is_right_but_not_sharp() -> None:
     shift = pv.Shift("1/4", "2/3")
-    assert 4 == gain_of_the_paper(shift, 3)
-    assert 6 == gain_allowed(shift)
+    assert 4 == paper_amplification(shift, 3)
+    assert 6 == breach_amplification(shift)
 
 
 def test_lemma_3_nine_rows() -> None:
     sizes, cells = NINE
     assert ratios_within(sizes, cells, 4 ** (1 / 2))
-    assert 5 == amplification(from_counts(sizes, cells)).odds
+    assert 5 == amplification(scores_from_counts(sizes, cells)).odds
     shares = posterior(sizes, cells, {0: 0, 1: 0}, "worlds")
     assert shares is not None
     assert Fraction(34, 5) == max(shares) / min(shares)
@@ -157,16 +157,18 @@ def test_lemma_3_corrected(case: tuple[Sizes, Cells]) -> None:
     sizes, cells = case
     rows = [*(row for table in cells for row in table), list(sizes)]
     rho = max(Fraction(a, b) for row in rows for a in row for b in row)
-    assert amplification(from_counts(sizes, cells)).odds <= rho ** (2 * len(cells) - 1)
+    assert amplification(scores_from_counts(sizes, cells)).odds <= rho ** (
+        2 * len(cells) - 1
+    )
 
 
 def test_the_worst_victim_need_not_be_known_in_full() -> None:
     sizes = (5, 5)
     cells = [[[1, 1], [4, 4]], [[4, 1], [1, 4]], [[3, 3], [2, 2]]]
     views = named(sizes, cells)
-    found = worst_odds_worlds(views, from_counts(sizes, cells), (0, 1))
+    found = worst_odds_worlds(views, scores_from_counts(sizes, cells), (0, 1))
     assert (6, {0: 0, 1: 0}) == (found.least, found.known)
-    assert 4 == amplification(from_counts(sizes, cells)).odds
+    assert 4 == amplification(scores_from_counts(sizes, cells)).odds
     every = [
         p[0] / p[1]
         for row in product(range(2), repeat=3)
@@ -188,7 +190,7 @@ def test_a_larger_error_for_the_higher_class_does_not_keep_ties() -> None:
 def test_the_paper_flattens_what_is_safe() -> None:
     views = named((10, 10), [[[9, 9], [1, 1]], [[9, 9], [1, 1]]])
     promise = pv.Promise(pv.Bayesian(), pv.Shift("1/101", "1/2"))
-    assert 100 == gain_allowed(promise.limit)
+    assert 100 == breach_amplification(promise.limit)
     assert 1 == pv.publish(views, promise).exponent
     paper = pv.publish(
         views, promise, method=pv.SafetyTransform(mode="paper", zeros="positive")
@@ -248,10 +250,10 @@ def test_lemma_13_both_checks_pass_and_the_result_flips() -> None:
     """(1, 4), (20, 5); F = 2:1; delta = 1; k = 2: 2 * sqrt(4/2) > sqrt(5)."""
     scores = named((5, 25), [[[1, 20], [4, 5]]]).scores
     prior = [Fraction(2, 3), Fraction(1, 3)]
-    found = paper_est(scores, (5, 25), prior, Fraction(2), power=1, root=2)
+    found = run_paper_est(scores, (5, 25), prior, Fraction(2), power=1, root=2)
     assert found.splits
     assert found.merges
-    assert {0: 1} == flipped_by(scores, found)
+    assert {0: 1} == find_flipped_row(scores, found)
     assert 1 == scores.ranking({0: 1})[0]
 
 
@@ -265,7 +267,7 @@ def test_r_of_1_3_on_a_prior_of_three_quarters_cannot_be() -> None:
     assert 2 == needed_for_top(prior, 1)
     views = named((30, 10), [[[25, 2], [5, 8]]])
     assert 1 == views.scores.ranking({0: 1})[0]
-    assert 2 == least_needed(views.scores, prior).r
+    assert 2 == find_least_r(views.scores, prior).r
     low, high = Fraction(27, 40), Fraction(21, 26)
     r = Fraction("1.3")
     assert (low, high) == (1 - r * prior[1], 1 - prior[1] / r)

@@ -156,8 +156,8 @@ def test_e3_hidden_columns_would_make_worlds_unbounded():
 def test_e4_and_e11_one_property_is_meant_in_the_table():
     assert 4 == bipartite_covers.rpw(2, 2)
     assert 2 == bipartite_covers.riw(2, 2)
-    assert bipartite_covers.surjections(3, 2) == 2 * (
-        bipartite_covers.surjections(2, 2) + bipartite_covers.surjections(2, 1)
+    assert bipartite_covers.fpw(3, 2) == 2 * (
+        bipartite_covers.fpw(2, 2) + bipartite_covers.fpw(2, 1)
     )
 
 
@@ -224,7 +224,7 @@ def test_e12_the_floor_is_explained_with_other_figures_beside(patients):
 
 
 def test_future_work_1_the_paper_s_sum_in_floats_is_useless():
-    assert Fraction(2, 3) < chances.share(2, 100).low < Fraction(67, 100)
+    assert Fraction(2, 3) < chances.key_share(2, 100).low < Fraction(67, 100)
 
 
 def test_two_keys_of_one_person():

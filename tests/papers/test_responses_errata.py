@@ -13,7 +13,7 @@ import pytest
 import privet as pv
 from oracle import responses as slow
 from privet.responses.audit import breach_limit, cases
-from privet.responses.channel_inverse import forward, undo
+from privet.responses.channel_inverse import apply_channel, invert_channel
 from privet.responses.channels import Keep
 from privet.responses.design import MarginalChannel
 
@@ -42,12 +42,12 @@ def test_equations_1_and_2_one_group() -> None:
     design = joint("0.8", "a", "b", "c")
     pieces = design.pieces(["a", "b", "c"])
     truth = exact(["0.1", "0.05", "0.2", "0.15", "0.25", "0", "0.05", "0.2"])
-    seen = forward(pieces, truth)
+    seen = apply_channel(pieces, truth)
     for at in range(8):
         assert F(4, 5) * truth[at] + F(1, 5) * truth[7 - at] == seen[at]
-    assert (truth == undo(pieces, seen)).all()
+    assert (truth == invert_channel(pieces, seen)).all()
     either = np.array([a or b for a, b, _ in product(range(2), repeat=3)])
-    assert truth[either].sum() == undo(pieces, seen)[either].sum()
+    assert truth[either].sum() == invert_channel(pieces, seen)[either].sum()
 
 
 def test_equations_4_and_5_two_groups() -> None:
@@ -64,7 +64,7 @@ def test_equations_4_and_5_two_groups() -> None:
         yes_no("a", "b"), [pv.Group("a", pv.Flip(p)), pv.Group("b", pv.Flip(p))]
     )
     truth = exact(["0.4", "0.3", "0.2", "0.1"])
-    seen = forward(design.pieces(["a", "b"]), truth.reshape(2, 2))
+    seen = apply_channel(design.pieces(["a", "b"]), truth.reshape(2, 2))
     assert (two @ truth == seen.ravel()).all()
 
 
@@ -96,8 +96,10 @@ def test_r1_a_public_class_needs_its_own_formula() -> None:
         shares = exact([0] * 4)
         for a, y in seen:
             shares[2 * a + y] += F(1, 4)
-        wrong_mean = wrong_mean + p * undo(both, shares)
-        right_mean = right_mean + p * undo(right, shares.reshape(2, 2)).ravel()
+        wrong_mean = wrong_mean + p * invert_channel(both, shares)
+        right_mean = (
+            right_mean + p * invert_channel(right, shares.reshape(2, 2)).ravel()
+        )
     assert [F("0.15"), F("0.1"), F("0.35"), F("0.4")] == list(wrong_mean)
     assert (truth == right_mean).all()
 
@@ -111,20 +113,20 @@ def test_r2_equation_7_is_in_another_order_than_its_matrix() -> None:
     )
     cc, c_, _c, __ = (F(v) for v in ("0.9", "0.6", "0.5", "0.2"))
     true = exact([cc, c_, _c, __]).reshape(2, 2)
-    seen = forward(pieces, true)
+    seen = apply_channel(pieces, true)
     assert F("0.76") == seen[0][0]
-    assert cc == undo(pieces, seen)[0][0]
+    assert cc == invert_channel(pieces, seen)[0][0]
     # Eq. 7 lists cc, both reversed, first reversed, second reversed.
     printed = exact([cc, __, _c, c_]).reshape(2, 2)
-    assert F("0.712") == forward(pieces, printed)[0][0]
+    assert F("0.712") == apply_channel(pieces, printed)[0][0]
     shown = exact([seen[0][0], seen[1][1], seen[1][0], seen[0][1]]).reshape(2, 2)
-    assert F(31, 30) == undo(pieces, shown)[0][0]
+    assert F(31, 30) == invert_channel(pieces, shown)[0][0]
 
 
 def test_r4_the_opposite_is_not_the_negation() -> None:
     """P(not 11) is not P(00)."""
     truth = exact(["0.4", "0.3", "0.2", "0.1"])
-    seen = forward(joint("0.8", "a", "b").pieces(["a", "b"]), truth)
+    seen = apply_channel(joint("0.8", "a", "b").pieces(["a", "b"]), truth)
     assert F(4, 5) * truth[3] + F(1, 5) * truth[0] == seen[3]
     assert F(4, 5) * truth[3] + F(1, 5) * (1 - truth[3]) != seen[3]
 
@@ -193,7 +195,7 @@ def test_r9_the_ends_are_exact(truth: int) -> None:
 
 def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
     """Leaving the label as it is biases the accuracy; reversing it does not."""
-    from privet.responses.accuracy import LABEL, accuracy
+    from privet.responses.accuracy import LABEL, estimate_accuracy
 
     design = pv.Design(
         yes_no("a", "y"), [pv.Group("a", pv.Flip("0.8")), pv.Group("y", pv.Flip("0.7"))]
@@ -206,7 +208,7 @@ def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
     def mean(label: str | None) -> float:
         return sum(
             float(p)
-            * accuracy(
+            * estimate_accuracy(
                 design,
                 {"a": np.array([r[0] for r in seen])},
                 np.array([r[1] for r in seen]),
@@ -222,22 +224,22 @@ def test_r11_a_label_disguised_on_its_own_is_one_more_group() -> None:
 
 def test_r12_the_error_depends_on_how_many_answer() -> None:
     """SE about 0.5 / (|2θ-1| √n), at the worst share."""
-    from privet.responses.estimate import estimated
+    from privet.responses.estimate import estimate_share
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
     for n in (100, 10_000):
         counts = np.array([n // 2, n // 2])
-        found = estimated(
+        found = estimate_share(
             design.pieces(["a"]), counts, np.array([False, True]), confidence=0.95
         )
         assert found.standard_error == pytest.approx(0.5 / (0.2 * n**0.5), rel=0.01)
 
 
 def test_r13_estimates_stay_shares() -> None:
-    from privet.responses.estimate import estimated
+    from privet.responses.estimate import estimate_share
 
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.Flip("0.6"))])
-    found = estimated(
+    found = estimate_share(
         design.pieces(["a"]),
         np.array([90, 10]),
         np.array([False, True]),

@@ -11,7 +11,7 @@ from policy.examples import DESIGN
 from policy.test_schema import VALIDATOR, as_json
 from privet import Policy, PolicyError
 from privet.policy.file_keys import FREE, LISTS, SECTIONS
-from privet.policy.toml import key, toml
+from privet.policy.toml import as_toml, quote_key
 
 atoms = st.one_of(
     st.sampled_from(["linker", "insider", "bayesian", "reconstructor", "uniform", "x"]),
@@ -36,11 +36,13 @@ def section(name: str) -> st.SearchStrategy[dict[str, Any]]:
 @st.composite
 def files(draw: st.DrawFn) -> str:
     """Files with sections and keys of a policy, and anything in them."""
-    parts = [f"title = {toml(draw(values))}\n"] if draw(st.booleans()) else []
+    parts = [f"title = {as_toml(draw(values))}\n"] if draw(st.booleans()) else []
     for name in draw(st.permutations([*filter(None, SECTIONS), *FREE, "wobble"])):
         heads = ["[[{}]]"] if name in LISTS else ["[{}]"]
         for head in heads * draw(st.integers(0, 2 if name in LISTS else 1)):
-            lines = [f"{key(k)} = {toml(v)}" for k, v in draw(section(name)).items()]
+            lines = [
+                f"{quote_key(k)} = {as_toml(v)}" for k, v in draw(section(name)).items()
+            ]
             parts.append("\n".join([head.format(name), *lines]) + "\n")
     return "\n".join(parts)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from policy.examples import DESIGN
 from policy.strategies import names, policies
 from privet import Bayesian, Ceiling, InputError, Linker, Policy, Promise, Roles
-from privet.policy.toml import key, quote
+from privet.policy.toml import quote, quote_key
 
 HALF = Ceiling("1/2")
 
@@ -29,7 +29,7 @@ def test_the_design_survives_being_written() -> None:
 @given(names)
 def test_texts_are_written_on_one_visible_line(name: str) -> None:
     assert quote(name).isprintable()
-    assert key(name).isprintable()
+    assert quote_key(name).isprintable()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.hierarchies import Hierarchy
 
-STEP_BY_STEP = kernels.wrapped("python")
+STEP_BY_STEP = kernels.wrap_loops("python")
 PATHS = {
     f"v{i}": [f"m{i // 3}", f"t{min(i // 3, 1)}"] for i in (3, 4, 5, 0, 1, 2, 6, 7)
 }
@@ -24,7 +24,7 @@ PATHS = {
 @pytest.fixture(scope="module")
 def compiled() -> kernels.SplitKernels:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    found = kernels.compiled()
+    found = kernels.compile_kernels()
     assert found is not None
     return found
 
@@ -36,9 +36,9 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
         Domain("h", [None, *PATHS]),
     ]
     made = [
-        domain_order.ordered(domains[0]),
-        domain_order.flat(domains[1], rng.random(8)),
-        domain_order.tree(domains[2], Hierarchy(PATHS)),
+        domain_order.order_by_value(domains[0]),
+        domain_order.order_by_frequency(domains[1], rng.random(8)),
+        domain_order.order_by_hierarchy(domains[2], Hierarchy(PATHS)),
     ]
     codes = [rng.integers(0, len(d), lines) for d in domains]
     placed = [a.place[c] for a, c in zip(made, codes, strict=True)]
@@ -68,7 +68,7 @@ def test_all_ways_make_the_same_tree(
 ) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, int(rng.integers(1, 120)))
-    rules, aim = random_rules(rng), kernels.aim(target, 3)
+    rules, aim = random_rules(rng), kernels.make_criterion(target, 3)
     found = []
     for loops in (kernels.NUMPY, STEP_BY_STEP, compiled):
         cells, worst = rows.copy(), np.tile([0, 1], (2, 1))
@@ -87,7 +87,7 @@ def test_all_ways_see_and_count_the_same(
     rules = random_rules(rng)
     for target in (-1, 4):
         seen = [
-            loops.survey(rows, 3, 28, shape, kernels.aim(target, 3))
+            loops.survey(rows, 3, 28, shape, kernels.make_criterion(target, 3))
             for loops in (kernels.NUMPY, STEP_BY_STEP, compiled)
         ]
         for other in seen[1:]:
@@ -102,7 +102,7 @@ def test_all_ways_see_and_count_the_same(
 
 
 def test_numbers_beyond_the_table_have_logarithms_too() -> None:
-    logs = kernels.aim(0, 2).logs
+    logs = kernels.make_criterion(0, 2).logs
     numbers = np.array([0, 1, 8, 2**20, 2**40 + 12345])
     found = kernels.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()

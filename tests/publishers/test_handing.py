@@ -224,7 +224,7 @@ def test_few_cells_are_brought_here(
     with opened(some_people(300, 4), "arrow", tmp_path, **ROLES) as table:
         few = replace(table, engine=Machines(table))
         few = few.with_roles(replace(table.roles, quasi=NAMES[:1], target=None))
-        found = distributed_rows.handed(few, [NAMES[0], NAMES[3]], Run())
+        found = distributed_rows.hold_distinct_rows(few, [NAMES[0], NAMES[3]], Run())
         assert not isinstance(found, distributed_rows.DistributedRows)
         assert found is not None
         assert sum(r[-1] for r in some_people(300, 4).rows) == found.people

@@ -38,7 +38,7 @@ def _split(
 
 STEP_BY_STEP = DisclosureKernels(
     "python",
-    lambda rows, groups, asked, limits, confidence, broken: disclosure_loops.look(
+    lambda rows, groups, asked, limits, confidence, broken: disclosure_loops.look_ahead(
         *rows, *groups, *asked, *limits, confidence, broken
     ),
     _split,
@@ -48,15 +48,15 @@ STEP_BY_STEP = DisclosureKernels(
 @pytest.fixture
 def fresh() -> Iterator[None]:
     """Forget which loops were chosen, before and after."""
-    kernels.compiled.cache_clear()
+    kernels.compile_kernels.cache_clear()
     yield
-    kernels.compiled.cache_clear()
+    kernels.compile_kernels.cache_clear()
 
 
 @pytest.fixture
 def numba(fresh: None) -> DisclosureKernels:
     pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    found = kernels.compiled()
+    found = kernels.compile_kernels()
     assert found is not None
     return found
 
@@ -239,9 +239,9 @@ def test_a_limit_of_many_digits_is_decided_exactly() -> None:
     limits = kernels.limits_of([[third]], 2**52)
     assert object == limits.den.dtype
     part, whole = np.array([10**15, 10**15]), np.array([3 * 10**15, 3 * 10**15 + 1])
-    actual = kernels.beyond(part / whole, part, whole, limits, 0)
+    actual = kernels.find_beyond(part / whole, part, whole, limits, 0)
     assert [True, False] == actual.tolist()
-    assert kernels.PLAIN is kernels.chosen(10**9, limits)
+    assert kernels.PLAIN is kernels.choose_kernels(10**9, limits)
 
 
 # Whole releases ---------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_releases_are_the_same_with_and_without_numba(
     expected = [published(seed) for seed in range(5)]
     monkeypatch.setattr(kernels, "WORTH", 0)
     used = []
-    monkeypatch.setattr(kernels, "compiled", lambda: used.append(1) or numba)
+    monkeypatch.setattr(kernels, "compile_kernels", lambda: used.append(1) or numba)
     assert expected == [published(seed) for seed in range(5)]
     assert used
 
@@ -289,7 +289,7 @@ def test_releases_are_the_same_with_and_without_numba(
 
 def test_small_cubes_do_without_numba() -> None:
     limits = kernels.limits_of([[Ceiling("0.9")]], 100)
-    assert kernels.PLAIN is kernels.chosen(kernels.WORTH - 1, limits)
+    assert kernels.PLAIN is kernels.choose_kernels(kernels.WORTH - 1, limits)
 
 
 def test_the_switch_turns_numba_off(
@@ -297,7 +297,7 @@ def test_the_switch_turns_numba_off(
 ) -> None:
     monkeypatch.setenv(SWITCH, "0")
     limits = kernels.limits_of([[Ceiling("0.9")]], 100)
-    assert kernels.PLAIN is kernels.chosen(10**9, limits)
+    assert kernels.PLAIN is kernels.choose_kernels(10**9, limits)
 
 
 def test_without_numba_numpy_does_it(
@@ -305,7 +305,7 @@ def test_without_numba_numpy_does_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
     limits = kernels.limits_of([[Ceiling("0.9")]], 100)
-    assert kernels.PLAIN is kernels.chosen(10**9, limits)
+    assert kernels.PLAIN is kernels.choose_kernels(10**9, limits)
 
 
 def test_importing_privet_does_not_import_numba() -> None:

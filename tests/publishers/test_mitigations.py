@@ -15,10 +15,10 @@ from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
 from privet.classifier import agreement
-from privet.classifier.agreement import People
+from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks import mitigations as module
-from privet.classifier.attacks.inversion import card_behind
-from privet.classifier.attacks.mitigations import mitigations
+from privet.classifier.attacks.inversion import reconstruct_card
+from privet.classifier.attacks.mitigations import compare_mitigations
 from privet.classifier.publish import method_from
 from privet.classifier.transforms.synthetic import ratios, whole_counts
 
@@ -121,7 +121,7 @@ def test_the_card_behind_exact_counts_is_the_card(seed: int) -> None:
         sizes, cells = random_views(dice, classes=2)
         made = pv.SafetyTransform().apply(named(sizes, cells), [PROMISE]).card
         leads = [{(r[0] > r[1]) - (r[0] < r[1]) for r in t} for t in made.points]
-    card, doubts = card_behind(whole_counts(ratios(made), made))
+    card, doubts = reconstruct_card(whole_counts(ratios(made), made))
     assert max(max(d) for d in doubts) < 1e-9
     for mine, theirs in zip(made.points, card.points, strict=True):
         for a, b in zip(mine, theirs, strict=True):
@@ -148,7 +148,7 @@ def test_counts_tell_as_much_as_the_card_and_few_rows_less(
 
 
 def test_each_way_by_name(model: pv.NaiveBayes) -> None:
-    lines = mitigations(model.views_, [PROMISE])
+    lines = compare_mitigations(model.views_, [PROMISE])
     precise = lines[0]
     assert ("precise points", 1.0) == (precise.name, precise.agreement)
     assert {"noise first", "margin jitter", "coarse points", "small table"} == {
@@ -162,14 +162,16 @@ def test_each_way_by_name(model: pv.NaiveBayes) -> None:
 
 def test_a_way_that_cannot_be_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "ROWS", (3,))
-    (line,) = [x for x in mitigations(SIXTEEN, [PROMISE]) if x.name == "small table"]
+    (line,) = [
+        x for x in compare_mitigations(SIXTEEN, [PROMISE]) if x.name == "small table"
+    ]
     assert (None, None) == (line.agreement, line.recovered)
     assert "must have at least 6 rows" in line.note
 
 
 def test_extended_has_coarse_points_only() -> None:
     close = pv.Promise(pv.Bayesian(prior={"c0": "0.4", "c1": "0.6"}), pv.Ratio(3))
-    names = {x.name for x in mitigations(SIXTEEN, [close])}
+    names = {x.name for x in compare_mitigations(SIXTEEN, [close])}
     assert {"precise points", "coarse points"} == names
 
 
@@ -183,9 +185,11 @@ def test_agreement_is_the_share_of_people(monkeypatch: pytest.MonkeyPatch) -> No
         x = sum(scores.of(known))
         total += x
         same += x * (scores.ranking(known)[0] == other.scores.ranking(known)[0])
-    assert float(same / total) == pytest.approx(People.of(scores).agreement(other))
+    assert float(same / total) == pytest.approx(
+        WeightedTuples.of(scores).agreement(other)
+    )
     monkeypatch.setattr(agreement, "MOST_TUPLES", 8)
-    drawn = People.of(scores)
+    drawn = WeightedTuples.of(scores)
     assert 8 == len(drawn.codes[0])
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import privet as pv
 from privet.engine.protocol import CountQuery, Run
-from privet.microdata.generalisation.partition import spelled
+from privet.microdata.generalisation.partition import quote_value
 
 pytestmark = pytest.mark.engines
 
@@ -342,7 +342,7 @@ def test_rows_are_shuffled(tmp_path: Path) -> None:
 
 def test_texts_that_could_be_misread_are_quoted() -> None:
     assert ["Cook", '"a, b"', '"{x}"', '"*"', '""', '"not me"', '" x"'] == [
-        spelled(v) for v in ("Cook", "a, b", "{x}", "*", "", "not me", " x")
+        quote_value(v) for v in ("Cook", "a, b", "{x}", "*", "", "not me", " x")
     ]
 
 

@@ -18,9 +18,9 @@ from privet.classifier.scores import Scores
 from privet.classifier.transforms import rounding
 from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
-    flipped_by,
-    least_of_statement_14,
-    paper_est,
+    find_flipped_row,
+    run_paper_est,
+    statement_14_least_log_r,
 )
 from privet.classifier.transforms.r_closeness import closeness
 from privet.errors import TooLarge
@@ -53,7 +53,7 @@ def test_it_publishes_what_it_keeps(tmp_path: Path) -> None:
 def test_it_is_the_closed_form() -> None:
     """Beliefs are the prior to the power 1 - 1/k times scores to the power delta/k."""
     made = pv.publish(FAR, promise(10**6), method=paper())
-    found = paper_est(
+    found = run_paper_est(
         FAR.scores, FAR.sizes, [Fraction(3, 4), Fraction(1, 4)], Fraction(10**6)
     )
     for t in (0, 1):
@@ -68,7 +68,7 @@ def test_fail_is_infeasible_with_what_statement_14_asks_for() -> None:
     least = log(float(no.value.best))
     shares = [Fraction(3, 4), Fraction(1, 4)]
     assert least == pytest.approx(
-        least_of_statement_14(FAR.scores, FAR.sizes, shares), abs=1e-3
+        statement_14_least_log_r(FAR.scores, FAR.sizes, shares), abs=1e-3
     )
     assert no.value.best >= bound_of_statement_14(1, Fraction(3))
     above = promise(no.value.best * 2)
@@ -105,7 +105,7 @@ def test_flips_are_found_where_enumeration_finds_them(seed: int) -> None:
     scores = named(sizes, cells).smoothed().scores
     shares = [Fraction(dice.randint(1, 4)) for _ in sizes]
     prior = [s / sum(shares) for s in shares]
-    found = paper_est(
+    found = run_paper_est(
         scores, sizes, prior, Fraction(2), power=dice.randint(1, 9), root=2
     )
     moves = found.moves
@@ -119,7 +119,7 @@ def test_flips_are_found_where_enumeration_finds_them(seed: int) -> None:
         return sorted(range(len(x)), key=lambda c: (round(new[c], 9), c), reverse=True)
 
     flipped = [k for k in every_row(scores) if after(k) != scores.ranking(k)]
-    row = flipped_by(scores, found)
+    row = find_flipped_row(scores, found)
     assert bool(flipped) == (row is not None)
     assert row is None or row in flipped
 
@@ -127,7 +127,7 @@ def test_flips_are_found_where_enumeration_finds_them(seed: int) -> None:
 def test_too_many_rows_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounding, "MOST_TUPLES", 2)
     with pytest.raises(TooLarge, match="would have to be looked at"):
-        rounding.led_by_less(FAR.scores, (0, 1), 1.0)
+        rounding.find_narrow_lead(FAR.scores, (0, 1), 1.0)
     with pytest.raises(pv.Infeasible, match="cannot be proved"):
         pv.publish(FAR, promise(10**6), method=paper())
 
@@ -146,5 +146,5 @@ def test_led_by_less_is_the_definition(seed: int) -> None:
             and log(x[pair[0]] / x[pair[1]]) / log(2) < doublings + 1e-9
             and (doublings > 0 or x[pair[0]] == x[pair[1]])
         ]
-        found = rounding.led_by_less(scores, pair, doublings)
+        found = rounding.find_narrow_lead(scores, pair, doublings)
         assert bool(rows) == (found is not None)

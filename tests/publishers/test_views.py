@@ -455,7 +455,7 @@ def test_a_bracket_that_straddles_the_limit_is_undecided():
 def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
     """Every table is made in 8 hash parts; the answers are the same."""
     from privet.engine.run import DoesNotFit
-    from privet.views.sql.join import Relation
+    from privet.views.sql.join import JoinedViews
 
     rows = [(f"p{i % 60}", f"k{i % 7}", f"s{i * i % 5}") for i in range(150)]
     who, x, ill = (list(c) for c in zip(*rows, strict=True))
@@ -476,7 +476,7 @@ def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
         ]
 
     whole = told()
-    filled, parted = Relation._filled, []
+    filled, parted = JoinedViews._filled, []
 
     def too_much(self, table, select, cut, parts, doing):
         if cut and parts == 1:
@@ -484,7 +484,7 @@ def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
         parted.append(parts)
         filled(self, table, select, cut, parts, doing)
 
-    monkeypatch.setattr(Relation, "_filled", too_much)
+    monkeypatch.setattr(JoinedViews, "_filled", too_much)
     assert whole == told()
     assert 8 in parted
 

@@ -14,15 +14,20 @@ import pytest
 import privet as pv
 from oracle.responses import reports
 from privet.engine.randomise import exact_sampling
-from privet.engine.randomise.exact_sampling import WORD, Bits, ExactChoice, ExactCoin
+from privet.engine.randomise.exact_sampling import (
+    WORD,
+    ExactChoice,
+    ExactCoin,
+    RandomBits,
+)
 from privet.responses.channels import Keep
 from privet.responses.disguise import disguise_codes
-from privet.responses.estimate import estimated
+from privet.responses.estimate import estimate_share
 
 N = 200_000
 
 
-class Listed(Bits):
+class Listed(RandomBits):
     """Bits whose words are given, so that every outcome can be listed."""
 
     def __init__(self, words: list[int]) -> None:
@@ -93,19 +98,19 @@ def test_boundaries_between_words_are_settled_by_more_bits() -> None:
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 1000, 2**31, 2**33])
 def test_whole_numbers_stay_below_their_bound(bound: int) -> None:
-    found = Bits().below(bound, 1000)
+    found = RandomBits().below(bound, 1000)
     assert 0 <= found.min() <= found.max() < bound
 
 
 def test_whole_numbers_are_even() -> None:
-    found = np.bincount(Bits(b"x").below(3, 30_000), minlength=3)
+    found = np.bincount(RandomBits(b"x").below(3, 30_000), minlength=3)
     assert (abs(found - 10_000) < 5 * sqrt(10_000 * 2 / 3)).all()
 
 
 def test_seeds_repeat_and_the_system_does_not() -> None:
-    assert (Bits(b"1").words(50) == Bits(b"1").words(50)).all()
-    assert (Bits(b"1").words(50) != Bits(b"2").words(50)).any()
-    assert (Bits().words(50) != Bits().words(50)).any()
+    assert (RandomBits(b"1").words(50) == RandomBits(b"1").words(50)).all()
+    assert (RandomBits(b"1").words(50) != RandomBits(b"2").words(50)).any()
+    assert (RandomBits().words(50) != RandomBits().words(50)).any()
 
 
 # Samples ----------------------------------------------------------------------------
@@ -135,7 +140,7 @@ def distance(design: pv.Design, stated: pv.Design, seed: bytes) -> float:
     total, freedom = 0.0, 0
     for record in product(range(2), range(3)):
         true = {c: np.full(N // 6, v) for c, v in zip("ab", record, strict=True)}
-        seen = disguise_codes(design, true, Bits(seed + bytes(record)))
+        seen = disguise_codes(design, true, RandomBits(seed + bytes(record)))
         counts = Counter(zip(seen["a"].tolist(), seen["b"].tolist(), strict=True))
         expected = reports(stated, record)
         if not set(counts) <= set(expected):
@@ -163,7 +168,7 @@ def test_a_wrong_truth_would_be_seen(name: str) -> None:
 def test_the_ends_are_certain(p: int) -> None:
     design = DESIGNS["independent"](Fraction(p))
     true = {"a": np.array([0, 1] * 500), "b": np.array([0, 1] * 500)}
-    seen = disguise_codes(design, true, Bits())
+    seen = disguise_codes(design, true, RandomBits())
     assert ((seen["a"] == true["a"]) == bool(p)).all()
     assert ((seen["b"] == true["b"]) == bool(p)).all()
 
@@ -172,7 +177,7 @@ def test_one_question_of_several() -> None:
     groups = [pv.Group("a", pv.KAry(0.9)), pv.Group("b", pv.KAry(0.9))]
     design = pv.Design(ASKED, groups, one_of=True)
     true = {"a": np.ones(N, dtype=np.int64), "b": np.ones(N, dtype=np.int64)}
-    seen = disguise_codes(design, true, Bits(b"7"))
+    seen = disguise_codes(design, true, RandomBits(b"7"))
     asked = seen["a"] >= 0
     assert (asked == (seen["b"] < 0)).all()
     assert abs(asked.sum() - N / 2) < 5 * sqrt(N / 4)
@@ -190,14 +195,14 @@ def z_scores(shown: pv.Design, assumed: pv.Design) -> np.ndarray:
     rng = np.random.default_rng(5)
     rows = SURVEYS * PEOPLE
     true = {"a": (rng.random(rows) < 0.8) * 1, "b": rng.integers(0, 3, rows)}
-    seen = disguise_codes(shown, true, Bits(b"z"))
+    seen = disguise_codes(shown, true, RandomBits(b"z"))
     cells = (seen["a"] * 3 + seen["b"]).reshape(SURVEYS, PEOPLE)
     event = np.zeros((2, 3), dtype=bool)
     event[1, 2] = True
     found = []
     for survey in cells:
         counts = np.bincount(survey, minlength=6).reshape(2, 3)
-        e = estimated(assumed.pieces(["a", "b"]), counts, event, confidence=0.95)
+        e = estimate_share(assumed.pieces(["a", "b"]), counts, event, confidence=0.95)
         found.append((e.unbiased - 0.8 / 3) / e.standard_error)
     return np.array(found)
 
@@ -226,4 +231,4 @@ def test_a_wrong_truth_biases_estimates() -> None:
 
 def test_kept_columns_are_untouched() -> None:
     codes = [np.arange(5)]
-    assert codes is exact_sampling.kept(codes, Bits())
+    assert codes is exact_sampling.report_truth(codes, RandomBits())

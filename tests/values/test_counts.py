@@ -12,12 +12,12 @@ from privet.values.contingency import (
     MOST_KEYS,
     Counts,
     Domain,
-    added,
     packed,
-    summed,
+    sum_by_key,
+    sum_equal_rows,
     unpacked,
 )
-from privet.values.equivalence_classes import EquivalenceClasses, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 
 SMALL, WIDE, HUGE = [3, 1, 4], [40_000, 70_000, 5], [2**31, 2**31, 3]
 """Sizes that fit 32 bits, 64 bits, and neither."""
@@ -37,7 +37,7 @@ def test_what_is_packed_unpacks(sizes: list[int]) -> None:
 def test_nobody_unpacks_to_nobody() -> None:
     none = np.zeros(0, dtype=np.int64)
     assert [len(c) for c in unpacked(none, [0, 3])] == [0, 0]
-    assert [len(c) for c in added(none, none)] == [0, 0]
+    assert [len(c) for c in sum_by_key(none, none)] == [0, 0]
 
 
 @pytest.mark.parametrize("sizes", [SMALL, WIDE, HUGE])
@@ -49,7 +49,7 @@ def test_equal_lines_are_summed_in_order(sizes: list[int], heaviest: int) -> Non
     expected = Counter[tuple[int, ...]]()
     for line, many in zip(zip(*codes, strict=True), n.tolist(), strict=True):
         expected[tuple(map(int, line))] += many
-    found, people = summed(codes, sizes, n)
+    found, people = sum_equal_rows(codes, sizes, n)
     keys = [tuple(map(int, line)) for line in zip(*found, strict=True)]
     assert keys == sorted(expected)
     assert people.tolist() == [expected[k] for k in keys]
@@ -63,7 +63,7 @@ def test_groups_from_counts_at_hand(sizes: list[int]) -> None:
     assert (prod(sizes) >= MOST_KEYS) == (sizes is HUGE)
     domains = tuple(_Numbers(f"c{j}", s) for j, s in enumerate(sizes))
     counts = Counts(domains, tuple(codes), n)  # type: ignore[arg-type]
-    fast = grouped(counts, ["c2", "c0"], "c1")
+    fast = group_counts(counts, ["c2", "c0"], "c1")
     slow = EquivalenceClasses.of(counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1")
     assert [fast.keys[g] for g in range(len(fast))] == [
         slow.keys[g] for g in range(len(slow))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from privet.responses.estimate import estimated
-from privet.values.exact import PRIMES, _vanishes, inverted, is_singular
+from privet.responses.estimate import estimate_share
+from privet.values.exact import PRIMES, _vanishes, invert_matrix, is_singular
 
 SMALL = st.integers(1, 4).flatmap(
     lambda n: st.lists(
@@ -30,7 +30,7 @@ SMALL = st.integers(1, 4).flatmap(
 @given(SMALL)
 def test_singular_is_what_has_no_inverse(rows: list[list[Fraction]]) -> None:
     fixed = tuple(map(tuple, rows))
-    assert is_singular(fixed) == (inverted(fixed) is None)
+    assert is_singular(fixed) == (invert_matrix(fixed) is None)
 
 
 def test_a_determinant_that_one_prime_divides_is_not_zero() -> None:
@@ -55,7 +55,7 @@ def test_a_large_matrix_gives_what_its_closed_form_does() -> None:
     same = pv.Design(design.questions, [pv.Group("q", pv.KAry("1/2"))])
     where = np.arange(size) < 30
     found = [
-        estimated(d.pieces(["q"]), counts, where, confidence=0.95)
+        estimate_share(d.pieces(["q"]), counts, where, confidence=0.95)
         for d in (design, same)
     ]
     assert found[1].unbiased == pytest.approx(found[0].unbiased, abs=1e-12)

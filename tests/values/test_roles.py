@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from privet import Bins, InputError, RoleConflict, Roles
 from privet.errors import ColumnNotFound
-from privet.values.schema import Column, Schema, names
+from privet.values.schema import Column, Schema, as_names
 
 # Bins -------------------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ def test_roles_that_are_none(roles: dict[str, object]) -> None:
 
 
 def test_names_from_a_set_are_in_order() -> None:
-    assert ("a", "b", "c") == names({"c", "a", "b"}, "quasi")
+    assert ("a", "b", "c") == as_names({"c", "a", "b"}, "quasi")
 
 
 # Schemas ----------------------------------------------------------------------------

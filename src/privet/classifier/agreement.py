@@ -24,7 +24,7 @@ MOST_TUPLES = 200_000
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class WeightedTuples:
     """Tuples, how many people each stands for, and what they are predicted to be."""
 
     codes: tuple[Any, ...]
@@ -35,7 +35,7 @@ class People:
     """The original's scores, as logarithms, by tuple and class."""
 
     @classmethod
-    def of(cls, scores: Scores) -> People:
+    def of(cls, scores: Scores) -> WeightedTuples:
         """Every tuple as often as its scores say; or many that are drawn like that."""
         view = scores.normalised
         domains = [len(t) for t in view.factors]

@@ -55,7 +55,7 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
     if scores.classes == 1:
         return Odds(Fraction(1), (0, 0), {})
     view = scores if attributes is None else scores.normalised
-    logs = pair_logs(view, attributes)
+    logs = pair_log_odds(view, attributes)
     near = np.argwhere(logs >= logs.max() - GUARD) if np.isfinite(logs.max()) else None
     if near is None:
         near = np.argwhere(np.isposinf(logs))[:1]
@@ -64,7 +64,7 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
     return max(found, key=lambda o: (o.odds is None, o.odds or Fraction(0)))
 
 
-def pair_logs(view: Scores, attributes: int | None = None) -> Floats:
+def pair_log_odds(view: Scores, attributes: int | None = None) -> Floats:
     """Logarithms of the highest odds of each class against each other, about."""
     best = np.array([_gains(table) for table in view.log_factors])
     best = best.reshape(-1, view.classes, view.classes)
@@ -132,7 +132,7 @@ def _gain(
 # Limits as amplification ------------------------------------------------------------
 
 
-def gain_allowed(shift: Shift) -> Fraction:
+def breach_amplification(shift: Shift) -> Fraction:
     """The amplification under which no L1-to-L2 breach occurs, for every prior.
 
     >>> gain_allowed(Shift("1/4", "2/3"))
@@ -141,7 +141,7 @@ def gain_allowed(shift: Shift) -> Fraction:
     return shift.end * (1 - shift.start) / (shift.start * (1 - shift.end))
 
 
-def gain_of_the_paper(shift: Shift, classes: int) -> Fraction:
+def paper_amplification(shift: Shift, classes: int) -> Fraction:
     """The paper's equation (7) solved, rounded down to a billionth.
 
     Correct, for a uniform prior only, and stricter than needed with three classes or
@@ -150,13 +150,15 @@ def gain_of_the_paper(shift: Shift, classes: int) -> Fraction:
     >>> gain_of_the_paper(Shift("1/4", "2/3"), 3)
     Fraction(4, 1)
     """
-    g, k = gain_allowed(shift), classes - 1
+    g, k = breach_amplification(shift), classes - 1
     root = (g - 1) ** 2 + 4 * g * k * k
     scaled = root * 10**18
     return (g - 1 + Fraction(isqrt(int(scaled)), 10**9)) / (2 * k)
 
 
-def allowed(limit: Limit, classes: int, *, paper: bool = False) -> Fraction | None:
+def allowed_amplification(
+    limit: Limit, classes: int, *, paper: bool = False
+) -> Fraction | None:
     """The amplification a limit allows to a Bayesian adversary, uniform beforehand.
 
     None where any is allowed; `Infeasible` where not even equal scores keep the limit.
@@ -166,8 +168,8 @@ def allowed(limit: Limit, classes: int, *, paper: bool = False) -> Fraction | No
     match limit:
         case Shift():
             if paper:
-                return gain_of_the_paper(limit, classes)
-            return gain_allowed(limit)
+                return paper_amplification(limit, classes)
+            return breach_amplification(limit)
         case Ceiling(level=level):
             return _of_ceiling(limit, level, classes)
         case Ratio(factor=factor):

@@ -16,15 +16,19 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Protocol
 
-from privet.classifier.amplification import allowed, gain_allowed, pair_odds
+from privet.classifier.amplification import (
+    allowed_amplification,
+    breach_amplification,
+    pair_odds,
+)
 from privet.classifier.possible_tables import (
     MOST_STEPS,
-    AveragedBeliefs,
+    AveragedPosteriors,
     factor_bound,
     steps,
     worst_odds_worlds,
 )
-from privet.classifier.posterior_bounds import PosteriorBound, extreme
+from privet.classifier.posterior_bounds import PosteriorBound, find_extreme_posterior
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores
 from privet.engine.protocol import Run
@@ -133,11 +137,15 @@ def _finder(
         return partial(_one_victim, views, against, views.victim(against.knows))
     kept, at_most = known_to(views, against)
     scores = views.scores if kept is None else views.scores.over(kept)
-    counts = None if views.counted is None else AveragedBeliefs.of(views.counted, kept)
+    counts = (
+        None if views.counted is None else AveragedPosteriors.of(views.counted, kept)
+    )
 
     def find(label: int, highest: bool) -> PosteriorBound:
         if against.averaging == "rows":
-            found = extreme(scores, label, highest=highest, attributes=at_most)
+            found = find_extreme_posterior(
+                scores, label, highest=highest, attributes=at_most
+            )
         else:
             found = _averaged(scores, counts, label, highest, at_most)
         return _renamed(found, kept)
@@ -196,7 +204,7 @@ def _between(
 ) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
     """The belief in each class of somebody who averages: at least, and at most."""
     if counts is not None and steps(counts, known) <= MOST_STEPS:
-        exactly = AveragedBeliefs.of(counts).posterior(known)
+        exactly = AveragedPosteriors.of(counts).posterior(known)
         assert exactly is not None
         return exactly, exactly
     rows = scores.posterior(known)
@@ -209,7 +217,7 @@ def _between(
 
 def _averaged(
     scores: Scores,
-    counts: AveragedBeliefs | None,
+    counts: AveragedPosteriors | None,
     label: int,
     highest: bool,
     at_most: int | None,
@@ -314,7 +322,7 @@ def _within(card: Scorecard, promise: Promise) -> Finding | None:
         return None
     twice = 2 if against.averaging == "worlds" else 1  # as sure as anybody averaging is
     try:
-        odds = allowed(promise.limit, k)
+        odds = allowed_amplification(promise.limit, k)
     except Infeasible:
         return None
     if k == 1 or not card.within(None if odds is None else odds / twice):
@@ -403,7 +411,7 @@ def _sets_crossing(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named
             )
     odds = _all_pairs(views, against, cases[0].found.known)
-    gain = gain_allowed(shift)
+    gain = breach_amplification(shift)
     if all(
         o is not None and o * prior[d] <= gain * prior[c] for (c, d), o in odds.items()
     ):

@@ -17,7 +17,7 @@ from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import Number
-from privet.values.schema import names as names_of
+from privet.values.schema import as_names as names_of
 
 BETWEEN = " + "
 """Between the values of several columns that make one class."""
@@ -25,7 +25,7 @@ BETWEEN = " + "
 Integers = NDArray[np.int64]
 
 
-def views_of(
+def count_views(
     table: Table,
     *,
     target: str | Sequence[str] | None = None,
@@ -59,7 +59,7 @@ def views_of(
     parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
     for tally, part in table.count(tallies, run or Run()):
         parts[tally].append(part)
-    counted = [_counted(parts[t], t) for t in tallies]
+    counted = [_count_cells(parts[t], t) for t in tallies]
     labels = order(counted[0][1], precedence)
     return ClassifierViews(
         BETWEEN.join(targets),
@@ -127,7 +127,7 @@ def _domains(part: EquivalenceClasses) -> dict[str, Domain]:
     return {d.name: d for d in (*part.by, part.about)}
 
 
-def _counted(
+def _count_cells(
     parts: Sequence[EquivalenceClasses], tally: CountQuery
 ) -> tuple[list[int], list[str], Integers]:
     """The codes of the values, the classes, and a count for each pair."""

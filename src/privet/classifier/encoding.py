@@ -36,7 +36,7 @@ def text_of(value: Any) -> str | None:
     return None if found in ("<NA>", "NaT", "nan") else found
 
 
-def coded(column: NDArray[Any]) -> tuple[list[str | None], Codes]:
+def encode_column(column: NDArray[Any]) -> tuple[list[str | None], Codes]:
     """The values of a column, as texts, and the code of each cell."""
     if column.dtype.kind in "biufUS":
         distinct, inverse = np.unique(column, return_inverse=True)
@@ -50,7 +50,7 @@ def coded(column: NDArray[Any]) -> tuple[list[str | None], Codes]:
     return list(known), np.array(found, dtype=np.int64)
 
 
-def sorted_values(values: Sequence[str | None]) -> list[str | None]:
+def sort_values(values: Sequence[str | None]) -> list[str | None]:
     """Values in order: numbers by size, then texts, then missing."""
     return sorted(values, key=lambda v: (v is None, *_number(v), v or ""))
 
@@ -74,7 +74,7 @@ def in_order(values: Sequence[str | None], edges: Sequence[str]) -> list[str | N
     return sorted(values, key=lambda v: len(labels) if v is None else labels.index(v))
 
 
-def binned(values: Sequence[str | None], edges: Sequence[str]) -> list[str | None]:
+def bin_values(values: Sequence[str | None], edges: Sequence[str]) -> list[str | None]:
     """Values as the bins they fall into."""
     bins = bins_of(edges)
     labels = bins.labels()
@@ -105,9 +105,9 @@ class Encoder:
         """One row per row, one column per attribute."""
         found = np.empty(matrix.shape, dtype=np.int64)
         for i, attribute in enumerate(self.attributes):
-            values, codes = coded(matrix[:, i])
+            values, codes = encode_column(matrix[:, i])
             if attribute.edges:
-                values = binned(values, attribute.edges)
+                values = bin_values(values, attribute.edges)
             at = np.array([self._code(i, v) for v in values], dtype=np.int64)
             found[:, i] = at[codes] if len(at) else codes
         return found

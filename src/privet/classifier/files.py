@@ -17,9 +17,13 @@ from typing import Any
 from privet.classifier.publish import ClassifierRelease, Method, method_from
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
-from privet.classifier.transforms.rounding import Certificate, SyntheticTable, problems
-from privet.classifier.transforms.synthetic import columns_of, ratios, whole_counts
-from privet.classifier.transforms.zero_counts import filled
+from privet.classifier.transforms.rounding import (
+    Certificate,
+    SyntheticTable,
+    check_certificate,
+)
+from privet.classifier.transforms.synthetic import draw_rows, ratios, whole_counts
+from privet.classifier.transforms.zero_counts import fill_zeros
 from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.policy import Measure, Promise
@@ -103,17 +107,17 @@ def _shape(views: Any) -> Any:
 
 def _counted(card: Scorecard, folder: Path, files: list[str]) -> ClassifierViews:
     """Count synthetic rows again, by the engine, as a recipient would."""
-    from privet.classifier.count import views_of
+    from privet.classifier.count import count_views
     from privet.table import read
 
     names = [a.name for a in card.attributes]
     if len(files) == 1 and files[0] == TABLE:
         with read(str(folder / TABLE)) as table:
-            return views_of(table, target=card.target, attributes=names)
+            return count_views(table, target=card.target, attributes=names)
     parts = []
     for file, name in zip(sorted(files), names, strict=True):
         with read(str(folder / file)) as table:
-            parts.append(views_of(table, target=card.target, attributes=[name]))
+            parts.append(count_views(table, target=card.target, attributes=[name]))
     return replace(
         parts[0],
         attributes=tuple(p.attributes[0] for p in parts),
@@ -243,7 +247,11 @@ def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list
     if not _prepared_from(kept):
         return ["The counts of the custody record must be those it kept; they differ."]
     scores = kept.prepared.scores
-    found = list(problems(card, scores, filled(scores, kept.method.zeros), kept.proof))
+    found = list(
+        check_certificate(
+            card, scores, fill_zeros(scores, kept.method.zeros), kept.proof
+        )
+    )
     if hashlib.sha256(as_json(content).encode()).hexdigest() != kept.manifest:
         found.append("The custody record must be this release's; it is another one's.")
     return found
@@ -316,7 +324,7 @@ def _files(
 
 
 def _named(views: ClassifierViews, *, apart: bool) -> Iterator[tuple[str, Any]]:
-    parts = columns_of(views, apart=apart)
+    parts = draw_rows(views, apart=apart)
     for i, columns in enumerate(parts, 1):
         yield (f"view-{i:02}.parquet" if apart else TABLE), columns
 

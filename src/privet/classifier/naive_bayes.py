@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.count import BETWEEN, views_of
+from privet.classifier.count import BETWEEN, count_views
 from privet.classifier.encoding import (
     Encoder,
-    binned,
-    coded,
+    bin_values,
+    encode_column,
     in_order,
-    sorted_values,
+    sort_values,
     text_of,
 )
-from privet.classifier.predict import exp_rows, predicted
+from privet.classifier.predict import posteriors_of_rows, predict_classes
 from privet.classifier.release import (
     Attribute,
     ClassifierViews,
@@ -134,7 +134,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The columns to predict it from; every quasi column.
         """
         self._forget()
-        views = views_of(
+        views = count_views(
             self._binned(table),
             target=target,
             attributes=attributes,
@@ -215,8 +215,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = []
         edges = self._edges(matrix.shape[1])
         for i in range(matrix.shape[1]):
-            values, codes = coded(matrix[:, i])
-            found.append((binned(values, edges[i]) if i in edges else values, codes))
+            values, codes = encode_column(matrix[:, i])
+            found.append(
+                (bin_values(values, edges[i]) if i in edges else values, codes)
+            )
         return found
 
     def _edges(self, columns: int) -> dict[int, tuple[str, ...]]:
@@ -292,14 +294,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best class of each row; ties are decided exactly, by precedence."""
-        found = predicted(self.views_.scores, self._codes(X)) if _fitted(self) else None
+        found = (
+            predict_classes(self.views_.scores, self._codes(X))
+            if _fitted(self)
+            else None
+        )
         answer: NDArray[Any] = self.classes_[self._column()[found]]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The belief in each class, in the order of `classes_`."""
         codes = self._codes(X)
-        found = exp_rows(self.views_.scores, codes)
+        found = posteriors_of_rows(self.views_.scores, codes)
         shares = np.zeros((len(codes), len(self.classes_)))
         shares[:, self._column()] = found
         return shares
@@ -374,9 +380,7 @@ class _RunningCounts:
     ) -> ClassifierViews:
         """The counts as views."""
         values = [
-            in_order(list(cells), edges[i])
-            if i in edges
-            else sorted_values(list(cells))
+            in_order(list(cells), edges[i]) if i in edges else sort_values(list(cells))
             for i, cells in enumerate(self.cells)
         ]
         attributes = tuple(

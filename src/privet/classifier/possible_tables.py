@@ -91,7 +91,7 @@ def _shortened(ways: list[int]) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class AveragedBeliefs:
+class AveragedPosteriors:
     """Counts, and posteriors over their worlds: each victim is looked at once."""
 
     sizes: Sequence[int]
@@ -106,7 +106,7 @@ class AveragedBeliefs:
     @classmethod
     def of(
         cls, views: WholeCounts, kept: Sequence[int] | None = None
-    ) -> AveragedBeliefs:
+    ) -> AveragedPosteriors:
         """The counts of some attributes; None: of all."""
         cells = views.cells if kept is None else [views.cells[i] for i in kept]
         return views if isinstance(views, cls) else cls(views.sizes, cells)
@@ -219,7 +219,7 @@ def worst_odds_worlds(
     budget
         How many victims may be looked at; afterwards the answer is an interval.
     """
-    told = AveragedBeliefs.of(views)
+    told = AveragedPosteriors.of(views)
     least, most, victim = Fraction(0), Fraction(0), dict[int, int]()
     for looked, (row_odds, known) in enumerate(_victims(scores, pair, attributes)):
         if row_odds is None:  # nobody of the other class fits
@@ -237,7 +237,7 @@ def worst_odds_worlds(
 
 
 def _odds_worlds(
-    told: AveragedBeliefs,
+    told: AveragedPosteriors,
     scores: Scores,
     pair: tuple[int, int],
     row_odds: Fraction,

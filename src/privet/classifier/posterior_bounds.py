@@ -40,7 +40,7 @@ class PosteriorBound:
         return self.value == self.bound
 
 
-def extreme(
+def find_extreme_posterior(
     scores: Scores,
     label: int,
     *,

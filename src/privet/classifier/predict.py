@@ -31,7 +31,7 @@ class Ranking(Protocol):
         """The classes for values by index, the best first."""
 
 
-def predicted(
+def predict_classes(
     scores: Scores, codes: Codes, exactly: Ranking | None = None
 ) -> NDArray[np.int64]:
     """The best class of each row, exactly; code -1 is a value that tells nothing."""
@@ -63,7 +63,7 @@ def log_rows(scores: Scores, codes: Codes) -> Floats:
     return found
 
 
-def exp_rows(scores: Scores, codes: Codes) -> Floats:
+def posteriors_of_rows(scores: Scores, codes: Codes) -> Floats:
     """Beliefs of each row; where nothing fits, the prediction is certain."""
     logs = log_rows(scores, codes)
     none = np.isneginf(logs).all(axis=1)
@@ -136,14 +136,14 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The best class of each row, exactly as the scorecard says."""
         card = self._card()
-        found = predicted(_ranked(card), self._codes(X), card)
+        found = predict_classes(_ranked(card), self._codes(X), card)
         answer: NDArray[Any] = np.array(card.labels)[found]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The published beliefs, which are flattened, in the order of `classes_`."""
         card = self._card()
-        found = exp_rows(card.scores, self._codes(X))
+        found = posteriors_of_rows(card.scores, self._codes(X))
         at = [card.labels.index(c) for c in self.classes_]
         shares: NDArray[np.float64] = found[:, at]
         return shares

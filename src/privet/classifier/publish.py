@@ -20,7 +20,7 @@ from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
 )
-from privet.classifier.transforms.synthetic import synthetic
+from privet.classifier.transforms.synthetic import make_synthetic_table
 from privet.engine.protocol import Listener
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
@@ -87,7 +87,7 @@ class ClassifierRelease:
             raise InputError("A release that was loaded is written already.")
         if self.made.table is not None:
             raise InputError("A release of synthetic rows has them already.")
-        return synthetic(self.made, bayesian_promises(self.policy), rows)
+        return make_synthetic_table(self.made, bayesian_promises(self.policy), rows)
 
     def write(
         self,

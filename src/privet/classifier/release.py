@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.classifier.scores import Scores, smoothed
+from privet.classifier.scores import Scores, scores_with_smoothing
 from privet.errors import InputError, nearest, what_exists
 from privet.values import exact
 from privet.values.exact import Number
@@ -131,7 +131,7 @@ class ClassifierViews:
     @cached_property
     def scores(self) -> Scores:
         """The exact scores these counts amount to."""
-        return smoothed(self.sizes, self.cells, self.smoothing, self.prior)
+        return scores_with_smoothing(self.sizes, self.cells, self.smoothing, self.prior)
 
     @classmethod
     def from_counts(

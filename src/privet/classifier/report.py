@@ -8,13 +8,13 @@ from typing import Any
 
 from privet.classifier.attacks.mitigations import (
     MitigationCost,
-    mitigations,
+    compare_mitigations,
     of_release,
 )
 from privet.classifier.files import FLATTENED, shown_by
 from privet.classifier.publish import ClassifierRelease, Method, method_from
-from privet.classifier.transforms.extended_safety_transform import one_prior
-from privet.classifier.transforms.r_closeness import stairs
+from privet.classifier.transforms.extended_safety_transform import shared_prior
+from privet.classifier.transforms.r_closeness import accuracy_steps
 from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
@@ -62,8 +62,8 @@ def _stairs(release: ClassifierRelease) -> list[dict[str, Any]]:
     """What can be predicted at which closeness to a prior of somebody's own."""
     if release.made is None or release.method == SafetyTransform().kind:
         return []
-    prior = one_prior(bayesian_promises(release.policy), release.card.labels)
-    return [s.to_dict() for s in stairs(release.made.views, prior)]
+    prior = shared_prior(bayesian_promises(release.policy), release.card.labels)
+    return [s.to_dict() for s in accuracy_steps(release.made.views, prior)]
 
 
 def compared(
@@ -73,7 +73,10 @@ def compared(
     assert release.private is not None
     method = method or method_from(release.method, release.options)
     stated = bayesian_promises(release.policy)
-    this, found = _this(release, method), mitigations(release.private, stated, method)
+    this, found = (
+        _this(release, method),
+        compare_mitigations(release.private, stated, method),
+    )
     others = found if this.setting else found[1:]  # the first has no mitigation
     return [m.to_dict() for m in (this, *others)]
 

@@ -147,14 +147,14 @@ def log_of(x: Fraction) -> float:
     return log2(x.numerator) - log2(x.denominator) if x else -np.inf
 
 
-def from_counts(
+def scores_from_counts(
     sizes: Sequence[int], cells: Sequence[Sequence[Sequence[int]]]
 ) -> Scores:
     """Scores of counts as they are: class sizes, and cells by attribute and value."""
-    return smoothed(sizes, cells, Fraction(0))
+    return scores_with_smoothing(sizes, cells, Fraction(0))
 
 
-def smoothed(
+def scores_with_smoothing(
     sizes: Sequence[Any],
     cells: Sequence[Sequence[Sequence[Any]]],
     smoothing: Fraction,

@@ -8,7 +8,7 @@ from typing import Any
 from privet.errors import MissingExtra
 
 
-class Nothing:
+class MissingBaseEstimator:
     """Stands for scikit-learn's classes until it is installed."""
 
 
@@ -19,12 +19,12 @@ def _found(module: str, name: str, instead: Any = None) -> Any:
         return instead
 
 
-class NothingElse:
+class MissingClassifierMixin:
     """The same for another one: a class has no base twice."""
 
 
-BaseEstimator: Any = _found("sklearn.base", "BaseEstimator", Nothing)
-ClassifierMixin: Any = _found("sklearn.base", "ClassifierMixin", NothingElse)
+BaseEstimator: Any = _found("sklearn.base", "BaseEstimator", MissingBaseEstimator)
+ClassifierMixin: Any = _found("sklearn.base", "ClassifierMixin", MissingClassifierMixin)
 check_classification_targets: Any = _found(
     "sklearn.utils.multiclass", "check_classification_targets"
 )

@@ -139,13 +139,13 @@ def _made(
     settings: dict[str, Any],
     run: Run,
 ) -> ClassifierRelease:
-    from privet.classifier.count import views_of
+    from privet.classifier.count import count_views
     from privet.classifier.publish import publish_classifier
     from privet.release.audit import bound
     from privet.release.verify import digest
 
     meant = bound(table, policy)
-    views = views_of(
+    views = count_views(
         meant,
         target=settings["target"] or None,
         attributes=settings["attribute"] or None,

@@ -225,9 +225,9 @@ def _responses(
             raise click.UsageError(f"{source!r} is a release, but not of answers.")
         return found
     if source.endswith((".duckdb", ".db")) and table is None:
-        from privet.responses.collect.store import answers
+        from privet.responses.collect.store import read_answers
 
-        return answers(Path(source), None if design is None else loaded(design))
+        return read_answers(Path(source), None if design is None else loaded(design))
     return Responses(
         read(source, table=table, memory_limit=memory_limit), loaded(design)
     )
@@ -333,7 +333,7 @@ def plan(
     design is proposed. With --target each of them is asked together with the target,
     as naive Bayes needs it.
     """
-    from privet.responses.planning import designed, every_answer
+    from privet.responses.planning import every_answer, plan_design
     from privet.values.exact import fraction, written
 
     if target is not None and epsilon is None:
@@ -344,7 +344,7 @@ def plan(
     with terminal.warned() as said:
         stated = loaded(design)
         if epsilon is not None:
-            better = designed(stated, epsilon, target)
+            better = plan_design(stated, epsilon, target)
             stated = better.design
     terminal.say_notes(said)
     needs = every_answer(stated, error=error or "0.02", confidence=confidence)

@@ -8,7 +8,7 @@ from privet.draft.guess_roles import FEW_VALUES, Guess
 from privet.draft.vocabulary import AGE, BIRTH, POST, words_of
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
-from privet.policy.toml import key, quote
+from privet.policy.toml import quote, quote_key
 
 HEAD = """\
 # A first draft, for a person to correct. It was guessed from the names of the columns,
@@ -80,7 +80,7 @@ def _roles(guesses: Sequence[Guess]) -> Iterator[str]:
 
 def _bins(columns: Sequence[ColumnSummary], guesses: Sequence[Guess]) -> list[str]:
     wide = [
-        f"#{key(column.name)} = {_edges(column)}"
+        f"#{quote_key(column.name)} = {_edges(column)}"
         for column, guess in zip(columns, guesses, strict=True)
         if guess.role in ("quasi", "sensitive", "") and _is_wide(column)
     ]

@@ -34,7 +34,7 @@ class TooLittleMemory(EngineError):
     """Not even the smallest part of the work fits the memory limit."""
 
 
-def explained(error: BaseException, words: str) -> BaseException:
+def explain_error(error: BaseException, words: str) -> BaseException:
     """What an error of DuckDB means for the source that messages call `words`.
 
     Errors that arise while a result is streamed reach us through Arrow, as an OSError

@@ -21,7 +21,7 @@ from privet.policy import Promise
 from privet.policy.promises import looking_at
 from privet.release.audit import audit
 from privet.release.verify import CUSTODY
-from privet.release.write import same_source
+from privet.release.write import describe_source
 from privet.table import Table
 
 OTHER_ROWS = (
@@ -74,7 +74,7 @@ def read_custody(path: Path) -> dict[str, Any]:
 
 
 def _same_rows(table: Table, record: Mapping[str, Any]) -> bool:
-    rows = same_source(table)
+    rows = describe_source(table)
     return bool(rows["files"]) and rows == record.get("rows_from")
 
 

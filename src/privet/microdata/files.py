@@ -36,13 +36,13 @@ from privet.release.write import (
     MISCOUNTED,
     Destination,
     appear,
+    describe_source,
     destination,
     explained,
     files_of,
     now,
     policy_text,
     refuse_place,
-    same_source,
 )
 from privet.table import ReleasedAs, Table
 from privet.values.schema import Roles
@@ -312,7 +312,7 @@ def custody_record(release: Release, found: Audit) -> dict[str, Any]:
         "made": now(),
         "source": files_of(table),
         "rows": table.engine.rows(Run()),
-        "rows_from": same_source(replace(table, relabels={})),
+        "rows_from": describe_source(replace(table, relabels={})),
         "engine": {table.engine.name: table.engine.version},
         "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
         "method": release.method,

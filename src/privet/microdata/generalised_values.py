@@ -20,7 +20,7 @@ ANY, MISSING = "*", "missing"
 Bools = NDArray[np.bool_]
 
 
-def meant(label: str | None, domain: Domain) -> Bools:
+def allowed_values(label: str | None, domain: Domain) -> Bools:
     """Which values of a column a label allows.
 
     >>> town = Domain("town", [None, "Ayr", "Bonn", "Cork"])
@@ -31,9 +31,11 @@ def meant(label: str | None, domain: Domain) -> Bools:
     """
     either = f"{MISSING} or "
     if label is not None and label.startswith(either):
-        return _these([None], domain) | meant(label.removeprefix(either), domain)
+        return _these([None], domain) | allowed_values(
+            label.removeprefix(either), domain
+        )
     if label is not None and label.startswith("not {"):
-        return ~meant(label.removeprefix("not "), domain)
+        return ~allowed_values(label.removeprefix("not "), domain)
     if label == ANY:
         return np.ones(len(domain), dtype=bool)
     if label is not None and label.startswith("["):

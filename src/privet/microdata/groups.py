@@ -14,7 +14,7 @@ from privet.errors import EmptyTable, InputError
 from privet.microdata.list_columns import refuse_lists
 from privet.table import Table, require_columns
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import EquivalenceClasses, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 
 LISTS = "groups count one value per person. Audit the table itself."
 
@@ -93,7 +93,9 @@ class Groups:
                     )
                 cells[group, str(value)] = n
         counts = _in_order(Counts.from_cells([LABEL, about], cells), list(named))
-        return cls(grouped(counts, [LABEL], about), grouped(counts, [], about))
+        return cls(
+            group_counts(counts, [LABEL], about), group_counts(counts, [], about)
+        )
 
     @classmethod
     def from_table(cls, table: Table, about: str | None, *, run: Run) -> Groups:

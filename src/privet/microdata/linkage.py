@@ -24,7 +24,7 @@ from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge, nearest
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
-from privet.microdata.list_columns import by_member, members, sets_of
+from privet.microdata.list_columns import count_by_member, members, read_sets
 from privet.policy import Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
@@ -176,7 +176,7 @@ def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge a linker's promises on a table, from one count."""
-    questions = [ask(promise, table) for promise in promises]
+    questions = [query_templates(promise, table) for promise in promises]
     columns = dict.fromkeys(
         c for q in questions for t in q.tallies for c in (*t.by, t.about)
     )
@@ -184,7 +184,7 @@ def judge_table(
     tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
     domains = table.domains(list(columns), run, before=tallies)
     lists = {
-        c: sets for c in everybody if (sets := sets_of(table, domains[c])) is not None
+        c: sets for c in everybody if (sets := read_sets(table, domains[c])) is not None
     }
     single = {c: members(domains[c], sets) for c, sets in lists.items()}
     folds = [
@@ -200,7 +200,7 @@ def judge_table(
     for tally, counted in table.count(tallies, run):
         batch, column = counted, tally.about
         if column in lists:
-            batch = by_member(counted, lists[column], single[column])
+            batch = count_by_member(counted, lists[column], single[column])
         if not tally.by:
             overall[tally.about] = batch
         for fold in folds:
@@ -218,8 +218,8 @@ def judge_groups(
     """Judge a linker who sees a person's group, and nothing else, in a release."""
     found = []
     for promise in promises:
-        limit = ceiling(promise)
-        _, values = about(promise, groups.about)
+        limit = require_ceiling(promise)
+        _, values = read_about(promise, groups.about)
         tally = CountQuery(groups.quasi, groups.about)
         _know_groups(promise, groups)
         question = TemplateQuery(promise, (tally,), groups.about, values, limit)
@@ -246,9 +246,11 @@ def _know_groups(promise: Promise, groups: Groups) -> None:
 # From a promise to a count ----------------------------------------------------------
 
 
-def ask(promise: Promise, table: Table) -> TemplateQuery:
+def query_templates(promise: Promise, table: Table) -> TemplateQuery:
     """What must be counted to judge a promise on a table."""
-    column, values = about(promise, None if promise.about else table.protected(), table)
+    column, values = read_about(
+        promise, None if promise.about else table.protected(), table
+    )
     require_columns([column], table.schema, "about")
     if column in table.roles.identifier:
         raise InputError(
@@ -260,7 +262,9 @@ def ask(promise: Promise, table: Table) -> TemplateQuery:
     ]
     tallies = tuple(CountQuery(s, column) for s in sets)
     exact = table.shown is None or _is_exact(promise, table.shown)
-    return TemplateQuery(promise, tallies, column, values, ceiling(promise), exact)
+    return TemplateQuery(
+        promise, tallies, column, values, require_ceiling(promise), exact
+    )
 
 
 def _is_exact(promise: Promise, shown: ReleasedAs) -> bool:
@@ -272,7 +276,7 @@ def _is_exact(promise: Promise, shown: ReleasedAs) -> bool:
     return not linker.knows or set(shown.known) <= set(linker.knows)
 
 
-def ceiling(promise: Promise) -> Ceiling:
+def require_ceiling(promise: Promise) -> Ceiling:
     """The limit of a promise, which must be a ceiling."""
     if not isinstance(promise.limit, Ceiling):
         raise InputError(
@@ -282,7 +286,7 @@ def ceiling(promise: Promise) -> Ceiling:
     return promise.limit
 
 
-def about(
+def read_about(
     promise: Promise, default: str | None, table: Table | None = None
 ) -> tuple[str, tuple[object, ...] | None]:
     """The column and the values a promise is about; None for every value."""
@@ -377,13 +381,13 @@ def codes_of(
     for value in values:
         code = domain.code(value)
         if code is None:
-            warn(never(value, domain))
+            warn(say_never_occurs(value, domain))
         else:
             codes.append(code)
     return tuple(codes)
 
 
-def never(value: object, domain: Domain) -> str:
+def say_never_occurs(value: object, domain: Domain) -> str:
     """That a value never occurs, and which ones are close."""
     known = [v for v in domain.labels[:1000] if v is not None]
     close = nearest(str(value), known)

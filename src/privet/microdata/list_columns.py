@@ -23,7 +23,7 @@ def refuse_lists(table: Table, columns: Iterable[str], run: Run, why: str) -> No
         if not _may_hold_lists(table, column):
             continue
         domain = table.domains([column], run)[column]
-        if sets_of(table, domain) is not None:
+        if read_sets(table, domain) is not None:
             raise NoAudit(f"Column {column!r} has lists of values; {why}")
 
 
@@ -33,7 +33,7 @@ def members(domain: Domain, sets: Sequence[Set]) -> Domain:
     return Domain(domain.name, list(every))
 
 
-def by_member(
+def count_by_member(
     batch: EquivalenceClasses, sets: Sequence[Set], inside: Domain
 ) -> EquivalenceClasses:
     """The same people, counted once with each value that their list holds.
@@ -69,7 +69,7 @@ def _may_hold_lists(table: Table, column: str) -> bool:
     return kind == "other" or bool(table.source.json)
 
 
-def sets_of(table: Table, domain: Domain) -> list[Set] | None:
+def read_sets(table: Table, domain: Domain) -> list[Set] | None:
     """The set behind each code; None where the column does not hold lists.
 
     A missing list is an empty one.

@@ -7,11 +7,11 @@ from typing import Any
 from privet.engine.protocol import Listener, Run
 from privet.errors import InputError
 from privet.microdata.generalisation.publish import Mondrian, publish_groups
-from privet.microdata.linkage import about
+from privet.microdata.linkage import read_about
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.recipe import Recipe
 from privet.microdata.release import Release
-from privet.microdata.suppression.publish import TopDownDisclosure, publish_hidden
+from privet.microdata.suppression.publish import TopDownDisclosure, publish_suppressed
 from privet.policy import Policy
 from privet.policy.policy import Stated, policy_of
 from privet.release.audit import bound
@@ -40,7 +40,7 @@ def publish_table(
         "watcher": watcher,
     }
     if not isinstance(method, Mondrian):
-        return publish_hidden(table, policy, method, recipe, **limits)
+        return publish_suppressed(table, policy, method, recipe, **limits)
     if recipe is not None:
         raise InputError(
             "A recipe must be for hidden values to be applied again; groups are made "
@@ -58,7 +58,7 @@ LISTS = (
 def _refuse_lists(table: Table, policy: Policy, run: Run) -> None:
     """Promises are kept value by value, which a column of lists is not made of."""
     columns = (
-        about(p, None if p.about else table.protected(), table)[0]
+        read_about(p, None if p.about else table.protected(), table)[0]
         for p in policy.promises_about("groups")
     )
     refuse_lists(table, columns, run, LISTS)

@@ -22,7 +22,7 @@ from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.summary import finding
 from privet.report.words import SENSITIVE, plain, value
-from privet.values.adversaries import Insider, listed
+from privet.values.adversaries import Insider, join_words
 from privet.values.beliefs import Belief
 from privet.values.exact import percent, written
 
@@ -170,7 +170,7 @@ def _without_role(columns: list[str]) -> str:
     names = [words.plain(c) for c in columns[:MOST_NAMED]]
     if len(columns) > MOST_NAMED:
         names.append(f"{len(columns) - MOST_NAMED:,} more")
-    named = listed(names)
+    named = join_words(names)
     verb = "has" if len(columns) == 1 else "have"
     return (
         f"Published as in the table: {named}, which {verb} no role in the policy. What "
@@ -225,7 +225,7 @@ def knowledge(column: str, attack: Attack) -> str:
     for crowd in others:
         place = f"of the people whose {_facts(crowd)}"
         clauses += _people(crowd, place, column)
-    return listed(clauses) if clauses else "nothing but the table"
+    return join_words(clauses) if clauses else "nothing but the table"
 
 
 def _people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
         unnamed[has] -= 1
     have = [f"{_some(n)} {_cell(v)}" for v, n in unnamed.items() if n]
     if have:
-        yield f"that {place} {listed(have)}"
+        yield f"that {place} {join_words(have)}"
     for name in crowd.companion_names:
         yield f"that {plain(name)} has the same {plain(column)}"
     if more := crowd.companions - len(crowd.companion_names):
@@ -254,12 +254,12 @@ def _has(n: int) -> str:
 
 
 def _facts(crowd: AttackedGroup) -> str:
-    return listed([f"{plain(c)} is {value(v)}" for c, v in crowd.where.items()])
+    return join_words([f"{plain(c)} is {value(v)}" for c, v in crowd.where.items()])
 
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, tuple):
-        return listed([value(v) for v in cell]) if cell else "nothing"
+        return join_words([value(v) for v in cell]) if cell else "nothing"
     return "a missing value" if cell is None else value(cell)
 
 
@@ -397,7 +397,7 @@ def _repair_linkage(finding: Finding) -> Sequence[str]:
         one = f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."
         return (one,)
     return (
-        f"Make the columns {listed(columns)} coarser (bins, fewer values), or "
+        f"Make the columns {join_words(columns)} coarser (bins, fewer values), or "
         "leave one of them out.",
     )
 

@@ -146,7 +146,7 @@ def cells_of(
     return found.over(columns)
 
 
-def split(cells: ClassCells, folds: int, seed: int = 0) -> Ints:
+def split_into_folds(cells: ClassCells, folds: int, seed: int = 0) -> Ints:
     """Each row put into one of several folds by chance: rows of each cell per fold.
 
     Every fold gets its share of each class, give or take a row: in a small table the
@@ -176,7 +176,7 @@ def _dealt(n: Ints, folds: int, rng: np.random.Generator) -> Ints:
 # Decision trees ---------------------------------------------------------------------
 
 
-def predicted(
+def predict_classes(
     matrix: Floats, classes: Ints, train: Ints, *, leaf: int
 ) -> NDArray[np.int64]:
     """The class of every cell, by a tree grown on some rows of them.
@@ -201,13 +201,13 @@ def predicted(
     return found
 
 
-def tested(
+def cross_validate(
     matrix: Floats, classes: Ints, parts: Ints, *, leaf: int
 ) -> tuple[Ints, list[NDArray[np.int64]]]:
     """Cross-validation: rows of each fold predicted rightly, and the predictions."""
     everybody = parts.sum(axis=0)
     guesses = [
-        predicted(matrix, classes, everybody - part, leaf=leaf) for part in parts
+        predict_classes(matrix, classes, everybody - part, leaf=leaf) for part in parts
     ]
     right = [
         part[guess == classes].sum() for part, guess in zip(parts, guesses, strict=True)
@@ -227,10 +227,12 @@ def best_leaf(
     5
     """
     matrix = cells.matrix()
-    rounds = [split(cells, folds, seed) for seed in range(repeats)]
+    rounds = [split_into_folds(cells, folds, seed) for seed in range(repeats)]
 
     def right(leaf: int) -> int:
-        found = (tested(matrix, cells.classes, parts, leaf=leaf) for parts in rounds)
+        found = (
+            cross_validate(matrix, cells.classes, parts, leaf=leaf) for parts in rounds
+        )
         return sum(int(rows.sum()) for rows, _ in found)
 
     return max(candidates, key=lambda leaf: (right(leaf), leaf))
@@ -421,25 +423,25 @@ def _bits(
     tallies = [CountQuery((c,), target) for c in names]
     before, after = (_counted(t, tallies, run) for t in (plain, shown))
     return {
-        c: (information(b), min(information(a), information(b)))
+        c: (mutual_information(b), min(mutual_information(a), mutual_information(b)))
         for c, b, a in zip(names, before, after, strict=True)
     }
 
 
-def information(grouped: EquivalenceClasses) -> float:
+def mutual_information(grouped: EquivalenceClasses) -> float:
     """Mutual information of the groups and the value counted in them, in bits."""
     classes = np.bincount(grouped.value, weights=grouped.n)
     sizes = np.bincount(grouped.group, weights=grouped.n)
-    joint = _spread(grouped.n)
-    return max(_spread(classes) + _spread(sizes) - joint, 0.0)
+    joint = _entropy(grouped.n)
+    return max(_entropy(classes) + _entropy(sizes) - joint, 0.0)
 
 
 def _target_entropy(table: Table, target: str, run: Run) -> float:
     (counted,) = _counted(table, [CountQuery((), target)], run)
-    return _spread(counted.n)
+    return _entropy(counted.n)
 
 
-def _spread(n: NDArray[Any]) -> float:
+def _entropy(n: NDArray[Any]) -> float:
     """The entropy of counts in bits.
 
     >>> _spread(np.array([1, 1, 2]))
@@ -467,9 +469,11 @@ def _predictions(release: Release, folds: int, leaf: int, run: Run) -> Predictio
             f"got {before.total}."
         )
     after = before.relabelled(table.relabels)
-    parts = split(before, folds)
-    right, guesses = tested(before.matrix(), before.classes, parts, leaf=leaf)
-    kept_right, others = tested(after.matrix(), before.classes, parts, leaf=leaf)
+    parts = split_into_folds(before, folds)
+    right, guesses = cross_validate(before.matrix(), before.classes, parts, leaf=leaf)
+    kept_right, others = cross_validate(
+        after.matrix(), before.classes, parts, leaf=leaf
+    )
     same = [
         part[a == b].sum() for part, a, b in zip(parts, guesses, others, strict=True)
     ]

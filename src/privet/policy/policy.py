@@ -26,7 +26,7 @@ from privet.policy.promises import (
 from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
-from privet.values.schema import Roles, Schema, names
+from privet.values.schema import Roles, Schema, as_names
 
 # A policy held against a table ------------------------------------------------------
 
@@ -34,7 +34,7 @@ Named = tuple[str, Sequence[str]]
 """A key that names columns, and the columns."""
 
 
-def misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[Problem]:
+def find_misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[Problem]:
     """What a policy asks of columns that are not there, or not meant for it."""
     problems = [
         Problem(
@@ -222,7 +222,7 @@ class Policy:
         """
         roles = schema.roles if self.roles == Roles() else self.roles
         names = tuple(dict.fromkeys((*schema.names, *beside)))
-        problems = misfits(self, roles, names)
+        problems = find_misfits(self, roles, names)
         if not problems:
             return roles
         if self.origin is None:
@@ -240,7 +240,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 
 def earlier_of(folders: Any) -> tuple[str, ...]:
     """Custody folders, each once."""
-    found = names(folders, "earlier", noun="folder")
+    found = as_names(folders, "earlier", noun="folder")
     if "" in found:
         raise InputError("earlier must be folders; got ''.")
     return found

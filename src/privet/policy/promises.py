@@ -20,7 +20,7 @@ from privet.errors import InputError
 from privet.values.adversaries import Adversary, cell
 from privet.values.beliefs import Limit
 from privet.values.frozen_dict import FrozenDict
-from privet.values.schema import names
+from privet.values.schema import as_names
 
 Values = str | None | tuple[str | None, ...]
 """One value of a column or several; None: missing."""
@@ -198,7 +198,7 @@ class View:
     """What the view is called; the name of its file."""
 
     def __post_init__(self) -> None:
-        columns = names(self.columns, "the columns of a view")
+        columns = as_names(self.columns, "the columns of a view")
         if not columns:
             raise InputError("A view must have columns; got none.")
         object.__setattr__(self, "columns", columns)

@@ -37,7 +37,7 @@ def write(policy: Policy) -> str:
         "unit": roles.unit,
         "weight": roles.weight,
     }
-    parts = [f"title = {toml(policy.title)}\n"] if policy.title else []
+    parts = [f"title = {as_toml(policy.title)}\n"] if policy.title else []
     parts.append(_section_text("[columns]", {k: v for k, v in columns.items() if v}))
     bins = {c: _edges(b) for c, b in roles.bins.items()}
     where = {c: list(v) for c, v in policy.where.items()}
@@ -66,11 +66,11 @@ def _edges(bins: Bins) -> list[str | Decimal]:
 
 
 def _section_text(head: str, values: Mapping[str, Any]) -> str:
-    lines = [f"{key(k)} = {toml(v)}" for k, v in values.items()]
+    lines = [f"{quote_key(k)} = {as_toml(v)}" for k, v in values.items()]
     return "\n".join([head, *lines]) + "\n"
 
 
-def key(name: str) -> str:
+def quote_key(name: str) -> str:
     """A key, quoted where TOML asks for it."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quote(name)
 
@@ -97,7 +97,7 @@ def _escape(letter: str) -> str:
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
-def toml(value: Any) -> str:
+def as_toml(value: Any) -> str:
     r"""A value as TOML writes it.
 
     >>> toml(["a", 'say "b"']), toml({"x y": True})
@@ -114,10 +114,10 @@ def toml(value: Any) -> str:
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{key(k)} = {toml(v)}" for k, v in value.items())
+        pairs = ", ".join(f"{quote_key(k)} = {as_toml(v)}" for k, v in value.items())
         return "{ " + pairs + " }"
     if isinstance(value, Sequence):
-        return "[" + ", ".join(toml(v) for v in value) + "]"
+        return "[" + ", ".join(as_toml(v) for v in value) + "]"
     return str(value)
 
 
@@ -411,7 +411,7 @@ class Reader:
 
 def _shown(value: Any) -> str:
     """A value as the file has it, not at any length."""
-    text = toml(value)
+    text = as_toml(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 

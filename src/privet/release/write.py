@@ -130,7 +130,7 @@ def files_of(table: Table) -> list[dict[str, str]]:
     return [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths]
 
 
-def same_source(table: Table) -> dict[str, Any]:
+def describe_source(table: Table) -> dict[str, Any]:
     """What tells the rows of a table from others: files, filter and bins."""
     where = table.options.get("where") or {}
     return {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
-from privet.values.adversaries import listed
+from privet.values.adversaries import join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import percent, written
 
@@ -150,7 +150,9 @@ def prior(w: Witness) -> str:
 
 def facts(knows: Mapping[str, str | None]) -> str:
     """What is known of a person, column by column."""
-    return listed([f"{plain(c)} is {cut_short(value(v))}" for c, v in knows.items()])
+    return join_words(
+        [f"{plain(c)} is {cut_short(value(v))}" for c, v in knows.items()]
+    )
 
 
 def value(cell: str | None) -> str:
@@ -247,7 +249,7 @@ def promised(stated: Promise | Measure) -> str:
 def _about(promise: Promise) -> str:
     about = promise.about
     if isinstance(about, dict):
-        return listed([f"{plain(c)} is {_values(v)}" for c, v in about.items()])
+        return join_words([f"{plain(c)} is {_values(v)}" for c, v in about.items()])
     if isinstance(about, tuple):
         return f"the sensitive column is {_values(about)}"
     return f"any value of {plain(about) if about else 'the sensitive column'}"

@@ -29,9 +29,14 @@ from privet.errors import InputError, TooLarge
 from privet.responses.channel_inverse import in_floats
 from privet.responses.channels import Flip, Keep
 from privet.responses.design import Design, MarginalChannel, design_of
-from privet.responses.estimate import FEWEST, Estimate, clipped
-from privet.responses.intervals import hoeffding, level
-from privet.responses.transformer import as_arrow, coded, like, typed
+from privet.responses.estimate import FEWEST, Estimate, clip_interval
+from privet.responses.intervals import hoeffding, read_confidence
+from privet.responses.transformer import (
+    as_arrow,
+    as_frame_like,
+    decode_answers,
+    encode_answers,
+)
 
 Table = dict[str, Codes]
 """Codes of records, by column."""
@@ -75,18 +80,20 @@ def score_disguised(
     frame = as_arrow(X)
     label = getattr(y, "name", None)
     known = label if label in design.columns else None
-    true = {c: coded(design.question(c), frame[c]) for c in frame.column_names}
+    true = {c: encode_answers(design.question(c), frame[c]) for c in frame.column_names}
     labels, values = _labels(design, known, y)
 
     def correct(records: Table) -> NDArray[np.bool_]:
         columns = {
-            c: typed(design.question(c), frame[c].type, records[c])
+            c: decode_answers(design.question(c), frame[c].type, records[c])
             for c in frame.column_names
         }
-        found = np.asarray(classifier.predict(like(X, pa.table(columns))))
+        found = np.asarray(classifier.predict(as_frame_like(X, pa.table(columns))))
         return np.asarray(found == values[records[LABEL]], dtype=bool)
 
-    return accuracy(design, true, labels, known, correct, confidence=confidence)
+    return estimate_accuracy(
+        design, true, labels, known, correct, confidence=confidence
+    )
 
 
 LABEL = "\0label"
@@ -102,13 +109,13 @@ def _labels(design: Design, known: str | None, y: Any) -> tuple[Codes, NDArray[A
         return codes.astype(np.int64), values
     question = design.question(known)
     kind = pa.array(plain).type
-    values = typed(question, kind, np.arange(len(question))).to_numpy(
+    values = decode_answers(question, kind, np.arange(len(question))).to_numpy(
         zero_copy_only=False
     )
-    return coded(question, pa.array(plain)), values
+    return encode_answers(question, pa.array(plain)), values
 
 
-def accuracy(
+def estimate_accuracy(
     design: Design,
     records: Mapping[str, Codes],
     labels: Codes,
@@ -123,7 +130,7 @@ def accuracy(
     `label` is the label's question; None where it was not disguised. A `shortcut`
     scores records without trying everything each may have been, where it can.
     """
-    n, wanted = len(labels), level(confidence)
+    n, wanted = len(labels), read_confidence(confidence)
     if not n:
         raise InputError("A test set must have records; got none.")
     if design.one_of:
@@ -139,7 +146,7 @@ def accuracy(
     score: Floats | None = None
     if prod(_alternatives(p) for p in pieces) <= MOST_TURNS:
         score = np.zeros(len(times))
-        for weight, changed in _turns(design, pieces, label, distinct):
+        for weight, changed in _list_alternatives(design, pieces, label, distinct):
             score += weight * correct(changed)
     elif shortcut is not None:
         score = shortcut(distinct)
@@ -177,7 +184,7 @@ def _distinct(table: Table) -> tuple[Table, Codes, Codes]:
     return dict(zip(table, rows.T, strict=True)), back.ravel(), times
 
 
-def _turns(
+def _list_alternatives(
     design: Design, pieces: Sequence[MarginalChannel], label: str | None, records: Table
 ) -> Iterator[tuple[Floats, Table]]:
     """Everything the records may have been, with what it counts."""
@@ -228,7 +235,7 @@ def _scored(
     half = hoeffding(reach, n, confidence)
     wide = half if n < FEWEST or not error else z * error
     usual = raw - wide, raw + wide
-    ends = clipped(usual)
+    ends = clip_interval(usual)
     return Estimate(
         min(max(raw, 0.0), 1.0),
         raw,
@@ -238,7 +245,7 @@ def _scored(
         confidence,
         n,
         "Not estimable: the interval is all there is." if ends == (0.0, 1.0) else "",
-        clipped((raw - half, raw + half)),
+        clip_interval((raw - half, raw + half)),
     )
 
 
@@ -285,7 +292,7 @@ def split(
     return None if large or joint else (left, right)
 
 
-def says_second(
+def score_second_class(
     design: Design,
     columns: Sequence[str],
     records: Mapping[str, Codes],

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.engine.protocol import Run
-from privet.responses.channel_inverse import likeliest, undo
+from privet.responses.channel_inverse import invert_channel, maximise_likelihood
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
 from privet.responses.design import Design, Group, MarginalChannel
 from privet.responses.release import Responses, code_of
@@ -69,7 +69,7 @@ class Collector:
         for group, values in zip(secret, cells, strict=True):
             kept = [(v, n) for v, n in values if None not in v]
             seen, times = _coded(design, group, kept)
-            found[group.columns] = recovered(design, group, seen, times)
+            found[group.columns] = estimate_recovered(design, group, seen, times)
             rows = max(rows, int(times.sum()))
         return Recovery(found, rows)
 
@@ -82,7 +82,7 @@ class Collector:
         """
         counted = np.ones(len(seen), dtype=np.int64) if times is None else times
         if isinstance(group.channel, Flip):
-            turned = turned_round(design, group, seen, counted)
+            turned = guess_flipped(design, group, seen, counted)
             return np.where(turned[:, None], 1 - seen, seen)
         return _likeliest_truth(design, group, seen, counted)
 
@@ -99,7 +99,7 @@ def _coded(
     return codes, np.array([n for _, n in values], dtype=np.int64)
 
 
-def turned_round(
+def guess_flipped(
     design: Design, group: Group, seen: Codes, times: Codes
 ) -> NDArray[np.bool_]:
     """Which rows of a flipped group were turned round, by what is common.
@@ -123,7 +123,7 @@ def _likeliest_truth(design: Design, group: Group, seen: Codes, times: Codes) ->
     pieces = (design.piece(group, group.columns),)
     flat = np.ravel_multi_index(tuple(seen.T), sizes)
     counts = np.bincount(flat, weights=times, minlength=pieces[0].size)
-    best = _best(pieces, likeliest(pieces, counts))
+    best = _best(pieces, maximise_likelihood(pieces, counts))
     return np.stack(np.unravel_index(best[flat], sizes), axis=1)
 
 
@@ -166,7 +166,9 @@ def _chances(piece: MarginalChannel, truth: Codes) -> Floats:
     return np.asarray(row + more * (truth == own))
 
 
-def recovered(design: Design, group: Group, seen: Codes, times: Codes) -> float:
+def estimate_recovered(
+    design: Design, group: Group, seen: Codes, times: Codes
+) -> float:
     """The share of right guesses, estimated without the truth; within 0 to 1."""
     n = times.sum()
     if not isinstance(group.channel, Flip):
@@ -174,12 +176,12 @@ def recovered(design: Design, group: Group, seen: Codes, times: Codes) -> float:
         pieces = (design.piece(group, group.columns),)
         flat = np.ravel_multi_index(tuple(seen.T), sizes)
         counts = np.bincount(flat, weights=times, minlength=pieces[0].size)
-        shares = undo(pieces, counts / n)
-        best = _best(pieces, likeliest(pieces, counts))
+        shares = invert_channel(pieces, counts / n)
+        best = _best(pieces, maximise_likelihood(pieces, counts))
         right = float((shares[best] * _chances(pieces[0], best)).sum())
         return min(max(right, 0.0), 1.0)
     truth = float(group.channel.truth)
-    turned = turned_round(design, group, seen, times)
+    turned = guess_flipped(design, group, seen, times)
     counted: dict[tuple[int, ...], float] = {}
     for row, k in zip(map(tuple, seen.tolist()), times.tolist(), strict=True):
         counted[row] = counted.get(row, 0.0) + k / n
@@ -204,7 +206,7 @@ def turned_round_one(
 ) -> bool:
     """Whether a report that did not occur would be taken as turned round."""
     with_it = np.vstack([seen, np.array([row])])
-    return bool(turned_round(design, group, with_it, np.append(times, 0))[-1])
+    return bool(guess_flipped(design, group, with_it, np.append(times, 0))[-1])
 
 
 def _unseen(truth: float, f: float, turned: bool) -> float:

@@ -34,22 +34,22 @@ SMALLEST = 1e-13
 """How little is left in the end of what keeps shares positive."""
 
 
-def undo(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
+def invert_channel(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The unbiased estimate of the truth: M⁻¹ applied to shares of reports."""
     return _along(pieces, shares, _undo)
 
 
-def weights(pieces: Sequence[MarginalChannel], event: Tensor) -> Tensor:
+def report_weights(pieces: Sequence[MarginalChannel], event: Tensor) -> Tensor:
     """What each report counts for an event: M⁻ᵀ applied to the event."""
     return _along(pieces, event, _weigh)
 
 
-def forward(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
+def apply_channel(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The shares of reports that true shares lead to: M applied to them."""
     return _along(pieces, shares, _forward)
 
 
-def backward(pieces: Sequence[MarginalChannel], ratios: Tensor) -> Tensor:
+def apply_transpose(pieces: Sequence[MarginalChannel], ratios: Tensor) -> Tensor:
     """Mᵀ applied to a number per report."""
     return _along(pieces, ratios, _backward)
 
@@ -171,7 +171,9 @@ def covariance(
     if cells > 4096:
         raise TooLarge(f"A covariance of {cells:,} × {cells:,} numbers is refused.")
     each = np.eye(cells, dtype=int).astype(shares.dtype)
-    rows = np.array([weights(pieces, e.reshape(shares.shape)).ravel() for e in each])
+    rows = np.array(
+        [report_weights(pieces, e.reshape(shares.shape)).ravel() for e in each]
+    )
     flat = shares.ravel()
     spread: Tensor = (rows * flat) @ rows.T
     pi = rows @ flat
@@ -183,26 +185,26 @@ def covariance(
 # The simplex ------------------------------------------------------------------------
 
 
-def likeliest(pieces: Sequence[MarginalChannel], counts: Tensor) -> Tensor:
+def maximise_likelihood(pieces: Sequence[MarginalChannel], counts: Tensor) -> Tensor:
     """The shares, none negative, under which the reports are the likeliest."""
     n = counts.sum()
     if not n:
         return np.full(counts.shape, 1.0 / counts.size)
-    plain = undo(pieces, counts / n)
+    plain = invert_channel(pieces, counts / n)
     if plain.min() >= 0:  # then it has the largest likelihood of all
         return plain
     if len(pieces) == 1:
         channel = pieces[0].channel
         if isinstance(channel, KAry):
-            return even_likeliest(counts, channel.truth, channel.other(len(counts)))
+            return maximise_k_ary(counts, channel.truth, channel.other(len(counts)))
         if pieces[0].size == 2:
             return np.clip(plain, 0.0, 1.0)
     if counts.size <= DENSE:
-        return inside(pieces, counts / n)
-    return iterated(pieces, counts / n)
+        return maximise_by_newton(pieces, counts / n)
+    return maximise_by_em(pieces, counts / n)
 
 
-def even_likeliest(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
+def maximise_k_ary(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
     """The same for a k-ary channel in closed form; exact if counts are fractions."""
     exact = counts.dtype == object
     n = counts if exact else counts.astype(float)
@@ -236,7 +238,7 @@ def _support(ordered: Tensor, c: Any, up: bool) -> int:
     return int(np.flatnonzero(fits.astype(bool))[-1]) + 1
 
 
-def inside(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
+def maximise_by_newton(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The same for few cells: Newton's steps along a path inside of the simplex.
 
     Columns of M sum to 1, so ``Σ f log Mπ - Σ π`` has its maximum where Σ π = 1; a
@@ -246,7 +248,9 @@ def inside(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     matrix = np.ones((1, 1))
     for piece in pieces:
         own = np.eye(piece.size)
-        matrix = np.kron(matrix, np.stack([forward((piece,), e) for e in own], axis=1))
+        matrix = np.kron(
+            matrix, np.stack([apply_channel((piece,), e) for e in own], axis=1)
+        )
     f = shares.ravel()
     there = f > 0
     m, f = matrix[there], f[there]
@@ -271,7 +275,7 @@ def _newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
     return pi + min(1.0, 0.95 * room) * step
 
 
-def iterated(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
+def maximise_by_em(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The same by expectation and maximisation, stopped by the optimality gap.
 
     Two steps tell where the path leads; a longer one is tried, and taken if it does not
@@ -294,10 +298,10 @@ def _step(
     pieces: Sequence[MarginalChannel], shares: Tensor, pi: Tensor
 ) -> tuple[Tensor, float, float]:
     """One step, how far from optimal its start was, and how likely the reports were."""
-    seen = forward(pieces, pi)
+    seen = apply_channel(pieces, pi)
     there = shares > 0
     ratio = np.divide(shares, seen, out=np.zeros_like(pi), where=there)
-    gain = backward(pieces, ratio)
+    gain = apply_transpose(pieces, ratio)
     likely = float((shares[there] * np.log(seen[there])).sum())
     return pi * gain, float(gain.max()) - 1, likely
 
@@ -324,7 +328,7 @@ def _further(
     return two
 
 
-def projected(values: Tensor) -> Tensor:
+def project_to_simplex(values: Tensor) -> Tensor:
     """The nearest shares, by Euclid's distance; biased, but cheap."""
     flat = np.sort(values.ravel())[::-1]
     sums = (np.cumsum(flat) - 1) / np.arange(1, len(flat) + 1)

@@ -25,7 +25,7 @@ from privet.values.exact import (
     Number,
     Rows,
     fraction,
-    inverted,
+    invert_matrix,
     is_singular,
     probability,
 )
@@ -249,7 +249,7 @@ class Matrix:
 
     @cached_property
     def _inverse(self) -> Rows:
-        found = inverted(self.rows)
+        found = invert_matrix(self.rows)
         assert found is not None
         return found
 
@@ -411,7 +411,7 @@ def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
 # Several channels as one ------------------------------------------------------------
 
 
-def mixed(channels: Sequence[Channel], size: int, what: str) -> Channel:
+def mix_channels(channels: Sequence[Channel], size: int, what: str) -> Channel:
     """The channel of a report whose channel was drawn, all as likely.
 
     >>> mixed([KAry("0.8"), KAry("0.6")], 3, "x")
@@ -446,7 +446,7 @@ def _refuse_large(size: int, what: str) -> None:
         )
 
 
-def condition(channel: Channel, size: int) -> float:
+def condition_number(channel: Channel, size: int) -> float:
     """By how much errors of reports grow in estimates, at worst."""
     if isinstance(channel, Flip):
         return float(1 / abs(2 * channel.truth - 1))

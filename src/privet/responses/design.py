@@ -31,11 +31,11 @@ from privet.responses.channels import (
     Keep,
     Replace,
     channel_from,
-    condition,
-    mixed,
+    condition_number,
+    mix_channels,
 )
 from privet.values.adversaries import cell
-from privet.values.schema import Bins, names
+from privet.values.schema import Bins, as_names
 
 # Questions --------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ class Group:
             raise InputError(
                 f"A channel must be Flip, KAry, Matrix or Replace; got {channel!r}."
             )
-        object.__setattr__(self, "columns", names(columns, "columns of a group"))
+        object.__setattr__(self, "columns", as_names(columns, "columns of a group"))
         object.__setattr__(self, "channel", channel)
 
 
@@ -212,7 +212,7 @@ class Design:
                         f"A design must be made of questions and groups; got "
                         f"{type(one).__name__} for a {kind.__name__}."
                     )
-        named = names([q.name for q in self.questions], "questions")
+        named = as_names([q.name for q in self.questions], "questions")
         if not named:
             raise InputError("A design must have questions; got none.")
         grouped = [c for g in self.groups for c in g.columns]
@@ -259,7 +259,7 @@ class Design:
                 "as it is, ε is infinite, and a collector can recover most records. "
                 "Disguise each by itself unless you repeat the paper.",
             )
-        if (shaky := condition(group.channel, size)) > SHAKY:
+        if (shaky := condition_number(group.channel, size)) > SHAKY:
             warn(
                 f"{words} {'are' if len(sizes) > 1 else 'is'} disguised so strongly "
                 f"that estimates carry {shaky:.0f} times the error; expect to need "
@@ -347,7 +347,7 @@ class Design:
             return self._mixed(widest.columns)
         if len({p.columns for p in found}) > 1:
             found = [self._ordered(p, widest.columns) for p in found]
-        channel = mixed([p.channel for p in found], widest.size, words)
+        channel = mix_channels([p.channel for p in found], widest.size, words)
         return MarginalChannel(widest.columns, widest.size, channel)
 
     def _ordered(

@@ -15,11 +15,11 @@ import numpy as np
 
 from privet.engine.protocol import Run
 from privet.engine.randomise import exact_sampling
-from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
+from privet.engine.randomise.exact_sampling import Codes, Disguise, RandomBits
 from privet.engine.randomise.randomise_rows import (
     Randomisation,
     RandomisedColumns,
-    disguised,
+    disguise_rows,
 )
 from privet.errors import InputError
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
@@ -28,7 +28,7 @@ from privet.responses.release import code_of
 from privet.table import Table, require_columns
 
 
-def drawn(design: Design) -> tuple[RandomisedColumns, ...]:
+def randomised_columns(design: Design) -> tuple[RandomisedColumns, ...]:
     """What is done to each group of a design."""
     return tuple(
         RandomisedColumns(g.columns, _disguise(design, g)) for g in design.groups
@@ -39,31 +39,31 @@ def _disguise(design: Design, group: Group) -> Disguise:
     sizes = [len(design.question(c)) for c in group.columns]
     match group.channel:
         case Keep():
-            return exact_sampling.kept
+            return exact_sampling.report_truth
         case Flip(truth=truth):
-            return exact_sampling.flipped(truth)
+            return exact_sampling.flip_all(truth)
         case KAry(truth=truth):
-            return exact_sampling.even(truth, sizes)
+            return exact_sampling.draw_evenly(truth, sizes)
         case Replace(truth=truth) as channel:
             shares = channel.shares(design.size(group.columns))
-            return exact_sampling.replaced(truth, shares, sizes)
+            return exact_sampling.replace_by_draw(truth, shares, sizes)
         case Matrix(rows=rows):
             return exact_sampling.by_matrix(list(zip(*rows, strict=True)), sizes)
     raise AssertionError(group.channel)
 
 
 def disguise_codes(
-    design: Design, true: Mapping[str, Codes], bits: Bits
+    design: Design, true: Mapping[str, Codes], bits: RandomBits
 ) -> dict[str, Codes]:
     """The reports for some rows of codes; -1 where a row does not report a column."""
-    return disguised(true, drawn(design), bits, one_of=design.one_of)
+    return disguise_rows(true, randomised_columns(design), bits, one_of=design.one_of)
 
 
-def answer(
+def disguise_record(
     design: Design,
     record: Mapping[str, object],
     memory: MutableMapping[str, Any] | None = None,
-    bits: Bits | None = None,
+    bits: RandomBits | None = None,
 ) -> dict[str, str | None]:
     """One person's report.
 
@@ -72,10 +72,10 @@ def answer(
     respondent's side: it holds what is true.
     """
     kept: MutableMapping[str, Any] = {} if memory is None else memory
-    source = bits or Bits()
+    source = bits or RandomBits()
     text = json.dumps(design.to_dict(), sort_keys=True)
     survey = hashlib.sha256(text.encode()).hexdigest()[:16]
-    groups = drawn(design)
+    groups = randomised_columns(design)
     if design.one_of:
         key = f"{survey}:asked"
         if key not in kept:
@@ -103,13 +103,13 @@ def _labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]
 # Files ------------------------------------------------------------------------------
 
 
-def drawing(
+def plan_randomisation(
     table: Table,
     design: Design,
     path: str,
     format_: str,
     *,
-    bits: Bits | None = None,
+    bits: RandomBits | None = None,
     run: Run | None = None,
 ) -> Randomisation:
     """What the engine shall draw and write; every value must be declared."""
@@ -122,7 +122,7 @@ def drawing(
         design.columns,
         {q.name: q.values for q in design.questions},
         codes,
-        drawn(design),
+        randomised_columns(design),
         design.one_of,
         bits,
     )

@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from privet.engine.randomise.exact_sampling import Codes
 from privet.errors import EmptyTable, InputError
-from privet.responses.accuracy import LABEL, accuracy, says_second
-from privet.responses.channel_inverse import in_floats, likeliest, undo
+from privet.responses.accuracy import LABEL, estimate_accuracy, score_second_class
+from privet.responses.channel_inverse import (
+    in_floats,
+    invert_channel,
+    maximise_likelihood,
+)
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
 from privet.responses.design import Design, MarginalChannel, Question, design_of
 from privet.responses.estimate import Estimate
-from privet.responses.transformer import as_arrow, coded, typed
+from privet.responses.transformer import as_arrow, decode_answers, encode_answers
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -96,7 +100,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if name is None:
             return self._smooth(counts / counts.sum(), counts.sum())
         pieces = design.pieces([name])
-        shares = likeliest(pieces, _sized(counts, pieces))
+        shares = maximise_likelihood(pieces, _sized(counts, pieces))
         return self._smooth(shares, counts.sum() * _worth(pieces[0]))
 
     def _conditional(
@@ -121,9 +125,9 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n = counts.sum()
         tensor = _sized(counts, pieces)
         if self.paper:
-            shares = undo(pieces, tensor / max(n, 1))
+            shares = invert_channel(pieces, tensor / max(n, 1))
             return np.asarray(np.clip(shares, FLOOR, 1 - FLOOR))
-        return self._smooth(likeliest(pieces, tensor), n * _worth(pieces[0]))
+        return self._smooth(maximise_likelihood(pieces, tensor), n * _worth(pieces[0]))
 
     def _joint(
         self, design: Design, column: str, name: str, counts: NDArray[np.int64]
@@ -139,9 +143,9 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         turned = counts if order[0] == column else counts.T
         tensor = turned.reshape([p.size for p in pieces])
         table = (
-            undo(pieces, tensor / tensor.sum())
+            invert_channel(pieces, tensor / tensor.sum())
             if self.paper
-            else likeliest(pieces, tensor)
+            else maximise_likelihood(pieces, tensor)
         )
         table = table.reshape(turned.shape)
         table = table if order[0] == column else table.T
@@ -218,7 +222,9 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The accuracy on the true records behind a disguised test set."""
         self._refuse_unfitted()
         design, frame = design_of(self.disguise), as_arrow(X)
-        records = {c: coded(design.question(c), frame[c]) for c in self.columns_}
+        records = {
+            c: encode_answers(design.question(c), frame[c]) for c in self.columns_
+        }
         _, place = _classes(design, self.class_column_, y, self.classes_)
         if (place < 0).any():
             raise InputError("Labels of a test set must not be missing.")
@@ -229,7 +235,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(order[np.argmax(scores, axis=1)] == table[LABEL])
 
         name = self._disguised_class(design)
-        return accuracy(
+        return estimate_accuracy(
             design,
             records,
             order[place],
@@ -248,7 +254,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return None
         odds = {c: told[:, 1] - told[:, 0] for c, told in self.log_likelihood_.items()}
         bias = float(self.log_prior_[1] - self.log_prior_[0])
-        second = says_second(design, self.columns_, table, odds, bias)
+        second = score_second_class(design, self.columns_, table, odds, bias)
         if second is None:
             return None
         label = table[LABEL]
@@ -279,10 +285,10 @@ def _refuse_odd(smoothing: Any, rows: int, labels: int) -> None:
 def coded_or_missing(question: Question, cells: Any) -> Codes:
     """The place of each answer; -1 where there is none."""
     if not cells.null_count or question.missing is not None:
-        return coded(question, cells)
+        return encode_answers(question, cells)
     there = cells.is_valid().to_numpy(zero_copy_only=False)
     found = np.full(len(cells), -1, dtype=np.int64)
-    found[there] = coded(question, cells.drop_null())
+    found[there] = encode_answers(question, cells.drop_null())
     return found
 
 
@@ -302,7 +308,7 @@ def _classes(
         return classes, place.astype(np.int64)
     question = design.question(name)
     order = np.arange(len(question))
-    values = typed(question, cells.type, order).to_numpy(zero_copy_only=False)
+    values = decode_answers(question, cells.type, order).to_numpy(zero_copy_only=False)
     rank = np.argsort(values, kind="stable")
     place = np.empty_like(rank)
     place[rank] = order
@@ -314,7 +320,7 @@ def _order(design: Design, name: str | None, classes: NDArray[Any]) -> Codes:
     """The place of each class among the values of its question."""
     if name is None:
         return np.arange(len(classes))
-    return coded(design.question(name), pa.array(classes))
+    return encode_answers(design.question(name), pa.array(classes))
 
 
 def _sized(counts: Any, pieces: Any) -> Any:

@@ -23,15 +23,20 @@ from privet.errors import EmptyTable, InputError
 from privet.responses.channel_inverse import (
     Tensor,
     covariance,
-    likeliest,
-    undo,
+    invert_channel,
+    maximise_likelihood,
+    report_weights,
     variance,
-    weights,
 )
 from privet.responses.channels import Matrix
 from privet.responses.design import Design, MarginalChannel, design_of
-from privet.responses.expressions import Expression, equalities, event, parsed
-from privet.responses.intervals import certain, hoeffding, level, wilson
+from privet.responses.expressions import (
+    Expression,
+    equalities,
+    evaluate_event,
+    parse_expression,
+)
+from privet.responses.intervals import hoeffding, read_confidence, sure_interval, wilson
 from privet.responses.release import Responses
 from privet.table import Table, read
 from privet.values.exact import EXACT, Number
@@ -94,9 +99,9 @@ class Estimate:
         confidence
             Of the intervals.
         """
-        from privet.responses.unrelated_question import two_samples
+        from privet.responses.unrelated_question import estimate_from_two_samples
 
-        return two_samples(first, second, truths, confidence=confidence)
+        return estimate_from_two_samples(first, second, truths, confidence=confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -123,7 +128,7 @@ class Estimate:
         )
 
 
-def estimated(
+def estimate_share(
     pieces: tuple[MarginalChannel, ...],
     counts: NDArray[np.int64],
     where: NDArray[np.bool_],
@@ -157,13 +162,13 @@ class SolvedCounts:
             isinstance(p.channel, Matrix) and p.size > EXACT for p in self.pieces
         )
         if long or self.counts.size > EXACT_CELLS:
-            return undo(self.pieces, self.counts.astype(float))
-        return undo(self.pieces, self.counts.astype(object) * Fraction(1))
+            return invert_channel(self.pieces, self.counts.astype(float))
+        return invert_channel(self.pieces, self.counts.astype(object) * Fraction(1))
 
     @cached_property
     def likeliest(self) -> Tensor:
         """The likeliest shares."""
-        return likeliest(self.pieces, self.counts)
+        return maximise_likelihood(self.pieces, self.counts)
 
     def unbiased(self, where: NDArray[np.bool_]) -> float:
         """The unbiased share of some combinations."""
@@ -172,13 +177,13 @@ class SolvedCounts:
     def estimate(self, where: NDArray[np.bool_], *, confidence: float) -> Estimate:
         """The share of some combinations."""
         n, raw = self.n, self.unbiased(where)
-        weight = weights(self.pieces, where.astype(float))
+        weight = report_weights(self.pieces, where.astype(float))
         spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
         here = np.ones(weight.shape, bool) if self.inside is None else self.inside
         seen, counted = self.counts[here], weight[here]
         usual, sure = intervals(seen, counted, raw, error, confidence)
-        ends, value = clipped(usual), float((self.likeliest * where).sum())
+        ends, value = clip_interval(usual), float((self.likeliest * where).sum())
         return Estimate(
             min(max(value, 0.0), 1.0),
             raw,
@@ -188,7 +193,7 @@ class SolvedCounts:
             confidence,
             n,
             _WIDE if ends == (0.0, 1.0) else "",
-            clipped(sure),
+            clip_interval(sure),
         )
 
     def ratio(
@@ -210,7 +215,9 @@ class SolvedCounts:
                 "less. Ask more people."
             )
         raw = self.unbiased(both) / whole
-        part, all_ = (weights(self.pieces, e.astype(float)) for e in (both, given))
+        part, all_ = (
+            report_weights(self.pieces, e.astype(float)) for e in (both, given)
+        )
         score = (part - raw * all_) / whole
         spread = float(variance(self.counts / n, score, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
@@ -221,7 +228,7 @@ class SolvedCounts:
             usual = (raw - z * error, raw + z * error)
         share = float((self.likeliest * given).sum())
         value = float((self.likeliest * both).sum()) / share if share > 0 else raw
-        ends = clipped(usual)
+        ends = clip_interval(usual)
         note = _WIDE if ends == (0.0, 1.0) else ""
         value = min(max(value, 0.0), 1.0)
         return Estimate(value, raw, error, ends, usual, confidence, n, note, sure)
@@ -241,7 +248,7 @@ class SolvedCounts:
         top, below = self.unbiased(both), self.unbiased(given)
         low = max(top - part, 0.0) / (below + whole)
         high = (top + part) / (below - whole) if below > whole else 1.0
-        return clipped((low, high))
+        return clip_interval((low, high))
 
 
 _WIDE = "Not estimable: the interval is all there is. Ask more people."
@@ -269,7 +276,7 @@ def intervals(
     upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
     if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
         part = int(counts[upper].sum())
-        both = wilson(part, n, z), certain(part, n, confidence)
+        both = wilson(part, n, z), sure_interval(part, n, confidence)
         usual, sure = (
             (low + (high - low) * a, low + (high - low) * b) for a, b in both
         )
@@ -281,7 +288,7 @@ def intervals(
     return (raw - z * error, raw + z * error), sure
 
 
-def clipped(ends: Ends) -> Ends:
+def clip_interval(ends: Ends) -> Ends:
     """An interval cut to 0 and 1."""
     return min(max(ends[0], 0.0), 1.0), max(min(ends[1], 1.0), 0.0)
 
@@ -334,7 +341,7 @@ class Estimates:
         asked = self._expression(expression, equal)
         if given is None:
             return self._estimated(asked)
-        return self._conditional(asked, parsed(self.design, given))
+        return self._conditional(asked, parse_expression(self.design, given))
 
     def _expression(self, text: str | None, equal: dict[str, object]) -> Expression:
         if (text is None) == (not equal):
@@ -343,21 +350,23 @@ class Estimates:
                 "of one of them."
             )
         if text is not None:
-            return parsed(self.design, text)
+            return parse_expression(self.design, text)
         return equalities(self.design, equal)
 
     def _estimated(self, asked: Expression) -> Estimate:
         pieces = self.design.pieces(asked.columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        where = event(self.design, _columns(pieces), asked).reshape(counts.shape)
-        return estimated(pieces, counts, where, confidence=self.confidence)
+        where = evaluate_event(self.design, _columns(pieces), asked).reshape(
+            counts.shape
+        )
+        return estimate_share(pieces, counts, where, confidence=self.confidence)
 
     def _conditional(self, asked: Expression, given: Expression) -> Estimate:
         columns = tuple(dict.fromkeys((*asked.columns, *given.columns)))
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
         inside, where = (
-            event(self.design, _columns(pieces), e).reshape(counts.shape)
+            evaluate_event(self.design, _columns(pieces), e).reshape(counts.shape)
             for e in (given, asked)
         )
         if set(given.columns) <= set(self.design.public):  # it is known who they are
@@ -392,7 +401,7 @@ class Estimates:
         values = [self.design.question(c).values for c in columns]
         for some in product(*values):
             asked = equalities(self.design, dict(zip(columns, some, strict=True)))
-            where = event(self.design, _columns(known.pieces), asked)
+            where = evaluate_event(self.design, _columns(known.pieces), asked)
             shaped = where.reshape(known.counts.shape)
             found[some] = known.estimate(shaped, confidence=self.confidence)
         return found
@@ -427,7 +436,7 @@ def estimate(
     progress
         Takes `Progress` events.
     """
-    wanted, found = level(confidence), design_of(design)
+    wanted, found = read_confidence(confidence), design_of(design)
     if isinstance(seen, Responses):
         responses = Responses(seen.rows, found)
     else:

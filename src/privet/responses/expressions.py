@@ -137,7 +137,7 @@ class _Parser:
         return text
 
 
-def parsed(design: Design, text: str) -> Expression:
+def parse_expression(design: Design, text: str) -> Expression:
     """An expression from its text.
 
     >>> from privet.responses.channels import KAry
@@ -180,7 +180,9 @@ def equalities(design: Design, wanted: dict[str, object]) -> Expression:
     return Expression(tuple(codes), meaning, text)
 
 
-def event(design: Design, columns: Sequence[str], expression: Expression) -> Event:
+def evaluate_event(
+    design: Design, columns: Sequence[str], expression: Expression
+) -> Event:
     """Where an expression holds, over all combinations of some columns' values."""
     sizes = [len(design.question(c)) for c in columns]
     codes = np.indices(sizes, dtype=np.int64)

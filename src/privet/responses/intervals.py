@@ -17,7 +17,7 @@ SUREST = 1 - 1e-12
 TINY = 1e-300
 
 
-def level(confidence: Number) -> float:
+def read_confidence(confidence: Number) -> float:
     """How often an interval shall hold."""
     found = float(fraction(confidence, "confidence"))
     if not 0 < found <= SUREST:
@@ -40,7 +40,7 @@ def wilson(part: int, whole: int, z: float) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def certain(part: int, whole: int, confidence: float) -> tuple[float, float]:
+def sure_interval(part: int, whole: int, confidence: float) -> tuple[float, float]:
     """An interval of a binomial share that holds at least as often as it says.
 
     Clopper and Pearson's for up to `MOST_EXACT` answers. Beyond, Chernoff's, which is

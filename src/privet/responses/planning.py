@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from privet.errors import InputError, PrivacyWarning
-from privet.responses.channel_inverse import weights
+from privet.responses.channel_inverse import report_weights
 from privet.responses.channels import KAry, Keep
 from privet.responses.design import MOST_VALUES, Design, Group, Question
-from privet.responses.expressions import Expression, equalities, event
-from privet.responses.intervals import level
+from privet.responses.expressions import Expression, equalities, evaluate_event
+from privet.responses.intervals import read_confidence
 from privet.values.exact import Number, fraction
 
 DIGITS = 6
@@ -34,7 +34,7 @@ a burden, and answers that were disguised by one draw err together."""
 
 
 @dataclass(frozen=True)
-class Need:
+class SampleSize:
     """How many answers a question needs."""
 
     about: str
@@ -51,7 +51,7 @@ def answers_needed(
     *,
     error: Number,
     confidence: float = 0.95,
-) -> Need:
+) -> SampleSize:
     """How many answers bring a share's interval down to ± error, at worst.
 
     What a report counts lies between two numbers, so the variance of the mean is at
@@ -62,13 +62,15 @@ def answers_needed(
         raise InputError(f"error must lie between 0 and 1; got {within}.")
     pieces = design.pieces(expression.columns)
     columns = [c for p in pieces for c in p.columns]
-    where = event(design, columns, expression).reshape([p.size for p in pieces])
-    weight = weights(pieces, where.astype(float))
-    z = NormalDist().inv_cdf((1 + level(confidence)) / 2)
+    where = evaluate_event(design, columns, expression).reshape(
+        [p.size for p in pieces]
+    )
+    weight = report_weights(pieces, where.astype(float))
+    z = NormalDist().inv_cdf((1 + read_confidence(confidence)) / 2)
     half = z / (2 * float(within))
     spread = float(weight.max() - weight.min())
     people = ceil(_people(design, columns) * (half * spread) ** 2)
-    return Need(expression.text, people, ceil(half**2))
+    return SampleSize(expression.text, people, ceil(half**2))
 
 
 def _people(design: Design, columns: Sequence[str]) -> Fraction:
@@ -78,7 +80,7 @@ def _people(design: Design, columns: Sequence[str]) -> Fraction:
     return Fraction(len(design.groups), len(design.asking(columns)))
 
 
-def every_answer(design: Design, **wanted: Any) -> list[Need]:
+def every_answer(design: Design, **wanted: Any) -> list[SampleSize]:
     """The same for the worst value of every disguised question."""
     found = []
     for question in design.questions:
@@ -89,7 +91,7 @@ def every_answer(design: Design, **wanted: Any) -> list[Need]:
             for v in question.values
         ]
         worst = max(needs, key=lambda n: n.answers)
-        found.append(Need(question.name, worst.answers, worst.plain))
+        found.append(SampleSize(question.name, worst.answers, worst.plain))
     return found
 
 
@@ -131,7 +133,7 @@ class Plan:
     """How many of the questions each person answers."""
 
 
-def designed(design: Design, epsilon: Number, target: str | None = None) -> Plan:
+def plan_design(design: Design, epsilon: Number, target: str | None = None) -> Plan:
     """The same questions with ε for the whole record, asked in the way that errs least.
 
     Either everybody answers everything, each question with its part of ε; or each
@@ -209,7 +211,7 @@ def _worst(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
         pieces = design.pieces(columns)
         one = np.zeros([p.size for p in pieces])
         one.flat[0] = 1.0
-        weight = weights(pieces, one)
+        weight = report_weights(pieces, one)
         spread = float(weight.max() - weight.min()) / 2
         found.append(spread * sqrt(_people(design, columns)))
     return max(found)

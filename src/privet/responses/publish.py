@@ -30,7 +30,7 @@ from privet.release.write import (
     refuse_place,
 )
 from privet.responses.design import Design
-from privet.responses.disguise import binned, drawing
+from privet.responses.disguise import binned, plan_randomisation
 from privet.responses.files import load_responses, misfits, privacy
 from privet.responses.release import Responses
 from privet.responses.transformer import TWICE
@@ -137,7 +137,7 @@ def _write(
     table: Table, design: Design, place: Destination, partial: Path, run: Run
 ) -> WrittenFile:
     path = partial / place.file
-    plan = drawing(table, design, str(path), place.format, run=run)
+    plan = plan_randomisation(table, design, str(path), place.format, run=run)
     try:
         rows = table.engine.draw(plan, binned(table, design).recodings, run)
     except EngineError as error:

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privet.engine.randomise.exact_sampling import Bits, Codes
+from privet.engine.randomise.exact_sampling import Codes, RandomBits
 from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import ColumnNotFound, InputError, warn, what_exists
 from privet.responses.channels import Channel, Flip, KAry, Keep
 from privet.responses.design import Design, Group, Question, design_of
-from privet.responses.disguise import answer, disguise_codes
+from privet.responses.disguise import disguise_codes, disguise_record
 from privet.responses.release import code_of
 from privet.values.exact import Number, fraction
 
@@ -159,12 +159,12 @@ class RandomizedResponse:
         _refuse_other_columns(design, frame.column_names)
         true = {c: _true(design.question(c), frame[c]) for c in design.columns}
         seed = None if self.seed is None else str(self.seed).encode()
-        found = disguise_codes(design, true, Bits(seed))
+        found = disguise_codes(design, true, RandomBits(seed))
         columns = {
-            c: typed(design.question(c), frame[c].type, found[c])
+            c: decode_answers(design.question(c), frame[c].type, found[c])
             for c in frame.column_names
         }
-        return like(X, pa.table(columns))
+        return as_frame_like(X, pa.table(columns))
 
     def answer(
         self,
@@ -184,7 +184,7 @@ class RandomizedResponse:
             cells = pa.chunked_array([pa.array([value])])
             stated[column] = question.values[int(_true(question, cells)[0])]
         seed = None if self.seed is None else str(self.seed).encode()
-        return answer(design, stated, memory, Bits(seed))
+        return disguise_record(design, stated, memory, RandomBits(seed))
 
     def _designed(self, frame: pa.Table) -> Design:
         columns = frame.column_names
@@ -264,7 +264,7 @@ def as_arrow(frame: Any) -> pa.Table:
     return pa.table([pa.array(array[:, i]) for i in range(len(names))], names=names)
 
 
-def coded(question: Question, cells: pa.ChunkedArray | pa.Array) -> Codes:
+def encode_answers(question: Question, cells: pa.ChunkedArray | pa.Array) -> Codes:
     """The place of each answer among the question's values; an error if it has none."""
     found = pa.chunked_array(cells) if isinstance(cells, list) else cells
     packed = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
@@ -283,7 +283,7 @@ def coded(question: Question, cells: pa.ChunkedArray | pa.Array) -> Codes:
 
 def _true(question: Question, cells: pa.ChunkedArray) -> Codes:
     if question.bins is None:
-        return coded(question, cells)
+        return encode_answers(question, cells)
     edges: list[Any] = list(question.bins.edges)
     distinct = cells.unique().to_pylist()
     if any(v is None for v in distinct):
@@ -313,7 +313,7 @@ def _code(question: Question, value: Any) -> int:
     return question.code(value) if found is None else found
 
 
-def typed(question: Question, kind: Any, codes: Codes) -> pa.Array:
+def decode_answers(question: Question, kind: Any, codes: Codes) -> pa.Array:
     """Values of a question as cells of a kind; none where the code is negative."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -333,7 +333,7 @@ def is_marked(frame: Any) -> bool:
     return isinstance(frame, pa.Table) and MARK in (frame.schema.metadata or {})
 
 
-def like(frame: Any, found: pa.Table) -> Any:
+def as_frame_like(frame: Any, found: pa.Table) -> Any:
     """Disguised columns as the kind of frame they came from."""
     if isinstance(frame, pa.Table):
         return found.replace_schema_metadata({MARK: b"1"})

@@ -13,15 +13,15 @@ from math import log, sqrt
 from statistics import NormalDist
 
 from privet.errors import InputError
-from privet.responses.estimate import Estimate, clipped
-from privet.responses.intervals import hoeffding, level
+from privet.responses.estimate import Estimate, clip_interval
+from privet.responses.intervals import hoeffding, read_confidence
 from privet.values.exact import Number, probability
 
 Sample = tuple[int, int]
 """How many said yes, of how many."""
 
 
-def two_samples(
+def estimate_from_two_samples(
     first: Sample,
     second: Sample,
     truths: tuple[Number, Number],
@@ -47,7 +47,7 @@ def two_samples(
                 f"got {yes} of {n}."
             )
     best, other = _likeliest(first, second, float(p), float(q))
-    wanted = level(confidence)
+    wanted = read_confidence(confidence)
     meant = (1 - q) / (p - q), (p - 1) / (p - q)
     unrelated = -q / (p - q), p / (p - q)
     return (
@@ -76,11 +76,11 @@ def _estimate(
         value,
         float(raw),
         error,
-        clipped(usual),
+        clip_interval(usual),
         usual,
         confidence,
         first[1] + second[1],
-        sure=clipped((float(raw) - half, float(raw) + half)),
+        sure=clip_interval((float(raw) - half, float(raw) + half)),
     )
 
 

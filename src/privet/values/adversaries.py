@@ -22,7 +22,7 @@ import numpy as np
 from privet.errors import InputError, what_exists
 from privet.values import exact
 from privet.values.frozen_dict import FrozenDict
-from privet.values.schema import names
+from privet.values.schema import as_names
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Linker:
     ) -> None:
         if knows is not None and knows_any is not None:
             raise InputError("A linker must have knows or knows_any; got both.")
-        known = None if knows is None else names(knows, "knows")
+        known = None if knows is None else as_names(knows, "knows")
         object.__setattr__(self, "knows", known)
         size = None if knows_any is None else _whole(knows_any, "knows_any", least=1)
         object.__setattr__(self, "knows_any", size)
@@ -60,7 +60,7 @@ class Linker:
             return "someone who knows every quasi-identifying column of a person"
         if not self.knows:
             return "someone who knows nothing about a person but the table"
-        return f"someone who knows a person's {listed(self.knows)}"
+        return f"someone who knows a person's {join_words(self.knows)}"
 
     def to_dict(self) -> dict[str, Any]:
         """The linker as a policy writes it."""
@@ -91,9 +91,9 @@ class Insider:
     """Whom the knowledge is about, where it is given itself and not as a number."""
 
     def __post_init__(self) -> None:
-        self._read("rules_out", partial(names, what="rules_out", noun="value"))
+        self._read("rules_out", partial(as_names, what="rules_out", noun="value"))
         self._read("knows_others", _row)
-        self._read("same_as", partial(names, what="same_as", noun="name"))
+        self._read("same_as", partial(as_names, what="same_as", noun="name"))
         if self.victim is not None and not isinstance(self.victim, str):
             raise InputError(f"victim must be a name; got {self.victim!r}.")
         self._refuse_same_people()
@@ -223,7 +223,7 @@ class Bayesian:
         elif known is not None:
             several = _is_several(known)
             known = (
-                names(known, "knows") if several else _whole(known, "knows", least=0)
+                as_names(known, "knows") if several else _whole(known, "knows", least=0)
             )
         object.__setattr__(self, "knows", known)
         object.__setattr__(self, "sees", None if self.sees is None else _row(self.sees))
@@ -252,7 +252,7 @@ KINDS: dict[str, type[Adversary]] = {
 """The adversaries by the word a policy uses for them."""
 
 
-def listed(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """Words joined as in a sentence.
 
     >>> listed(["job", "country", "age"])

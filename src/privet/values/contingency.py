@@ -166,7 +166,7 @@ class Counts:
         at = [self.columns.index(c) for c in columns]
         domains = tuple(self.domains[j] for j in at)
         codes = [self.codes[j] for j in at]
-        fewer, n = summed(codes, [len(d) for d in domains], self.n)
+        fewer, n = sum_equal_rows(codes, [len(d) for d in domains], self.n)
         return Counts(domains, tuple(fewer), n)
 
 
@@ -222,7 +222,7 @@ def unpacked(keys: NDArray[np.int64], sizes: Sequence[int]) -> list[NDArray[Any]
     return codes[::-1]
 
 
-def added(
+def sum_by_key(
     keys: NDArray[np.int64], n: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The different keys in order, and the sum of the numbers of each.
@@ -242,12 +242,12 @@ def added(
     return keys[first], np.add.reduceat(n, first) if len(first) else n
 
 
-def summed(
+def sum_equal_rows(
     codes: Sequence[Codes], sizes: Sequence[int], n: NDArray[np.int64]
 ) -> tuple[list[Codes], NDArray[np.int64]]:
     """Each different line of codes once, in order, with the sum of its numbers."""
     if prod(sizes) < MOST_KEYS:
-        keys, people = added(packed(codes, sizes, len(n)), n)
+        keys, people = sum_by_key(packed(codes, sizes, len(n)), n)
         return [c.astype(np.int64) for c in unpacked(keys, sizes)], people
     first, line = distinct(codes, sizes, len(n))
     people = np.zeros(len(first), dtype=np.int64)

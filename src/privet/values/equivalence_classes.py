@@ -18,13 +18,13 @@ from privet.values.contingency import (
     Codes,
     Counts,
     Domain,
-    added,
     packed,
+    sum_by_key,
     unpacked,
 )
 
 
-def grouped(counts: Counts, by: Sequence[str], about: str) -> EquivalenceClasses:
+def group_counts(counts: Counts, by: Sequence[str], about: str) -> EquivalenceClasses:
     """Counts as equivalence classes over `by`, with a histogram of `about` each."""
     at = [counts.columns.index(c) for c in (*by, about)]
     domains = [counts.domains[j] for j in at]
@@ -32,7 +32,7 @@ def grouped(counts: Counts, by: Sequence[str], about: str) -> EquivalenceClasses
     if prod(sizes) >= MOST_KEYS:
         return EquivalenceClasses.of(counts.over([*by, about]), by, about)
     cells = packed([counts.codes[j] for j in at], sizes, len(counts))
-    return EquivalenceClasses.from_sorted(domains, *added(cells, counts.n))
+    return EquivalenceClasses.from_sorted(domains, *sum_by_key(cells, counts.n))
 
 
 @dataclass(frozen=True, eq=False)

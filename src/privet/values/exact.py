@@ -229,7 +229,7 @@ EXACT = 40
 PRIMES = (2**31 - 1, 2**31 - 19, 2**31 - 61)
 
 
-def inverted(rows: Rows) -> Rows | None:
+def invert_matrix(rows: Rows) -> Rows | None:
     """The inverse of a matrix by elimination in fractions; None if it has none."""
     size = len(rows)
     work = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in _at(rows)]
@@ -256,7 +256,7 @@ def is_singular(rows: Rows) -> bool:
     a small matrix is worked out, and a large one taken as singular.
     """
     if all(_vanishes(rows, prime) for prime in PRIMES):
-        return len(rows) > EXACT or inverted(rows) is None
+        return len(rows) > EXACT or invert_matrix(rows) is None
     return False
 
 

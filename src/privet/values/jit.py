@@ -24,13 +24,13 @@ def numba() -> Any:
 
 
 @cache
-def compiled(module: ModuleType, loop: str) -> Callable[..., Any] | None:
+def compile_loop(module: ModuleType, loop: str) -> Callable[..., Any] | None:
     """A loop of a module made fast; None without numba."""
-    return None if numba() is None else all_of(module)[loop]
+    return None if numba() is None else compile_module(module)[loop]
 
 
 @cache
-def all_of(module: ModuleType) -> dict[str, Any]:
+def compile_module(module: ModuleType) -> dict[str, Any]:
     """A module's loops, compiled when first called; they call each other compiled."""
     made = dict(vars(module))
     for name, loop in vars(module).items():

@@ -133,7 +133,7 @@ class Roles:
 
     def __post_init__(self) -> None:
         for role in ("identifier", "quasi", "sensitive"):
-            object.__setattr__(self, role, names(getattr(self, role), role))
+            object.__setattr__(self, role, as_names(getattr(self, role), role))
         for role in ("target", "unit", "weight"):
             _one_name(getattr(self, role), role)
         object.__setattr__(self, "bins", _bins(self.bins))
@@ -156,7 +156,7 @@ def conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     claims: dict[str, list[str]] = {}
     for role in ("identifier", "quasi", "sensitive", "weight", "unit", "target"):
-        for column in names(roles.get(role), role):
+        for column in as_names(roles.get(role), role):
             claims.setdefault(column, []).append(role)
     found = [
         (said[-1], f"Column {column!r} must have one role; got {' and '.join(said)}.")
@@ -191,7 +191,7 @@ def _bins(bins: object) -> FrozenDict[str, Bins]:
     )
 
 
-def names(
+def as_names(
     value: str | Iterable[str] | None, what: str, *, noun: str = "column name"
 ) -> tuple[str, ...]:
     """One name or several, as a tuple without repetition.

@@ -18,15 +18,15 @@ from privet.release.kinds import Warn
 from privet.values.beliefs import Belief
 from privet.views import many_views, two_views
 from privet.views.private_associations import (
+    PrivateAssociation,
     RemainingView,
-    Secret,
-    ask,
     check_condition,
-    reduced,
+    read_private_association,
+    reduce_views,
 )
 from privet.views.release import Views
 from privet.views.sql.view_tuples import ViewPair
-from privet.views.verdict import undecided
+from privet.views.verdict import make_undecided
 
 NOWHERE = (
     "The views do not show both {person} and {secret}, so they say nothing about who "
@@ -38,28 +38,31 @@ def judge_views(
     views: Views, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge a reconstructor's promises on views, each by itself."""
-    return [_judge(views, ask(promise, views), run, warn) for promise in promises]
+    return [
+        _judge(views, read_private_association(promise, views), run, warn)
+        for promise in promises
+    ]
 
 
-def _judge(views: Views, secret: Secret, run: Run, warn: Warn) -> Finding:
+def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Finding:
     if not (views.showing(secret.person) and views.showing(secret.secret)):
         return _nowhere(secret)
     if both := views.showing(secret.person, secret.secret):
         secret = replace(secret, published=True)
         sides = _published(views, both[0], secret)
-        return two_views.judge(views, secret, sides, run, warn)
+        return two_views.judge_two_views(views, secret, sides, run, warn)
     full = secret.full
-    parts = reduced(views, secret.person, secret.secret, full=full)
+    parts = reduce_views(views, secret.person, secret.secret, full=full)
     check_condition(secret.used(), parts, full)
     if (sides_ := _two(parts, secret)) is not None:
-        return two_views.judge(views, secret, sides_, run, warn)
+        return two_views.judge_two_views(views, secret, sides_, run, warn)
     try:
-        return many_views.judge(views, secret, parts, run, warn)
+        return many_views.judge_many_views(views, secret, parts, run, warn)
     except TooLarge as large:
-        return undecided(secret, str(large))
+        return make_undecided(secret, str(large))
 
 
-def _nowhere(secret: Secret) -> Finding:
+def _nowhere(secret: PrivateAssociation) -> Finding:
     return Finding(
         secret.promise,
         Verdict.SAFE,
@@ -69,7 +72,7 @@ def _nowhere(secret: Secret) -> Finding:
     )
 
 
-def _published(views: Views, number: int, secret: Secret) -> ViewPair:
+def _published(views: Views, number: int, secret: PrivateAssociation) -> ViewPair:
     """One view shows both: each person is a key, and meets what is in the view."""
     shown = frozenset(views.views[number].columns)
     check_condition(secret.used(), [RemainingView(number, shown)], full=True)
@@ -79,7 +82,7 @@ def _published(views: Views, number: int, secret: Secret) -> ViewPair:
     )
 
 
-def _two(parts: Sequence[RemainingView], secret: Secret) -> ViewPair | None:
+def _two(parts: Sequence[RemainingView], secret: PrivateAssociation) -> ViewPair | None:
     """The sides of a join, where two views are all that matters."""
     if len(parts) != 2:
         return None

@@ -36,13 +36,13 @@ from privet.release.write import (
     MISCOUNTED,
     Destination,
     appear,
+    describe_source,
     destination,
     explained,
     files_of,
     now,
     policy_text,
     refuse_place,
-    same_source,
 )
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
@@ -174,7 +174,7 @@ def _record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
         "made": now(),
         "source": files_of(table),
         "rows": table.engine.rows(Run()),
-        "rows_from": same_source(table),
+        "rows_from": describe_source(table),
         "engine": {table.engine.name: table.engine.version},
         "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
         "method": release.method,

@@ -20,23 +20,23 @@ from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.release.kinds import Warn
 from privet.values.contingency import Domain
-from privet.views.counting.chains import Chain, chain_of
-from privet.views.counting.general_join import MOST_JOINED, General, Pair, Row
+from privet.views.counting.chains import Chain, find_chain
+from privet.views.counting.general_join import MOST_JOINED, GeneralJoin, Pair, Row
 from privet.views.counting.sampling import ERROR, new_key
-from privet.views.counting.share import Share, either
-from privet.views.counting.stars import Star, star_of
-from privet.views.private_associations import RemainingView, Secret
+from privet.views.counting.share import Share, combine_independent
+from privet.views.counting.stars import Star, find_star
+from privet.views.private_associations import PrivateAssociation, RemainingView
 from privet.views.release import Views
 from privet.views.sql.view_tuples import ViewTuples, null_code
 from privet.views.verdict import (
     MOST_TOLD,
     association,
-    ends,
-    finding,
-    nobody,
-    prior,
+    format_bounds,
+    make_finding,
+    make_undecided,
+    make_unsupported,
+    prior_share,
     refuted,
-    undecided,
 )
 
 MOST_TUPLES = 200_000
@@ -59,26 +59,30 @@ MODEL = (
 )
 
 
-def judge(
-    views: Views, secret: Secret, reduced: Sequence[RemainingView], run: Run, warn: Warn
+def judge_many_views(
+    views: Views,
+    secret: PrivateAssociation,
+    reduced: Sequence[RemainingView],
+    run: Run,
+    warn: Warn,
 ) -> Finding:
     """Judge one promise on K views, no two of which answer it."""
     if secret.condition is not None:
-        return undecided(secret, TWO_ONLY.format(n=len(reduced)))
+        return make_undecided(secret, TWO_ONLY.format(n=len(reduced)))
     if secret.model == "bag":
-        return undecided(secret, "The bag model is counted for two views only.")
+        return make_undecided(secret, "The bag model is counted for two views only.")
     seen = [
         views.tuples(p.number, sorted(p.columns), run, most=MOST_TUPLES)
         for p in reduced
     ]
-    return _Linked(secret, seen, run, warn).finding()
+    return _ManyViewsJudge(secret, seen, run, warn).finding()
 
 
 @dataclass
-class _Linked:
+class _ManyViewsJudge:
     """One promise on the coded tuples of several views."""
 
-    secret: Secret
+    secret: PrivateAssociation
     seen: Sequence[ViewTuples]
     run: Run
     warn: Warn
@@ -89,13 +93,13 @@ class _Linked:
         pairs = list(self._pairs())
         if not pairs:
             self._warn_of_strangers()
-            return nobody(secret)
+            return make_unsupported(secret)
         shares, lost = self._shares(pairs)
         notes = [refuted(secret, len({i for i, _ in lost}))] if lost else []
         if len(shares) + len(lost) < len(pairs):
-            return undecided(secret, MODEL.format(model=secret.model))
+            return make_undecided(secret, MODEL.format(model=secret.model))
         if not shares:
-            return undecided(secret, notes[0])
+            return make_undecided(secret, notes[0])
         return self._told(pairs, shares, notes)
 
     def _told(
@@ -111,9 +115,9 @@ class _Linked:
             worst = replace(worst, low=max(worst.low, surest))
         if any(s.sampled for s in shares.values()):
             worst = replace(worst, sampled=True)
-        before = prior(secret, *self._overall())
+        before = prior_share(secret, *self._overall())
         doubt = notes and not above
-        return finding(
+        return make_finding(
             secret,
             worst,
             before,
@@ -128,7 +132,7 @@ class _Linked:
     def _told_draws(self, worst: Share) -> list[str]:
         if not worst.sampled:
             return []
-        low, high = ends(worst)
+        low, high = format_bounds(worst)
         n = len(self.seen)
         seed = "" if self.run.seed is None else f" (seed {self.run.seed})"
         told = {"draws": self.draws, "seed": seed, "error": f"{float(ERROR):.0e}"}
@@ -233,15 +237,15 @@ class _Linked:
 
     def _unrestricted(self, person: int, value: int) -> Share:
         if self._star is not None:
-            return either(self._star.shares(person, value))
+            return combine_independent(self._star.shares(person, value))
         if self._chain is None:
             return self._general.share(person, value)
         if self._chain.tuples > MOST_JOINED:
-            return either(self._chain.bounded(person, value))
+            return combine_independent(self._chain.bounded(person, value))
         found = self._chain.shares(person, value)
         if any(s is None for s in found):
             return self._general.share(person, value)
-        return either(s for s in found if s is not None)
+        return combine_independent(s for s in found if s is not None)
 
     def _drawn(
         self, pairs: Sequence[Pair], known: dict[Pair, Share], lost: Sequence[Pair]
@@ -272,20 +276,20 @@ class _Linked:
         return known | found_
 
     @cached_property
-    def _general(self) -> General:
+    def _general(self) -> GeneralJoin:
         rows: list[list[Row]] = [
             [dict(zip(t.columns, row, strict=True)) for row in t.rows]
             for t in self.seen
         ]
-        return General(rows, self.secret.person, self.secret.secret)
+        return GeneralJoin(rows, self.secret.person, self.secret.secret)
 
     @cached_property
     def _chain(self) -> Chain | None:
-        return chain_of(self.secret, self.seen)
+        return find_chain(self.secret, self.seen)
 
     @cached_property
     def _star(self) -> Star | None:
-        return None if self._chain is not None else star_of(self.secret, self.seen)
+        return None if self._chain is not None else find_star(self.secret, self.seen)
 
     @cached_property
     def _supported(self) -> set[Pair]:

@@ -29,7 +29,7 @@ Values = tuple[object, ...] | None
 
 
 @dataclass(frozen=True)
-class Secret:
+class PrivateAssociation:
     """Private associations: of people with values that nobody should learn."""
 
     promise: Promise
@@ -90,7 +90,7 @@ class Secret:
         return self.query.used() if self.query else set()
 
 
-def ask(promise: Promise, views: Views) -> Secret:
+def read_private_association(promise: Promise, views: Views) -> PrivateAssociation:
     """What a promise about views protects."""
     if not isinstance(promise.limit, Ceiling):
         raise InputError(
@@ -100,10 +100,10 @@ def ask(promise: Promise, views: Views) -> Secret:
     about = promise.about
     if is_query(about) and about not in views.table.schema.names:
         assert isinstance(about, str)
-        return _of_query(promise, views, about, promise.limit)
+        return _read_secret_query(promise, views, about, promise.limit)
     named = _named(promise, views)
     person, secret = _in_order(list(named), views)
-    return Secret(
+    return PrivateAssociation(
         promise, person, secret, named[person], named[secret], None, promise.limit
     )
 
@@ -156,13 +156,15 @@ def _in_order(columns: list[str], views: Views) -> tuple[str, str]:
     return (second, first) if turned else (first, second)
 
 
-def _of_query(promise: Promise, views: Views, text: str, limit: Ceiling) -> Secret:
+def _read_secret_query(
+    promise: Promise, views: Views, text: str, limit: Ceiling
+) -> PrivateAssociation:
     names = [c.name for c in views.table.engine.columns()]
     query = read_query(views.engine.session, text, names, _called(views))
     if query.columns[0] == query.columns[1]:
         raise InputError("A secret query must select two different columns.")
     person, secret = _in_order(list(query.columns), views)
-    return Secret(promise, person, secret, None, None, query, limit)
+    return PrivateAssociation(promise, person, secret, None, None, query, limit)
 
 
 def _called(views: Views) -> list[str]:
@@ -186,7 +188,7 @@ class RemainingView:
     """The columns that matter."""
 
 
-def reduced(
+def reduce_views(
     views: Views, person: str, secret: str, *, full: bool
 ) -> list[RemainingView]:
     """The views that matter for an association, with the columns that do.

@@ -13,8 +13,13 @@ from privet.findings import Audit
 from privet.policy import Policy, View, views_of
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
-from privet.views.sql.join import Relation, relate
-from privet.views.sql.view_tuples import ViewPair, ViewTuples, counted, tuples
+from privet.views.sql.join import JoinedViews, relate
+from privet.views.sql.view_tuples import (
+    ViewPair,
+    ViewTuples,
+    count_tuples,
+    fetch_tuples,
+)
 
 Columns = View | str | Sequence[str]
 """A view, or the columns of one."""
@@ -93,7 +98,7 @@ class Views:
         """The same views, other roles."""
         return Views(self.table.with_roles(roles), *self.views, marker=self.marker)
 
-    def relate(self, sides: ViewPair, run: Run) -> Relation:
+    def relate(self, sides: ViewPair, run: Run) -> JoinedViews:
         """Two of the views, joined."""
         marked = replace(sides, marker=self.marker, weight=self.roles.weight)
         return relate(self.engine, marked, self.table.recodings, run)
@@ -112,14 +117,14 @@ class Views:
         )
         recodings = self.table.recodings
         with self.engine.projection(columns, sides.weight, recodings, run) as places:
-            return tuples(places, columns, sides, recodings, run, most)
+            return fetch_tuples(places, columns, sides, recodings, run, most)
 
     def counted(self, number: int) -> tuple[int, int]:
         """The rows of a loaded view, and how many of them differ."""
         view = self.views[number]
         sides = ViewPair((), "", "", marker=self.marker, views=(number,) * 2)
         with self.engine.projection(view.columns, None, {}, Run()) as places:
-            return counted(places, view.columns, sides, Run())
+            return count_tuples(places, view.columns, sides, Run())
 
     def showing(self, *columns: str) -> list[int]:
         """The numbers of the views that show all of these columns."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from privet.findings import Finding, Reconstruction
 from privet.release.kinds import Sentences
 from privet.report.words import groups_beyond, plain, value
-from privet.values.adversaries import listed
+from privet.values.adversaries import join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
 
@@ -55,7 +55,8 @@ def _counted(w: Reconstruction, holds: str, share: str, views: str) -> str:
 def _where(w: Reconstruction) -> str:
     """The keys in which they meet: elsewhere there may be many more tables."""
     keys = [
-        listed([f"{plain(c)} is {value(v)}" for c, v in key.items()]) for key in w.keys
+        join_words([f"{plain(c)} is {value(v)}" for c, v in key.items()])
+        for key in w.keys
     ]
     return (
         f"Where {' or '.join(keys[:3])}," if all(keys) and len(keys) <= 3 else "There,"

@@ -29,13 +29,13 @@ from privet.policy.promises import looking_at
 from privet.release.audit import audit as judge
 from privet.release.audit import bound
 from privet.table import Table, require_columns
-from privet.values.adversaries import listed
+from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
-from privet.values.schema import LARGEST_EDGE, Bins, names
-from privet.views.private_associations import ask
+from privet.values.schema import LARGEST_EDGE, Bins, as_names
+from privet.views.private_associations import read_private_association
 from privet.views.release import Views
 
 # Coarser columns --------------------------------------------------------------------
@@ -73,7 +73,7 @@ class Coarsening:
         return Relabel(self.texts) if self.level else None
 
 
-def choices(
+def list_coarsenings(
     table: Table, column: str, hierarchy: Hierarchy | None, run: Run
 ) -> list[Coarsening]:
     """As it is; also in fewer and fewer bins, or by the levels of a hierarchy."""
@@ -231,9 +231,9 @@ class SplitViews:
             sets = getattr(self, key)
             if isinstance(sets, str) or not isinstance(sets, Sequence):
                 raise InputError(f"{key} must be lists of columns; got {sets!r}.")
-            made = tuple(names(s, key) for s in sets)
+            made = tuple(as_names(s, key) for s in sets)
             object.__setattr__(self, key, made)
-        object.__setattr__(self, "leave_out", names(self.leave_out, "leave_out"))
+        object.__setattr__(self, "leave_out", as_names(self.leave_out, "leave_out"))
         if not isinstance(self.hierarchies, Mapping):
             raise InputError(
                 f"hierarchies must be a hierarchy per column; got {self.hierarchies!r}."
@@ -312,7 +312,7 @@ class _ViewSearch:
     def _floor(self) -> Proposal:
         floor = self._judged({c: Coarsening() for c in self._needed})
         if not floor.audit.safe:
-            what = f"only {listed(self._needed)}" if self._needed else "no column"
+            what = f"only {join_words(self._needed)}" if self._needed else "no column"
             raise self._infeasible(floor, f"that share {what}")
         return floor
 
@@ -329,7 +329,7 @@ class _ViewSearch:
         everything = Views(
             self.table, [c for c in schema.names if c not in self._hidden]
         )
-        secrets = [ask(p, everything) for p in self.promises]
+        secrets = [read_private_association(p, everything) for p in self.promises]
         asked = {(a.person, a.secret) for a in secrets}
         if len(asked) != 1:
             raise InputError(
@@ -392,7 +392,7 @@ class _ViewSearch:
         if column in self._needed:
             return [Coarsening()]
         given = self.hierarchies.get(column)
-        return [None, *choices(self.table, column, given, self.run)]
+        return [None, *list_coarsenings(self.table, column, given, self.run)]
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:

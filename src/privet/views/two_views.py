@@ -28,12 +28,12 @@ from privet.views.counting.share import (
     BITS,
     Share,
     block_share,
+    combine_independent,
     edges_share,
-    either,
     excess,
-    share,
+    key_share,
 )
-from privet.views.private_associations import Secret
+from privet.views.private_associations import PrivateAssociation
 from privet.views.release import Views
 from privet.views.sql.all_associations import (
     CLOSE,
@@ -42,7 +42,7 @@ from privet.views.sql.all_associations import (
     Bound,
     KeySizes,
 )
-from privet.views.sql.join import Relation
+from privet.views.sql.join import JoinedViews
 from privet.views.sql.some_associations import (
     AssociationKind,
     Example,
@@ -54,12 +54,12 @@ from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import (
     MOST_TOLD,
     association,
-    finding,
-    nobody,
-    prior,
+    format_share,
+    make_finding,
+    make_undecided,
+    make_unsupported,
+    prior_share,
     refuted,
-    undecided,
-    written,
 )
 
 SMALL = 100_000
@@ -74,34 +74,36 @@ SPREAD = (
 )
 
 
-def judge(
-    views: Views, secret: Secret, sides: ViewPair, run: Run, warn: Warn
+def judge_two_views(
+    views: Views, secret: PrivateAssociation, sides: ViewPair, run: Run, warn: Warn
 ) -> Finding:
     """Judge one promise on two views, or on one that shows both columns."""
     with views.relate(sides, run) as relation:
         model, full = secret.model, secret.full
         if model == "bag" and views.marker:
-            return undecided(
+            return make_undecided(
                 secret,
                 "The views were published without duplicates; the bag model needs to "
                 "know how often each row stood in the table.",
             )
         if model == "functional" and full:
-            return undecided(
+            return make_undecided(
                 secret, "The functional model is offered for projected worlds only."
             )
         if secret.everything and model == "unrestricted" and not full:
             return EveryAssociation(relation, secret).finding()
         try:
-            return _some(relation, secret, full, warn)
+            return _judge_some(relation, secret, full, warn)
         except TooLarge as large:
-            return undecided(secret, str(large))
+            return make_undecided(secret, str(large))
 
 
 # Some associations ------------------------------------------------------------------
 
 
-def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding:
+def _judge_some(
+    relation: JoinedViews, secret: PrivateAssociation, full: bool, warn: Warn
+) -> Finding:
     model = secret.model
     asked = SomeAssociations(
         relation,
@@ -115,25 +117,25 @@ def _some(relation: Relation, secret: Secret, full: bool, warn: Warn) -> Finding
     kinds = answers.kinds()
     if not kinds:
         _warn_of_strangers(relation, secret, warn)
-        return nobody(secret)
+        return make_unsupported(secret)
     if model == "functional" and (n := asked.spread()):
-        return undecided(secret, SPREAD.format(n=n))
+        return make_undecided(secret, SPREAD.format(n=n))
     shares = [answer(model, kind) for kind in kinds]
     known = [(s, k) for s, k in zip(shares, kinds, strict=True) if s is not None]
     lost = [k for s, k in zip(shares, kinds, strict=True) if s is None]
     notes = [refuted(secret, answers.people([k.number for k in lost]))] if lost else []
     if not known:
-        return undecided(secret, notes[0])
+        return make_undecided(secret, notes[0])
     worst, kind = max(known, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
     above = [k for s, k in known if s.beyond(secret.limit)]
-    before = prior(secret, *relation.overall())
+    before = prior_share(secret, *relation.overall())
     witness = witness_of(secret, worst, kind, answers.example(kind), before)
     if secret.condition is None:
         witness = beside(relation, witness, full)
     if not full:
         witness = replace(witness, alone=_is_alone(relation, witness))
     doubt = lost and not worst.beyond(secret.limit)
-    return finding(
+    return make_finding(
         secret,
         worst,
         before,
@@ -170,7 +172,9 @@ def _listed(
     ]
 
 
-def _warn_of_strangers(relation: Relation, secret: Secret, warn: Warn) -> None:
+def _warn_of_strangers(
+    relation: JoinedViews, secret: PrivateAssociation, warn: Warn
+) -> None:
     """Say which of the values asked for never occur."""
     cells = dict(zip(relation.sides.key, relation.keys, strict=True))
     cells |= {secret.person: "i", secret.secret: "p"}
@@ -198,7 +202,7 @@ def answer(model: str, kind: AssociationKind) -> Share | None:
 def _unrestricted(kind: AssociationKind) -> Share:
     """UIW/UPW: all possible worlds count; keys are independent."""
     assert kind.meetings is not None
-    return either(_met(meeting) for meeting in kind.meetings)
+    return combine_independent(_met(meeting) for meeting in kind.meetings)
 
 
 def _met(meeting: Meeting) -> Share:
@@ -206,7 +210,7 @@ def _met(meeting: Meeting) -> Share:
     if not more or (len(more[0]) == t and set(more[0]) == {(1 << s) - 1}):
         return block_share(m, n, s, t)
     try:
-        avoided = bipartite_covers.avoiding_edges(m, n, more[0])
+        avoided = bipartite_covers.count_covers_avoiding_edges(m, n, more[0])
     except TooLarge:
         return edges_share(m, n, more[0])
     return Share.of(1 - Fraction(avoided, bipartite_covers.upw(m, n)))
@@ -216,7 +220,7 @@ def _restricted(kind: AssociationKind) -> Share | None:
     """RIW/RPW: only worlds in which this person has one value."""
     meetings = [k for ks, _ in kind.candidates for k in ks]
     alike = all(tuple(k[2:4]) == (1, 1) for k in meetings)
-    weight = _is_possible if alike else _worlds_of_one
+    weight = _is_possible if alike else _count_restricted_worlds
     total = sum(n * weight(ks) for ks, n in kind.candidates)
     if not total:
         return None
@@ -230,14 +234,14 @@ def _is_possible(meetings: Sequence[Meeting]) -> int:
     return int(all(k[0] >= 2 or k[1] == 1 for k in meetings))
 
 
-def _worlds_of_one(meetings: Sequence[Meeting]) -> int:
+def _count_restricted_worlds(meetings: Sequence[Meeting]) -> int:
     """Restricted interesting worlds: a person has this value only."""
     if any(k[0] * k[1] > 4_000 for k in meetings):
         raise TooLarge(
             "The restricted model over whole tuples is counted in keys of at most 4000 "
             "pairs of tuples; one has more. Ask with worlds = 'projected'."
         )
-    return prod(bipartite_covers.one_value(*k[:4]) for k in meetings)
+    return prod(bipartite_covers.count_covers_with_one_value(*k[:4]) for k in meetings)
 
 
 def _functional(kind: AssociationKind) -> Share | None:
@@ -250,7 +254,7 @@ def _functional(kind: AssociationKind) -> Share | None:
 def _bag(kind: AssociationKind) -> Share:
     """Views published with their duplicates."""
     assert kind.meetings is not None
-    return either(_dealt(*meeting[:3]) for meeting in kind.meetings)
+    return combine_independent(_dealt(*meeting[:3]) for meeting in kind.meetings)
 
 
 def _dealt(rows: int, having: int, mine: int) -> Share:
@@ -282,7 +286,11 @@ MODELS: dict[str, Callable[[AssociationKind], Share | None]] = {
 
 
 def witness_of(
-    secret: Secret, worst: Share, kind: AssociationKind, example: Example, before: Share
+    secret: PrivateAssociation,
+    worst: Share,
+    kind: AssociationKind,
+    example: Example,
+    before: Share,
 ) -> Reconstruction:
     """The association that decides, its association cover, and by which counts."""
     meetings = kind.meetings or ()
@@ -311,7 +319,9 @@ def witness_of(
     )
 
 
-def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstruction:
+def beside(
+    relation: JoinedViews, witness: Reconstruction, full: bool
+) -> Reconstruction:
     """The same association as other attack models see it."""
     person = [witness.knows[relation.sides.person]]
     asked = SomeAssociations(
@@ -320,7 +330,7 @@ def beside(relation: Relation, witness: Reconstruction, full: bool) -> Reconstru
     return with_others(witness, asked, marked=bool(relation.sides.marker))
 
 
-def _is_alone(relation: Relation, witness: Reconstruction) -> bool:
+def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
     """Whether no other key leaves a choice; not looked for in large tables."""
     total = relation.places.total
     if total is None or total > SMALL:
@@ -349,7 +359,9 @@ def _worlds(model: str, worst: Share, meetings: Sequence[Meeting]) -> tuple[int,
     plain = model == "unrestricted" and all(len(k) == 4 for k in meetings)
     if plain and worst.exact and sum(k[0] * k[1] for k in meetings) <= 10_000:
         whole = prod(bipartite_covers.upw(k[0], k[1]) for k in meetings)
-        return whole - prod(bipartite_covers.avoiding(*k) for k in meetings), whole
+        return whole - prod(
+            bipartite_covers.count_covers_avoiding(*k) for k in meetings
+        ), whole
     return worst.high.numerator, worst.high.denominator
 
 
@@ -368,7 +380,7 @@ WORST_KEYS = 10
 class EveryAssociation:
     """All associations of two views in the unrestricted attack model."""
 
-    def __init__(self, relation: Relation, secret: Secret) -> None:
+    def __init__(self, relation: JoinedViews, secret: PrivateAssociation) -> None:
         self._relation, self._secret = relation, secret
         self._all = AllAssociations(relation)
         self._excess = [_log2_excess(s) for s in self._all.sizes]
@@ -377,14 +389,14 @@ class EveryAssociation:
     def finding(self) -> Finding:
         """The surest association, and how many people are beyond the limit."""
         if not self._all.sizes:
-            return nobody(self._secret)
+            return make_unsupported(self._secret)
         limit = self._secret.limit
         beyond = [
             _beyond(s, e, limit)
             for s, e in zip(self._all.sizes, self._excess, strict=True)
         ]
         at = self._worst_sizes()
-        worst, pair = share(*_pair(self._all.sizes[at])), None
+        worst, pair = key_share(*_pair(self._all.sizes[at])), None
         several = self._all.several()
         people = sum(
             s.single for s, b in zip(self._all.sizes, beyond, strict=True) if b
@@ -393,9 +405,9 @@ class EveryAssociation:
             self._all.judge_several(self._parts, beyond)
             people += self._all.surely_beyond() + self._doubtful(limit)
             worst, pair = self._worst_pair(worst, Bound(1, self._parts[at]))
-        before = share(*self._all.overall())
+        before = key_share(*self._all.overall())
         details = self._details(several)
-        return finding(
+        return make_finding(
             self._secret,
             worst,
             before,
@@ -412,14 +424,16 @@ class EveryAssociation:
         """Where the share is largest; floats choose, exact shares decide."""
         top = max(self._excess)
         close = [i for i, e in enumerate(self._excess) if e >= top - CLOSE]
-        shares = [share(*_pair(self._all.sizes[i])) for i in close]
+        shares = [key_share(*_pair(self._all.sizes[i])) for i in close]
         best = max(shares, key=lambda s: (s.high, s.low))
         return close[shares.index(best)]
 
     # People in several keys ---------------------------------------------------------
 
     def _combined(self, pair: AssociationPairs) -> Share:
-        return either(share(*_pair(self._all.sizes[z])) for z in pair.kinds)
+        return combine_independent(
+            key_share(*_pair(self._all.sizes[z])) for z in pair.kinds
+        )
 
     def _bound(self, pair: AssociationPairs) -> Bound:
         return Bound(len(pair.kinds), sum(self._parts[z] for z in pair.kinds))
@@ -459,7 +473,7 @@ class EveryAssociation:
         """The chance to miss it in all of its keys, to more digits than floats have."""
         product = 1 << BITS
         for z in pair.kinds:
-            missed = 1 - share(*_pair(self._all.sizes[z])).high
+            missed = 1 - key_share(*_pair(self._all.sizes[z])).high
             product = product * ((missed.numerator << BITS) // missed.denominator)
             product >>= BITS
         return product
@@ -520,7 +534,7 @@ class EveryAssociation:
             "key": key["key"],
             "people": people,
             "values": values,
-            "unrestricted": written(share(people, values)),
+            "unrestricted": format_share(key_share(people, values)),
             "log2_excess": self._excess[at],
             "restricted": str(Fraction(1, values)) if one else None,
             "functional": str(Fraction(1, values)) if people >= values else None,
@@ -555,7 +569,7 @@ def _beyond(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
     bound = log2(need.numerator) - log2(need.denominator)
     if abs(log2_excess - bound) > CLOSE:
         return log2_excess > bound
-    found = share(*_pair(sizes)).beyond(limit)
+    found = key_share(*_pair(sizes)).beyond(limit)
     return True if found is None else found
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from privet.findings import Basis, Finding, Reconstruction, Verdict
 from privet.values.beliefs import Belief
-from privet.views.counting.share import Share, share
-from privet.views.private_associations import Secret
+from privet.views.counting.share import Share, key_share
+from privet.views.private_associations import PrivateAssociation
 
 ROUNDED = "The share is rounded up; it is known to more than 60 digits."
 FLOOR = (
@@ -33,36 +33,36 @@ def association(
     person: str | None, value: str | None, found: Share, **more: bool
 ) -> dict[str, Any]:
     """One association and its share, for machines."""
-    share_ = written(found)
+    share_ = format_share(found)
     return {"person": person, "value": value, "share": share_, **more}
 
 
-def written(found: Share) -> str:
+def format_share(found: Share) -> str:
     """A share as a fraction, or rounded up where that has many digits."""
     if found.exact and found.high.denominator < 10**40:
         return str(found.high)
-    return ends(found)[1]
+    return format_bounds(found)[1]
 
 
-def undecided(secret: Secret, note: str) -> Finding:
+def make_undecided(secret: PrivateAssociation, note: str) -> Finding:
     """Neither kept nor broken."""
     return Finding(secret.promise, Verdict.UNDECIDED, note=note)
 
 
-def refuted(secret: Secret, people: int) -> str:
+def refuted(secret: PrivateAssociation, people: int) -> str:
     """What to say where people cannot have one value each."""
     who = "one person has" if people == 1 else f"{people:,} people have"
     return REFUTED.format(who=who, model=secret.model)
 
 
-def prior(secret: Secret, people: int, values: int) -> Share:
+def prior_share(secret: PrivateAssociation, people: int, values: int) -> Share:
     """The prior: what somebody believes who sees both columns, and no link."""
     if secret.model == "unrestricted":
-        return share(people, values)
+        return key_share(people, values)
     return Share.of(Fraction(1, values))
 
 
-def verdict(share_: Share, secret: Secret) -> Verdict:
+def verdict(share_: Share, secret: PrivateAssociation) -> Verdict:
     """What a breach probability makes of a promise."""
     beyond = share_.beyond(secret.limit)
     if beyond is None:
@@ -70,8 +70,8 @@ def verdict(share_: Share, secret: Secret) -> Verdict:
     return Verdict.BREACH if beyond else Verdict.SAFE
 
 
-def finding(
-    secret: Secret,
+def make_finding(
+    secret: PrivateAssociation,
     worst: Share,
     before: Share,
     witness: Reconstruction | None,
@@ -86,7 +86,7 @@ def finding(
     found = verdict_ or verdict(worst, secret)
     said = list(notes)
     if not worst.exact and not worst.sampled:
-        low, high = ends(worst)
+        low, high = format_bounds(worst)
         said.append(BETWEEN.format(low=low, high=high) if bounded else ROUNDED)
     level = secret.limit.level
     if secret.model == "unrestricted" and level <= Fraction(1, 2) and worst.high:
@@ -106,7 +106,7 @@ def finding(
     )
 
 
-def ends(worst: Share) -> tuple[str, str]:
+def format_bounds(worst: Share) -> tuple[str, str]:
     """Bounds as they are written, rounded outwards.
 
     >>> ends(Share(Fraction(1, 3), Fraction(2, 3)))
@@ -123,7 +123,7 @@ def _basis(worst: Share, bounded: bool) -> Basis:
     return Basis.BOUND if bounded and not worst.exact else Basis.EXACT
 
 
-def nobody(secret: Secret) -> Finding:
+def make_unsupported(secret: PrivateAssociation) -> Finding:
     """No association asked for is in any association cover: no join tuple has it."""
     return Finding(
         secret.promise,

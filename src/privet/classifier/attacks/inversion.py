@@ -34,7 +34,7 @@ Doubts = list[list[float]]
 """How far a ratio of two classes may be off, by attribute and value; as a share."""
 
 
-def card_behind(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
+def reconstruct_card(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
     """The card that published counts were made of, and how precisely it is known."""
     k = range(len(views.labels))
     base = [log2(p) for p in views.sizes]
@@ -144,7 +144,7 @@ class Inverter:
         card = getattr(release, "card", release)
         doubts: Doubts | None = None
         if isinstance(card, ClassifierViews):
-            card, doubts = card_behind(card)
+            card, doubts = reconstruct_card(card)
         if not isinstance(card, Scorecard):
             raise InputError("An inverter must have a published classifier to attack.")
         sizes = self._sizes(card.labels)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from privet.classifier.agreement import People
+from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks.inversion import Inverter
 from privet.classifier.publish import Method, method_for
 from privet.classifier.release import ClassifierViews
@@ -57,7 +57,7 @@ class MitigationCost:
         return dict(vars(self))
 
 
-def mitigations(
+def compare_mitigations(
     views: ClassifierViews,
     promises: Sequence[Promise],
     method: Method | None = None,
@@ -137,7 +137,7 @@ class MitigationTrial:
         self.views, self.promises = views, promises
         prepared = SafetyTransform(zeros=zeros).prepared(views)
         self.smoothing = prepared.smoothing
-        self.people = People.of(prepared.scores)
+        self.people = WeightedTuples.of(prepared.scores)
         self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
 
     def line(self, name: str, setting: str, method: Method) -> MitigationCost:

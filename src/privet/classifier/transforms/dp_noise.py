@@ -16,7 +16,7 @@ from random import Random, SystemRandom
 from privet.classifier.release import ClassifierViews
 
 
-def noised(
+def add_noise(
     views: ClassifierViews, epsilon: Fraction, *, seed: int | None = None
 ) -> ClassifierViews:
     """The counts, differentially private: whole, and at least 0, in every cell.
@@ -52,11 +52,11 @@ def _scaled(
         column = [row[c] for row in table]
         if not sums[c]:
             column = [1] * len(column)
-        columns.append(apportioned([Fraction(n) for n in column], size))
+        columns.append(apportion([Fraction(n) for n in column], size))
     return tuple(zip(*columns, strict=True))
 
 
-def apportioned(shares: list[Fraction], total: int) -> list[int]:
+def apportion(shares: list[Fraction], total: int) -> list[int]:
     """Whole numbers in the proportion of the shares that add up to the total.
 
     >>> apportioned([Fraction(1), Fraction(1), Fraction(2)], 7)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, floor, lcm, log, log2
 
-from privet.classifier.amplification import pair_logs
+from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import priors
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import GUARD, Scores, log_of
@@ -23,27 +23,27 @@ from privet.classifier.transforms.r_closeness import (
     AccuracyStep,
     Prior,
     RequiredCloseness,
-    balanced,
+    accuracy_steps,
+    balance_classes,
     block_weights,
+    certified_r,
     crossing_blocks,
-    least_needed,
-    reachable,
-    stairs,
-    within,
+    find_least_r,
+    limit_r,
 )
 from privet.classifier.transforms.rounding import (
+    CardRounder,
     FlattenedCard,
-    FlatteningBase,
-    gap_found,
-    led_by_less,
+    find_gap,
+    find_narrow_lead,
 )
 from privet.classifier.transforms.safety_transform import (
     ZEROS,
     check_bits,
-    choice,
+    check_choice,
     kept_of,
 )
-from privet.classifier.transforms.zero_counts import KEEPS, filled
+from privet.classifier.transforms.zero_counts import KEEPS, fill_zeros
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.policy import Promise
 from privet.release.audit import audit
@@ -80,7 +80,7 @@ class PaperEst:
         return [log_of(Fraction(f)) * (1 - 1 / self.root) for f in self.parts]
 
 
-def paper_est(
+def run_paper_est(
     scores: Scores,
     sizes: Sequence[int],
     prior: Prior,
@@ -90,7 +90,7 @@ def paper_est(
     root: int | None = None,
 ) -> PaperEst:
     """Follow the paper; `power` and `root` are its delta and k, if one wants others."""
-    seen = _Counts.of(scores, sizes, prior)
+    seen = _PaperCounts.of(scores, sizes, prior)
     delta = power or seen.power(log(r)) or max(1, ceil(seen.most / seen.lead))
     k = root or seen.root(log(r), delta)
     merged = seen.lead_of_parts(delta) / k
@@ -103,9 +103,11 @@ def paper_est(
     )
 
 
-def least_of_statement_14(scores: Scores, sizes: Sequence[int], prior: Prior) -> float:
+def statement_14_least_log_r(
+    scores: Scores, sizes: Sequence[int], prior: Prior
+) -> float:
     """The r from which on Statement 14 certifies something; its natural logarithm."""
-    seen = _Counts.of(scores, sizes, prior)
+    seen = _PaperCounts.of(scores, sizes, prior)
     return seen.n * (2 * seen.n + 3) * seen.most * seen.spread / seen.lead
 
 
@@ -119,7 +121,7 @@ def bound_of_statement_14(n: int, ratio: Fraction) -> Fraction:
 
 
 @dataclass(frozen=True)
-class _Counts:
+class _PaperCounts:
     """What the paper looks at, as natural logarithms."""
 
     n: int
@@ -134,7 +136,7 @@ class _Counts:
     """M/m: the largest of all counts by the least."""
 
     @classmethod
-    def of(cls, scores: Scores, sizes: Sequence[int], prior: Prior) -> _Counts:
+    def of(cls, scores: Scores, sizes: Sequence[int], prior: Prior) -> _PaperCounts:
         whole = lcm(*(f.denominator for f in prior))
         parts = [int(f * whole) for f in prior]
         columns = tuple(
@@ -197,7 +199,7 @@ def _ln(x: Fraction) -> float:
 # Whether it keeps rankings in truth -------------------------------------------------
 
 
-def flipped_by(scores: Scores, found: PaperEst) -> Mapping[int, int] | None:
+def find_flipped_row(scores: Scores, found: PaperEst) -> Mapping[int, int] | None:
     """A row that the paper's EST ranks otherwise; None: there is none.
 
     `TooLarge` where there are too many rows to look at.
@@ -207,7 +209,7 @@ def flipped_by(scores: Scores, found: PaperEst) -> Mapping[int, int] | None:
         for d in range(scores.classes):
             if moves[d] > moves[c]:
                 gained = (moves[d] - moves[c]) / float(found.exponent)
-                row = led_by_less(scores, (c, d), gained * (1 - 1e-12))
+                row = find_narrow_lead(scores, (c, d), gained * (1 - 1e-12))
                 if row is not None:
                     return row
     return None
@@ -246,8 +248,8 @@ class ExtendedSafetyTransform:
     checks fail, and where they pass but a ranking changes, it is `Infeasible`."""
 
     def __post_init__(self) -> None:
-        choice(self.rule, RULES, "rule")
-        choice(self.zeros, ZEROS, "zeros")
+        check_choice(self.rule, RULES, "rule")
+        check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
         if self.paper and (self.rule != "argmax" or self.bits is not None):
             raise InputError(
@@ -279,21 +281,23 @@ class ExtendedSafetyTransform:
         """
         shares = {c: fraction(p, "prior") for c, p in prior.items()}
         stated = Promise(Bayesian(prior=shares), Ratio(1))
-        return stairs(self.prepared(views), one_prior([stated], views.labels))
+        return accuracy_steps(
+            self.prepared(views), shared_prior([stated], views.labels)
+        )
 
     def apply(
         self, views: ClassifierViews, promises: Sequence[Promise]
     ) -> FlattenedCard:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
         given, views = views, self.prepared(views)
-        scores = filled(views.scores, self.zeros)
+        scores = fill_zeros(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
         keeps += kept_of(given, views)
-        base = FlatteningBase(views, scores, *gap_found(views.scores), keeps)
-        prior = one_prior(promises, views.labels)
+        base = CardRounder(views, scores, *find_gap(views.scores), keeps)
+        prior = shared_prior(promises, views.labels)
         r = min(LARGEST, *(factor_of(p) for p in promises))
         if self.paper:
-            return _as_the_paper(base, prior, r, promises[0])
+            return _apply_paper_est(base, prior, r, promises[0])
         if self.rule == "declared":
             return self._declared(base, prior, r, promises)
         return self._argmax(base, prior, r, promises)
@@ -302,33 +306,33 @@ class ExtendedSafetyTransform:
 
     def _argmax(
         self,
-        base: FlatteningBase,
+        base: CardRounder,
         prior: Prior,
         r: Fraction,
         promises: Sequence[Promise],
     ) -> FlattenedCard:
         scores = base.scores
-        needed = least_needed(scores, prior)
+        needed = find_least_r(scores, prior)
         if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
             raise _impossible(base.views, promises[0], r, needed, prior)
         blocks = crossing_blocks(scores)
         weights = block_weights(prior, blocks, float(r))
-        if weights is None or float(r) <= reachable(prior, blocks) * (1 + 1e-12):
-            raise _open(promises[0], needed.r, reachable(prior, blocks))
+        if weights is None or float(r) <= limit_r(prior, blocks) * (1 + 1e-12):
+            raise _open(promises[0], needed.r, limit_r(prior, blocks))
         moves = [log2(w) for w in weights]
         exponent = self._largest(base, moves, prior, float(r))
         return self._settled(base, exponent, lambda _: moves, False, promises)
 
     def _largest(
-        self, base: FlatteningBase, moves: Sequence[float], prior: Prior, r: float
+        self, base: CardRounder, moves: Sequence[float], prior: Prior, r: float
     ) -> Fraction:
         """The largest exponent whose beliefs are proved to stay within r."""
         low, high = 0.0, 1.0
-        if within(base.scores, high, moves, prior) <= r * (1 - 1e-9):
+        if certified_r(base.scores, high, moves, prior) <= r * (1 - 1e-9):
             return Fraction(1)
         for _ in range(60):
             middle = (low + high) / 2
-            if within(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
+            if certified_r(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
                 low = middle
             else:
                 high = middle
@@ -338,15 +342,15 @@ class ExtendedSafetyTransform:
 
     def _declared(
         self,
-        base: FlatteningBase,
+        base: CardRounder,
         prior: Prior,
         r: Fraction,
         promises: Sequence[Promise],
     ) -> FlattenedCard:
         if base.scores.classes == 2:
-            exponent, moved_by = between_two(base.scores, prior, r)
+            exponent, moved_by = spread_two_classes(base.scores, prior, r)
             return self._settled(base, exponent, moved_by, True, promises)
-        moves, mean = balanced(base.scores)
+        moves, mean = balance_classes(base.scores)
         start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
         exponent = _on_grid(start)
         beliefs = [log_of(f) for f in prior]
@@ -360,7 +364,7 @@ class ExtendedSafetyTransform:
 
     def _settled(
         self,
-        base: FlatteningBase,
+        base: CardRounder,
         exponent: Fraction,
         moves: Callable[[Fraction], Sequence[float]],
         ruled: bool,
@@ -381,7 +385,7 @@ class ExtendedSafetyTransform:
         )
 
 
-def between_two(
+def spread_two_classes(
     scores: Scores, prior: Prior, r: Fraction
 ) -> tuple[Fraction, Callable[[Fraction], list[float]]]:
     """The largest exponent for two classes with a declared rule, and the moves for it.
@@ -392,7 +396,7 @@ def between_two(
     low = max(second / r, 1 - r * first)
     high = min(r * second, 1 - first / r)
     ends = [_log_odds(low), _log_odds(high)]
-    logs = pair_logs(scores.with_unknown())
+    logs = pair_log_odds(scores.with_unknown())
     most, least = float(logs[1, 0]), -float(logs[0, 1])
     wide = (ends[1] - ends[0]) * (1 - 1e-9)
     start = min(1.0, wide / (most - least)) if most > least else 1.0
@@ -421,18 +425,18 @@ def _on_grid(exponent: float) -> Fraction:
 # The paper's way --------------------------------------------------------------------
 
 
-def _as_the_paper(
-    base: FlatteningBase, prior: Prior, r: Fraction, promise: Promise
+def _apply_paper_est(
+    base: CardRounder, prior: Prior, r: Fraction, promise: Promise
 ) -> FlattenedCard:
     """Split, flatten and merge; or FAIL, or refuse what its checks let pass."""
     views, scores = base.views, base.scores
     if r <= 1:
-        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
-    found = paper_est(scores, views.sizes, prior, r)
+        raise _fails(promise, statement_14_least_log_r(scores, views.sizes, prior))
+    found = run_paper_est(scores, views.sizes, prior, r)
     if not (found.splits and found.merges):
-        raise _fails(promise, least_of_statement_14(scores, views.sizes, prior))
+        raise _fails(promise, statement_14_least_log_r(scores, views.sizes, prior))
     try:
-        row = flipped_by(scores, found)
+        row = find_flipped_row(scores, found)
     except TooLarge as no:
         raise Infeasible(
             f"Promise {promise.name!r}: the checks of the paper's EST pass, but "
@@ -479,7 +483,7 @@ def _named(views: ClassifierViews, known: Mapping[int, int]) -> str:
 # Promises and refusals --------------------------------------------------------------
 
 
-def one_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
+def shared_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
     """The prior all promises share."""
     found = {tuple(priors(p, labels)) for p in promises}
     if len(found) > 1:
@@ -518,7 +522,7 @@ def _impossible(
 ) -> Infeasible:
     best = Fraction(ceil(needed.r * 10**6), 10**6)
     row = _named(views, needed.known)
-    within = [s for s in stairs(views, prior) if s.r <= r]
+    within = [s for s in accuracy_steps(views, prior) if s.r <= r]
     return Infeasible(
         f"Promise {promise.name!r} cannot be kept by any release with the same "
         f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from privet.classifier.agreement import People
-from privet.classifier.amplification import pair_logs, pair_odds
+from privet.classifier.agreement import WeightedTuples
+from privet.classifier.amplification import pair_log_odds, pair_odds
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Floats, Scores
 
@@ -69,7 +69,7 @@ class RequiredCloseness:
     """What it is predicted as."""
 
 
-def least_needed(scores: Scores, prior: Prior) -> RequiredCloseness:
+def find_least_r(scores: Scores, prior: Prior) -> RequiredCloseness:
     """The best lower bound over the rows with the highest odds of each pair."""
     best = RequiredCloseness(1.0, {}, 0)
     for c in range(scores.classes):
@@ -110,7 +110,7 @@ def _somewhere_above(scores: Scores, c: int, d: int) -> bool:
     return odds is None or odds > 1 or (odds == 1 and c > d)
 
 
-def reachable(prior: Prior, blocks: Sequence[Sequence[int]]) -> float:
+def limit_r(prior: Prior, blocks: Sequence[Sequence[int]]) -> float:
     """The r that scores to smaller and smaller powers come near to, ranking kept."""
     low, high, sizes = _bounds(prior, blocks)
     worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
@@ -169,11 +169,11 @@ def staircase(prior: Prior) -> list[tuple[float, tuple[int, ...]]]:
     return points
 
 
-def within(
+def certified_r(
     scores: Scores, exponent: float, moves: Sequence[float], prior: Prior
 ) -> float:
     """An r that scores to a power, moved by so many doublings, surely keep to."""
-    logs = pair_logs(scores.with_unknown()) * exponent
+    logs = pair_log_odds(scores.with_unknown()) * exponent
     logs = logs + np.subtract.outer(np.array(moves), np.array(moves))
     np.fill_diagonal(logs, -np.inf)
     found = 1.0
@@ -188,9 +188,9 @@ def within(
 # Class offsets of a declared rule ---------------------------------------------------
 
 
-def balanced(scores: Scores) -> tuple[list[float], float]:
+def balance_classes(scores: Scores) -> tuple[list[float], float]:
     """How far to move each class's belief, in doublings, and the odds that are left."""
-    logs = pair_logs(scores)
+    logs = pair_log_odds(scores)
     mean = largest_mean_cycle(logs)
     moves = np.zeros(scores.classes)
     for _ in range(scores.classes):
@@ -244,9 +244,11 @@ class AccuracyStep:
         return {**vars(self), "classes": list(self.classes)}
 
 
-def stairs(views: ClassifierViews, prior: Sequence[Fraction]) -> list[AccuracyStep]:
+def accuracy_steps(
+    views: ClassifierViews, prior: Sequence[Fraction]
+) -> list[AccuracyStep]:
     """The steps of a classifier for a prior, the closest first."""
-    people = People.of(views.scores)
+    people = WeightedTuples.of(views.scores)
     found = []
     for r, classes in staircase(prior):
         alike, right = people.restricted(classes)

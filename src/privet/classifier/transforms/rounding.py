@@ -48,12 +48,12 @@ def gap_bound(scores: Scores) -> int:
 
     Two scores multiplied out are integers, so they differ by at least one.
     """
-    whole = [_Whole(scores, c) for c in range(scores.classes)]
+    whole = [_IntegerScores(scores, c) for c in range(scores.classes)]
     pairs = [(a, b) for a in whole for b in whole if a is not b]
     return max((a.bound(b) for a, b in pairs), default=1)
 
 
-class _Whole:
+class _IntegerScores:
     """The scores of one class as integers times one fraction."""
 
     def __init__(self, scores: Scores, c: int) -> None:
@@ -69,7 +69,7 @@ class _Whole:
         self.largest = [max(column) for column in self.numbers]
         self.zeros = any(n == 0 for column in self.numbers for n in column)
 
-    def bound(self, other: _Whole) -> int:
+    def bound(self, other: _IntegerScores) -> int:
         """What a tuple's scores multiplied out never pass, where both are positive."""
         ratio = self.unit / other.unit
         tops = list(zip(self.largest, other.largest, strict=True))
@@ -187,7 +187,7 @@ def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
 # Where one class is moved against another -------------------------------------------
 
 
-def led_by_less(
+def find_narrow_lead(
     scores: Scores, pair: tuple[int, int], doublings: float
 ) -> Mapping[int, int] | None:
     """A row where the first class is above the second by less than so many doublings.
@@ -290,7 +290,7 @@ def _steps(scores: Scores, jitter: int = 0) -> int:
     return scores.classes * (n + 2) + 2 * (n + 1) * jitter
 
 
-def scorecard(
+def round_to_scorecard(
     scores: Scores,
     exponent: Fraction,
     bits: int,
@@ -352,7 +352,7 @@ class RoundedScores:
 # Checking ---------------------------------------------------------------------------
 
 
-def problems(
+def check_certificate(
     card: Scorecard, original: Scores, filled: Scores, proof: Certificate
 ) -> Iterator[str]:
     """What keeps a scorecard from being proved to rank as the original does.
@@ -433,7 +433,9 @@ def _stays_below(
     rounded = k * _steps(scores, proof.jitter)
     gained = Fraction(moved[pair[1]] - moved[pair[0]] + rounded, k << proof.bits)
     try:
-        led = led_by_less(scores, pair, float(gained / proof.exponent) * (1 + 1e-9))
+        led = find_narrow_lead(
+            scores, pair, float(gained / proof.exponent) * (1 + 1e-9)
+        )
     except TooLarge:
         return False
     return led is None
@@ -515,7 +517,7 @@ class FlattenedCard:
     """The synthetic table it is the card of, where only that is published."""
 
 
-def gap_found(original: Scores) -> tuple[int, str]:
+def find_gap(original: Scores) -> tuple[int, str]:
     """How close two scores can come, and how that is known."""
     scores = original.with_unknown()
     found = true_gap(scores)
@@ -544,7 +546,7 @@ class Jitter:
 
 
 @dataclass(frozen=True)
-class FlatteningBase:
+class CardRounder:
     """What stays the same while exponents are tried."""
 
     views: ClassifierViews
@@ -592,7 +594,7 @@ class FlatteningBase:
         most = 0
         if self.jitter is not None:
             most = jitter_of(scores, exponent, used, self.jitter.margin)
-        card = scorecard(
+        card = round_to_scorecard(
             scores,
             exponent,
             used,

@@ -15,20 +15,20 @@ from fractions import Fraction
 from math import floor, log
 from typing import Any, cast
 
-from privet.classifier.amplification import allowed, amplification
+from privet.classifier.amplification import allowed_amplification, amplification
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores, log_of
-from privet.classifier.transforms.dp_noise import noised
-from privet.classifier.transforms.r_closeness import balanced
+from privet.classifier.transforms.dp_noise import add_noise
+from privet.classifier.transforms.r_closeness import balance_classes
 from privet.classifier.transforms.rounding import (
     MOST_BITS,
+    CardRounder,
     FlattenedCard,
-    FlatteningBase,
     Jitter,
-    gap_found,
+    find_gap,
 )
-from privet.classifier.transforms.zero_counts import KEEPS, WAYS, filled
+from privet.classifier.transforms.zero_counts import KEEPS, WAYS, fill_zeros
 from privet.errors import Infeasible, InputError, NoAudit, what_exists
 from privet.policy import Policy, Promise
 from privet.values.adversaries import Bayesian
@@ -77,8 +77,8 @@ class SafetyTransform:
     """Draw the noise anew from this number; such a release is not publishable."""
 
     def __post_init__(self) -> None:
-        choice(self.mode, MODES, "mode")
-        choice(self.zeros, ZEROS, "zeros")
+        check_choice(self.mode, MODES, "mode")
+        check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
         check_whole(self.rows, "rows", least=1)
         check_whole(self.seed, "seed", least=0)
@@ -100,7 +100,7 @@ class SafetyTransform:
     def prepared(self, views: ClassifierViews) -> ClassifierViews:
         """The counts whose predictions are kept: with noise, and smoothed."""
         if self.epsilon is not None:
-            views = noised(views, self.epsilon, seed=self.seed)
+            views = add_noise(views, self.epsilon, seed=self.seed)
         if self.zeros == "smooth" and views.scores.has_zeros:
             return views.smoothed(1)
         return views
@@ -111,12 +111,12 @@ class SafetyTransform:
         """Make a scorecard that keeps every promise, or raise `Infeasible`."""
         prepared = self.prepared(views)
         original = prepared.scores
-        scores = filled(original, self.zeros)
+        scores = fill_zeros(original, self.zeros)
         shifts, exponent = self._exponent(prepared, scores, promises)
         jitter = self._jitter(scores)
         exponent = self._lowered(exponent, promises, scores.classes)
-        base = FlatteningBase(
-            prepared, scores, *gap_found(original), self._keeps(views, prepared), jitter
+        base = CardRounder(
+            prepared, scores, *find_gap(original), self._keeps(views, prepared), jitter
         )
         while True:
             moves = [m * float(exponent) for m in shifts]
@@ -133,22 +133,22 @@ class SafetyTransform:
         """How far each class is moved by a declared rule, and the exponent."""
         none = [0.0] * scores.classes
         if self.mode == "declared":
-            moves, mean = balanced(scores)
+            moves, mean = balance_classes(scores)
             limits = [limit_of(p, scores.classes) for p in promises]
             ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
             return moves, _grid(min([1.0, *ends]), promises[0])
         if self.mode == "paper":
-            return none, _paper(views, scores, promises)
-        return none, min(_tight(*_seen(views, scores, p), p) for p in promises)
+            return none, _paper_exponent(views, scores, promises)
+        return none, min(_tight_exponent(*_seen(views, scores, p), p) for p in promises)
 
     def _as_rows(
         self, made: FlattenedCard, promises: Sequence[Promise]
     ) -> FlattenedCard:
         if self.rows is None:
             return made
-        from privet.classifier.transforms.synthetic import only_rows
+        from privet.classifier.transforms.synthetic import publish_rows_only
 
-        return only_rows(made, promises, self.rows)
+        return publish_rows_only(made, promises, self.rows)
 
     def _jitter(self, scores: Scores) -> Jitter | None:
         if self.margin is None:
@@ -206,7 +206,7 @@ def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction
             "use ExtendedSafetyTransform for others."
         )
     try:
-        odds = allowed(promise.limit, classes, paper=paper)
+        odds = allowed_amplification(promise.limit, classes, paper=paper)
     except Infeasible as no:
         raise Infeasible(
             f"Promise {promise.name!r} cannot be kept: {no}",
@@ -240,7 +240,7 @@ def _seen(
     return Scores(scores.weights, factors, realistic=True), most
 
 
-def _tight(scores: Scores, most: int | None, promise: Promise) -> Fraction:
+def _tight_exponent(scores: Scores, most: int | None, promise: Promise) -> Fraction:
     """The largest exponent on a grid that keeps one promise."""
     limit = limit_of(promise, scores.classes)
     found = amplification(scores, most).odds
@@ -288,7 +288,7 @@ def _nothing_left(promise: Promise) -> Infeasible:
     )
 
 
-def _paper(
+def _paper_exponent(
     views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
 ) -> Fraction:
     """Step 2 as printed, one over the paper's k: n(2n + 3) log w / log alpha."""
@@ -344,7 +344,7 @@ def check_whole(
         raise InputError(f"{what} must be {limits}; got {value!r}.")
 
 
-def choice(value: str, known: Sequence[str], what: str) -> None:
+def check_choice(value: str, known: Sequence[str], what: str) -> None:
     """Refuse a word that is none of those known."""
     if value not in known:
         raise InputError(

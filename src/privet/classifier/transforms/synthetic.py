@@ -23,13 +23,13 @@ import numpy as np
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import GUARD, Floats, Scores, log_of
-from privet.classifier.transforms.dp_noise import apportioned
+from privet.classifier.transforms.dp_noise import apportion
 from privet.classifier.transforms.rounding import (
+    CardRounder,
     FlattenedCard,
-    FlatteningBase,
     SyntheticTable,
     factor_words,
-    gap_found,
+    find_gap,
 )
 from privet.errors import Infeasible, InputError
 from privet.policy import Promise
@@ -156,7 +156,7 @@ def _shared(shares: Sequence[Fraction], total: int, least: int) -> list[int]:
     >>> _shared([Fraction(9, 10), Fraction(1, 10), Fraction(0)], 10, 1)
     [8, 1, 1]
     """
-    found = [max(least, n) for n in apportioned(list(shares), total)]
+    found = [max(least, n) for n in apportion(list(shares), total)]
     while (over := sum(found) - total) > 0:
         at = max(
             range(len(found)), key=lambda i: (found[i] - shares[i] * total, found[i])
@@ -170,7 +170,7 @@ def _shared(shares: Sequence[Fraction], total: int, least: int) -> list[int]:
 # What a table keeps -----------------------------------------------------------------
 
 
-def margin(before: Scores, after: Scores) -> Fraction:
+def drift_between(before: Scores, after: Scores) -> Fraction:
     """Odds above this keep their order between two classifiers, whatever the row."""
     worst = Fraction(1)
     classes = range(before.classes)
@@ -188,7 +188,7 @@ def margin(before: Scores, after: Scores) -> Fraction:
     return worst
 
 
-def flips(before: Scores, after: Scores) -> tuple[int, int] | None:
+def count_flips(before: Scores, after: Scores) -> tuple[int, int] | None:
     """How many tuples predict otherwise, and of how many; None: too many to look at."""
     whole = prod(len(t) for t in before.factors)
     if whole > MOST_TUPLES:
@@ -213,7 +213,7 @@ def margin_words(drift: Fraction, exponent: Fraction) -> float:
     return log_of(drift) * log(2) / float(exponent) * (1 + 1e-9)
 
 
-def factor(margin_of: float) -> float:
+def odds_of_margin(margin_of: float) -> float:
     """A margin as odds."""
     return exp(min(margin_of, 700.0))
 
@@ -221,7 +221,7 @@ def factor(margin_of: float) -> float:
 # Rows -------------------------------------------------------------------------------
 
 
-def columns_of(
+def draw_rows(
     views: ClassifierViews, *, apart: bool = False, seed: int | None = None
 ) -> list[dict[str, list[str | None]]]:
     """The rows of counts: one table, or one of two columns per attribute.
@@ -275,7 +275,7 @@ def every_tuple(scores: Scores) -> Any:
 # Tables that keep every promise -----------------------------------------------------
 
 
-def synthetic(
+def make_synthetic_table(
     made: FlattenedCard,
     promises: Sequence[Promise],
     rows: int,
@@ -291,13 +291,13 @@ def synthetic(
         scores = exact if steepness == 1 else _flatter(exact, steepness)
         views = table_counts(scores, made.card, rows)
         if audit(views, list(promises)).safe and also(views):
-            drift = margin(scores, views.scores)
+            drift = drift_between(scores, views.scores)
             exponent = made.proof.exponent * steepness
             return SyntheticTable(
                 views,
                 margin_words(drift, exponent) + made.margin,
-                factor(margin_words(drift, Fraction(1))),
-                flips(exact, views.scores),
+                odds_of_margin(margin_words(drift, Fraction(1))),
+                count_flips(exact, views.scores),
                 exponent,
             )
         steepness *= Fraction(98, 100)
@@ -320,16 +320,16 @@ def _flatter(scores: Scores, power: Fraction) -> Scores:
     )
 
 
-def only_rows(
+def publish_rows_only(
     made: FlattenedCard, promises: Sequence[Promise], rows: int
 ) -> FlattenedCard:
     """The scorecard of a synthetic table: it tells no more than the rows do."""
 
     def card(views: ClassifierViews, keeps: str = "") -> FlattenedCard:
-        base = FlatteningBase(views, views.scores, *gap_found(views.scores), keeps)
+        base = CardRounder(views, views.scores, *find_gap(views.scores), keeps)
         return base.rounded(Fraction(1))
 
-    table = synthetic(
+    table = make_synthetic_table(
         made, promises, rows, lambda v: audit(card(v).card, list(promises)).safe
     )
     odds = factor_words(log(table.drift))

@@ -21,7 +21,7 @@ MOST_BITS = 20_000
 Table = list[list[list[Fraction]]]
 
 
-def without_zeros(scores: Scores, how: str) -> Scores:
+def replace_zeros(scores: Scores, how: str) -> Scores:
     """Scores with every zero replaced; the same scores if there is none.
 
     >>> from privet.classifier.scores import from_counts
@@ -40,11 +40,11 @@ def without_zeros(scores: Scores, how: str) -> Scores:
     return Scores(scores.weights, tuple(tuple(map(tuple, table)) for table in filled))
 
 
-def filled(scores: Scores, how: str) -> Scores:
+def fill_zeros(scores: Scores, how: str) -> Scores:
     """Scores without zeros; rankings are also kept where attributes are unknown."""
     if how == "smooth" or not scores.has_zeros:
         return scores
-    found = without_zeros(scores.with_unknown(), how)
+    found = replace_zeros(scores.with_unknown(), how)
     return Scores(found.weights, tuple(table[:-1] for table in found.factors))
 
 
@@ -52,7 +52,7 @@ def _copied(scores: Scores) -> Table:
     return [[list(row) for row in table] for table in scores.factors]
 
 
-def _full(scores: Scores) -> Table:
+def _fill_full(scores: Scores) -> Table:
     """The ranking of all labels on every tuple; the corrected Figure 3."""
     table, classes = _copied(scores), range(scores.classes)
     largest = [[max(row[c] for row in t) for t in table] for c in classes]
@@ -74,7 +74,7 @@ def _full(scores: Scores) -> Table:
     return table
 
 
-def _positive(scores: Scores) -> Table:
+def _fill_positive(scores: Scores) -> Table:
     """The order of all labels with a positive score, and these above the others."""
     table = _copied(scores)
     small = [
@@ -86,7 +86,7 @@ def _positive(scores: Scores) -> Table:
     return _replaced(table, small)
 
 
-def _positive_and_top(scores: Scores) -> Table:
+def _fill_positive_and_top(scores: Scores) -> Table:
     """The same, and the best label on every tuple, also where all scores are zero."""
     last = scores.classes - 1
     others = list(range(last))
@@ -156,9 +156,9 @@ def _small(number: Fraction) -> Fraction:
 
 
 WAYS: dict[str, Callable[[Scores], Table]] = {
-    "full": _full,
-    "positive+top": _positive_and_top,
-    "positive": _positive,
+    "full": _fill_full,
+    "positive+top": _fill_positive_and_top,
+    "positive": _fill_positive,
 }
 """How zeros may be replaced; the names say what is kept."""
 

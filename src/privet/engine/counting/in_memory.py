@@ -21,7 +21,7 @@ from privet.engine.protocol import (
 from privet.engine.randomise.randomise_rows import Cells, Randomisation
 from privet.errors import InputError
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import EquivalenceClasses, grouped
+from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 from privet.values.schema import Column
 
 
@@ -79,7 +79,7 @@ class InMemory:
         for tally in dict.fromkeys(tallies):
             run.check()
             by = sorted(tally.by, key=order.index)
-            yield tally, grouped(self._counts, by, tally.about)
+            yield tally, group_counts(self._counts, by, tally.about)
 
     def write(
         self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run

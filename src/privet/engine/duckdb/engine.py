@@ -36,7 +36,7 @@ from privet.engine.randomise.randomise_rows import (
     DisguiseBatches,
     Randomisation,
     RowRandomiser,
-    tabulated,
+    tabulate_cells,
 )
 from privet.engine.run import TooLittleMemory
 from privet.engine.sources.dataframes import Stream
@@ -81,7 +81,7 @@ def plain_folders(scan: str) -> str:
 # Databases --------------------------------------------------------------------------
 
 
-def attached(session: Session, path: str, table: str) -> str:
+def attach_table(session: Session, path: str, table: str) -> str:
     """The table of a database file; an error lists those there are."""
     try:
         session.ask(f"ATTACH {literal(path)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
@@ -298,7 +298,7 @@ class DuckDB(SqlEngine):
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
-        return tabulated(self.session, at, self._source, run)
+        return tabulate_cells(self.session, at, self._source, run)
 
     def projection(
         self,
@@ -333,7 +333,7 @@ class DuckDB(SqlEngine):
         """What to select from, and the names of its columns."""
         session = self.session
         if source.attach:
-            scan = attached(session, source.attach, source.scan)
+            scan = attach_table(session, source.attach, source.scan)
             return scan, self._described(scan)["column_name"].to_pylist()
         if source.paths:
             names_files(session, source.paths)

@@ -22,7 +22,12 @@ from numpy.typing import NDArray
 
 from privet.engine import arrow, sql, text_types
 from privet.engine.protocol import Run
-from privet.engine.run import DoesNotFit, StatementRunner, explained, too_little_memory
+from privet.engine.run import (
+    DoesNotFit,
+    StatementRunner,
+    explain_error,
+    too_little_memory,
+)
 from privet.errors import InputError
 
 # Sizes of memory --------------------------------------------------------------------
@@ -273,7 +278,7 @@ class Session(StatementRunner):
 
     def explain(self, error: BaseException) -> BaseException:
         """What an error of DuckDB means."""
-        return explained(error, self.words)
+        return explain_error(error, self.words)
 
     def interrupt(self) -> None:
         """Stop the statement that runs, if any does."""

@@ -27,9 +27,11 @@ from privet.errors import InputError
 # Selected rows to a file ------------------------------------------------------------
 
 
-def copied(con: duckdb.DuckDBPyConnection, select: str, writing: WriteQuery) -> int:
+def copy_selected(
+    con: duckdb.DuckDBPyConnection, select: str, writing: WriteQuery
+) -> int:
     """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has."""
-    names = [named(name, writing.format) for name in writing.columns]
+    names = [guard_name(name, writing.format) for name in writing.columns]
     if "" in names and writing.format == "csv":
         raise InputError(
             "A column must have a name to be written as CSV; one has none. Name it, or "
@@ -63,7 +65,7 @@ def _streamed(
     return rows
 
 
-def named(name: str, format_: str) -> str:
+def guard_name(name: str, format_: str) -> str:
     """A name that a spreadsheet does not take for a formula."""
     return sql.guarded_name(name) if format_ == "csv" else name
 
@@ -148,7 +150,7 @@ class RowWriter:
 
     def _copied(self, statement: str) -> int:
         """Write what a statement selects; how many rows that are."""
-        return copied(self._session.con, statement, self._writing)
+        return copy_selected(self._session.con, statement, self._writing)
 
     def _statement(self, drawn: str, run: Run) -> str:
         types = self._types(run)

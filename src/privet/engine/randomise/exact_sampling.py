@@ -25,11 +25,11 @@ Codes = NDArray[np.int64]
 Several = list[Codes]
 """The codes of a group, one array per column."""
 
-Disguise = Callable[[Several, "Bits"], Several]
+Disguise = Callable[[Several, "RandomBits"], Several]
 """Takes what is true, gives what is reported."""
 
 
-class Bits:
+class RandomBits:
     """Random words: of the operating system's secure source, or of a seed.
 
     With a seed everybody who knows it can undo the disguise; that is for tests.
@@ -90,7 +90,7 @@ class ExactChoice:
             table[first:last] = i
         return table
 
-    def draw(self, number: int, bits: Bits) -> Codes:
+    def draw(self, number: int, bits: RandomBits) -> Codes:
         """So many outcomes."""
         words = bits.words(number)
         found = self._table[words].astype(np.int64)
@@ -98,7 +98,7 @@ class ExactChoice:
             found[i] = self.settle(int(words[i]), bits)
         return found
 
-    def settle(self, word: int, bits: Bits) -> int:
+    def settle(self, word: int, bits: RandomBits) -> int:
         """The outcome of a number that begins with a word, drawn on as needed."""
         number, scale = word, WORD
         while True:
@@ -117,7 +117,7 @@ class ExactCoin:
         self._sure = heads in (0, 1)
         self._heads = heads == 1
 
-    def toss(self, number: int, bits: Bits) -> NDArray[np.bool_]:
+    def toss(self, number: int, bits: RandomBits) -> NDArray[np.bool_]:
         """Which of so many tosses are heads."""
         if self._sure:
             return np.full(number, self._heads)
@@ -131,27 +131,27 @@ class ExactCoin:
 # What is done to a group ------------------------------------------------------------
 
 
-def kept(codes: Several, _bits: Bits) -> Several:
+def report_truth(codes: Several, _bits: RandomBits) -> Several:
     """Reported as it is."""
     return codes
 
 
-def flipped(truth: Fraction) -> Disguise:
+def flip_all(truth: Fraction) -> Disguise:
     """All answers as they are, or all turned round."""
     coin = ExactCoin(1 - truth)
 
-    def disguise(codes: Several, bits: Bits) -> Several:
+    def disguise(codes: Several, bits: RandomBits) -> Several:
         turned = coin.toss(len(codes[0]), bits)
         return [c ^ turned for c in codes]
 
     return disguise
 
 
-def even(truth: Fraction, sizes: Sequence[int]) -> Disguise:
+def draw_evenly(truth: Fraction, sizes: Sequence[int]) -> Disguise:
     """The truth, or any other combination, all as likely."""
     coin, size = ExactCoin(1 - truth), int(np.prod(sizes, dtype=object))
 
-    def disguise(codes: Several, bits: Bits) -> Several:
+    def disguise(codes: Several, bits: RandomBits) -> Several:
         whole = _packed(codes, sizes)
         at = np.flatnonzero(coin.toss(len(whole), bits))
         step = 1 + bits.below(size - 1, len(at))
@@ -161,13 +161,13 @@ def even(truth: Fraction, sizes: Sequence[int]) -> Disguise:
     return disguise
 
 
-def replaced(
+def replace_by_draw(
     truth: Fraction, shares: Sequence[Fraction], sizes: Sequence[int]
 ) -> Disguise:
     """The truth, or a draw from a public distribution."""
     coin, choice = ExactCoin(1 - truth), ExactChoice(shares)
 
-    def disguise(codes: Several, bits: Bits) -> Several:
+    def disguise(codes: Several, bits: RandomBits) -> Several:
         whole = _packed(codes, sizes)
         at = np.flatnonzero(coin.toss(len(whole), bits))
         whole[at] = choice.draw(len(at), bits)
@@ -180,7 +180,7 @@ def by_matrix(columns: Sequence[Sequence[Fraction]], sizes: Sequence[int]) -> Di
     """One distribution of reports for each truth."""
     choices = [ExactChoice(column) for column in columns]
 
-    def disguise(codes: Several, bits: Bits) -> Several:
+    def disguise(codes: Several, bits: RandomBits) -> Several:
         whole = _packed(codes, sizes)
         found = np.empty_like(whole)
         for truth, choice in enumerate(choices):

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from privet.engine import sql, text_types
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
-from privet.engine.export.row_writer import file_of, named
+from privet.engine.export.row_writer import file_of, guard_name
 from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
-from privet.engine.randomise.exact_sampling import Bits, Codes, Disguise
+from privet.engine.randomise.exact_sampling import Codes, Disguise, RandomBits
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import InputError
@@ -61,7 +61,7 @@ class Randomisation:
     """What is disguised with what."""
     one_of: bool = False
     """Whether each row reports one group only, drawn at random."""
-    bits: Bits | None = None
+    bits: RandomBits | None = None
     """Where randomness comes from; None: the operating system."""
 
 
@@ -78,7 +78,7 @@ class DisguiseBatches:
         """The columns that are read, by their position."""
         return sorted(self._at.values())
 
-    def draw(self, batch: pa.RecordBatch, bits: Bits) -> pa.RecordBatch:
+    def draw(self, batch: pa.RecordBatch, bits: RandomBits) -> pa.RecordBatch:
         """The codes that are reported; -1 where nothing is."""
         drawing = self._drawing
         true = {
@@ -90,7 +90,7 @@ class DisguiseBatches:
                     f"Column {c!r} must not have missing values, unless the design "
                     "says with missing what they count as."
                 )
-        found = disguised(true, drawing.groups, bits, one_of=drawing.one_of)
+        found = disguise_rows(true, drawing.groups, bits, one_of=drawing.one_of)
         reports = [pa.array(found[c]) for c in drawing.columns]
         return pa.record_batch(reports, names=self.names)
 
@@ -110,7 +110,7 @@ class DisguiseBatches:
     def schema(self) -> pa.Schema:
         """The columns of the file."""
         fields = [
-            pa.field(named(c, self._drawing.format), _column(v, NO_CODES).type)
+            pa.field(guard_name(c, self._drawing.format), _column(v, NO_CODES).type)
             for c, v in zip(self._drawing.columns, self._values, strict=True)
         ]
         return pa.schema(fields, metadata={MARK: b"1"})
@@ -130,11 +130,11 @@ class RowRandomiser:
     """Disguises the people of one source."""
 
     def __init__(
-        self, session: Session, change: DisguiseBatches, bits: Bits | None
+        self, session: Session, change: DisguiseBatches, bits: RandomBits | None
     ) -> None:
         self._session = session
         self._change = change
-        self._bits = bits or Bits()
+        self._bits = bits or RandomBits()
 
     def write(self, statement: str, run: Run) -> int:
         """Write reports instead of the codes selected; how many rows the file has."""
@@ -150,10 +150,10 @@ class RowRandomiser:
             reader.close()
 
 
-def disguised(
+def disguise_rows(
     true: Mapping[str, Codes],
     groups: Sequence[RandomisedColumns],
-    bits: Bits,
+    bits: RandomBits,
     *,
     one_of: bool,
 ) -> dict[str, Codes]:
@@ -168,7 +168,7 @@ def disguised(
 
 
 def _one_of(
-    true: Mapping[str, Codes], groups: Sequence[RandomisedColumns], bits: Bits
+    true: Mapping[str, Codes], groups: Sequence[RandomisedColumns], bits: RandomBits
 ) -> dict[str, Codes]:
     rows = len(next(iter(true.values())))
     found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
@@ -241,7 +241,7 @@ def counted_cells(
     yield from (found[t] for t in tallies)
 
 
-def tabulated(
+def tabulate_cells(
     session: Session, sets: Sequence[Sequence[int]], source: Source, run: Run
 ) -> Iterator[Cells]:
     """Rows per combination of values, for each set of columns.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from privet.engine.protocol import Run
-from privet.engine.randomise.exact_sampling import Bits
+from privet.engine.randomise.exact_sampling import RandomBits
 from privet.engine.randomise.randomise_rows import DisguiseBatches
 from privet.engine.remote.partitioned_counts import PartitionedCounts
 from privet.engine.run import StatementRunner
@@ -68,12 +68,12 @@ class Connection(StatementRunner):
         self,
         select: str,
         change: DisguiseBatches,
-        bits: Bits | None,
+        bits: RandomBits | None,
         scratch: Path,
         run: Run,
     ) -> Iterator[Iterable[pa.RecordBatch]]:
         """Reports of rows of codes, drawn as they arrive."""
-        source = bits or Bits()
+        source = bits or RandomBits()
         with self.stream(select, scratch, run) as rows:
             yield (change.draw(batch, source) for batch in rows)
 

@@ -27,7 +27,7 @@ from privet.engine.remote.transfer import (
     FetchedTuples,
     RemoteRowFilter,
     RemoteValues,
-    sent,
+    upload_selected,
 )
 from privet.engine.run import check_complete
 from privet.engine.sources.source import Source, refuse_twice
@@ -183,7 +183,7 @@ class Remote(SqlEngine):
     def _send(self, table: str, select: str, column: int) -> None:
         """Upload what is selected here, unless the place has it."""
         if table not in self._sent:
-            sent(self._place, self.session, table, select, column)
+            upload_selected(self._place, self.session, table, select, column)
             self._sent.add(table)
 
     def _typed(self, c: int, run: Run) -> str:

@@ -50,7 +50,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Database:
+class DatabaseAddress:
     """A table of a database; what it takes to be let in is never shown."""
 
     uri: str = field(repr=False)
@@ -71,7 +71,7 @@ def from_database(uri: str, table: str | None) -> Source:
             "'hospital.visits'; got none."
         )
     words = f"the table {table!r} of the PostgreSQL database"
-    return Source(None, place=Database(uri, table), words=words)
+    return Source(None, place=DatabaseAddress(uri, table), words=words)
 
 
 class Postgres(Connection):

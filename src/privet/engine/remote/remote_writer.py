@@ -11,10 +11,10 @@ import numpy as np
 from privet.engine import arrow, sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
-from privet.engine.export.row_writer import copied, spelled, summed
+from privet.engine.export.row_writer import copy_selected, spelled, summed
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.remote.connection import Connection
-from privet.engine.remote.transfer import sent
+from privet.engine.remote.transfer import upload_selected
 from privet.engine.run import DoesNotFit
 from privet.errors import EngineError
 
@@ -98,7 +98,7 @@ class RemoteWriter:
         with self._local.drawing() as drawn:
             shuffled = sql.shuffled(self._arrived(types), drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
-            work = partial(copied, self._local.con, select, writing)
+            work = partial(copy_selected, self._local.con, select, writing)
             return self._local.watched(work, run, "writing", (1, 1))
 
     def _arrived(self, types: Mapping[str, str]) -> str:
@@ -154,7 +154,7 @@ class RemoteWriter:
         self._local.register("pv_labels", labels)
         shown = f"SELECT d.v, l.label FROM {made.table} d JOIN pv_labels l USING (code)"
         self._place.drop(f"pv_shown_{c}")
-        sent(self._place, self._local, f"pv_shown_{c}", shown, c)
+        upload_selected(self._place, self._local, f"pv_shown_{c}", shown, c)
         self._local.unregister("pv_labels")
 
 

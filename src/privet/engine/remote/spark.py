@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from privet.engine import sql
 from privet.engine.protocol import Run
-from privet.engine.randomise.exact_sampling import Bits
+from privet.engine.randomise.exact_sampling import RandomBits
 from privet.engine.randomise.randomise_rows import DisguiseBatches
 from privet.engine.remote.connection import Connection, RemoteColumn
 from privet.engine.remote.partitioned_counts import PartitionedCounts
@@ -55,7 +55,7 @@ WRITING = {
 
 
 @dataclass(frozen=True)
-class Frame:
+class DataFrameAddress:
     """A DataFrame, as an address."""
 
     frame: Any = field(repr=False)
@@ -239,7 +239,7 @@ class Spark(Connection):
         self,
         select: str,
         change: DisguiseBatches,
-        bits: Bits | None,
+        bits: RandomBits | None,
         scratch: Path,
         run: Run,
     ) -> Iterator[Iterable[pa.RecordBatch]]:
@@ -252,7 +252,7 @@ class Spark(Connection):
             raise InputError("A seed must be left out where Spark disguises rows.")
 
         def drawn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            source = Bits()
+            source = RandomBits()
             return (change.draw(batch, source) for batch in batches)
 
         def write() -> None:
@@ -396,7 +396,7 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
             raise
         failed = _unread(found.words, error)
     else:
-        place = Frame(frame, textual=found.textual)
+        place = DataFrameAddress(frame, textual=found.textual)
         return replace(found, place=place, names=names, scan="", rows=None)
     raise failed
 
@@ -471,8 +471,12 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
     try:
         if endings == {".csv"}:
             frame = _read_csv(session, called, text, text.delimiter or ",")
-            return Source(None, textual=True, words=words, place=Frame(frame, True))
-        return Source(None, words=words, place=Frame(_read_parquet(session, called)))
+            return Source(
+                None, textual=True, words=words, place=DataFrameAddress(frame, True)
+            )
+        return Source(
+            None, words=words, place=DataFrameAddress(_read_parquet(session, called))
+        )
     except Exception as error:
         failed = _unread(words, error)
     raise failed

@@ -89,7 +89,7 @@ def _in_parts(
     return int(local.one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
 
 
-def sent(
+def upload_selected(
     place: Connection, local: Session, table: str, select: str, column: int
 ) -> None:
     """Upload what a statement selects here, under a name of the place."""
@@ -132,7 +132,7 @@ class RemoteRowFilter(RowFilter):
         meant = super()._test(c, values, "pv_meant", "pv_candidate")
         select = f"SELECT e.c{c} AS v FROM pv_candidate e WHERE {meant}"
         self._place.drop(table)
-        sent(self._place, self._session, table, select, c)
+        upload_selected(self._place, self._session, table, select, c)
         same = self._place.dialect.same.format(a=f"e.c{c}", b="w.v")
         return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"
 

@@ -199,13 +199,13 @@ def _with_type(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
 
 
 def _from_spark(frame: Any) -> Source:
-    from privet.engine.remote.spark import Frame
+    from privet.engine.remote.spark import DataFrameAddress
 
     if type(frame).__module__.startswith("pyspark.pandas"):
         frame = frame.to_spark()
     names, words = list(frame.columns), "the DataFrame"
     _check_names(names, words)
-    return Source(tuple(names), place=Frame(frame), words=words)
+    return Source(tuple(names), place=DataFrameAddress(frame), words=words)
 
 
 # Relations --------------------------------------------------------------------------

@@ -25,11 +25,11 @@ import numpy as np
 from privet.errors import Infeasible, InputError
 from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.kernels import GroupRules
-from privet.microdata.linkage import about as meant
+from privet.microdata.linkage import read_about as meant
 from privet.microdata.privacy_models.audit import OVERALL, is_monotone
-from privet.microdata.privacy_models.models import Batch, scores
+from privet.microdata.privacy_models.models import Batch, score_groups
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.incremental import Minima, Requirement
+from privet.microdata.skyline.incremental import Requirement, RunningMinima
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
 from privet.policy.measures import KINDS
@@ -72,7 +72,7 @@ class GroupConstraint:
         return tuple(c for c in found if c is not None)
 
 
-def rules_of(promises: Sequence[Promise], table: Table) -> list[GroupConstraint]:
+def constraints_of(promises: Sequence[Promise], table: Table) -> list[GroupConstraint]:
     """What linkers and insiders must not learn; other adversaries see no groups."""
     return [_rule(p, table) for p in looking_at("groups", promises)]
 
@@ -162,7 +162,7 @@ class Constraints:
         self.least = least
         self.rules = _compiled(self.alone, least, domains, columns, people)
         self.worst_found = np.tile(np.array([0, 1]), (len(self.alone), 1))
-        self.minima: dict[int, Minima] = {}
+        self.minima: dict[int, RunningMinima] = {}
         self.apart: dict[int, list[GroupConstraint]] = {}
         for rule in stated:
             if rule.point.m:
@@ -171,7 +171,7 @@ class Constraints:
             asked = [
                 Requirement(r.point, r.limit, r.codes(domains[j])) for r in several
             ]
-            self.minima[j] = Minima.empty(asked, len(domains[j]))
+            self.minima[j] = RunningMinima.empty(asked, len(domains[j]))
 
     @property
     def is_local(self) -> bool:
@@ -199,7 +199,7 @@ class Constraints:
         self.singles = int(people == 1)
         for j, steering in self.steering:
             if not steering.keeps(self._of(j, hist[None, :])):
-                raise never(steering.measure)
+                raise infeasible_measure(steering.measure)
         if _over(1, self.most_groups) or _over(self.singles, self.most_alone):
             raise Infeasible("One group of everybody is more than a measure allows.")
 
@@ -217,7 +217,7 @@ class Constraints:
     def _of(self, j: int, hist: Ints) -> Ints:
         return hist[:, self.rules.offset[j] : self.rules.offset[j + 1]]
 
-    def trial(self, hist: Ints, left: int, people: int) -> Trial | None:
+    def trial(self, hist: Ints, left: int, people: int) -> SplitTrial | None:
         """What a split into these two histograms comes to; None if it is unsafe."""
         totals = np.array([left, people - left])
         found = np.zeros((2, len(self.alone), 2), dtype=np.int64)
@@ -225,7 +225,7 @@ class Constraints:
             return None
         return self._whole(hist, totals, found)
 
-    def _whole(self, hist: Ints, totals: Ints, found: Ints) -> Trial | None:
+    def _whole(self, hist: Ints, totals: Ints, found: Ints) -> SplitTrial | None:
         """What must hold beyond the rules on single groups."""
         groups = self.groups + len(totals) // 2
         singles = self.singles + int((totals == 1).sum())
@@ -233,15 +233,15 @@ class Constraints:
             return None
         if not all(s.keeps(self._of(j, hist)) for j, s in self.steering):
             return None
-        after: dict[int, Minima] = {}
+        after: dict[int, RunningMinima] = {}
         for j, minima in self.minima.items():
             split = minima.split(self._of(j, hist))
             if split is None:
                 return None
             after[j] = split
-        return Trial(found, after, groups, singles)
+        return SplitTrial(found, after, groups, singles)
 
-    def trial_of(self, hist: Ints, totals: Ints) -> Trial | None:
+    def trial_of(self, hist: Ints, totals: Ints) -> SplitTrial | None:
         """The same for any number of parts at once, some groups' worth of them."""
         if len(totals) and totals.min() < self.least:
             return None
@@ -266,7 +266,7 @@ class Constraints:
         whole = a + np.maximum(totals - gone - k, 0)
         return a, np.where(a == 0, 1, whole)
 
-    def accept(self, trial: Trial) -> None:
+    def accept(self, trial: SplitTrial) -> None:
         """The split was made."""
         kernels.keep_worst(self.worst_found, trial.found)
         self.minima = trial.minima
@@ -280,11 +280,11 @@ class Constraints:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class SplitTrial:
     """What the release comes to after a split."""
 
     found: Ints
-    minima: dict[int, Minima]
+    minima: dict[int, RunningMinima]
     groups: int
     singles: int
 
@@ -293,7 +293,7 @@ def _over(number: int, most: int | None) -> bool:
     return most is not None and number > most
 
 
-def never(measure: Measure) -> Infeasible:
+def infeasible_measure(measure: Measure) -> Infeasible:
     """What no grouping reaches."""
     return Infeasible(
         f"Measure {measure.name!r} cannot be reached by grouping: one group of "
@@ -351,7 +351,7 @@ def refuse_infeasible(
         return
     kept = [b for b in broken if not isinstance(b[0].promise, Measure)]
     if not kept:
-        raise never(broken[0][0].promise)
+        raise infeasible_measure(broken[0][0].promise)
     lines = [
         f"Promise {rule.promise.name!r} cannot be kept by grouping: even in one "
         f"group of everybody the belief is {belief} ({percent(belief)})."
@@ -398,7 +398,9 @@ class ScoredMeasure:
         """The measure for a column with these values."""
 
         def keeps(parts: Ints) -> bool:
-            found = scores(self.measure, Batch(as_groups(parts, domain), everybody))
+            found = score_groups(
+                self.measure, Batch(as_groups(parts, domain), everybody)
+            )
             return not bool(found.beyond.any())
 
         return MeasureConstraint(self.measure, self.column, keeps)
@@ -420,7 +422,9 @@ class MeasureConstraints:
     """How many people may be alone, as a share of the people."""
 
 
-def asked(measures: Sequence[Measure], table: Table) -> MeasureConstraints:
+def measure_constraints(
+    measures: Sequence[Measure], table: Table
+) -> MeasureConstraints:
     """Sort measures by how they are judged."""
     steering = [m for m in measures if is_monotone(m) and m.kind not in LATER]
     return MeasureConstraints(
@@ -441,7 +445,7 @@ def _least(measure: Measure) -> int:
         return measure.k or 1
     if measure.kind == "prosecutor_risk":
         if not measure.level:
-            raise never(measure)
+            raise infeasible_measure(measure)
         return ceil(1 / measure.level)
     return int(measure.level)
 

@@ -3,7 +3,7 @@
 The engine counts them. What does not fit the memory limit is kept in a file that has
 no name any more: the groups of Mondrian lie side by side in it, so that a group is read
 from one end to the other, and the groups are the same for every memory limit. Beside it
-the distinct rows of a partition over some of its columns (`summed`).
+the distinct rows of a partition over some of its columns (`sum_partition_rows`).
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ class DistinctRows:
 
     def place(self, places: Sequence[Ints]) -> None:
         """Let places stand for the codes of the first columns."""
-        placed(self.rows, places)
+        replace_codes(self.rows, places)
 
     def ordered(self, _options: Any) -> NDArray[Any]:
         """All lines, those of a group side by side."""
         return self.rows
 
 
-def counted(table: Table, columns: Sequence[str], run: Run) -> DistinctRows:
+def count_distinct_rows(table: Table, columns: Sequence[str], run: Run) -> DistinctRows:
     """Count the combinations of some columns."""
     tally = CountQuery(tuple(columns[:-1]), columns[-1])
     domains = table.domains(list(columns), run, before=[tally])
@@ -88,7 +88,7 @@ def check_people(people: int) -> None:
         )
 
 
-def room(lines: int, width: int, options: Any) -> NDArray[Any]:
+def allocate_rows(lines: int, width: int, options: Any) -> NDArray[Any]:
     """Room for so many lines: in memory, or in a file where they do not fit."""
     shape, most = (lines, width), most_bytes(options)
     if lines * width * 4 <= most:
@@ -171,7 +171,7 @@ class RowStore:
         return whole
 
 
-def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:
+def replace_codes(rows: NDArray[Any], places: Sequence[Ints]) -> None:
     """Replace the codes of the first columns by their places, some lines at a time."""
     for start in range(0, len(rows), 2**20):
         block = rows[start : start + 2**20]
@@ -182,7 +182,7 @@ def placed(rows: NDArray[Any], places: Sequence[Ints]) -> None:
 # Distinct rows of a partition -------------------------------------------------------
 
 
-def summed(
+def sum_partition_rows(
     partition: Partition, columns: Sequence[int]
 ) -> tuple[Ints, list[Ints], Ints]:
     """The group, codes and people of each different row over some columns."""
@@ -207,6 +207,6 @@ def _size(partition: Partition, column: int) -> int:
 def _different(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
     """Lines that are alike once, with the sum of their numbers."""
     spans = [int(codes[0].max()) + 1, *sizes]
-    different, people = contingency.summed(codes, spans, n)
+    different, people = contingency.sum_equal_rows(codes, spans, n)
     narrow: list[Ints] = [c.astype(np.int32) for c in different]
     return [*narrow, people]

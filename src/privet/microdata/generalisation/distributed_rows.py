@@ -28,8 +28,8 @@ from privet.errors import EngineError
 from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.distinct_rows import (
     DistinctRows,
+    allocate_rows,
     check_people,
-    room,
 )
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
@@ -51,7 +51,7 @@ AT_ONCE = 1_000_000
 """Cells of a group that one machine of many cuts as far as it goes."""
 
 
-def handed(
+def hold_distinct_rows(
     table: Table, columns: Sequence[str], run: Run
 ) -> DistributedRows | DistinctRows | None:
     """The combinations of some columns, where they are; here if they are few.
@@ -129,7 +129,7 @@ class DistributedRows:
         return rows
 
     def _gathered(self, options: Any) -> Cells:
-        rows = room(len(self), len(self.domains) + 1, options)
+        rows = allocate_rows(len(self), len(self.domains) + 1, options)
         filled = {leaf: start for leaf, (start, _) in self._leaves.open().items()}
 
         def take(leaf: int, lines: Lines) -> None:
@@ -152,7 +152,9 @@ class DistributedRows:
         """The loops of Mondrian, on what the machines tell."""
         partners = [*about, *([target] if target >= 0 else [])]
         self._partners = tuple(dict.fromkeys(partners)) or (-1,)
-        return SplitKernels("handed", self.survey, self.tally, self.part, self.finish)
+        return SplitKernels(
+            "distributed", self.survey, self.tally, self.part, self.finish
+        )
 
     def _histograms(self, leaf: int) -> dict[ColumnPair, Histogram]:
         """What is known of a leaf; asked for together with that of others as large."""
@@ -232,14 +234,14 @@ class DistributedRows:
         """See `kernels.finish`; all small groups at once."""
         leaf = self._leaves.at(start, stop)
         if leaf not in self._told:
-            self._finish_small(Finish(shape, aim, rules))
+            self._finish_small(FinishSplits(shape, aim, rules))
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
         kernels.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
         lines = said[worst.size :].reshape(-1, LINE).copy()
         lines[:, :2] += start
         return lines
 
-    def _finish_small(self, work: Finish) -> None:
+    def _finish_small(self, work: FinishSplits) -> None:
         """Hand all groups to the machines that are small enough."""
         spans, tree = self._leaves.open(), self._leaves.tree()
         small = [i for i in spans if not _large(*spans[i]) and i not in self._told]
@@ -253,7 +255,7 @@ def _large(start: int, stop: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Finish:
+class FinishSplits:
     """Cut one group as far as it goes, on the machine that has it."""
 
     shape: DomainArrays
@@ -263,7 +265,7 @@ class Finish:
     def __call__(self, lines: Lines) -> bytes:
         """The surest belief of each rule, and the tree of cuts."""
         worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
-        cutter = kernels.cutter(len(lines))
+        cutter = kernels.choose_kernels(len(lines))
         tree = cutter.finish(
             lines, 0, len(lines), self.shape, self.aim, self.rules, worst
         )

@@ -85,7 +85,7 @@ class OrderedDomain:
     @cached_property
     def spelled(self) -> list[str]:
         """What is written for the value at each place."""
-        return [MISSING if v is None else spelled(v) for v in self.texts]
+        return [MISSING if v is None else quote_value(v) for v in self.texts]
 
     @cached_property
     def rank(self) -> list[int]:
@@ -101,7 +101,7 @@ def _unnamed(values: Sequence[str]) -> str:
     return " A missing value has no name to be hidden." if "" in values else ""
 
 
-def hiding(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomain:
+def hide_values(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomain:
     """The same column, some of whose values are never named."""
     codes = [attribute.domain.code(v) for v in values]
     if never := codes.count(None):
@@ -115,14 +115,14 @@ def hiding(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomain:
     )
 
 
-def ordered(domain: Domain) -> OrderedDomain:
+def order_by_value(domain: Domain) -> OrderedDomain:
     """Numbers, dates, or texts whose order means something: in the engine's order."""
     size = len(domain)
     place = np.arange(size)
     return OrderedDomain(domain, ORDERED, place, _between(domain), _no_nodes(size))
 
 
-def listed(domain: Domain, order: Sequence[str]) -> OrderedDomain:
+def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
     """Values in an order that is given; missing comes first."""
     rank = {value: i + 1 for i, value in enumerate(order)}
     rank_of = [0 if v is None else rank.get(v, -1) for v in domain.labels]
@@ -137,14 +137,14 @@ def listed(domain: Domain, order: Sequence[str]) -> OrderedDomain:
     return OrderedDomain(domain, ORDERED, place, steps, _no_nodes(size))
 
 
-def flat(domain: Domain, first: Floats) -> OrderedDomain:
+def order_by_frequency(domain: Domain, first: Floats) -> OrderedDomain:
     """Categories: those with the highest numbers first, equal ones by their code."""
     place = _ranks(-first)
     size = len(domain)
     return OrderedDomain(domain, FLAT, place, np.zeros(size), _no_nodes(size))
 
 
-def tree(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
+def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     """Categories below a hierarchy, in the order of its lines; missing comes last."""
     hierarchy.require(domain.labels, domain.name)
     line = {value: i for i, value in enumerate(hierarchy.levels)}
@@ -262,7 +262,7 @@ def shape(attributes: Sequence[OrderedDomain]) -> DomainArrays:
     return DomainArrays(kind, size, at, first, levels, nodes, spread)
 
 
-def spelled(value: str) -> str:
+def quote_value(value: str) -> str:
     """A text, in quotes where it could be taken for something else.
 
     >>> spelled("Cook"), spelled("a, b"), spelled("missing")

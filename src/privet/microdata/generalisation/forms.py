@@ -20,7 +20,7 @@ from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Relabel
 from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
-from privet.microdata.generalisation.distinct_rows import summed
+from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
 from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.partition import GRAMMAR, Partition
@@ -152,18 +152,18 @@ def _shown_as(attribute: OrderedDomain) -> str:
 
 def in_form(partition: Partition, table: Table, form: str) -> GroupedForm:
     """The tables that show a partition of a table."""
-    shapes = {GENERALISED: _generalised, BUCKETS: _buckets}
+    shapes = {GENERALISED: _generalise, BUCKETS: _bucketize}
     kinds = {a.name: a.domain.kind for a in partition.attributes}
     files, coarse = shapes[form](partition, table)
     return GroupedForm(partition, form, files, kinds, coarse)
 
 
-def _generalised(
+def _generalise(
     partition: Partition, table: Table
 ) -> tuple[tuple[File, ...], tuple[str, ...]]:
     known = len(partition.attributes)
     behind = range(known, known + len(partition.others))
-    group, codes, n = summed(partition, list(behind))
+    group, codes, n = sum_partition_rows(partition, list(behind))
     columns, coarse = {}, []
     for attribute, labels in zip(partition.attributes, partition.labels, strict=True):
         name, domain = attribute.name, attribute.domain
@@ -180,7 +180,7 @@ def _generalised(
     return (file,), tuple(coarse)
 
 
-def _buckets(
+def _bucketize(
     partition: Partition, table: Table
 ) -> tuple[tuple[File, ...], tuple[str, ...]]:
     roles, known = table.roles, len(partition.attributes)
@@ -189,7 +189,9 @@ def _buckets(
     of = {d.name: known + j for j, d in enumerate(partition.others)}
     name = _new_name("group", table.schema.names)
     kept = [d for d in partition.others if d.name not in roles.sensitive]
-    group, codes, n = summed(partition, [*range(known), *(of[d.name] for d in kept)])
+    group, codes, n = sum_partition_rows(
+        partition, [*range(known), *(of[d.name] for d in kept)]
+    )
     numbers = [str(g + 1) for g in range(len(partition))]
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for attribute, place in zip(partition.attributes, codes, strict=False):
@@ -202,7 +204,7 @@ def _buckets(
         PEOPLE, columns, n, Roles(quasi=roles.quasi, target=target), table, None
     )
     secret = [d for d in partition.others if d.name in roles.sensitive]
-    group, codes, n = summed(partition, [of[d.name] for d in secret])
+    group, codes, n = sum_partition_rows(partition, [of[d.name] for d in secret])
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
         columns[domain.name] = _as_it_is(domain, code)

@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from privet.microdata.generalisation.constraints import Constraints, Trial
+from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import OrderedDomain, shape
 from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
@@ -36,7 +36,7 @@ class GlobalSplit:
     """Where the range ends; this place is not in it."""
     groups: Ints
     """The groups that fall into two."""
-    trial: Trial
+    trial: SplitTrial
     """What the release comes to."""
     name: str
     """The column's name."""

@@ -27,7 +27,7 @@ from privet.microdata.generalisation.domain_order import (
     DomainArrays,
 )
 from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
-from privet.values.jit import all_of, numba
+from privet.values.jit import compile_module, numba
 
 LOGS = 2**20
 """Numbers whose logarithm is looked up; larger ones by their leading digits."""
@@ -71,7 +71,7 @@ class GroupRules(NamedTuple):
     """Which values matter, one line per rule."""
 
 
-def aim(target: int, classes: int) -> SplitCriterion:
+def make_criterion(target: int, classes: int) -> SplitCriterion:
     """Even cuts, or informative ones."""
     logs = np.zeros(1)
     if target >= 0:
@@ -171,7 +171,7 @@ def _survey_column(
     if aim.target < 0:
         best = int(np.argmax(np.minimum(people, whole.sum() - people)))
     else:
-        worth = _worth(left, whole, aim.logs)
+        worth = _info_gain(left, whole, aim.logs)
         best = int(np.argmax(worth))
         found.gain[d] = worth[best]
     found.cut[d], found.left[d] = places[ends[best]], people[best]
@@ -196,7 +196,7 @@ def _starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
     return new, int(shape.spread[level, places[new]].sum())
 
 
-def _worth(left: Ints, whole: Ints, logs: Floats) -> Floats:
+def _info_gain(left: Ints, whole: Ints, logs: Floats) -> Floats:
     """What each cut tells about the target; summed class by class, as the loop does."""
     people, everybody = left.sum(axis=1), whole.sum()
     of_all = times_log(np.array([everybody]), logs)
@@ -324,18 +324,20 @@ WORTH = 20_000
 """Tables with fewer cells are cut before numba is imported."""
 
 
-def cutter(cells: int) -> SplitKernels:
+def choose_kernels(cells: int) -> SplitKernels:
     """The loops for a table with so many cells."""
-    return NUMPY if cells < WORTH else compiled() or NUMPY
+    return NUMPY if cells < WORTH else compile_kernels() or NUMPY
 
 
 @cache
-def compiled() -> SplitKernels | None:
+def compile_kernels() -> SplitKernels | None:
     """The compiled loops; None without numba."""
-    return None if numba() is None else wrapped("numba", all_of(mondrian_loops))
+    return (
+        None if numba() is None else wrap_loops("numba", compile_module(mondrian_loops))
+    )
 
 
-def wrapped(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
+def wrap_loops(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
     """The loops one step at a time behind the same signatures."""
     loops = SimpleNamespace(**(of or vars(mondrian_loops)))
 

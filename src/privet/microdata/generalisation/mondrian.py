@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.microdata.generalisation.constraints import Constraints, Trial
+from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
     BestSplits,
@@ -47,7 +47,7 @@ class Split:
     """The last place on the left."""
     left: int = 0
     """How many people go left."""
-    trial: Trial | None = None
+    trial: SplitTrial | None = None
     """What the release comes to."""
     name: str = ""
     """The column's name."""

@@ -31,7 +31,7 @@ def times_log(n: Any, logs: Floats) -> Any:
     return n * (shift + logs[n >> shift])
 
 
-def told(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> float:
+def info_gain(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> float:
     """What a cut tells about the target, in bits times people."""
     of_all = times_log(total, logs)
     of_left = times_log(left, logs)
@@ -82,7 +82,7 @@ def begins(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
     return level < 0 or nodes[level, seen[i - 1]] != nodes[level, seen[i]]
 
 
-def even(
+def most_even_split(
     hist: Ints, seen: Ints, total: Any, nodes: Ints, level: int
 ) -> tuple[Any, Any]:
     """The most even cut, and how many people are left of it; empties the histogram."""
@@ -98,7 +98,7 @@ def even(
     return cut, before
 
 
-def telling(
+def most_informative_split(
     hist: Ints,
     seen: Ints,
     total: Any,
@@ -112,7 +112,7 @@ def telling(
     left, part = np.int64(0), np.zeros(len(whole), dtype=np.int64)
     for i in range(len(seen)):
         if i > 0 and begins(seen, i, nodes, level):
-            bits = told(left, total, part, whole, logs)
+            bits = info_gain(left, total, part, whole, logs)
             if bits > top:
                 cut, before, top = seen[i - 1], left, bits
         for c in range(len(whole)):
@@ -176,9 +176,9 @@ def survey(
             while nodes[level + 1, low] != nodes[level + 1, high]:
                 level += 1
         if target < 0:
-            cut[d], left[d] = even(hist[d], seen, total, nodes, level)
+            cut[d], left[d] = most_even_split(hist[d], seen, total, nodes, level)
         else:
-            cut[d], left[d], gain[d] = telling(
+            cut[d], left[d], gain[d] = most_informative_split(
                 hist[d], seen, total, whole, nodes, level, logs
             )
         if kind[d] == 0:

@@ -22,7 +22,7 @@ from privet.microdata.generalisation.domain_order import (
     ORDERED,
     TREE,
     OrderedDomain,
-    spelled,
+    quote_value,
 )
 from privet.microdata.generalisation.kernels import Cells
 from privet.microdata.generalised_values import ANY, MISSING
@@ -227,7 +227,7 @@ def _shown(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
         places = [p for p in range(MASKED) if key >> p & 1]
     if attribute.hidden and _names_hidden(attribute, places):
         return ANY, WIDEST
-    return shown(attribute, places), _width(attribute, places)
+    return label_of(attribute, places), _width(attribute, places)
 
 
 def _names_hidden(attribute: OrderedDomain, places: Sequence[int]) -> bool:
@@ -258,7 +258,7 @@ def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
     return f"{MISSING} or {text}" if missing else text
 
 
-def shown(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
+def label_of(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these places."""
     if len(places) == 1:
         alone = places[0]
@@ -297,8 +297,8 @@ def _nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
 def _node(names: Sequence[str]) -> str:
     """One node by its name, several as a set."""
     if len(names) == 1:
-        return ANY if names[0] == ANY else spelled(names[0])
-    named = sorted(spelled(name) for name in names if name != NOBODY)
+        return ANY if names[0] == ANY else quote_value(names[0])
+    named = sorted(quote_value(name) for name in names if name != NOBODY)
     return _listed([*named, *([MISSING] if NOBODY in names else [])])
 
 

@@ -27,12 +27,18 @@ from privet.microdata.generalisation.constraints import (
     Constraints,
     GroupConstraint,
     MeasureConstraints,
-    asked,
+    constraints_of,
+    measure_constraints,
     most_of,
-    rules_of,
 )
-from privet.microdata.generalisation.distinct_rows import DistinctRows, counted
-from privet.microdata.generalisation.distributed_rows import DistributedRows, handed
+from privet.microdata.generalisation.distinct_rows import (
+    DistinctRows,
+    count_distinct_rows,
+)
+from privet.microdata.generalisation.distributed_rows import (
+    DistributedRows,
+    hold_distinct_rows,
+)
 from privet.microdata.generalisation.domain_order import RANGES, Floats, OrderedDomain
 from privet.microdata.generalisation.forms import (
     BUCKETS,
@@ -51,7 +57,7 @@ from privet.table import Table, require_columns
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
-from privet.values.schema import names
+from privet.values.schema import as_names
 
 UTILITIES = ("ncp", "information")
 
@@ -119,7 +125,7 @@ class Mondrian:
             for c, h in (hierarchies or {}).items()
         }
         orders = {
-            c: names(v, f"order of {c!r}", noun="value")
+            c: as_names(v, f"order of {c!r}", noun="value")
             for c, v in (order or {}).items()
         }
         if both := sorted(trees.keys() & orders.keys()):
@@ -133,7 +139,8 @@ class Mondrian:
         object.__setattr__(self, "same_cuts", bool(same_cuts))
         object.__setattr__(self, "suppress", share)
         hidden = {
-            c: names(v, f"hide of {c!r}", noun="value") for c, v in (hide or {}).items()
+            c: as_names(v, f"hide of {c!r}", noun="value")
+            for c, v in (hide or {}).items()
         }
         if hidden and form == BUCKETS:
             raise InputError(
@@ -156,12 +163,14 @@ class Mondrian:
     ) -> MondrianProblem:
         """What must hold, and the counts of everything that is released."""
         self._check(table)
-        wanted = asked(measures, table)
-        rules = [*rules_of(promises, table), *wanted.rules]
+        wanted = measure_constraints(measures, table)
+        rules = [*constraints_of(promises, table), *wanted.rules]
         about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
         self._check_about(about, table)
         columns = _columns(table, about)
-        cells = handed(table, columns, run) or counted(table, columns, run)
+        cells = hold_distinct_rows(table, columns, run) or count_distinct_rows(
+            table, columns, run
+        )
         return MondrianProblem(rules, wanted, cells)
 
     def group(
@@ -230,7 +239,7 @@ class Mondrian:
         judge = prepared.judge()
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
-        aim = kernels.aim(target, classes)
+        aim = kernels.make_criterion(target, classes)
         form, names = domain_order.shape(made), tuple(a.name for a in made)
         if isinstance(cells, DistributedRows):
             cutter = cells.cutter(judge.rules.about.tolist(), target)
@@ -239,7 +248,7 @@ class Mondrian:
             )
         if self.same_cuts:
             return RecodingState(cells.rows, list(made), aim, judge)
-        cutter = kernels.cutter(len(cells.rows))
+        cutter = kernels.choose_kernels(len(cells.rows))
         return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
     # Columns ------------------------------------------------------------------------
@@ -249,7 +258,7 @@ class Mondrian:
     ) -> list[OrderedDomain]:
         made = [self._attribute(cells, d, table) for d in range(quasi)]
         return [
-            domain_order.hiding(a, self.hide[a.name]) if a.name in self.hide else a
+            domain_order.hide_values(a, self.hide[a.name]) if a.name in self.hide else a
             for a in made
         ]
 
@@ -258,12 +267,14 @@ class Mondrian:
     ) -> OrderedDomain:
         domain = cells.domains[d]
         if domain.name in self.hierarchies:
-            return domain_order.tree(domain, self.hierarchies[domain.name])
+            return domain_order.order_by_hierarchy(
+                domain, self.hierarchies[domain.name]
+            )
         if domain.name in self.order:
-            return domain_order.listed(domain, self.order[domain.name])
+            return domain_order.order_as_given(domain, self.order[domain.name])
         if domain.kind in RANGES or domain.name in table.roles.bins:
-            return domain_order.ordered(domain)
-        return domain_order.flat(domain, self._first(cells, d, table))
+            return domain_order.order_by_value(domain)
+        return domain_order.order_by_frequency(domain, self._first(cells, d, table))
 
     def _first(
         self, cells: DistinctRows | DistributedRows, d: int, table: Table

@@ -23,8 +23,8 @@ from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.privacy_models.missing_values import wildcards, without_missing
-from privet.microdata.privacy_models.models import Batch, GroupScores, scores
-from privet.microdata.privacy_models.population import sizes_in
+from privet.microdata.privacy_models.models import Batch, GroupScores, score_groups
+from privet.microdata.privacy_models.population import count_in_population
 from privet.microdata.skyline.closed_forms import Ints
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST, KINDS
@@ -80,7 +80,7 @@ class WorstGroup:
         groups = batch.groups
         if not len(groups):
             return self
-        found = scores(self.measure, batch)
+        found = score_groups(self.measure, batch)
         worst = self._worst(found)
         own = Fraction(int(found.part[worst]), int(found.whole[worst]))
         here = replace(
@@ -270,7 +270,9 @@ class _GroupCounts:
         if measure.population is not None:
             if not isinstance(self._release, Table):
                 raise NoAudit("A population must be compared with a table; got groups.")
-            people = sizes_in(measure.population, groups, self._release, self._run)
+            people = count_in_population(
+                measure.population, groups, self._release, self._run
+            )
             return Batch(groups, everybody, people)
         return Batch(groups, everybody)
 

@@ -2,7 +2,7 @@
 
 k-anonymity, (alpha, k)-anonymity; distinct, entropy and recursive (c, l)-diversity;
 t-closeness, beta-likeness, enhanced beta-likeness, delta-disclosure; prosecutor,
-journalist and marketer risk, and sample uniques: `_SCORES` has a function for each.
+journalist and marketer risk, and sample uniques: `SCORES` has a function for each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from privet.errors import InputError, TooLarge
 from privet.microdata.privacy_models import t_closeness
 from privet.microdata.privacy_models.t_closeness import Ratio
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints
-from privet.microdata.skyline.skyline import RankedValues, ranked
+from privet.microdata.skyline.skyline import RankedValues, rank_values
 from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
 from privet.values import logarithms
@@ -42,7 +42,7 @@ class Batch:
     @cached_property
     def rows(self) -> RankedValues:
         """The histograms, most frequent value first."""
-        return ranked(self.groups)
+        return rank_values(self.groups)
 
     @cached_property
     def modes(self) -> Ints:
@@ -103,9 +103,9 @@ class GroupScores:
         return int(highest_of(part, self.whole, near)[0])
 
 
-def scores(measure: Measure, batch: Batch) -> GroupScores:
+def score_groups(measure: Measure, batch: Batch) -> GroupScores:
     """Measure every group of a batch."""
-    return _SCORES[measure.kind](measure, batch)
+    return SCORES[measure.kind](measure, batch)
 
 
 def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
@@ -114,7 +114,7 @@ def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
     return GroupScores(part, whole, exceeds(part, whole, measure.level))
 
 
-def _k(measure: Measure, batch: Batch) -> GroupScores:
+def _k_anonymity(measure: Measure, batch: Batch) -> GroupScores:
     """k-anonymity: how many people the group has."""
     return _plain(batch.people, _one(batch.people), measure)
 
@@ -124,20 +124,20 @@ def _one(numbers: Ints) -> Ints:
     return np.broadcast_to(np.int64(1), numbers.shape)
 
 
-def _alpha(measure: Measure, batch: Batch) -> GroupScores:
+def _alpha_k_anonymity(measure: Measure, batch: Batch) -> GroupScores:
     """(alpha, k)-anonymity: the share of the mode, in groups of at least k."""
     found = _plain(batch.modes, batch.groups.total, measure)
     small = batch.groups.total < (measure.k or 1)
     return GroupScores(found.part, found.whole, found.beyond | small)
 
 
-def _distinct(measure: Measure, batch: Batch) -> GroupScores:
+def _distinct_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Distinct l-diversity: how many different values the group has."""
     several = np.diff(batch.groups.start).astype(np.int64)
     return _plain(several, _one(several), measure)
 
 
-def _recursive(measure: Measure, batch: Batch) -> GroupScores:
+def _recursive_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Recursive (c, l)-diversity: the largest l with c_1 < c (r_l + … + r_d)."""
     assert measure.c is not None
     rows = batch.rows
@@ -151,7 +151,7 @@ def _recursive(measure: Measure, batch: Batch) -> GroupScores:
     return _plain(several, _one(several), measure)
 
 
-def _entropy(measure: Measure, batch: Batch) -> GroupScores:
+def _entropy_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Entropy l-diversity: the exponential of the entropy of the group's values."""
     groups = batch.groups
     batch.require_one_value()
@@ -179,17 +179,17 @@ def _shown(x: Floats) -> Ratio:
     return part, np.full_like(part, SHOWN)
 
 
-def _t(measure: Measure, batch: Batch) -> GroupScores:
+def _t_closeness(measure: Measure, batch: Batch) -> GroupScores:
     """t-closeness: the earth mover's distance to everybody's values."""
     everybody = batch.distribution()
     if measure.distance == "ordered":
-        ratio = t_closeness.ordered(batch.groups, everybody)
+        ratio = t_closeness.ordered_distance(batch.groups, everybody)
     elif measure.distance == "hierarchical":
         assert measure.hierarchy is not None
         tree = measure.hierarchy
-        ratio = t_closeness.hierarchical(batch.groups, everybody, tree)
+        ratio = t_closeness.hierarchical_distance(batch.groups, everybody, tree)
     else:
-        ratio = t_closeness.equal(batch.groups, everybody)
+        ratio = t_closeness.equal_distance(batch.groups, everybody)
     return _plain(*ratio, measure)
 
 
@@ -201,14 +201,14 @@ def _gains(batch: Batch) -> tuple[Ints, Ints, Ints]:
     return part, share * groups.total[groups.group], share
 
 
-def _beta(measure: Measure, batch: Batch) -> GroupScores:
+def _beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
     """beta-likeness: the largest relative gain of a value's share."""
     part, whole, _ = _gains(batch)
     at = _best(part / whole, batch.groups.start)
     return _plain(part[at] - whole[at], whole[at], measure)
 
 
-def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
+def _enhanced_beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
     """Enhanced beta-likeness: no gain above beta, nor above -ln q."""
     part, whole, share = _gains(batch)
     everybody = int(batch.distribution().sum())
@@ -227,7 +227,7 @@ def _enhanced(measure: Measure, batch: Batch) -> GroupScores:
     return GroupScores(gain[at], whole[at], beyond)
 
 
-def _delta(measure: Measure, batch: Batch) -> GroupScores:
+def _delta_disclosure(measure: Measure, batch: Batch) -> GroupScores:
     """delta-disclosure: the largest logarithm of how a value's share changes."""
     part, whole, _ = _gains(batch)
     ratio = part / whole
@@ -252,23 +252,23 @@ def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
     return top[first]
 
 
-def _risk(measure: Measure, batch: Batch) -> GroupScores:
+def _reidentification_risk(measure: Measure, batch: Batch) -> GroupScores:
     """Prosecutor and journalist risk: one in the people a row could be of."""
     return _plain(np.ones_like(batch.people), batch.people, measure)
 
 
-_SCORES: dict[str, Callable[[Measure, Batch], GroupScores]] = {
-    "k_anonymity": _k,
-    "alpha_k_anonymity": _alpha,
-    "distinct_l_diversity": _distinct,
-    "entropy_l_diversity": _entropy,
-    "recursive_l_diversity": _recursive,
-    "t_closeness": _t,
-    "beta_likeness": _beta,
-    "enhanced_beta_likeness": _enhanced,
-    "delta_disclosure": _delta,
-    "prosecutor_risk": _risk,
-    "journalist_risk": _risk,
-    "marketer_risk": _risk,
-    "sample_uniques": _risk,
+SCORES: dict[str, Callable[[Measure, Batch], GroupScores]] = {
+    "k_anonymity": _k_anonymity,
+    "alpha_k_anonymity": _alpha_k_anonymity,
+    "distinct_l_diversity": _distinct_l_diversity,
+    "entropy_l_diversity": _entropy_l_diversity,
+    "recursive_l_diversity": _recursive_l_diversity,
+    "t_closeness": _t_closeness,
+    "beta_likeness": _beta_likeness,
+    "enhanced_beta_likeness": _enhanced_beta_likeness,
+    "delta_disclosure": _delta_disclosure,
+    "prosecutor_risk": _reidentification_risk,
+    "journalist_risk": _reidentification_risk,
+    "marketer_risk": _reidentification_risk,
+    "sample_uniques": _reidentification_risk,
 }

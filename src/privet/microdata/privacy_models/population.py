@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge
-from privet.microdata.generalised_values import meant
+from privet.microdata.generalised_values import allowed_values
 from privet.microdata.skyline.closed_forms import Ints
 from privet.table import Table, read
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -24,7 +24,9 @@ MOST_PAIRS = 2_000_000_000
 """Pairs of a group's labels and a population's values that are looked at."""
 
 
-def sizes_in(path: str, groups: EquivalenceClasses, sample: Table, run: Run) -> Ints:
+def count_in_population(
+    path: str, groups: EquivalenceClasses, sample: Table, run: Run
+) -> Ints:
     """The population's number of people for each group."""
     columns = tuple(d.name for d in groups.by)
     shown = sample.shown
@@ -85,7 +87,7 @@ def _covered(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) ->
         codes = [*(c[batch.group] for c in batch.keys.columns()), batch.value]
         domains = [*batch.by, batch.about]
         allowed = [
-            np.array([meant(label, here) for label in shown.labels])
+            np.array([allowed_values(label, here) for label in shown.labels])
             for shown, here in zip(groups.by, domains, strict=True)
         ]
         for g, keys in enumerate(zip(*groups.keys.columns(), strict=True)):

@@ -25,7 +25,7 @@ Ratio = tuple[Ints, Ints]
 """A numerator and a denominator per group."""
 
 
-def equal(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
+def equal_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     """Earth mover's distance, equal: half the sum of the differences of shares."""
     whole = int(everybody.sum())
     people = batch.total[batch.group]
@@ -35,7 +35,7 @@ def equal(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     return part, 2 * batch.total * whole
 
 
-def ordered(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
+def ordered_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     """Ordered distance: the sum of the differences of cumulated shares, in order."""
     order = in_order(batch.about, everybody)
     whole, steps = int(everybody.sum()), max(len(order) - 1, 1)
@@ -79,7 +79,7 @@ def _number(text: str, column: str) -> Fraction | float:
     return fraction(text)
 
 
-def hierarchical(
+def hierarchical_distance(
     batch: EquivalenceClasses, everybody: Ints, tree: Mapping[str, Sequence[str]]
 ) -> Ratio:
     """Hierarchical distance: what moves under each ancestor, times its height."""

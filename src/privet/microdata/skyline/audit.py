@@ -18,8 +18,13 @@ from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
 from privet.findings import Attack, Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
-from privet.microdata.linkage import about, ceiling, codes_of, never
-from privet.microdata.list_columns import sets_of
+from privet.microdata.linkage import (
+    codes_of,
+    read_about,
+    require_ceiling,
+    say_never_occurs,
+)
+from privet.microdata.list_columns import read_sets
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Point, Ruling
 from privet.microdata.skyline.named_individuals import (
@@ -27,9 +32,9 @@ from privet.microdata.skyline.named_individuals import (
     are_named,
     find_people,
 )
-from privet.microdata.skyline.sets import SetInsiderAudit, judging_sets
-from privet.microdata.skyline.skyline import Scan, Skyline
-from privet.microdata.skyline.witness import attack
+from privet.microdata.skyline.sets import SetInsiderAudit, prepare_set_audit
+from privet.microdata.skyline.skyline import GroupScan, SkylineCheck
+from privet.microdata.skyline.witness import build_attack
 from privet.policy import Promise
 from privet.release.kinds import Warn
 from privet.table import Table, require_columns
@@ -50,7 +55,7 @@ class InsiderAudit:
     """Rulings are codes here; what is named is left to `named`."""
     limit: Ceiling
     protect: tuple[int, ...] | None
-    fold: Skyline
+    fold: SkylineCheck
     named: NamedPeople | None = None
     above: int = 0
     people_above: int = 0
@@ -60,9 +65,9 @@ class InsiderAudit:
         if self.named is not None:
             self.fold = self.named.add(batch, self.fold)
             return
-        scan = Scan(batch, self.protect)
+        scan = GroupScan(batch, self.protect)
         self.fold = self.fold.add(batch, scan)
-        above = beyond(scan, self.point, self.limit)
+        above = find_groups_beyond(scan, self.point, self.limit)
         self.above += int(above.sum())
         self.people_above += int(batch.total[above].sum())
 
@@ -73,14 +78,14 @@ class InsiderAudit:
         case = self.fold.worst(self.point)
         if case is None or self.fold.kept is None:
             return None
-        return attack(case, self.fold.kept, self.point)
+        return build_attack(case, self.fold.kept, self.point)
 
     def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise."""
         found = self.attack()
         belief, witness = Belief(0, 0), None
         if found is not None:
-            witness = witness_of(self.tally.about, found, everybody, counted)
+            witness = build_witness(self.tally.about, found, everybody, counted)
             belief = witness.belief
         kept = self.limit.holds(belief)
         return Finding(
@@ -99,21 +104,21 @@ def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge an insider's promises on a table, from one count."""
-    wanted = [asked(p, table) for p in promises]
+    wanted = [query_for_insider(p, table) for p in promises]
     everybody = {t.about: CountQuery((), t.about) for t, _ in wanted}
     tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
     domains = table.domains(list(everybody), run, before=tallies)
     judged: list[InsiderAudit | SetInsiderAudit] = []
     for promise, (tally, values) in zip(promises, wanted, strict=True):
-        sets = sets_of(table, domains[tally.about])
+        sets = read_sets(table, domains[tally.about])
         if sets is not None:
-            judged.append(judging_sets(promise, tally, values, sets))
+            judged.append(prepare_set_audit(promise, tally, values, sets))
             continue
         named = None
         if are_named(_insider(promise)):
             named = find_people(_insider(promise), table, tally, run)
         judged.append(
-            _judging(promise, tally, values, domains[tally.about], warn, named)
+            _prepare_audit(promise, tally, values, domains[tally.about], warn, named)
         )
     overall: dict[str, EquivalenceClasses] = {}
     people: dict[CountQuery, int] = {}
@@ -139,13 +144,13 @@ def judge_groups(
                 "Groups have no names: audit the table itself for an insider who "
                 "knows people by name."
             )
-        column, values = about(promise, groups.about)
+        column, values = read_about(promise, groups.about)
         if column != groups.about:
             raise InputError(
                 f"about must be {groups.about!r}, which these groups count; "
                 f"got {column!r}."
             )
-        j = _judging(promise, tally, values, groups.grouped.about, warn, None)
+        j = _prepare_audit(promise, tally, values, groups.grouped.about, warn, None)
         _pass(groups.grouped, [j])
         found.append(j.finding(groups.everybody, groups.counted))
     return found
@@ -178,11 +183,13 @@ def _insider(promise: Promise) -> Insider:
     return promise.against
 
 
-def asked(
+def query_for_insider(
     promise: Promise, table: Table
 ) -> tuple[CountQuery, tuple[object, ...] | None]:
     """The groups an insider sees, and the values the promise is about."""
-    column, values = about(promise, None if promise.about else table.protected(), table)
+    column, values = read_about(
+        promise, None if promise.about else table.protected(), table
+    )
     require_columns([column], table.schema, "about")
     if column in table.roles.identifier:
         raise InputError(
@@ -192,7 +199,7 @@ def asked(
     return CountQuery(tuple(by), column), values
 
 
-def _judging(
+def _prepare_audit(
     promise: Promise,
     tally: CountQuery,
     values: tuple[object, ...] | None,
@@ -211,8 +218,8 @@ def _judging(
     if named is not None:
         labels = None if protect is None else (domain[c] for c in protect)
         named.protect = None if labels is None else frozenset(labels)
-    fold = Skyline([ruling], protect)
-    limit = ceiling(promise)
+    fold = SkylineCheck([ruling], protect)
+    limit = require_ceiling(promise)
     return InsiderAudit(
         promise, tally, Point(ruling, k, m), limit, protect, fold, named
     )
@@ -227,7 +234,7 @@ def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
     for value in values:
         code = domain.code(value)
         if code is None:
-            warn(never(value, domain))
+            warn(say_never_occurs(value, domain))
         else:
             yield code
 
@@ -247,24 +254,28 @@ def refuse_in_several_groups(
 # From groups to a finding -----------------------------------------------------------
 
 
-def beyond(scan: Scan, point: Point, limit: Ceiling) -> np.typing.NDArray[np.bool_]:
+def find_groups_beyond(
+    scan: GroupScan, point: Point, limit: Ceiling
+) -> np.typing.NDArray[np.bool_]:
     """The groups where the attack inside one group breaks the limit, exactly."""
     group, a, b, tail = scan.modes(point)
-    against = closed_forms.together_floats(tail, a, b, point.k, point.m)
+    against = closed_forms.cf1_floats(tail, a, b, point.k, point.m)
     theta = float((1 - limit.level) / limit.level)
     bad = against < theta
     for i in np.flatnonzero(
         np.abs(against - theta) <= NEAR * max(theta, NEAR)
     ).tolist():
         own = int(tail[i]), int(a[i]), int(b[i])
-        exactly = closed_forms.posterior(closed_forms.together(*own, point.k, point.m))
+        exactly = closed_forms.belief_from_odds(
+            closed_forms.cf1(*own, point.k, point.m)
+        )
         bad[i] = not limit.holds(Belief(0, exactly))
     above = np.zeros(len(scan.batch), dtype=bool)
     above[group[bad]] = True
     return above
 
 
-def witness_of(
+def build_witness(
     column: str, found: Attack, everybody: EquivalenceClasses, counted: str
 ) -> Witness:
     """The attack beside how many have the value, in the group and in all."""

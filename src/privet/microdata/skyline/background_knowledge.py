@@ -12,12 +12,12 @@ from fractions import Fraction
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
-from privet.microdata.skyline.audit import asked
+from privet.microdata.skyline.audit import query_for_insider
 from privet.microdata.skyline.named_individuals import (
     Key,
+    find_group,
     home_of,
     identifier_of,
-    located,
 )
 from privet.policy import Promise
 from privet.release import enumeration
@@ -37,7 +37,7 @@ def belief_knowing(
         raise NoAudit("knowing must be asked of a table, about an insider's victim.")
     if insider.victim is None:
         raise InputError("knowing must be about a victim; got none.")
-    tally, values = asked(Promise(insider, Ceiling(1), about), table)
+    tally, values = query_for_insider(Promise(insider, Ceiling(1), about), table)
     homes = _Homes(table, tally, run)
     _, own = homes(insider.victim)
     wanted = list(own) if values is None else [_text(v) for v in values]
@@ -97,7 +97,7 @@ class _Homes:
         key = home_of(name, self._column, self._table, self._tally, self._run)
         if key not in self._known:
             for _, batch in self._table.count([self._tally], self._run):
-                for g in located(batch, key):
+                for g in find_group(batch, key):
                     self._known[key] = batch.histogram(g)
         return key, self._known[key]
 

@@ -3,7 +3,7 @@
 With s the value believed, a group (equivalence class) has N people, a of them with s
 and b = N - a without, and T of them with neither s nor a value that is ruled out. R,
 the odds against s, falls as knowledge grows; the belief is 1 / (1 + R). With Q(k, m)
-from `lacking`:
+from `cf5`:
 
 * CF1 = (T - k) / a * Q(k + 1, m): the victim, those known and companions together;
 * CF2 = (T - k) / a: the victim with those known; CF4 = T / a: the victim alone;
@@ -46,7 +46,7 @@ class Point(NamedTuple):
     """People who share the victim's value."""
 
 
-def lacking(a: int, b: int, k: int, m: int) -> Fraction:
+def cf5(a: int, b: int, k: int, m: int) -> Fraction:
     """Q(k, m), hence CF3 and CF5: m people lack s, once k without s are known.
 
     >>> lacking(1, 5, 0, 2), lacking(1, 5, 4, 2)
@@ -59,19 +59,19 @@ def lacking(a: int, b: int, k: int, m: int) -> Fraction:
     return Fraction(perm(b - k, m), perm(a + b - k, m))
 
 
-def alone(tail: int, a: int, k: int) -> Fraction:
+def cf2(tail: int, a: int, k: int) -> Fraction:
     """CF2, and CF4 where k = 0: the victim with the people known."""
     return Fraction(max(tail - k, 0), a)
 
 
-def together(tail: int, a: int, b: int, k: int, m: int) -> Fraction:
+def cf1(tail: int, a: int, b: int, k: int, m: int) -> Fraction:
     """CF1: the victim, the people known and the companions in one group."""
     if tail <= k:
         return Fraction(0)
-    return alone(tail, a, k) * lacking(a, b, k + 1, m)
+    return cf2(tail, a, k) * cf5(a, b, k + 1, m)
 
 
-def posterior(odds: Fraction) -> Fraction:
+def belief_from_odds(odds: Fraction) -> Fraction:
     """The belief that goes with the odds against it."""
     return 1 / (1 + odds)
 
@@ -79,7 +79,7 @@ def posterior(odds: Fraction) -> Fraction:
 # The same for many groups at once, as floats ----------------------------------------
 
 
-def lacking_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
+def cf5_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
     """Q(k, m), CF3 and CF5 for many groups; within (m + 2) rounding errors."""
     if m == 0:
         return np.ones(len(a))
@@ -114,11 +114,11 @@ def _by_holders(a: Ints, b: Ints, m: int) -> Floats:
     return result
 
 
-def alone_floats(tail: Ints, a: Ints, k: int) -> Floats:
+def cf2_floats(tail: Ints, a: Ints, k: int) -> Floats:
     """CF2 and CF4 for many groups."""
     return np.asarray(np.maximum(tail - k, 0) / a, dtype=np.float64)
 
 
-def together_floats(tail: Ints, a: Ints, b: Ints, k: int, m: int) -> Floats:
+def cf1_floats(tail: Ints, a: Ints, b: Ints, k: int, m: int) -> Floats:
     """CF1 for many groups."""
-    return alone_floats(tail, a, k) * lacking_floats(a, b, k + 1, m)
+    return cf2_floats(tail, a, k) * cf5_floats(a, b, k + 1, m)

@@ -24,7 +24,7 @@ from privet.microdata.skyline import closed_forms, kernels
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point
 from privet.microdata.skyline.kernels import CLOSE, SAFE, Flags
 from privet.values.beliefs import Belief, Ceiling
-from privet.values.jit import compiled
+from privet.values.jit import compile_loop
 
 KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
 """CF2 to CF5: the victim with the known, companions alone, the victim alone, both."""
@@ -49,11 +49,11 @@ class Requirement:
 
     def holds(self, against: Fraction) -> bool:
         """Whether these odds keep the limit."""
-        return self.limit.holds(Belief(0, closed_forms.posterior(against)))
+        return self.limit.holds(Belief(0, closed_forms.belief_from_odds(against)))
 
 
 @dataclass(frozen=True, eq=False)
-class Minimum:
+class PointMinima:
     """The minima of one skyline point; each row of the tables is one of CF2 to CF5."""
 
     asked: Requirement
@@ -69,7 +69,7 @@ class Minimum:
     """CF1: tail, holders and others of the best group; no holders: none yet."""
 
     @classmethod
-    def empty(cls, asked: Requirement, values: int) -> Minimum:
+    def empty(cls, asked: Requirement, values: int) -> PointMinima:
         """No group yet."""
         allowed = np.ones(values, dtype=bool)
         if asked.protect is not None:
@@ -85,18 +85,18 @@ class Minimum:
             np.zeros(3, dtype=np.int64),
         )
 
-    def copy(self) -> Minimum:
+    def copy(self) -> PointMinima:
         """Minima of their own."""
         arrays = self.factor.copy(), self.x.copy(), self.a.copy(), self.best.copy()
-        return Minimum(self.asked, self.allowed, *arrays)
+        return PointMinima(self.asked, self.allowed, *arrays)
 
-    def with_groups(self, parts: Ints) -> tuple[Minimum, bool]:
+    def with_groups(self, parts: Ints) -> tuple[PointMinima, bool]:
         """With more groups, one row each; and whether the limit is kept."""
         after, (l, k, m) = self.copy(), self.asked.point
         if not (isinstance(l, int) and after._fast(parts)):
             after = self.copy()
             after._fold_all(parts)
-        verdict = compiled(kernels, "verdict")
+        verdict = compile_loop(kernels, "verdict")
         if verdict is None:
             return after, after.safe()
         minima = after.factor, after.x, after.best
@@ -106,8 +106,8 @@ class Minimum:
     def _fast(self, parts: Ints) -> bool:
         """Fold by compiled loops; False where there are none, or floats are close."""
         best, factors = (
-            compiled(kernels, "fold_best"),
-            compiled(kernels, "fold_factors"),
+            compile_loop(kernels, "fold_best"),
+            compile_loop(kernels, "fold_factors"),
         )
         if best is None or factors is None:
             return False
@@ -157,13 +157,13 @@ class Minimum:
     def _lacks(self, f: int, s: Ints, b: Ints, a: Ints, k: int) -> None:
         """CF3 and CF5: floats decide where they are far apart, else fractions."""
         m = self.asked.point.m
-        new, old = closed_forms.lacking_floats(a, b, k, m), self.factor[f, s]
+        new, old = closed_forms.cf5_floats(a, b, k, m), self.factor[f, s]
         lower = new < old
         same = (b == self.x[f, s]) & (a == self.a[f, s])
         with np.errstate(invalid="ignore"):  # what nobody attains yet is infinite
             close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
         for i in np.flatnonzero(close).tolist():
-            mine = closed_forms.lacking(int(a[i]), int(b[i]), k, m)
+            mine = closed_forms.cf5(int(a[i]), int(b[i]), k, m)
             lower[i] = mine < self._lacking(f, int(s[i]), k)
         self._put(f, s[lower], new[lower], b[lower], a[lower])
 
@@ -174,10 +174,10 @@ class Minimum:
 
     def _lacking(self, f: int, s: int, k: int) -> Fraction:
         a, b = int(self.a[f, s]), int(self.x[f, s])
-        return closed_forms.lacking(a, b, k, self.asked.point.m)
+        return closed_forms.cf5(a, b, k, self.asked.point.m)
 
     def _alone(self, f: int, s: int, k: int) -> Fraction:
-        return closed_forms.alone(int(self.x[f, s]), int(self.a[f, s]), k)
+        return closed_forms.cf2(int(self.x[f, s]), int(self.a[f, s]), k)
 
     def _attacks(self, s: int) -> tuple[Fraction, Fraction]:
         """The odds of the two attacks on two groups about a value."""
@@ -211,7 +211,7 @@ class Minimum:
 
 
 @dataclass(frozen=True, eq=False)
-class Minima:
+class RunningMinima:
     """The minima of several points about one column.
 
     >>> from privet.values.beliefs import Ceiling
@@ -224,23 +224,23 @@ class Minima:
     True
     """
 
-    points: tuple[Minimum, ...]
+    points: tuple[PointMinima, ...]
 
     @classmethod
-    def empty(cls, asked: Sequence[Requirement], values: int) -> Minima:
+    def empty(cls, asked: Sequence[Requirement], values: int) -> RunningMinima:
         """No group yet; `values` is how many values the column has."""
-        return cls(tuple(Minimum.empty(a, values) for a in asked))
+        return cls(tuple(PointMinima.empty(a, values) for a in asked))
 
-    def with_groups(self, histograms: Ints) -> Minima:
+    def with_groups(self, histograms: Ints) -> RunningMinima:
         """With more groups: one row each, a count per value."""
         parts = np.ascontiguousarray(histograms, dtype=np.int64)
-        return Minima(tuple(p.with_groups(parts)[0] for p in self.points))
+        return RunningMinima(tuple(p.with_groups(parts)[0] for p in self.points))
 
     def safe(self) -> bool:
         """Whether every point keeps its limit."""
         return all(p.safe() for p in self.points)
 
-    def split(self, parts: Ints) -> Minima | None:
+    def split(self, parts: Ints) -> RunningMinima | None:
         """The minima once a group falls into these parts; None if that is unsafe."""
         histograms, after = np.ascontiguousarray(parts, dtype=np.int64), []
         for point in self.points:
@@ -248,12 +248,15 @@ class Minima:
             if not kept:
                 return None
             after.append(folded)
-        return Minima(tuple(after))
+        return RunningMinima(tuple(after))
 
     def beliefs(self) -> list[Fraction]:
         """How sure the insider of each point can be by now."""
         found = [p.odds() for p in self.points]
-        return [Fraction(0) if r is None else closed_forms.posterior(r) for r in found]
+        return [
+            Fraction(0) if r is None else closed_forms.belief_from_odds(r)
+            for r in found
+        ]
 
 
 def tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
@@ -271,4 +274,4 @@ def tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
 
 def _cf1(counts: Ints, k: int, m: int) -> Fraction:
     tail, a, b = counts.tolist()
-    return closed_forms.together(tail, a, b, k, m)
+    return closed_forms.cf1(tail, a, b, k, m)

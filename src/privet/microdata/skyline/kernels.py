@@ -36,8 +36,8 @@ def fold_best(
         if best[1] == 0:
             best[0], best[1], best[2] = tail, n, others
         elif best[0] != tail or best[1] != n or best[2] != others:
-            new = together(tail, n, others, k, m)
-            old = together(best[0], best[1], best[2], k, m)
+            new = cf1(tail, n, others, k, m)
+            old = cf1(best[0], best[1], best[2], k, m)
             if abs(new - old) <= near * old and new + old > 0:
                 return False
             if new < old:
@@ -74,7 +74,7 @@ def fold_factors(
             for f in range(1, 4, 2):
                 if x[f, s] == others and a[f, s] == n:
                     continue
-                lack = lacking(n, others, k if f == 3 else 0, m)
+                lack = cf5(n, others, k if f == 3 else 0, m)
                 if x[f, s] >= 0:
                     old = factor[f, s]
                     if abs(lack - old) <= near * old and lack + old > 0:
@@ -106,7 +106,7 @@ def largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
     return people, first
 
 
-def lacking(a: int, b: int, k: int, m: int) -> float:
+def cf5(a: int, b: int, k: int, m: int) -> float:
     """Q(k, m), hence CF3 and CF5: how likely m people lack the value."""
     result = 1.0
     for j in range(k, k + m):
@@ -114,11 +114,11 @@ def lacking(a: int, b: int, k: int, m: int) -> float:
     return result
 
 
-def together(tail: int, a: int, b: int, k: int, m: int) -> float:
+def cf1(tail: int, a: int, b: int, k: int, m: int) -> float:
     """CF1: the victim, the people known and the companions in one group."""
     if tail <= k:
         return 0.0
-    return (tail - k) / a * lacking(a, b, k + 1, m)
+    return (tail - k) / a * cf5(a, b, k + 1, m)
 
 
 def verdict(
@@ -128,7 +128,7 @@ def verdict(
     if best[1] == 0:
         return SAFE
     low, high = theta * (1 - near), theta * (1 + near)
-    least = together(best[0], best[1], best[2], k, m)
+    least = cf1(best[0], best[1], best[2], k, m)
     if m > 0:
         for s in range(factor.shape[1]):
             if x[0, s] >= 0:

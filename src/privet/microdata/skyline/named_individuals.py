@@ -14,10 +14,15 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
-from privet.findings import Attack, AttackedGroup, Cell, impossible, recounted
+from privet.findings import Attack, AttackedGroup, Cell, impossible, recount_belief
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, Skyline
-from privet.microdata.skyline.witness import crowd, left, most_frequent, placed
+from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, SkylineCheck
+from privet.microdata.skyline.witness import (
+    attacked_group,
+    count_left,
+    most_frequent,
+    place_people,
+)
 from privet.policy import Promise
 from privet.table import Table
 from privet.values.adversaries import Insider
@@ -52,11 +57,13 @@ class NamedPeople:
     protect: frozenset[str | None] | None = None
     """The values that matter; None: every value."""
 
-    def add(self, batch: EquivalenceClasses, fold: Skyline) -> Skyline:
+    def add(self, batch: EquivalenceClasses, fold: SkylineCheck) -> SkylineCheck:
         """Some more groups: those of people named are kept, the others folded."""
-        own = {g: key for key in set(self.homes.values()) for g in located(batch, key)}
+        own = {
+            g: key for key in set(self.homes.values()) for g in find_group(batch, key)
+        }
         for g, key in own.items():
-            self.crowds[key] = self._known_in(crowd(batch, g), key)
+            self.crowds[key] = self._known_in(attacked_group(batch, g), key)
         if not (isinstance(self.insider.same_as, int) and self.insider.same_as):
             return fold
         rest = np.setdiff1d(np.arange(len(batch)), list(own))
@@ -82,7 +89,7 @@ class NamedPeople:
             companion_names=called,
         )
 
-    def attack(self, fold: Skyline, point: Point) -> Attack | None:
+    def attack(self, fold: SkylineCheck, point: Point) -> Attack | None:
         """The best attack on the victim; None where they can have no such value."""
         assert self.insider.victim is not None
         home = self.homes[self.insider.victim]
@@ -92,7 +99,7 @@ class NamedPeople:
         for value in self._values(self.crowds[home]):
             for ruled, crowds in self._placements(value, home, fold, point):
                 try:
-                    belief = recounted(value, ruled, crowds)
+                    belief = recount_belief(value, ruled, crowds)
                 except InputError as error:
                     wrong = error
                     continue
@@ -108,7 +115,7 @@ class NamedPeople:
         given = self.insider.rules_out
         out = given if isinstance(given, tuple) else ()
         for key, group in self.crowds.items():
-            cards = left(group)
+            cards = count_left(group)
             several = all(cards.get(c, -1) >= 0 for c in group.known)
             some = any(n and c not in out for c, n in cards.items())
             if not several or (key == home and not some):
@@ -119,7 +126,7 @@ class NamedPeople:
         return every if self.protect is None else sorted(self.protect, key=str)
 
     def _placements(
-        self, value: str | None, home: Key, fold: Skyline, point: Point
+        self, value: str | None, home: Key, fold: SkylineCheck, point: Point
     ) -> Iterator[tuple[tuple[str | None, ...], tuple[AttackedGroup, ...]]]:
         """Where people who are only numbers may be: all in one group each."""
         victim = self.crowds[home]
@@ -127,11 +134,11 @@ class NamedPeople:
         rest = tuple(touched)
         given = self.insider.rules_out
         out = given if isinstance(given, tuple) else ()
-        if not left(victim).get(value) or value in out:
+        if not count_left(victim).get(value) or value in out:
             yield out, (victim, *rest)  # the belief is 0, if what is known fits at all
             return
         ruled = self._ruled(victim, value, point)
-        (own,) = placed(victim, victim, value, ruled, point, TOGETHER)
+        (own,) = place_people(victim, victim, value, ruled, point, TOGETHER)
         yield ruled, (own, *rest)
         if not point.k and not point.m:
             return
@@ -141,7 +148,7 @@ class NamedPeople:
                 yield ruled, (*crowds, *beside)
         if point.m and fold.kept is not None:
             for g in range(len(fold.kept)):
-                other = crowd(fold.kept, g)
+                other = attacked_group(fold.kept, g)
                 if other.histogram.get(value):
                     for crowds in _apart(victim, other, value, ruled, point):
                         yield ruled, (*crowds, *rest)
@@ -152,7 +159,7 @@ class NamedPeople:
         if isinstance(self.insider.rules_out, tuple):
             return self.insider.rules_out
         assert isinstance(point.l, int)
-        return most_frequent(left(victim), value, point.l)
+        return most_frequent(count_left(victim), value, point.l)
 
 
 def _apart(
@@ -163,13 +170,13 @@ def _apart(
     point: Point,
 ) -> Iterator[tuple[AttackedGroup, ...]]:
     for shape in (WITH_KNOWN, APART):
-        yield placed(victim, other, value, ruled, point, shape)
+        yield place_people(victim, other, value, ruled, point, shape)
 
 
 # Looking people up ------------------------------------------------------------------
 
 
-def located(batch: EquivalenceClasses, key: Key) -> list[int]:
+def find_group(batch: EquivalenceClasses, key: Key) -> list[int]:
     """The group with these codes, if the batch has it."""
     same = np.ones(len(batch), dtype=bool)
     for column, code in zip(batch.keys.columns(), key, strict=True):

@@ -28,14 +28,14 @@ from privet.findings import (
     Verdict,
     Witness,
     has,
-    recounted,
+    recount_belief,
 )
-from privet.microdata.linkage import ceiling
+from privet.microdata.linkage import require_ceiling
 from privet.microdata.list_columns import Set
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN
-from privet.microdata.skyline.witness import placed
+from privet.microdata.skyline.witness import place_people
 from privet.policy import Promise
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
 
 
 @dataclass
-class SetSkyline:
+class SetSkylineCheck:
     """The fold of SkylineCheck: entries of all groups that can decide, per value."""
 
     point: Point
@@ -161,11 +161,11 @@ class SetSkyline:
 
 
 def _alone(entry: Entry, k: int) -> Fraction:
-    return closed_forms.alone(entry.tail, entry.holders, k)
+    return closed_forms.cf2(entry.tail, entry.holders, k)
 
 
 def _lacking(entry: Entry, k: int, m: int) -> Fraction:
-    return closed_forms.lacking(entry.a, entry.b, k, m)
+    return closed_forms.cf5(entry.a, entry.b, k, m)
 
 
 def _beats(one: Entry, other: Entry) -> bool:
@@ -195,7 +195,7 @@ class SetInsiderAudit:
     limit: Ceiling
     sets: Sequence[Set]
     """The set each code stands for."""
-    fold: SetSkyline
+    fold: SetSkylineCheck
 
     def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
@@ -215,7 +215,7 @@ class SetInsiderAudit:
         belief, witness = Belief(0, 0), None
         if case is not None:
             prior = self._share(case[1], everybody)
-            belief = Belief(prior, closed_forms.posterior(case[0]))
+            belief = Belief(prior, closed_forms.belief_from_odds(case[0]))
             witness = (
                 self._witness(case, everybody, counted) if self.fold.exact else None
             )
@@ -246,8 +246,8 @@ class SetInsiderAudit:
     ) -> Witness:
         _, s, shape, first, second = case
         victim, other = self.fold.crowds[first.crowd], self.fold.crowds[second.crowd]
-        crowds = placed(victim, other, s, first.ruled, self.fold.point, shape)
-        belief = recounted(s, first.ruled, crowds)
+        crowds = place_people(victim, other, s, first.ruled, self.fold.point, shape)
+        belief = recount_belief(s, first.ruled, crowds)
         return Witness(
             knows=victim.where,
             column=self.tally.about,
@@ -261,7 +261,7 @@ class SetInsiderAudit:
         )
 
 
-def judging_sets(
+def prepare_set_audit(
     promise: Promise,
     tally: CountQuery,
     values: tuple[object, ...] | None,
@@ -283,5 +283,5 @@ def judging_sets(
         if values is None
         else frozenset(None if v is None else str(v) for v in values)
     )
-    fold = SetSkyline(point, given, wanted)
-    return SetInsiderAudit(promise, tally, ceiling(promise), sets, fold)
+    fold = SetSkylineCheck(point, given, wanted)
+    return SetInsiderAudit(promise, tally, require_ceiling(promise), sets, fold)

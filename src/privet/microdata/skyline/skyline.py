@@ -26,7 +26,7 @@ from privet.microdata.skyline import closed_forms, kernels
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point, Ruling
 from privet.values.contingency import Codes, distinct
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.jit import compiled
+from privet.values.jit import compile_loop
 
 Rows = NDArray[np.intp]
 
@@ -101,7 +101,7 @@ class RankedValues:
         return rows[new]
 
 
-def ranked(batch: EquivalenceClasses) -> RankedValues:
+def rank_values(batch: EquivalenceClasses) -> RankedValues:
     """Sort a batch; equal counts stand in the order of their codes."""
     order = _by_count(batch.group, batch.n, batch.value)
     return RankedValues(
@@ -130,7 +130,7 @@ def _by_count(group: Rows, n: Ints, value: Codes) -> Rows:
 # Rows that can decide ---------------------------------------------------------------
 
 
-def lowest(value: Ints, a: Ints, x: Ints) -> Rows:
+def pareto_front(value: Ints, a: Ints, x: Ints) -> Rows:
     """The Pareto front: no other row of the value has a larger or equal a, lower x.
 
     Of equal rows the first stays.
@@ -174,7 +174,7 @@ def _staircase(value: Ints, a: Ints, x: Ints, rank: Rows) -> Rows:
     return found
 
 
-def lowest_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
+def pareto_front_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
     """Rows where no other has a larger or equal a and a lower or equal b and tail."""
     order = np.lexsort((b, tail, -a))
     keep: list[int] = []
@@ -211,11 +211,11 @@ class InsiderCase:
     @property
     def belief(self) -> Fraction:
         """How sure the insider is."""
-        return closed_forms.posterior(self.odds)
+        return closed_forms.belief_from_odds(self.odds)
 
 
 @dataclass(frozen=True, eq=False)
-class Skyline:
+class SkylineCheck:
     """The groups that can decide some skyline point, out of all groups seen.
 
     ``Skyline(range(4))`` is the empty fold for up to three values ruled out;
@@ -259,11 +259,13 @@ class Skyline:
         ):
             object.__setattr__(self, name, number)
 
-    def add(self, batch: EquivalenceClasses, scan: Scan | None = None) -> Skyline:
+    def add(
+        self, batch: EquivalenceClasses, scan: GroupScan | None = None
+    ) -> SkylineCheck:
         """With some more whole groups; `scan` is theirs, where there is one."""
         if not len(batch):
             return self
-        scan = scan or Scan(batch, self.protect)
+        scan = scan or GroupScan(batch, self.protect)
         few = batch.take(scan.deciding(self.rulings))
         here = replace(
             self,
@@ -275,11 +277,13 @@ class Skyline:
         )
         return self | here
 
-    def __or__(self, other: Skyline) -> Skyline:
+    def __or__(self, other: SkylineCheck) -> SkylineCheck:
         if self.kept is None or other.kept is None:
             return self if other.kept is None else other
         both = self.kept + other.kept
-        few = both.take(deciding(ranked(both), self.rulings, self.protect))
+        few = both.take(
+            find_deciding_groups(rank_values(both), self.rulings, self.protect)
+        )
         return replace(
             self,
             kept=few,
@@ -292,13 +296,13 @@ class Skyline:
     @cached_property
     def _rows(self) -> RankedValues:
         assert self.kept is not None
-        return ranked(self.kept)
+        return rank_values(self.kept)
 
     def _at(self, ruling: Ruling) -> Rows:
         """The rows that can decide; worked out once per ruling."""
         known: dict[Ruling, Rows] = self.__dict__.setdefault("_known", {})
         if ruling not in known:
-            parts = fronts(self._rows, ruling, self.protect)
+            parts = find_fronts(self._rows, ruling, self.protect)
             known[ruling] = np.unique(np.concatenate(parts))
         return known[ruling]
 
@@ -310,7 +314,7 @@ class Skyline:
         if isinstance(point.l, tuple):
             at = at[~np.isin(rows.value[at], point.l)]
         columns = rows.value[at], rows.a[at], rows.b[at], rows.tail(point.l)[at]
-        return best_attack(columns, rows.group[at], point)
+        return find_best_attack(columns, rows.group[at], point)
 
     def belief(self, point: Point) -> Fraction:
         """How sure an insider can be at worst; 0 where no value matters."""
@@ -321,43 +325,43 @@ class Skyline:
 # Groups that attain a minimum -------------------------------------------------------
 
 
-def mattering(rows: RankedValues, protect: Sequence[int] | None) -> Rows:
+def select_protected_rows(rows: RankedValues, protect: Sequence[int] | None) -> Rows:
     """The rows whose value is protected."""
     if protect is None:
         return np.arange(len(rows.a))
     return np.flatnonzero(np.isin(rows.value, protect))
 
 
-def deciding(
+def find_deciding_groups(
     rows: RankedValues, rulings: Iterable[Ruling], protect: Sequence[int] | None
 ) -> Rows:
     """Groups that attain some minimum, for whatever k and m."""
-    at = mattering(rows, protect)
-    found = [lacking_front(rows, at)]
+    at = select_protected_rows(rows, protect)
+    found = [find_companion_front(rows, at)]
     for ruling in rulings:
-        found += tail_fronts(rows, at, ruling)
+        found += find_victim_fronts(rows, at, ruling)
     return np.unique(rows.group[np.concatenate(found)])
 
 
-def fronts(
+def find_fronts(
     rows: RankedValues, ruling: Ruling, protect: Sequence[int] | None
 ) -> list[Rows]:
     """The rows that attain some minimum of a ruling, for whatever k and m."""
-    at = mattering(rows, protect)
-    return [lacking_front(rows, at), *tail_fronts(rows, at, ruling)]
+    at = select_protected_rows(rows, protect)
+    return [find_companion_front(rows, at), *find_victim_fronts(rows, at, ruling)]
 
 
-def lacking_front(rows: RankedValues, at: Rows) -> Rows:
+def find_companion_front(rows: RankedValues, at: Rows) -> Rows:
     """The rows where the companions' attacks may be best: CF3 and CF5."""
-    return at[lowest(rows.value[at], rows.a[at], rows.b[at])]
+    return at[pareto_front(rows.value[at], rows.a[at], rows.b[at])]
 
 
-def tail_fronts(rows: RankedValues, at: Rows, ruling: Ruling) -> list[Rows]:
+def find_victim_fronts(rows: RankedValues, at: Rows, ruling: Ruling) -> list[Rows]:
     """The rows where the victim's group may be best: CF2 and CF4; CF1."""
     if isinstance(ruling, tuple):
         at = at[~np.isin(rows.value[at], ruling)]
     tail = rows.tail(ruling)
-    steps = at[lowest(rows.value[at], rows.a[at], tail[at])]
+    steps = at[pareto_front(rows.value[at], rows.a[at], tail[at])]
     # The most frequent value of a group is its best for the attack in one group.
     modes = rows.first(at)
     return [steps, modes[triples(rows.a[modes], rows.b[modes], tail[modes])]]
@@ -376,7 +380,7 @@ def modes_of(
     rows: RankedValues, ruling: Ruling, protect: Sequence[int] | None
 ) -> Modes:
     """The best row of each group for the attack inside it."""
-    at = mattering(rows, protect)
+    at = select_protected_rows(rows, protect)
     if isinstance(ruling, tuple):
         at = at[~np.isin(rows.value[at], ruling)]
     at = rows.first(at)
@@ -392,14 +396,14 @@ def triples(a: Ints, b: Ints, tail: Ints) -> Rows:
         if len(a)
         else np.zeros(0, dtype=np.intp)
     )
-    found: Rows = first[lowest_of_three(a[first], b[first], tail[first])]
+    found: Rows = first[pareto_front_of_three(a[first], b[first], tail[first])]
     return found
 
 
 # From groups to the best attack -----------------------------------------------------
 
 
-def best_attack(
+def find_best_attack(
     columns: tuple[Ints, Ints, Ints, Ints], group: Rows, point: Point
 ) -> InsiderCase | None:
     """The exact least odds over the rows (value, a, b, tail)."""
@@ -407,9 +411,13 @@ def best_attack(
     if not len(value):
         return None
     k, m = point.k, point.m
-    one = closed_forms.together_floats(tail, a, b, k, m)
-    with_known = _Two(value, closed_forms.alone_floats(tail, a, k), _lacks(a, b, 0, m))
-    apart = _Two(value, closed_forms.alone_floats(tail, a, 0), _lacks(a, b, k, m))
+    one = closed_forms.cf1_floats(tail, a, b, k, m)
+    with_known = _TwoGroupMinima(
+        value, closed_forms.cf2_floats(tail, a, k), _lacks(a, b, 0, m)
+    )
+    apart = _TwoGroupMinima(
+        value, closed_forms.cf2_floats(tail, a, 0), _lacks(a, b, k, m)
+    )
     least = min(one.min(), with_known.least, apart.least)
     found = [
         (_exact(tail, a, b, r, point), 0, int(value[r]), r, r)
@@ -418,11 +426,11 @@ def best_attack(
     for order, (two, near, far) in enumerate([(with_known, k, 0), (apart, 0, k)], 1):
         for s in two.values(least):
             own = [
-                (closed_forms.alone(int(tail[r]), int(a[r]), near), int(r))
+                (closed_forms.cf2(int(tail[r]), int(a[r]), near), int(r))
                 for r in two.near(s, two.left)
             ]
             others = [
-                (closed_forms.lacking(int(a[r]), int(b[r]), far, m), int(r))
+                (closed_forms.cf5(int(a[r]), int(b[r]), far, m), int(r))
                 for r in two.near(s, two.right)
             ]
             (x, r), (y, o) = min(own), min(others)
@@ -434,18 +442,18 @@ def best_attack(
 
 def _exact(tail: Ints, a: Ints, b: Ints, row: int, point: Point) -> Fraction:
     own = int(tail[row]), int(a[row]), int(b[row])
-    return closed_forms.together(*own, point.k, point.m)
+    return closed_forms.cf1(*own, point.k, point.m)
 
 
 def _lacks(a: Ints, b: Ints, k: int, m: int) -> Floats:
-    return closed_forms.lacking_floats(a, b, k, m)
+    return closed_forms.cf5_floats(a, b, k, m)
 
 
 def _near(least: float) -> float:
     return float(least * (1 + NEAR))
 
 
-class _Two:
+class _TwoGroupMinima:
     """The minima per value of an attack on two groups, as floats."""
 
     def __init__(self, value: Ints, left: Floats, right: Floats) -> None:
@@ -478,7 +486,7 @@ WORTH = 50_000
 NOTHING = np.iinfo(np.int64).max
 
 
-class Scan:
+class GroupScan:
     """One batch, looked through once per ruling."""
 
     def __init__(
@@ -490,7 +498,7 @@ class Scan:
     @cached_property
     def rows(self) -> RankedValues:
         """The rows, sorted; only where numpy must do it."""
-        return ranked(self.batch)
+        return rank_values(self.batch)
 
     @cached_property
     def _fast(self) -> bool:
@@ -498,7 +506,7 @@ class Scan:
         if len(batch.n) < WORTH:
             return False
         room = DENSE // max(len(batch.about), 1)
-        return int(batch.n.max()) < room and compiled(kernels, "scan") is not None
+        return int(batch.n.max()) < room and compile_loop(kernels, "scan") is not None
 
     @cached_property
     def _columns(self) -> tuple[Ints, Ints, Ints, Ints]:
@@ -516,7 +524,7 @@ class Scan:
             allowed = np.ones(several, dtype=bool)
             if self._protect is not None:
                 allowed = np.isin(np.arange(several), self._protect)
-            scan = compiled(kernels, "scan")
+            scan = compile_loop(kernels, "scan")
             assert scan is not None
             scan(*self._columns, ruling, allowed, lacking, tails, modes)
             self._seen[ruling] = lacking, tails, modes
@@ -525,9 +533,9 @@ class Scan:
     def deciding(self, rulings: Sequence[Ruling]) -> Rows:
         """Groups that attain some minimum, for whatever k and m."""
         if not self._fast or not all(isinstance(r, int) for r in rulings):
-            return deciding(self.rows, rulings, self._protect)
+            return find_deciding_groups(self.rows, rulings, self._protect)
         found = np.zeros(len(self.batch), dtype=bool)
-        attain = compiled(kernels, "attain")
+        attain = compile_loop(kernels, "attain")
         assert attain is not None
         for ruling in rulings:
             assert isinstance(ruling, int)

@@ -17,14 +17,14 @@ from privet.engine.protocol import CountQuery, Listener, Run
 from privet.errors import InputError, NoAudit
 from privet.findings import Attack
 from privet.microdata.groups import Groups
-from privet.microdata.list_columns import sets_of
+from privet.microdata.list_columns import read_sets
 from privet.microdata.skyline.audit import (
     refuse_in_several_groups,
     refuse_several_values,
 )
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.skyline import Skyline
-from privet.microdata.skyline.witness import attack
+from privet.microdata.skyline.skyline import SkylineCheck
+from privet.microdata.skyline.witness import build_attack
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -173,8 +173,10 @@ def skyline(
     caps = Point(
         *(_cap(*c) for c in (("max_l", max_l), ("max_k", max_k), ("max_m", max_m)))
     )
-    fold, column = _folded(release, about, caps, Run.starting(progress, max_seconds))
-    return _found(fold, column, level, caps)
+    fold, column = _fold_release(
+        release, about, caps, Run.starting(progress, max_seconds)
+    )
+    return _find_frontier(fold, column, level, caps)
 
 
 def _cap(name: str, value: Any) -> int:
@@ -183,9 +185,9 @@ def _cap(name: str, value: Any) -> int:
     return value
 
 
-def _folded(
+def _fold_release(
     release: Any, about: str | None, caps: Point, run: Run
-) -> tuple[Skyline, str]:
+) -> tuple[SkylineCheck, str]:
     release = getattr(release, "table", release)
     if isinstance(release, Groups):
         if about not in (None, release.about):
@@ -202,7 +204,7 @@ def _folded(
     by = [c for c in release.schema.names if c in release.roles.quasi and c != column]
     groups, everybody = CountQuery(tuple(by), column), CountQuery((), column)
     domain = release.domains([column], run, before=[groups])[column]
-    if sets_of(release, domain) is not None:
+    if read_sets(release, domain) is not None:
         raise NoAudit(
             f"Column {column!r} has lists, which have no skyline; audit one insider "
             "after the other."
@@ -217,12 +219,12 @@ def _folded(
     return fold, column
 
 
-def _empty(caps: Point, domain: Domain) -> Skyline:
+def _empty(caps: Point, domain: Domain) -> SkylineCheck:
     assert isinstance(caps.l, int)
-    return Skyline(range(min(caps.l, len(domain)) + 1))
+    return SkylineCheck(range(min(caps.l, len(domain)) + 1))
 
 
-def _with(fold: Skyline, batch: EquivalenceClasses) -> Skyline:
+def _with(fold: SkylineCheck, batch: EquivalenceClasses) -> SkylineCheck:
     """More groups; ruling out all values but one is certainty, and not followed."""
     refuse_several_values(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
@@ -230,13 +232,15 @@ def _with(fold: Skyline, batch: EquivalenceClasses) -> Skyline:
     return replace(fold, rulings=several).add(batch)
 
 
-def _found(fold: Skyline, about: str, level: Fraction, caps: Point) -> Frontier:
+def _find_frontier(
+    fold: SkylineCheck, about: str, level: Fraction, caps: Point
+) -> Frontier:
     assert isinstance(caps.l, int)
     last = max(r for r in fold.rulings if isinstance(r, int))
     # Who knows everybody is certain: no point lies as far out as there are people.
     far = Point(min(caps.l, last), min(caps.k, fold.people), min(caps.m, fold.people))
     surface = surface_of(lambda p: fold.belief(p) < level, far)
-    corners = [_corner(fold, Point(*p)) for p in maximal(surface)]
+    corners = [_corner(fold, Point(*p)) for p in find_maximal(surface)]
     return Frontier(
         confidence=level,
         corners=tuple(corners),
@@ -252,16 +256,16 @@ def _found(fold: Skyline, about: str, level: Fraction, caps: Point) -> Frontier:
     )
 
 
-def _corner(fold: Skyline, point: Point) -> Corner:
+def _corner(fold: SkylineCheck, point: Point) -> Corner:
     case = fold.worst(point)
     assert case is not None
     assert fold.kept is not None
     assert isinstance(point.l, int)
-    found = attack(case, fold.kept, point)
+    found = build_attack(case, fold.kept, point)
     return Corner((point.l, point.k, point.m), case.belief, found)
 
 
-def _recursive(fold: Skyline, last: int) -> tuple[int, int] | None:
+def _recursive(fold: SkylineCheck, last: int) -> tuple[int, int] | None:
     """Recursive (c, l)-diversity is the point (l - 2, 0, 0) at c / (c + 1)."""
     if fold.fewest < 2:
         return None
@@ -271,7 +275,7 @@ def _recursive(fold: Skyline, last: int) -> tuple[int, int] | None:
     return int(1 / case.odds) + 1, last + 2
 
 
-def maximal(points: Sequence[Triple]) -> list[Triple]:
+def find_maximal(points: Sequence[Triple]) -> list[Triple]:
     """The points no other point has at least as much of everything as.
 
     >>> maximal([(0, 4, 0), (0, 3, 0), (1, 3, 1)])

@@ -11,23 +11,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from privet.findings import Attack, AttackedGroup, Cell, has, recounted
+from privet.findings import Attack, AttackedGroup, Cell, has, recount_belief
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, InsiderCase
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 
 
-def attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> Attack:
+def build_attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> Attack:
     """The attack behind a case, as anybody can recount it."""
     value = kept.about[case.value]
-    victim, other = crowd(kept, case.victim), crowd(kept, case.other)
+    victim, other = attacked_group(kept, case.victim), attacked_group(kept, case.other)
     ruled = ruled_out(point, victim, value, kept.about)
-    crowds = placed(victim, other, value, ruled, point, case.shape)
-    return Attack(value, ruled, crowds, recounted(value, ruled, crowds))
+    crowds = place_people(victim, other, value, ruled, point, case.shape)
+    return Attack(value, ruled, crowds, recount_belief(value, ruled, crowds))
 
 
-def crowd(groups: EquivalenceClasses, g: int) -> AttackedGroup:
+def attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
     """One group, with what its people look like."""
     names = [d.name for d in groups.by]
     where = dict(zip(names, groups.labels(g), strict=True))
@@ -41,7 +41,7 @@ def ruled_out(
     """The values ruled out: those given, or the most frequent others."""
     if isinstance(point.l, tuple):
         return tuple(domain[code] for code in point.l)
-    return most_frequent(left(victim), value, point.l)
+    return most_frequent(count_left(victim), value, point.l)
 
 
 def most_frequent(
@@ -52,7 +52,7 @@ def most_frequent(
     return tuple(others[:several])  # type: ignore[arg-type]
 
 
-def placed(
+def place_people(
     victim: AttackedGroup,
     other: AttackedGroup,
     value: str | None,
@@ -66,14 +66,14 @@ def placed(
     are left is certain already.
     """
     k, m = point.k, point.m
-    tail = {c: n for c, n in left(victim).items() if not _any(c, (value, *ruled))}
-    without = sum(n for c, n in left(victim).items() if not has(c, value))
+    tail = {c: n for c, n in count_left(victim).items() if not _any(c, (value, *ruled))}
+    without = sum(n for c, n in count_left(victim).items() if not has(c, value))
     known = min(k, sum(tail.values()), max(without - victim.companions, 0))
     if shape == TOGETHER:
         # Who knows the whole tail is certain already.
         more = min(m, without - known) if known < sum(tail.values()) else 0
         return (_joined(victim, _first(tail, known), more),)
-    lacking = {c: n for c, n in left(other).items() if not has(c, value)}
+    lacking = {c: n for c, n in count_left(other).items() if not has(c, value)}
     room = sum(lacking.values())
     if shape == APART:
         known = min(k, room, max(room + 1 - other.companions, 0))
@@ -89,7 +89,7 @@ def _any(card: Cell, values: Sequence[str | None]) -> bool:
     return any(has(card, v) for v in values)
 
 
-def left(group: AttackedGroup) -> dict[Cell, int]:
+def count_left(group: AttackedGroup) -> dict[Cell, int]:
     """How many have each value, besides the people known."""
     known = group.known
     return {c: n - known.get(c, 0) for c, n in group.histogram.items()}

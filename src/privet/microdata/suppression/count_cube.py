@@ -38,7 +38,7 @@ from privet.values.beliefs import Ceiling
 
 
 @dataclass
-class Outlook:
+class ConfAfterDisclosure:
     """Conf_x: what disclosing each value x of one attribute would make of one cube."""
 
     confidence: Floats
@@ -48,7 +48,7 @@ class Outlook:
     """Per value: whether some promise would be broken."""
 
     @classmethod
-    def empty(cls, values: int, rules: int) -> Outlook:
+    def empty(cls, values: int, rules: int) -> ConfAfterDisclosure:
         """Nothing seen yet."""
         return cls(np.zeros((rules, values)), np.zeros(values, dtype=bool))
 
@@ -69,7 +69,7 @@ class Cube:
         self.limits = [tuple(of_rule) for of_rule in limits]
         self._rows, self._groups = _grouped(codes, fixed, total, protected)
         self._limits = kernels.limits_of(self.limits, int(total.sum()))
-        self._kernels = kernels.chosen(len(total), self._limits)
+        self._kernels = kernels.choose_kernels(len(total), self._limits)
         self._worst = [(0, 1)] * self.rules
         self._groups = self._judged(self._groups)
 
@@ -111,16 +111,16 @@ class Cube:
 
     def outlooks(
         self, groups: CubeGroups, wanted: Sequence[Flags], ordered: Sequence[bool]
-    ) -> list[Outlook]:
+    ) -> list[ConfAfterDisclosure]:
         """What disclosing each wanted value would do, as far as some groups tell.
 
         Wanted values and outlooks are given per attribute of the cube. Of an ordered
         attribute, what cutting after each value would do.
         """
         offset = np.cumsum([0, *map(len, wanted)])
-        found = Outlook.empty(int(offset[-1]), self.rules)
+        found = ConfAfterDisclosure.empty(int(offset[-1]), self.rules)
         own = [
-            Outlook(found.confidence[:, i:j], found.broken[i:j])
+            ConfAfterDisclosure(found.confidence[:, i:j], found.broken[i:j])
             for i, j in pairwise(offset.tolist())
         ]
         if len(groups.start) == 0:
@@ -139,7 +139,7 @@ class Cube:
         if any(ordered):
             seen = kernels.GatheredRows.of(self._rows, groups)
             for a in np.flatnonzero(ordered).tolist():
-                cells = kernels.cells(seen, a, wanted[a])
+                cells = kernels.count_value_cells(seen, a, wanted[a])
                 _cuts_ahead(cells, groups, self._limits, own[a])
         return own
 
@@ -194,7 +194,10 @@ def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
 
 
 def _cuts_ahead(
-    cells: ValueCells, groups: CubeGroups, limits: ConfidenceLimits, found: Outlook
+    cells: ValueCells,
+    groups: CubeGroups,
+    limits: ConfidenceLimits,
+    found: ConfAfterDisclosure,
 ) -> None:
     """Each group cut after each of its values but the last.
 
@@ -213,8 +216,8 @@ def _cuts_ahead(
         one, two = part / left, other / right
         _raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
         for i in np.flatnonzero(limits.rule == r).tolist():
-            bad = kernels.beyond(one, part, left, limits, i)
-            bad |= kernels.beyond(two, other, right, limits, i)
+            bad = kernels.find_beyond(one, part, left, limits, i)
+            bad |= kernels.find_beyond(two, other, right, limits, i)
             found.broken |= _covered(first[bad], last[bad], len(found.broken))
 
 

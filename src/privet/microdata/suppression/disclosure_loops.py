@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def look(  # noqa: PLR0912 - numba compiles it whole
+def look_ahead(  # noqa: PLR0912 - numba compiles it whole
     codes: Codes,
     counts: Ints,
     order: Ints,

@@ -1,7 +1,7 @@
 """The loops of top-down disclosure that take the time, in numpy and compiled.
 
-`look` computes Conf_x, the confidence of each template once x were disclosed; `split`
-discloses the winner. Rows of a cube stand group by group: group g has the rows
+`look_ahead` computes Conf_x, the confidence of each template once x were disclosed;
+`split` discloses the winner. Rows of a cube stand group by group: group g has the rows
 order[start[g]:stop[g]]. Each loop exists twice with one signature: here in numpy, and
 in `disclosure_loops.py` in a form that numba compiles where it is installed
 (`pip install "privet[fast]"`). Both give the same integers and the same floats, hence
@@ -133,7 +133,7 @@ class DisclosureKernels:
     look: Callable[
         [CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits, Floats, Flags], None
     ]
-    """See `look`."""
+    """See `look_ahead`."""
     split: Callable[[int, int, int, CubeRows, CubeGroups], SplitOff]
     """See `split`."""
 
@@ -198,7 +198,7 @@ class ValueCells:
     """Those with each rule's value."""
 
 
-def cells(seen: GatheredRows, attribute: int, wanted: Flags) -> ValueCells:
+def count_value_cells(seen: GatheredRows, attribute: int, wanted: Flags) -> ValueCells:
     """Sums by group and wanted value of an attribute, in their order."""
     values, code = len(wanted), np.ascontiguousarray(seen.codes[:, attribute])
     key, total = seen.local * values + code, seen.total
@@ -230,7 +230,7 @@ def _sums(key: Ints, n: Floats, size: int) -> Ints:
     return sums
 
 
-def look(
+def look_ahead(
     rows: CubeRows,
     groups: CubeGroups,
     asked: ValuesToTry,
@@ -246,7 +246,7 @@ def look(
     seen = GatheredRows.of(rows, groups)
     for a in asked.attributes.tolist():
         own = slice(asked.offset[a], asked.offset[a + 1])
-        found = cells(seen, a, asked.wanted[own])
+        found = count_value_cells(seen, a, asked.wanted[own])
         _values_ahead(found, groups, limits, confidence[:, own], broken[own])
 
 
@@ -266,12 +266,12 @@ def _values_ahead(
         first, second = one / inside, other / outside
         np.maximum.at(confidence[r], value, np.maximum(first, second))
         for i in np.flatnonzero(limits.rule == r).tolist():
-            over = beyond(first, one, inside, limits, i)
-            over |= beyond(second, other, outside, limits, i)
+            over = find_beyond(first, one, inside, limits, i)
+            over |= find_beyond(second, other, outside, limits, i)
             broken[value[over]] = True
 
 
-def beyond(
+def find_beyond(
     share: Floats, part: Ints, whole: Ints, limits: ConfidenceLimits, i: int
 ) -> Flags:
     """Which shares, part / whole rounded, are beyond a limit.
@@ -328,22 +328,22 @@ def _part(inside: Flags, groups: CubeGroups, moved: Ints, rows: CubeRows) -> Int
 
 # Choosing ---------------------------------------------------------------------------
 
-PLAIN = DisclosureKernels("numpy", look, split)
+PLAIN = DisclosureKernels("numpy", look_ahead, split)
 
 
-def chosen(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
+def choose_kernels(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
     """The loops for a cube with so many rows."""
     if rows < WORTH or limits.den.dtype == object:
         return PLAIN
-    return compiled() or PLAIN
+    return compile_kernels() or PLAIN
 
 
 @cache
-def compiled() -> DisclosureKernels | None:
+def compile_kernels() -> DisclosureKernels | None:
     """The compiled loops; None without numba."""
     if numba() is None:
         return None
-    looking, splitting = jit(disclosure_loops.look), jit(disclosure_loops.split)
+    looking, splitting = jit(disclosure_loops.look_ahead), jit(disclosure_loops.split)
 
     def fast_look(
         rows: CubeRows,

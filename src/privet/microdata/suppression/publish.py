@@ -22,7 +22,11 @@ from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
 from privet.microdata.release import Release, judged, refuse_unsafe
 from privet.microdata.skyline.named_individuals import is_named
 from privet.microdata.suppression.disclosure_loops import Flags
-from privet.microdata.suppression.templates import DisclosureProblem, Template, prepare
+from privet.microdata.suppression.templates import (
+    DisclosureProblem,
+    Template,
+    prepare_disclosure,
+)
 from privet.microdata.suppression.top_down_disclosure import (
     DisclosureState,
     DisclosureStep,
@@ -37,7 +41,7 @@ from privet.values.adversaries import Linker
 from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
 from privet.values.exact import percent
-from privet.values.schema import names
+from privet.values.schema import as_names
 
 SPLITS = ("infogain", "valid")
 UTILITIES = ("information", "distortion")
@@ -85,9 +89,9 @@ class TopDownDisclosure:
     marker: str = MARKER
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", names(self.keep, "keep"))
+        object.__setattr__(self, "keep", as_names(self.keep, "keep"))
         if self.ordered is not None:
-            object.__setattr__(self, "ordered", names(self.ordered, "ordered"))
+            object.__setattr__(self, "ordered", as_names(self.ordered, "ordered"))
         if self.split not in SPLITS:
             raise InputError(f"split must be one of {SPLITS}; got {self.split!r}.")
         if isinstance(self.utility, str) and self.utility not in UTILITIES:
@@ -112,7 +116,7 @@ class TopDownDisclosure:
         """What may be shown, and how that was found."""
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
-        setting = prepare(
+        setting = prepare_disclosure(
             table, promises, keep=self.keep, ordered=self._is_ordered(table), run=run
         )
         refuse_infeasible(setting)
@@ -235,7 +239,7 @@ def _case(promise: Promise, rule: Template) -> str:
 # Publishing -------------------------------------------------------------------------
 
 
-def publish_hidden(
+def publish_suppressed(
     table: Table,
     policy: Policy,
     method: TopDownDisclosure | None,

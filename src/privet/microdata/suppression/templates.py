@@ -26,7 +26,7 @@ from privet.engine.duckdb.session import SHARE
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import most_bytes
-from privet.microdata.linkage import TemplateQuery, ask
+from privet.microdata.linkage import TemplateQuery, query_templates
 from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.disclosure_loops import Flags, Ints
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
@@ -53,7 +53,9 @@ def may_be_large(
     return min(rows, prod(len(domains[c]) for c in known)) > MANY
 
 
-def merged(table: Table, never: Mapping[str, Flags]) -> tuple[Table, dict[str, Ints]]:
+def merge_never_shown(
+    table: Table, never: Mapping[str, Flags]
+) -> tuple[Table, dict[str, Ints]]:
     """The table with values that are never shown as one; and what codes mean then."""
     relabels, meaning = {}, {}
     for column, flags in never.items():
@@ -67,7 +69,7 @@ def merged(table: Table, never: Mapping[str, Flags]) -> tuple[Table, dict[str, I
     return table.relabelled(relabels), meaning
 
 
-def never_shown(
+def find_never_shown(
     cubes: Mapping[str, Sequence[Cube]], domains: Mapping[str, Domain]
 ) -> dict[str, Flags]:
     """The values of each column that break a promise when they are shown first."""
@@ -82,7 +84,7 @@ def never_shown(
     return found
 
 
-def count(
+def count_all(
     table: Table, tallies: Sequence[CountQuery], run: Run, most: int | None = None
 ) -> dict[CountQuery, EquivalenceClasses]:
     """Count all at once; refuse what does not fit the memory."""
@@ -144,7 +146,7 @@ class DisclosureProblem:
     """How many rows there are."""
 
 
-def prepare(
+def prepare_disclosure(
     table: Table,
     promises: Sequence[Promise],
     *,
@@ -153,7 +155,7 @@ def prepare(
     run: Run,
 ) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class."""
-    asked = [ask(promise, table) for promise in promises]
+    asked = [query_templates(promise, table) for promise in promises]
     about = list(dict.fromkeys(q.column for q in asked))
     soon = [t for q in asked for t in q.tallies]
     protected = table.domains(about, run, before=soon)
@@ -165,7 +167,7 @@ def prepare(
     maskable = [c for c in named if c not in fixed]
     domains = {**protected, **table.domains(named, run)}
     tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
-    rules = {s: _rules(s, questions, domains) for s in sets}
+    rules = {s: _templates_of(s, questions, domains) for s in sets}
     never = _never(table, rules, maskable, domains, ordered, run)
     by_class = _by_class(table, maskable)
     counted, meaning = _counts(table, tallies, by_class, never, run)
@@ -197,7 +199,7 @@ def _never(
     ordered: Callable[[str, Domain], bool],
     run: Run,
 ) -> dict[str, Flags]:
-    """Values that are never shown, where cubes may be large; see `never_shown`."""
+    """Values that are never shown, where cubes may be large; see `find_never_shown`."""
     rows = table.engine.rows(run)
     large = [s for s in rules if may_be_large(s, domains, rows)]
     about = {rule.column for own in rules.values() for rule in own}
@@ -214,11 +216,11 @@ def _never(
     tallies = dict.fromkeys(
         CountQuery(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
     )
-    counted = count(table, list(tallies), run) if tallies else {}
+    counted = count_all(table, list(tallies), run) if tallies else {}
     cubes: dict[str, list[Cube]] = {}
     for (s, c), by in alone.items():
         cubes.setdefault(c, []).append(_cube(by, rules[s], counted, [c], {}))
-    return never_shown(cubes, domains)
+    return find_never_shown(cubes, domains)
 
 
 def _counts(
@@ -229,11 +231,11 @@ def _counts(
     run: Run,
 ) -> tuple[dict[CountQuery, EquivalenceClasses], dict[str, Ints]]:
     """All counts, and what codes mean where values were merged."""
-    fewer, meaning = merged(table, never)
+    fewer, meaning = merge_never_shown(table, never)
     if not meaning:
-        return count(table, [*tallies, *by_class], run), {}
-    classes = count(table, by_class, run)
-    return classes | count(fewer, tallies, run), meaning
+        return count_all(table, [*tallies, *by_class], run), {}
+    classes = count_all(table, by_class, run)
+    return classes | count_all(fewer, tallies, run), meaning
 
 
 def _as_promised(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
@@ -274,7 +276,7 @@ def _values(question: TemplateQuery, domain: Domain) -> Sequence[int]:
 Why = list[tuple[Promise, Ceiling]]
 
 
-def _rules(
+def _templates_of(
     known: tuple[str, ...],
     questions: Sequence[TemplateQuery],
     domains: dict[str, Domain],

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.microdata.suppression.count_cube import Cube, Outlook
+from privet.microdata.suppression.count_cube import ConfAfterDisclosure, Cube
 from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
 from privet.microdata.suppression.kernels import CubeGroups
 from privet.values.contingency import Domain
@@ -113,7 +113,7 @@ class SuppressedAttribute:
 
 
 @dataclass(frozen=True)
-class Offer:
+class Candidates:
     """The candidates of one attribute, one row each."""
 
     codes: Ints
@@ -139,7 +139,7 @@ class DisclosureState:
         self.maximal = maximal
         self.split = split
         self._outlooks = {
-            (q, a): Outlook.empty(len(self.attributes[a]), cube.rules)
+            (q, a): ConfAfterDisclosure.empty(len(self.attributes[a]), cube.rules)
             for q, cube in enumerate(cubes)
             for a in cube.attributes
         }
@@ -214,7 +214,7 @@ class DisclosureState:
             for i in close
         ]
 
-    def _offer(self, a: int) -> Offer | None:
+    def _offer(self, a: int) -> Candidates | None:
         attribute = self.attributes[a]
         if attribute.ordered:
             return self._cuts(a)
@@ -224,9 +224,9 @@ class DisclosureState:
         classes = attribute.classes[codes]
         several = self.utility.beneficial(classes)
         gain = self.utility.of_values(classes)
-        return Offer(codes, gain, np.full(len(codes), several))
+        return Candidates(codes, gain, np.full(len(codes), several))
 
-    def _cuts(self, a: int) -> Offer | None:
+    def _cuts(self, a: int) -> Candidates | None:
         """One cut per interval: the most informative, or the best valid one."""
         attribute = self.attributes[a]
         valid = self._valid(a)
@@ -244,7 +244,7 @@ class DisclosureState:
             several.append(self.utility.beneficial(classes))
         if not codes:
             return None
-        return Offer(np.array(codes), np.array(gains), np.array(several))
+        return Candidates(np.array(codes), np.array(gains), np.array(several))
 
     def _valid(self, a: int) -> Flags:
         valid = ~self.attributes[a].never
@@ -252,7 +252,7 @@ class DisclosureState:
             valid &= ~outlook.broken
         return valid
 
-    def _of(self, a: int) -> list[Outlook]:
+    def _of(self, a: int) -> list[ConfAfterDisclosure]:
         return [self._outlooks[q, a] for q, cube in self._touching(a)]
 
     def _touching(self, a: int) -> list[tuple[int, Cube]]:

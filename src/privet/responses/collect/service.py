@@ -23,7 +23,7 @@ from time import monotonic
 from typing import Any
 
 from privet.responses.channels import Channel, Flip, KAry, Keep, Matrix, Replace
-from privet.responses.collect.store import Refused, Store, token_digest
+from privet.responses.collect.store import RefusedToken, Store, token_digest
 from privet.responses.design import Design, Group, Question
 from privet.values.exact import as_float
 
@@ -33,7 +33,7 @@ LONGEST_TOKEN = 100
 # What a report must look like -------------------------------------------------------
 
 
-class Malformed(Exception):
+class MalformedReport(Exception):
     """A request that is not a report; says which rule it breaks."""
 
 
@@ -46,35 +46,39 @@ def largest_body(design: Design) -> int:
     return 2 * widest + 400
 
 
-def report_in(body: bytes, design: Design) -> tuple[dict[str, str | None], str | None]:
-    """The report and the token of a request; or `Malformed`."""
+def parse_report(
+    body: bytes, design: Design
+) -> tuple[dict[str, str | None], str | None]:
+    """The report and the token of a request; or `MalformedReport`."""
     try:
         content = json.loads(body.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise Malformed("The request must be JSON.") from None
+        raise MalformedReport("The request must be JSON.") from None
     if not isinstance(content, dict) or not set(content) <= {"report", "token"}:
-        raise Malformed("The request must hold a report, and a token where needed.")
+        raise MalformedReport(
+            "The request must hold a report, and a token where needed."
+        )
     token = content.get("token")
     if token is not None and not (
         isinstance(token, str) and 0 < len(token) <= LONGEST_TOKEN
     ):
-        raise Malformed("The token must be text.")
+        raise MalformedReport("The token must be text.")
     return _report(content.get("report"), design), token
 
 
 def _report(report: Any, design: Design) -> dict[str, str | None]:
     if not isinstance(report, dict) or set(report) != set(design.columns):
-        raise Malformed("The report must hold every question, and no other.")
+        raise MalformedReport("The report must hold every question, and no other.")
     for question in design.questions:
         value = report[question.name]
         if value is None and design.one_of:
             continue
         if not isinstance(value, str) or value not in question.values:
-            raise Malformed("Every answer must be one of the declared values.")
+            raise MalformedReport("Every answer must be one of the declared values.")
     if design.one_of:
         given = {c for c, v in report.items() if v is not None}
         if given not in [set(g.columns) for g in design.groups]:
-            raise Malformed("The report must answer one group of questions.")
+            raise MalformedReport("The report must answer one group of questions.")
     return report
 
 
@@ -228,15 +232,15 @@ class Handler(BaseHTTPRequestHandler):
     def _take(self, body: bytes) -> None:
         store = self.server.store
         try:
-            report, token = report_in(body, store.design)
+            report, token = parse_report(body, store.design)
             if self.server.tokens and token is None:
                 self._say(HTTPStatus.FORBIDDEN, "An invitation is needed.")
                 return
             wanted = token is not None and self.server.tokens
             store.add(report, token_digest(token or "") if wanted else None)
-        except Malformed as error:
+        except MalformedReport as error:
             self._say(HTTPStatus.BAD_REQUEST, str(error))
-        except Refused:
+        except RefusedToken:
             self._say(HTTPStatus.FORBIDDEN, "The invitation is unknown, or was used.")
         except Exception:  # whatever it is, it is not told to strangers
             self._say(

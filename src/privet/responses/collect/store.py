@@ -43,7 +43,7 @@ Report = Mapping[str, str | None]
 """A disguised answer, by question."""
 
 
-class Refused(Exception):
+class RefusedToken(Exception):
     """An answer whose token is unknown or was used."""
 
 
@@ -211,7 +211,7 @@ class Store:
         )
         if gone.fetchall():
             return True
-        done.set_exception(Refused())
+        done.set_exception(RefusedToken())
         return False
 
     def _insert(self, con: Any, reports: Sequence[Report]) -> None:
@@ -231,7 +231,7 @@ def token_digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def answers(path: Path, design: Design | None = None) -> Responses:
+def read_answers(path: Path, design: Design | None = None) -> Responses:
     """The answers that a service collected so far, also while it runs."""
     if not path.is_file():
         raise InputError(f"The answers {str(path)!r} must exist.")

@@ -64,7 +64,7 @@ def rpw(m: int, n: int) -> int:
     return n * riw(m, n)
 
 
-def surjections(m: int, n: int) -> int:
+def fpw(m: int, n: int) -> int:
     """Functional possible worlds: every person has one property, and each occurs."""
     return sum((-1) ** (n - k) * comb(n, k) * k**m for k in range(n + 1))
 
@@ -78,7 +78,7 @@ def rho(m: int, n: int) -> Fraction:
     return Fraction(uiw(m, n), upw(m, n))
 
 
-def avoiding(m: int, n: int, s: int, t: int) -> int:
+def count_covers_avoiding(m: int, n: int, s: int, t: int) -> int:
     """Covers without an edge between s given people nodes and t property nodes."""
     return sum(
         (-1) ** (m - i - k)
@@ -91,7 +91,7 @@ def avoiding(m: int, n: int, s: int, t: int) -> int:
     )
 
 
-def avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int:
+def count_covers_avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int:
     """Covers without some edges: a bit mask of forbidden people nodes per column.
 
     Only the people nodes that occur in a mask are listed; the others go by binomials.
@@ -114,7 +114,7 @@ def avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int:
     )
 
 
-def one_value(m: int, n: int, s: int, t: int) -> int:
+def count_covers_with_one_value(m: int, n: int, s: int, t: int) -> int:
     """Covers in which the s nodes of a person meet only the t nodes of one property.
 
     >>> one_value(3, 3, 1, 1) == riw(3, 3)
@@ -166,7 +166,7 @@ def _covers(m: int, n: int, weight: Fraction) -> Fraction:
 # Stars: a key with several views, all of whose tuples are told apart ----------------
 
 
-def star(sizes: Sequence[int]) -> int:
+def star_upw(sizes: Sequence[int]) -> int:
     """Sets of tuples that use every value of every coordinate."""
     *outer, last = _by_size(sizes)
     return sum(
@@ -190,7 +190,7 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
             ):
                 pairs = (i + left) * (j + right) - left * right
                 without += sign * inner * (1 << (pairs * prod(rest)))
-    return 1 - Fraction(without, star(sizes))
+    return 1 - Fraction(without, star_upw(sizes))
 
 
 def _by_size(sizes: Sequence[int]) -> list[int]:

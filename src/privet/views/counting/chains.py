@@ -22,8 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.views.counting.share import Share, block_share, either, harris, union_bound
-from privet.views.private_associations import Secret
+from privet.views.counting.share import (
+    Share,
+    block_share,
+    combine_independent,
+    harris_bounds,
+    union_bound,
+)
+from privet.views.private_associations import PrivateAssociation
 from privet.views.sql.view_tuples import ViewTuples
 
 MOST_STEPS = 300_000
@@ -105,7 +111,7 @@ class ConnectivityGraph:
                 left[whole - lost] += k in given
         for b, c in self.edges:
             left[self.people[b] * self.values[c] - ((b, c) in met)] += 1
-        return harris(len(met), union_bound(left))
+        return harris_bounds(len(met), union_bound(left))
 
     @property
     def tuples(self) -> int:
@@ -136,14 +142,14 @@ class ConnectivityGraph:
             return block_share(m, n, len(mine), 1)
         if m == len(self.people):
             met = [(c, {b for _, b in self._near[1, c]}) for c in sorted(theirs)]
-            return either(
+            return combine_independent(
                 block_share(len(near), self.values[c], len(near & mine), 1)
                 for c, near in met
                 if near & mine
             )
         if n == len(self.values):
             met = [(b, {c for _, c in self._near[0, b]}) for b in sorted(mine)]
-            return either(
+            return combine_independent(
                 block_share(self.people[b], len(near), 1, len(near & theirs))
                 for b, near in met
                 if near & theirs
@@ -158,7 +164,7 @@ class ConnectivityGraph:
         sizes = {n: len(s) for n, s in states.items()}
         if (found := _order(sizes, self.edges)) is None:
             return None
-        return _eliminated(states, self.edges, found[0], cells)
+        return _eliminate_keys(states, self.edges, found[0], cells)
 
     def _states(self, mine: set[int], theirs: set[int]) -> dict[Node, list[State]]:
         both = ((0, self.people, mine), (1, self.values, theirs))
@@ -219,7 +225,7 @@ def _cost(node: Node, near: Mapping[Node, set[Node]], sizes: Mapping[Node, int])
     return found
 
 
-def _eliminated(
+def _eliminate_keys(
     states: Mapping[Node, Sequence[State]],
     edges: Iterable[tuple[int, int]],
     order: Sequence[Node],
@@ -280,7 +286,7 @@ def _choices(size: int, given: bool) -> Iterator[State]:
                 yield s + e, e, (-1) ** (size - s - e) * comb(size - 1, s)
 
 
-def graphs(
+def split_connectivity_graphs(
     people: Mapping[int, int],
     values: Mapping[int, int],
     edges: Iterable[tuple[int, int]],
@@ -454,7 +460,7 @@ class Chain:
         return []
 
 
-def chain_of(secret: Secret, seen: Sequence[ViewTuples]) -> Chain | None:
+def find_chain(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Chain | None:
     """The chain that three views make, if they make one."""
     if len(seen) != 3:
         return None
@@ -483,7 +489,7 @@ def chain_of(secret: Secret, seen: Sequence[ViewTuples]) -> Chain | None:
     ]
     if {x for x, _ in edges} != set(sizes_b) or {y for _, y in edges} != set(sizes_c):
         raise InputError("Views must be of one table: their keys must be the same.")
-    return Chain(people, values, graphs(sizes_b, sizes_c, edges))
+    return Chain(people, values, split_connectivity_graphs(sizes_b, sizes_c, edges))
 
 
 class _Numbers(dict[tuple[int, ...], int]):

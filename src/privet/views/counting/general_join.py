@@ -20,8 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError, TooLarge
-from privet.views.counting.sampling import ERROR, MOST_TUPLES, Coins, Draws
-from privet.views.counting.share import Share, either, harris, union_bound
+from privet.views.counting.sampling import ERROR, MOST_TUPLES, Draws, WorldSampler
+from privet.views.counting.share import (
+    Share,
+    combine_independent,
+    harris_bounds,
+    union_bound,
+)
 
 MOST_LISTED = 18
 """Join tuples of a part whose subsets are listed."""
@@ -128,10 +133,10 @@ class JoinPart:
     def bounded(self, person: int, value: int) -> Share:
         """Harris below, a union bound over view tuples above."""
         supports = len(self.supports.get((person, value), ()))
-        return harris(supports, self.delta(person, value))
+        return harris_bounds(supports, self.delta(person, value))
 
 
-def join(views: Sequence[Sequence[Row]]) -> list[Needing]:
+def join_views(views: Sequence[Sequence[Row]]) -> list[Needing]:
     """The natural join, each tuple with the numbers of the view tuples it needs."""
     found: list[Needing] = [({}, ())]
     offset = 0
@@ -154,7 +159,7 @@ def join(views: Sequence[Sequence[Row]]) -> list[Needing]:
 
 
 @dataclass(frozen=True)
-class Parts:
+class JoinParts:
     """What a join comes apart into."""
 
     certain: frozenset[tuple[int, int]]
@@ -185,25 +190,25 @@ class Parts:
         return Fraction(weights.get(value, 0), whole) if whole else None
 
 
-def parts(joined: Iterable[Needing], person: str, secret: str) -> Parts:
+def split_join(joined: Iterable[Needing], person: str, secret: str) -> JoinParts:
     """A join without what is settled, in connected parts."""
     rows = list(joined)
-    forced, settled = _settled([needed for _, needed in rows])
+    forced, settled = _find_forced_tuples([needed for _, needed in rows])
     near: dict[int, list[JoinPart]] = defaultdict(list)
     left = [
         (row, tuple(t for t in needed if t not in settled))
         for at, (row, needed) in enumerate(rows)
         if at not in forced
     ]
-    for group in connected(left):
+    for group in split_connected(left):
         part = _part(group, person, secret)
         for i in dict.fromkeys(part.people):
             near[i].append(part)
     certain = frozenset((rows[at][0][person], rows[at][0][secret]) for at in forced)
-    return Parts(certain, dict(near))
+    return JoinParts(certain, dict(near))
 
 
-def _settled(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], set[int]]:
+def _find_forced_tuples(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], set[int]]:
     """Join tuples that a view cannot do without, and the view tuples they cover."""
     only: dict[int, list[int]] = defaultdict(list)
     for at, needed in enumerate(tuples):
@@ -221,18 +226,19 @@ def _part(group: Sequence[Needing], person: str, secret: str) -> JoinPart:
     )
 
 
-def linked_by_people(
+def split_by_people(
     joined: Iterable[Needing], person: str, secret: str
 ) -> list[JoinPart]:
     """A join in parts that share neither view tuples nor people."""
     marked = [(row, (*needed, -1 - row[person])) for row, needed in joined]
     groups = [
-        [(row, needed[:-1]) for row, needed in group] for group in connected(marked)
+        [(row, needed[:-1]) for row, needed in group]
+        for group in split_connected(marked)
     ]
     return [_part(group, person, secret) for group in groups]
 
 
-def connected(rows: Sequence[Needing]) -> list[list[Needing]]:
+def split_connected(rows: Sequence[Needing]) -> list[list[Needing]]:
     """Tuples that share what they need, directly or through others."""
     root: dict[int, int] = {}
 
@@ -255,7 +261,7 @@ def connected(rows: Sequence[Needing]) -> list[list[Needing]]:
     return [*groups.values(), *alone]
 
 
-def check_covered(joined: Collection[Needing], views: Sequence[Sequence[Row]]) -> bool:
+def is_covered(joined: Collection[Needing], views: Sequence[Sequence[Row]]) -> bool:
     """Whether every view tuple occurs in the join; else no table gives the views."""
     used = {t for _, needed in joined for t in needed}
     return len(used) == sum(len(view) for view in views)
@@ -271,7 +277,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class General:
+class GeneralJoin:
     """The join of several views, and what its possible worlds say."""
 
     rows: Sequence[Sequence[Row]]
@@ -284,8 +290,8 @@ class General:
     @cached_property
     def joined(self) -> list[Needing]:
         """Every tuple that possible worlds may hold."""
-        found = join(self.rows)
-        if not check_covered(found, self.rows):
+        found = join_views(self.rows)
+        if not is_covered(found, self.rows):
             raise InputError(
                 "Views must be of one table: every tuple of one view must fit tuples "
                 "of the others; some do not."
@@ -293,9 +299,9 @@ class General:
         return found
 
     @cached_property
-    def parts(self) -> Parts:
+    def parts(self) -> JoinParts:
         """What is not settled, part by part."""
-        return parts(self.joined, self.person, self.secret)
+        return split_join(self.joined, self.person, self.secret)
 
     def supported(self) -> set[Pair]:
         """Who can meet which value at all."""
@@ -303,7 +309,7 @@ class General:
 
     def share(self, person: int, value: int) -> Share:
         """The share of tables that hold an association: exact, or bounded."""
-        return either(self.parts.share(person, value))
+        return combine_independent(self.parts.share(person, value))
 
     def is_wide(self, person: int, value: int) -> bool:
         """Whether bounds say little, and draws may say more."""
@@ -338,7 +344,7 @@ class General:
 
     @cached_property
     def _by_people(self) -> list[JoinPart]:
-        return linked_by_people(self.joined, self.person, self.secret)
+        return split_by_people(self.joined, self.person, self.secret)
 
     # Draws --------------------------------------------------------------------------
 
@@ -359,14 +365,16 @@ class General:
         found: dict[tuple[int, Pair], Share] = {}
         number = 0
         for k, (at, j) in enumerate(large.items()):
-            coins = Coins(j.tuples, key + k.to_bytes(4, "big"), check)
+            coins = WorldSampler(j.tuples, key + k.to_bytes(4, "big"), check)
             coins.draw(sorted({e for pair in wanted[at] for e in j.supports[pair]}))
             number = coins.number
             for pair in wanted[at]:
                 draws = coins.held(j.supports[pair])
                 found[at, pair] = _within(j.bounded(*pair), draws, error)
         return {
-            (i, p): either(found.get((id(j), (i, p))) or j.share(i, p) for j in near)
+            (i, p): combine_independent(
+                found.get((id(j), (i, p))) or j.share(i, p) for j in near
+            )
             for i, p, near in asked
         }, number
 
@@ -379,7 +387,7 @@ class General:
         """
         asked = list(dict.fromkeys(pairs))
         error = ERROR / max(len(asked), 1)
-        made: dict[int, Coins] = {}
+        made: dict[int, WorldSampler] = {}
         found: dict[Pair, Share | None] = {}
         number = 0
         for i, p in asked:
@@ -393,7 +401,9 @@ class General:
                 continue
             (j,) = near
             if id(j) not in made:
-                made[id(j)] = Coins(j.tuples, key + len(made).to_bytes(4, "big"), check)
+                made[id(j)] = WorldSampler(
+                    j.tuples, key + len(made).to_bytes(4, "big"), check
+                )
                 everybody = sorted({e for at in j.supports.values() for e in at})
                 made[id(j)].draw(everybody)
             coins = made[id(j)]

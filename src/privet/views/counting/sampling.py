@@ -87,7 +87,7 @@ def new_key(seed: int | None) -> bytes:
     return hashlib.sha256(f"privet worlds {seed}".encode()).digest()
 
 
-class Coins:
+class WorldSampler:
     """Draws of possible worlds of one connected part of a join."""
 
     def __init__(

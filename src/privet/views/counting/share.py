@@ -1,8 +1,8 @@
 """Breach probabilities as shares of worlds, also of too many to count: proved bounds.
 
 With k = min(m, n) the share UIW/UPW is 1/2 and about 2**-k more, so what matters is
-that excess. `excess` gives it in floats at once; `enclosed` between two integers, which
-no machine rounds differently. So m and n may be as large as tables are.
+that excess. `excess` gives it in floats at once; `enclose_excess` between two integers,
+which no machine rounds differently. So m and n may be as large as tables are.
 Wang, Lakshmanan 2006, section 6, leave large UPW and UIW as future work.
 """
 
@@ -64,7 +64,7 @@ class Share:
         return None
 
 
-def either(shares: Iterable[Share]) -> Share:
+def combine_independent(shares: Iterable[Share]) -> Share:
     """The chance that at least one of independent things is so."""
     low, high, above, sampled = Fraction(1), Fraction(1), False, False
     for share in shares:
@@ -89,13 +89,13 @@ def _rounded(low: Fraction, high: Fraction, above: bool) -> Share:
 
 
 @lru_cache(maxsize=100_000)
-def share(m: int, n: int) -> Share:
+def key_share(m: int, n: int) -> Share:
     """UIW/UPW: the share of the worlds of an m x n key that hold a given edge."""
     if min(m, n) == 1:
         return Share.of(Fraction(1))
     if m * n <= EXACT_BITS and m * n * min(m, n) <= EXACT_WORK:
         return Share.of(bipartite_covers.rho(m, n))
-    low, high = enclosed(m, n)
+    low, high = enclose_excess(m, n)
     shift = BITS + min(m, n) + 1  # 2 share - 1 = high / 2**(BITS + k)
     half = 1 << (BITS - 1)
     down = half + (low << BITS >> shift)
@@ -106,15 +106,17 @@ def share(m: int, n: int) -> Share:
 def block_share(m: int, n: int, s: int, t: int) -> Share:
     """The share of the worlds with an edge between s and t given nodes."""
     if (s, t) == (1, 1):
-        return share(m, n)
+        return key_share(m, n)
     if s == m or t == n:
         return Share.of(Fraction(1))
     if m * n <= EXACT_BITS and s * m * m * n <= EXACT_WORK * 10:
         whole = bipartite_covers.upw(m, n)
-        return Share.of(1 - Fraction(bipartite_covers.avoiding(m, n, s, t), whole))
+        return Share.of(
+            1 - Fraction(bipartite_covers.count_covers_avoiding(m, n, s, t), whole)
+        )
     left = Counter({n - t: s}) + Counter({m - s: t})
     left += Counter({n: m - s}) + Counter({m: n - t})
-    return harris(s * t, union_bound(left))
+    return harris_bounds(s * t, union_bound(left))
 
 
 def edges_share(m: int, n: int, masks: Sequence[int]) -> Share:
@@ -126,7 +128,7 @@ def edges_share(m: int, n: int, masks: Sequence[int]) -> Share:
     left = Counter(n - taken for taken in mine)
     left += Counter(m - mask.bit_count() for mask in masks)
     left += Counter({n: m - rows}) + Counter({m: n - len(masks)})
-    return harris(sum(mine), union_bound(left))
+    return harris_bounds(sum(mine), union_bound(left))
 
 
 def union_bound(left: Mapping[int, int]) -> Fraction:
@@ -139,7 +141,7 @@ def union_bound(left: Mapping[int, int]) -> Fraction:
     return Fraction(sum(n * max(scale >> k, 1) for k, n in left.items()), scale)
 
 
-def harris(supports: int, delta: Fraction) -> Share:
+def harris_bounds(supports: int, delta: Fraction) -> Share:
     """Harris: 1 - 2**-B and more; but not more than 1 - 2**-B (1 - delta)."""
     if not supports:
         return Share.of(Fraction(0))
@@ -205,7 +207,7 @@ Bounds = tuple[int, int]
 ONE = 1 << BITS
 
 
-def enclosed(m: int, n: int) -> Bounds:
+def enclose_excess(m: int, n: int) -> Bounds:
     """2**k (2 share - 1) with k = min(m, n) >= 2, in units of 2**-BITS."""
     m, n = min(m, n), max(m, n)
     whole, ratio = _almost_one(m), _over(_almost_one(m - 1), _almost_one(m))

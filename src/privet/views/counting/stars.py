@@ -13,8 +13,8 @@ from math import prod
 
 from privet.errors import InputError, TooLarge
 from privet.views.counting import bipartite_covers
-from privet.views.counting.share import Share, harris, union_bound
-from privet.views.private_associations import Secret
+from privet.views.counting.share import Share, harris_bounds, union_bound
+from privet.views.private_associations import PrivateAssociation
 from privet.views.sql.view_tuples import ViewTuples
 
 Key = tuple[set[int], set[int], tuple[int, ...]]
@@ -51,7 +51,7 @@ class Star:
         return dict(found)
 
 
-def star_of(secret: Secret, seen: Sequence[ViewTuples]) -> Star | None:
+def find_star(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Star | None:
     """The star that views make, if they make one."""
     columns = [set(t.columns) for t in seen]
     key = set.intersection(*columns)
@@ -103,4 +103,4 @@ def star_share(sizes: tuple[int, ...]) -> Share:
     left += Counter({(first - 1) * each: 1, first * each: second - 1})
     for n in others:
         left[(first * second - 1) * each // n] += n
-    return harris(each, union_bound(left))
+    return harris_bounds(each, union_bound(left))

@@ -20,7 +20,7 @@ import numpy as np
 
 from privet.engine import arrow
 from privet.errors import InputError
-from privet.views.sql.join import Relation
+from privet.views.sql.join import JoinedViews
 
 LOG2 = log(2)
 
@@ -80,7 +80,7 @@ _ROWS = ", count(*) AS rows, count(i) AS named"
 class AllAssociations:
     """The keys of two views by their sizes, and the people in several of them."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: JoinedViews) -> None:
         self._relation = relation
         self._right = relation.keyed(self._make_right)
         doing = "people in several keys"

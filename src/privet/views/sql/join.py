@@ -35,7 +35,7 @@ SALTS = 8
 _numbers = count()
 
 
-class Relation:
+class JoinedViews:
     """Two views of one source, joined on what they share."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Relation:
         self._made.clear()
         self.places.close()
 
-    def __enter__(self) -> Relation:
+    def __enter__(self) -> JoinedViews:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -285,10 +285,10 @@ def relate(
     sides: ViewPair,
     recodings: Mapping[str, Recoding],
     run: Run,
-) -> Relation:
+) -> JoinedViews:
     """Two views of the rows of an engine, joined."""
     places = engine.projection(sides.columns, sides.weight, recodings, run)
-    return Relation(places, sides, recodings, run)
+    return JoinedViews(places, sides, recodings, run)
 
 
 def _among(cell: str, codes: Sequence[int], missing: bool) -> str:

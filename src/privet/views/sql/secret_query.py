@@ -18,7 +18,7 @@ from privet.engine.duckdb.session import Session
 from privet.errors import ColumnNotFound, InputError, what_exists
 
 if TYPE_CHECKING:
-    from privet.views.sql.join import Relation
+    from privet.views.sql.join import JoinedViews
 
 
 COMPARED = {
@@ -52,7 +52,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Test:
+class Comparison:
     """A column compared with something."""
 
     column: str
@@ -64,7 +64,7 @@ class Test:
 
 
 @dataclass(frozen=True)
-class Both:
+class Connective:
     """Several conditions together."""
 
     word: str
@@ -79,15 +79,15 @@ class Query:
 
     columns: tuple[str, str]
     """The two columns it selects."""
-    where: Test | Both | None
+    where: Comparison | Connective | None
     """Its condition."""
 
-    def tests(self) -> Iterator[Test]:
+    def tests(self) -> Iterator[Comparison]:
         """Every comparison in it."""
         pending: list[Any] = [self.where] if self.where else []
         while pending:
             node = pending.pop()
-            if isinstance(node, Test):
+            if isinstance(node, Comparison):
                 yield node
             else:
                 pending += node.parts
@@ -189,48 +189,56 @@ class _Reader:
             f"{what_exists(name, self._columns)}"
         )
 
-    def _where(self, node: Mapping[str, Any]) -> Test | Both:
+    def _where(self, node: Mapping[str, Any]) -> Comparison | Connective:
         kind = node["type"]
         if kind in JOINED:
-            return Both(JOINED[kind], tuple(self._where(c) for c in node["children"]))
+            return Connective(
+                JOINED[kind], tuple(self._where(c) for c in node["children"])
+            )
         if kind in ("OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"):
             sign = kind.removeprefix("OPERATOR_").replace("_", " ")
-            return Test(self._only_column(node["children"][0]), sign)
+            return Comparison(self._only_column(node["children"][0]), sign)
         if kind in ("COMPARE_IN", "COMPARE_NOT_IN"):
             return self._among(node)
         if kind == "COMPARE_BETWEEN":
             column = self._only_column(node["input"])
             low, high = self._constant(node["lower"]), self._constant(node["upper"])
-            return Both("AND", (Test(column, ">=", low), Test(column, "<=", high)))
+            return Connective(
+                "AND", (Comparison(column, ">=", low), Comparison(column, "<=", high))
+            )
         if kind == "FUNCTION" and node.get("function_name") in LIKE:
             return self._like(node)
         if kind in COMPARED:
             return self._compared(node)
         raise _unknown()
 
-    def _among(self, node: Mapping[str, Any]) -> Both:
+    def _among(self, node: Mapping[str, Any]) -> Connective:
         column, *values = node["children"]
         name = self._only_column(column)
-        found = Both("OR", tuple(Test(name, "=", self._constant(v)) for v in values))
-        return found if node["type"] == "COMPARE_IN" else Both("NOT", (found,))
+        found = Connective(
+            "OR", tuple(Comparison(name, "=", self._constant(v)) for v in values)
+        )
+        return found if node["type"] == "COMPARE_IN" else Connective("NOT", (found,))
 
-    def _like(self, node: Mapping[str, Any]) -> Test:
+    def _like(self, node: Mapping[str, Any]) -> Comparison:
         inside = node.get("children") or [
             a["expression"] for a in node.get("arguments", ())
         ]
         if len(inside) != 2:
             raise _unknown()
         pattern = self._constant(inside[1])
-        return Test(self._only_column(inside[0]), LIKE[node["function_name"]], pattern)
+        return Comparison(
+            self._only_column(inside[0]), LIKE[node["function_name"]], pattern
+        )
 
-    def _compared(self, node: Mapping[str, Any]) -> Test:
+    def _compared(self, node: Mapping[str, Any]) -> Comparison:
         left, right, sign = node["left"], node["right"], COMPARED[node["type"]]
         if left["class"] != "COLUMN_REF":
             left, right, sign = right, left, TURNED.get(sign, sign)
         column = self._only_column(left)
         if right["class"] == "COLUMN_REF":
-            return Test(column, sign, self._column(right))
-        return Test(column, sign, self._constant(right))
+            return Comparison(column, sign, self._column(right))
+        return Comparison(column, sign, self._constant(right))
 
     def _only_column(self, node: Mapping[str, Any]) -> str:
         if node["class"] != "COLUMN_REF":
@@ -299,10 +307,10 @@ FITTING = {
 class Condition:
     """The condition of a query, for the tuples of a join."""
 
-    where: Test | Both
+    where: Comparison | Connective
     """What must hold."""
 
-    def compiled(self, relation: Relation, full: bool) -> tuple[str, str]:
+    def compiled(self, relation: JoinedViews, full: bool) -> tuple[str, str]:
         """A condition on the tuples l, r and their key k, and what to join for it."""
         maker = _Maker(relation, full)
         test = maker.test(self.where)
@@ -312,7 +320,7 @@ class Condition:
 class _Maker:
     """Writes a condition as SQL without any constant in it."""
 
-    def __init__(self, relation: Relation, full: bool) -> None:
+    def __init__(self, relation: JoinedViews, full: bool) -> None:
         sides = relation.sides
         self._relation = relation
         self._cells = {
@@ -326,14 +334,14 @@ class _Maker:
         self._constants: list[str | None] = []
         self._labelled: dict[str, str] = {}
 
-    def test(self, node: Test | Both) -> str:
-        if isinstance(node, Test):
+    def test(self, node: Comparison | Connective) -> str:
+        if isinstance(node, Comparison):
             return self._test(node)
         if node.word == "NOT":
             return f"NOT ({self.test(node.parts[0])})"
         return "(" + f" {node.word} ".join(self.test(p) for p in node.parts) + ")"
 
-    def _test(self, node: Test) -> str:
+    def _test(self, node: Comparison) -> str:
         cell, kind = self._cell(node.column)
         if node.other is None:
             return f"{cell} {node.sign}"
@@ -356,7 +364,7 @@ class _Maker:
             kind = "number"
         return _compared(kind, cell, node.sign, value)
 
-    def _check(self, node: Test, constant: Constant, kind: str) -> None:
+    def _check(self, node: Comparison, constant: Constant, kind: str) -> None:
         """A comparison that no value can pass would make any promise look kept."""
         if constant.text is None:
             if "DISTINCT" not in node.sign:

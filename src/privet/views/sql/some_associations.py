@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from privet.views.sql.join import Relation
+from privet.views.sql.join import JoinedViews
 from privet.views.sql.secret_query import Condition
 
 MOST_SHOWN = 20
@@ -75,7 +75,7 @@ class ListedAssociations:
     """Associations listed by kind."""
 
     def __init__(
-        self, relation: Relation, pairs: str, kinds: str, tables: Mapping[str, str]
+        self, relation: JoinedViews, pairs: str, kinds: str, tables: Mapping[str, str]
     ) -> None:
         self._relation = relation
         self._pairs, self._kinds = pairs, kinds
@@ -223,7 +223,7 @@ class SomeAssociations:
 
     def __init__(
         self,
-        relation: Relation,
+        relation: JoinedViews,
         people: Sequence[object] | None,
         secrets: Sequence[object] | None,
         *,

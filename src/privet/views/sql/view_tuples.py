@@ -107,7 +107,7 @@ class ViewTuples:
     """The values of each column, by code."""
 
 
-def counted(
+def count_tuples(
     places: Projection, columns: Sequence[str], sides: ViewPair, run: Run
 ) -> tuple[int, int]:
     """The rows of the first view of `sides`, and how many of them differ."""
@@ -136,7 +136,7 @@ def _only(places: Projection, sides: ViewPair) -> list[str]:
     return only
 
 
-def tuples(
+def fetch_tuples(
     places: Projection,
     columns: Sequence[str],
     sides: ViewPair,

@@ -1,10 +1,8 @@
-"""Victims of a published classifier: whom an adversary can be surest about.
+"""Breaches by a published classifier: what a Bayesian adversary believes of a victim.
 
-Mozafari, Zaniolo 2009, section 4.
-
-Promises against somebody who learns from a published classifier.
-
-Mozafari, Zaniolo 2009, sections 4 and 7; r-closeness is a limit of kind `Ratio`.
+Whom the adversary can be surest about, and whether that keeps every promise: a breach
+from L1 to L2 is a limit of kind `Shift`, r-closeness one of kind `Ratio`.
+Mozafari, Zaniolo 2009, sections 4 and 7.
 """
 
 from __future__ import annotations
@@ -298,6 +296,9 @@ def _odds(
 
 MOST_CLASSES = 10
 """With more classes, not every set of them is looked at."""
+
+
+# Promises ---------------------------------------------------------------------------
 
 
 def judge(

@@ -1,7 +1,4 @@
-"""Writing, loading and verifying a published classifier.
-
-Opening a published classifier: loading, and verifying as a recipient would.
-"""
+"""The files of a published classifier: written, recounted, loaded and verified."""
 
 from __future__ import annotations
 
@@ -69,6 +66,9 @@ FLATTENED = (
 
 Stated = list[Promise | Measure]
 """What is promised."""
+
+
+# Opening ----------------------------------------------------------------------------
 
 
 def wrong_files(
@@ -257,6 +257,9 @@ def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list
     return found
 
 
+# Writing ----------------------------------------------------------------------------
+
+
 def write(
     release: ClassifierRelease,
     folder: str | PathLike[str],
@@ -301,7 +304,7 @@ def _refuse(release: ClassifierRelease, place: Destination, replace: bool) -> No
         )
 
 
-# What -------------------------------------------------------------------------------
+# Files ------------------------------------------------------------------------------
 
 
 def _files(

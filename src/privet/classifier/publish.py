@@ -1,4 +1,7 @@
-"""The verb `publish` for classifiers, and the release it makes."""
+"""Publish a classifier that predicts the same, by SafetyTransform or EST; its release.
+
+Mozafari, Zaniolo 2009, sections 6 and 7.
+"""
 
 from __future__ import annotations
 

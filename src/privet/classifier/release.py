@@ -1,8 +1,7 @@
-"""What a naive Bayes classifier publishes: class sizes and counts of value and class.
+"""NBC-enabling views: class sizes and counts of value and class, with their columns.
 
-Mozafari, Zaniolo 2009, section 3: the NBC-enabling views.
-
-The columns a classifier looks at, and who somebody is in them.
+They are all a naive Bayes classifier is made of, and all that is published of it.
+Mozafari, Zaniolo 2009, section 3.
 """
 
 from __future__ import annotations

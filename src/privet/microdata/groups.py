@@ -1,4 +1,7 @@
-"""Groups of people who look alike, each with the multiset of one column's values."""
+"""Groups: equivalence classes, each with the multiset of one column's values.
+
+It is what an adversary sees of a table, however the groups were made.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release: what may be published of a table, before and after it is written."""
+"""A released table: what may be published of it, before and after it is written."""
 
 from __future__ import annotations
 

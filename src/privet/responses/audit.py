@@ -1,11 +1,11 @@
-"""What a collector may believe of one person, seeing that person's disguised row.
+"""Beliefs of a collector: the posterior from one report, and how far any prior moves.
 
-The channel alone decides; no row is counted. Zhan, Chang, Matwin 2004, section 3, with
-the posterior and the amplification of ``spec/responses`` in place of its claims.
-
-Whatever somebody believed before: how far one report can move the odds.
-
-Exact for any prior over whole records; with Evfimievski et al.'s limit for breaches.
+The channel alone decides; no row is counted. For a stated prior the worst report is
+found exactly; for any prior over whole records the amplification of the channel says
+how far one report moves the odds, which is what rho1-to-rho2 breaches and local
+differential privacy limit.
+Zhan, Chang, Matwin 2004, section 3, corrected as documented; Evfimievski, Gehrke,
+Srikant 2003.
 """
 
 from __future__ import annotations
@@ -109,6 +109,9 @@ def _told(rows: Rows, inside: Sequence[bool], same: bool) -> Fraction | None:
     return most
 
 
+# Any prior --------------------------------------------------------------------------
+
+
 def any_prior(design: Design, column: str, value: int, promise: Promise) -> Finding:
     """Judge one answer against everybody, whatever they believed before."""
     up, down = reach(design, column, value)
@@ -169,6 +172,9 @@ def breach_limit(start: Fraction, end: Fraction) -> Fraction:
 
 MOST_CASES = 2_000_000
 """Reports and knowledge that are tried for one promise."""
+
+
+# A stated prior ---------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,47 @@
-"""Opening disguised files: loaded and verified against what their manifest says."""
+"""The files of disguised rows: written, recounted, loaded and verified."""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from privet.engine.protocol import Run
-from privet.errors import InputError
+from privet.errors import EngineError, InputError
 from privet.findings import Audit
+from privet.policy import Policy, Promise
+from privet.release.atomic_folder import sync
 from privet.release.audit import audit
 from privet.release.kinds import Form, Verification
+from privet.release.manifest import VERSION, WrittenFile, public_finding
 from privet.release.verify import (
     MANIFEST,
     changed_files,
+    digest,
     open_files,
     policy_from,
     unlike_findings,
     unlike_record,
 )
+from privet.release.write import Destination, files_of, now, policy_text
 from privet.responses.design import Design
+from privet.responses.disguise import binned, plan_randomisation
 from privet.responses.release import Responses, code_of
+from privet.table import Table
 from privet.values.schema import Roles
+
+NOT_PROMISED = (
+    "protection of somebody who answers again: every further report about the same "
+    "truth spends ε once more, unless the same report is given again",
+    "protection of columns that the design calls public",
+    "protection against somebody who knows how answers depend on each other, beyond ε "
+    "of the whole record",
+    "anonymity: the promise holds even where it is known whose row is whose, and does "
+    "not hide whose it is",
+)
+"""What a disguise does not cover; said in every manifest."""
 
 FORM: Form = {"files": lambda c: len(c["files"]) == 1}
 """What must hold of the manifest of disguised rows."""
@@ -126,3 +145,131 @@ def privacy(design: Design) -> dict[str, Any]:
 
 def _shown(grown: Any) -> str | None:
     return None if grown is None else str(grown)
+
+
+# Writing ----------------------------------------------------------------------------
+
+
+def write_rows(
+    table: Table, design: Design, place: Destination, partial: Path, run: Run
+) -> WrittenFile:
+    """Draw a report for every row, and write it."""
+    path = partial / place.file
+    plan = plan_randomisation(table, design, str(path), place.format, run=run)
+    try:
+        rows = table.engine.draw(plan, binned(table, design).recodings, run)
+    except EngineError as error:
+        if "moved" not in str(error):  # not about files at all
+            raise
+        raise OSError(errno.EIO, "") from None
+    sync(path)
+    return WrittenFile(place.file, rows, digest(path))
+
+
+def recount(
+    design: Design, place: Destination, partial: Path, written: WrittenFile, run: Run
+) -> None:
+    """What was written must have its rows, and values of the design only."""
+    path = partial / place.file
+    with open_files(path, Roles(), guarded=place.format == "csv") as rows:
+        problems = misfits(Responses(rows, design), written.rows, run)
+    if problems:
+        raise EngineError(
+            "What was written does not recount to what the design says; nothing is "
+            "released. Please report this as a bug."
+        )
+
+
+def manifest(
+    design: Design,
+    policy: Policy | None,
+    written: WrittenFile,
+    found: Audit | None,
+    place: Destination,
+) -> dict[str, Any]:
+    """The public document."""
+    from privet import __version__
+
+    findings = found.findings if found else ()
+    promises = [f for f in findings if isinstance(f.promise, Promise)]
+    title = design.title or (policy.title if policy else "")
+    content: dict[str, Any] = {
+        "privet": __version__,
+        "manifest": VERSION,
+        "kind": "responses",
+        "title": title,
+        "files": [written.to_dict()],
+        "columns": {c: _column(design, c) for c in design.columns},
+        "method": "randomized response",
+        "design": design.to_dict(),
+        "privacy": privacy(design),
+        "promises": [public_finding(f) for f in promises],
+        "not_promised": list(NOT_PROMISED),
+    }
+    if place.format == "csv":
+        content["escaped"] = (
+            "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
+            "take one off."
+        )
+    return content
+
+
+def _column(design: Design, column: str) -> dict[str, Any]:
+    return {
+        "type": "text",
+        "shown_as": "as it is" if column in design.public else "disguised",
+    }
+
+
+def note(content: Mapping[str, Any]) -> str:
+    """What the recipients should know, from the public manifest alone."""
+    told = content["privacy"]
+    lines = [content["title"] or "Disguised answers", ""]
+    lines += ["This is a public note; it tells nothing that is not in the release."]
+    lines += ["", "What was changed"]
+    lines += [
+        "- Every answer was disguised by chance, as the design in release.json "
+        "says. No single row can be relied on; shares of many rows can be estimated.",
+    ]
+    if told["public"]:
+        lines += [f"- Not disguised, since public: {', '.join(told['public'])}."]
+    if "escaped" in content:
+        lines += [f"- {content['escaped']}"]
+    lines += ["", "What is promised"]
+    if told["growth"] is None:
+        lines += ["- Nothing about whole records: ε is infinite."]
+    else:
+        lines += [
+            f"- ε of a whole record is {told['epsilon']:.3g}: seeing a row multiplies "
+            f"the odds of anything about its person by {_about(told['growth'])} at "
+            "most."
+        ]
+    lines += ["", "What is not promised"]
+    lines += [f"- {line[0].upper()}{line[1:]}." for line in content["not_promised"]]
+    lines += ["", "Estimate from it: privet estimate <this folder>"]
+    lines += ["Recount it yourself: privet verify <this folder>", ""]
+    return "\n".join(lines)
+
+
+def _about(growth: str) -> str:
+    from privet.values.exact import as_float, fraction
+
+    return f"{as_float(fraction(growth)):.4g}"
+
+
+def custody_record(
+    table: Table, design: Design, policy: Policy | None, content: dict[str, Any]
+) -> dict[str, Any]:
+    """What the steward keeps: where the truth is, and how it was disguised."""
+    return {
+        "custody": 1,
+        "sensitive": "This file tells where the true answers are. It never travels.",
+        "made": now(),
+        "source": files_of(table),
+        "rows": content["files"][0]["rows"],
+        "engine": {table.engine.name: table.engine.version},
+        "method": content["method"],
+        "design": design.to_dict(),
+        "draws": "From the operating system's secure source; they were not kept.",
+        "policy": None if policy is None else policy_text(policy),
+    }

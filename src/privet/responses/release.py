@@ -1,4 +1,4 @@
-"""Responses: disguised rows and the design that disguised them."""
+"""Responses: rows disguised by randomized response, and the design behind them."""
 
 from __future__ import annotations
 

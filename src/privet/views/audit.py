@@ -1,8 +1,10 @@
-"""How likely the tables behind published views hold a private association.
+"""Breach probability of private associations: interesting among possible worlds.
 
-All tables that give the views count the same. Two views are counted exactly; more of
-them exactly where that is possible, else between bounds. Wang, Lakshmanan 2006,
-sections 3 to 5; corrected as documented.
+A possible world is a table that gives the published views; an interesting world also
+holds the association. All possible worlds count the same. Two views are counted
+exactly; more of them exactly where that can be done, else between bounds. Corrected as
+documented.
+Wang, Lakshmanan 2006, sections 3 to 5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Views: projections of one table, published without duplicates."""
+"""Views: projections of one base table without duplicates; and their release.
+
+Wang, Lakshmanan 2006, section 3.2.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What views give away about who has what, in words."""
+"""Breach probabilities of views, and who has what in how many worlds, in words."""
 
 from __future__ import annotations
 

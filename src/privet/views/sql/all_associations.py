@@ -1,10 +1,9 @@
-"""Every association of two views, without listing any that others are equal to.
+"""Every association of two views, by the sizes m and n of its connectivity graphs.
 
-All pairs of one key share one probability, so keys are counted by their two sizes.
-Only people in several keys are looked at one by one, and their values only where
-bounds leave a doubt.
-
-How large keys are, and what is known of people in several of them.
+All pairs of one key share one probability, so keys are counted by their two sizes and
+no association is listed that others are equal to. Only people in several keys are
+looked at one by one, and their values only where bounds leave a doubt.
+Wang, Lakshmanan 2006, sections 4 and 5.
 """
 
 from __future__ import annotations

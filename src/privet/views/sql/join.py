@@ -1,8 +1,9 @@
-"""Two views of one table, joined: who shares a key with which values, and how many.
+"""Two views joined on what they share: per key, the sides of its connectivity graph.
 
 Keys are told apart by a 64-bit hash, which is checked to be different for different
 keys, so composite and missing keys cost nothing extra. Missing people and values are
 nodes like others. What does not fit into memory is counted in hash parts.
+Wang, Lakshmanan 2006, section 4.
 """
 
 from __future__ import annotations

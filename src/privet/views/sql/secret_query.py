@@ -1,9 +1,9 @@
 """Secret queries: one SELECT over the table, read by the engine and never run.
 
 DuckDB parses the text; what it found is looked through piece by piece, and only what
-is known here becomes a condition. Constants reach statements as a table.
-
-Conditions of secret queries as SQL over the tuples of a join, constants apart.
+is known here becomes a condition, written as SQL over the tuples of a join. Constants
+reach statements as a table.
+Wang, Lakshmanan 2006, section 3.1.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Some associations of two views, listed: where people and values meet.
+"""Some private associations of two views: the keys in which they meet, by kind.
 
-For each association the sizes of the keys in which it may hold; associations with the
-same sizes are answered together.
-
-Associations of two views by kind: how many, for example which, and the first.
+For each association the sizes of the keys in which it may hold, its association cover;
+associations with the same sizes are answered together: how many there are, for example
+which, and the first.
+Wang, Lakshmanan 2006, sections 3.1 and 4.
 """
 
 from __future__ import annotations

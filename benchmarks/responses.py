@@ -188,9 +188,9 @@ def frequencies() -> bool:
     for _ in range(TIMES):  # the peers have a second or more to find the machine idle
         start = time.perf_counter()
         seen = pv.RandomizedResponse(design=own).fit_transform(pa.table({"q": values}))
-        told = pv.estimate(seen, own).every_share()["q"]
+        reports = np.bincount(seen["q"].to_numpy(), minlength=VALUES)
+        found = np.array(channel.inverse(VALUES), dtype=float) @ reports / USERS
         mine = min(mine, time.perf_counter() - start)
-    found = np.array([told[str(v)].value for v in range(VALUES)])
     error = float(((found - truth) ** 2).mean() ** 0.5)
     print(f"privet            {mine:8.2f} s   error {error:.5f}")
     if SMOKE and not READY.exists():

@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres test-browser docs docs-pages bench studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres test-browser docs docs-pages bench bench-smoke studies clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -74,6 +74,14 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/anonymize.py
 	$(BIN)/python benchmarks/responses.py
 	$(BIN)/python benchmarks/classifier.py
+
+SMOKE := audit start disclosure views skyline measures anonymize responses classifier scale
+SMALL := handicapping classifier skyline responses responses_epsilon
+
+bench-smoke: $(READY)     ## every benchmark and study, small: does it still run?
+	@for name in $(SMOKE:%=benchmarks/%) $(SMALL:%=studies/%); do \
+		echo "$$name"; PRIVET_SMOKE=1 $(BIN)/python $$name.py || exit 1; \
+	done
 
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/handicapping.py

@@ -16,18 +16,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
 import privet as pv
-from measure import folder
-from privet.classifier.count import count_views
-from privet.classifier.release import Attribute, ClassifierViews
-from privet.classifier.transforms.safety_transform import SafetyTransform
+from measure import TIMES, folder, sized
 
+ROWS = sized(10_000_000, 20_000)
+GROWN, VALUES, CLASSES = sized(((25, 50, 100), 50, 10), ((5, 10, 20), 8, 3))
 PROMISE = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.8"))
 ADULT = [
     "age",
@@ -51,7 +49,7 @@ EIGHT = [ADULT[i] for i in (1, 3, 5, 6, 7, 8, 9, 13)]
 
 def seconds(
     work: Callable[[], object],
-    times: int = 3,
+    times: int = TIMES,
     clock: Callable[[], float] = time.perf_counter,
 ) -> float:
     """The least of several runs; others share the machine."""
@@ -68,8 +66,8 @@ def released(source: str, attributes: list[str], **options: object) -> None:
     place = Path(tempfile.mkdtemp())
     try:
         with pv.read(source, **options) as table:
-            views = count_views(table, attributes=attributes, smoothing=1)
-        made = pv.publish(views, [PROMISE])
+            model = pv.NaiveBayes(alpha=1).fit_table(table, attributes=attributes)
+        made = pv.publish(model, [PROMISE])
         made.write(place / "out", custody=place / "vault")
         assert pv.verify(place / "out", custody=place / "vault").good
     finally:
@@ -122,45 +120,38 @@ def beside_the_count(rows: int) -> None:
     )
 
 
-def large(attributes: int, values: int, classes: int) -> ClassifierViews:
+def large(attributes: int, values: int, classes: int) -> pv.ClassifierViews:
     dice, size = np.random.default_rng(0), 100_000
-    cells = [
-        np.array(
-            [
-                dice.multinomial(size, dice.dirichlet(np.full(values, 20.0)))
-                for _ in range(classes)
-            ]
-        ).T
-        for _ in range(attributes)
-    ]
-    return ClassifierViews(
-        "y",
-        tuple(f"c{c}" for c in range(classes)),
-        tuple(
-            Attribute(f"a{i}", tuple(map(str, range(values))))
-            for i in range(attributes)
-        ),
-        (size,) * classes,
-        tuple(tuple(map(tuple, table.tolist())) for table in cells),
-        smoothing=Fraction(1),
-    )
+    labels = [f"c{c}" for c in range(classes)]
+    tables = {}
+    for i in range(attributes):
+        columns = [
+            dice.multinomial(size, dice.dirichlet(np.full(values, 20.0))).tolist()
+            for _ in labels
+        ]
+        tables[f"a{i}"] = {
+            str(t): dict(zip(labels, row, strict=True))
+            for t, row in enumerate(zip(*columns, strict=True))
+        }
+    sizes = dict.fromkeys(labels, size)
+    return pv.ClassifierViews.from_counts(sizes, tables, target="y", smoothing=1)
 
 
 def growth() -> None:
     last: tuple[int, float] | None = None
-    for attributes, values in ((25, 50), (50, 50), (100, 50)):
-        views = large(attributes, values, 10)
-        counts = attributes * values * 10
+    for attributes in GROWN:
+        views = large(attributes, VALUES, CLASSES)
+        counts = attributes * VALUES * CLASSES
 
-        def work(views: ClassifierViews = views) -> None:
-            made = SafetyTransform().apply(views, [PROMISE])
+        def work(views: pv.ClassifierViews = views) -> None:
+            made = pv.SafetyTransform().apply(views, [PROMISE])
             assert pv.audit(made.card, [PROMISE]).safe
 
         took = seconds(work, clock=time.process_time)
         grown = "" if last is None else f", {took / last[1]:.1f} times the last"
         bar = " (bar 10)" if attributes == 100 else ""
         print(
-            f"{attributes} attributes x {values} values x 10 classes "
+            f"{attributes} attributes x {VALUES} values x {CLASSES} classes "
             f"({counts:,} counts): {took:.2f} s{bar}{grown}"
         )
         last = counts, took
@@ -169,7 +160,7 @@ def growth() -> None:
 def main() -> int:
     adult()
     growth()
-    beside_the_count(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000)
+    beside_the_count(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS)
     return 0
 
 

@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from audit import ABOUT, CARDS, make
-from measure import folder
+from measure import folder, sized
 
 KNOWS = (("job", "city"), ("sex", "school", "ward", "race"))
+ROWS = sized([1_000_000, 10_000_000], [20_000])
 LIMIT = os.environ.get("PRIVET_MEMORY", "1GB")
 CLUSTER = {
     "spark.driver.memory": "2g",
@@ -131,4 +132,4 @@ if __name__ == "__main__":
     else:
         asked = sys.argv[1] if len(sys.argv) > 1 else "duckdb"
         both = ("duckdb", "spark") if asked == "both" else (asked,)
-        main(both, [int(n) for n in sys.argv[2:]] or [1_000_000, 10_000_000])
+        main(both, [int(n) for n in sys.argv[2:]] or ROWS)

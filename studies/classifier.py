@@ -20,8 +20,6 @@ import pandas as pd
 import uci
 
 import privet as pv
-from privet.classifier.posterior_bounds import find_extreme_posterior
-from privet.classifier.transforms.safety_transform import MODES
 
 OUT = Path("build/studies")
 RICH = ">50K"
@@ -39,7 +37,8 @@ CASES = {
     "8 categorical": (uci.ADULT.categorical, None),
     "13 binned": ((*uci.ADULT.categorical, *BINS), BINS),
 }
-ALPHAS = (2, 10)
+ALPHAS = uci.sized((2, 10), (2,))
+MODES = ("tight", "paper", "declared")
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def rows(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
             folder / file, names=names, skipinitialspace=True, comment="|"
         )
         part["income"] = part["income"].str.rstrip(".")
-        parts.append(part)
+        parts.append(part.iloc[:: uci.sized(1, 10)].reset_index(drop=True))
     return parts[0], parts[1]
 
 
@@ -132,16 +131,15 @@ def log_loss(truth: Any, model: Any, matrix: pd.DataFrame) -> float:
 
 
 def closeness(card: Any) -> float:
-    """The least r for which every belief is r-close to the prior."""
-    found, most = 1.0, len(card.attributes)
-    for c, label in enumerate(card.labels):
-        high = find_extreme_posterior(
-            card.scores, c, highest=True, attributes=most
-        ).bound
-        low = find_extreme_posterior(
-            card.scores, c, highest=False, attributes=most
-        ).bound
-        found = max(found, float(high / PRIOR[label]), float(PRIOR[label] / low))
+    """The least r for which every belief is r-close to the prior.
+
+    Of two classes, one is believed least where the other is believed most.
+    """
+    found, (first, second) = 1.0, card.labels
+    for label, other in ((first, second), (second, first)):
+        high = pv.belief(card, pv.Bayesian(), {card.target: label}).posterior
+        moved = high / PRIOR[label], PRIOR[other] / (1 - high)
+        found = max(found, *map(float, moved))
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,18 +15,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import uci
 
 import classifier as study
 import privet as pv
-from privet.classifier.amplification import amplification
-from privet.classifier.transforms.r_closeness import AccuracyStep
 
-SIZES = (2, 5, 10, 20, 50, 100, 200, 500)
+SIZES = uci.sized((2, 5, 10, 20, 50, 100, 200, 500), (10,))
 """k of k-anonymity, as in the paper's Figure 9."""
-LOSSES = ("0.01", "0.1", "1", "10")
+LOSSES = uci.sized(("0.01", "0.1", "1", "10"), ("1",))
 """Privacy losses of noise first, epsilon."""
-DRAWS = 8
-ALPHAS = (2, 3, 5, 10, 20, 50, 100, 200)
+DRAWS = uci.sized(8, 2)
+ALPHAS = uci.sized((2, 3, 5, 10, 20, 50, 100, 200), (2, 10))
 RANGE = re.compile(r"\[(-?[\d.]+), (-?[\d.]+)\]")
 
 
@@ -140,8 +141,7 @@ class Closeness:
 def curve(case: str, model: Any) -> Closeness:
     """The r that each limit comes to, by our exponent and by the paper's."""
     views = getattr(model, "views_", model)
-    worst = amplification(views.scores).odds
-    assert worst is not None
+    worst = amplification(views)
     found = {
         mode: tuple(
             study.closeness(
@@ -156,11 +156,18 @@ def curve(case: str, model: Any) -> Closeness:
     return Closeness(case, log(worst), found["tight"], found["paper"])
 
 
+def amplification(views: pv.ClassifierViews) -> Fraction:
+    """The highest odds of one of two classes against the other."""
+    found = [pv.belief(views, pv.Bayesian(), {views.target: c}) for c in views.labels]
+    high = max(belief.posterior for belief in found)
+    return high / (1 - high)
+
+
 def made_up() -> Iterator[tuple[str, pv.ClassifierViews]]:
     """Uniform and skewed counts of 3 to 14 attributes."""
     dice = np.random.default_rng(0)
     for name, even in (("uniform", 100.0), ("skewed", 1.0)):
-        for n in (3, 5, 8, 14):
+        for n in uci.sized((3, 5, 8, 14), (3,)):
             yield f"{name}, {n} attributes", _counts(dice, n, even)
 
 
@@ -205,9 +212,23 @@ def staircase(
     return [Step(s.r, s.classes, _right(s, model, shares, test[target])) for s in found]
 
 
-def _right(
-    stair: AccuracyStep, model: pv.NaiveBayes, shares: Any, truth: pd.Series
-) -> float:
+def _right(stair: Any, model: pv.NaiveBayes, shares: Any, truth: pd.Series) -> float:
     only = np.isin(model.classes_, stair.classes)
     found = model.classes_[np.where(only, shares, -1.0).argmax(axis=1)]
     return float((found == truth.to_numpy()).mean())
+
+
+# What helps against inversion ---------------------------------------------------------
+
+
+def mitigations(model: pv.NaiveBayes) -> list[str]:
+    """What an inverter works out of a release, and of each way to publish it."""
+    privet = Path(sys.executable).with_name("privet")
+    with TemporaryDirectory() as place:
+        out, vault = Path(place) / "out", Path(place) / "vault"
+        pv.publish(model, [study.promise(2)]).write(out, custody=vault)
+        words = ["audit", out, "--as", "inverter", "--custody", vault]
+        done = subprocess.run(
+            [privet, *words], check=True, capture_output=True, text=True
+        )
+    return done.stdout.splitlines()

@@ -27,19 +27,18 @@ from time import monotonic
 import handicapping_report as report
 import numpy as np
 import uci
+from cells import MARKER, Cells, best_leaf, cells_of, predicted, shown
 from uci import DataSet
 
 import privet as pv
-from privet.microdata.utility import ClassCells, best_leaf, cells_of, predict_classes
 
 MODES = {
     "paper": pv.TopDownDisclosure(paper=True),
     "maximal": pv.TopDownDisclosure(),
 }
-LEAVES = (2, 5, 10, 15, 20, 30, 50, 100)
+LEAVES = uci.sized((2, 5, 10, 15, 20, 30, 50, 100), (5, 30))
 """The sizes of leaves that cross-validation chooses from."""
-SETS, SEED = 30, 2007
-MARKER = "⊥"
+SETS, SEED = uci.sized(30, 1), 2007
 OUT = Path("build/studies")
 
 
@@ -100,17 +99,17 @@ def cases(data: DataSet, sets: int) -> list[Case]:
     return top + drawn
 
 
-def rare_values(cells: ClassCells, column: str) -> list[str | None]:
+def rare_values(cells: Cells, column: str) -> list[str]:
     """The less frequent half of a column's values: those worth protecting."""
-    at = [d.name for d in cells.domains].index(column)
-    domain, codes = cells.domains[at], cells.codes[at]
-    often = np.bincount(codes, weights=cells.n, minlength=len(domain))
-    order = sorted(np.flatnonzero(often), key=lambda c: (often[c], str(domain[c])))
-    return [domain[c] for c in order[: len(order) // 2]]
+    at = cells.at(column)
+    labels, codes = cells.domains[at].labels, cells.codes[at]
+    often = np.bincount(codes, weights=cells.n, minlength=len(labels))
+    order = sorted(np.flatnonzero(often), key=lambda c: (often[c], labels[c]))
+    return [labels[c] for c in order[: len(order) // 2]]
 
 
 def promises(
-    cells: ClassCells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
+    cells: Cells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
 ) -> list[pv.Promise]:
     """Nobody who knows all other columns may be surer of a rare value than allowed."""
     rare = {column: rare_values(cells, column) for column in sensitive}
@@ -126,23 +125,21 @@ def promises(
 # The errors -------------------------------------------------------------------------
 
 
-def rows_for(cells: ClassCells, part: str) -> np.ndarray:
+def rows_for(cells: Cells, part: str) -> np.ndarray:
     """How many rows of each cell belong to the training or the testing part."""
-    at = [d.name for d in cells.domains].index(uci.PART)
+    at = cells.at(uci.PART)
     return np.where(cells.codes[at] == cells.domains[at].code(part), cells.n, 0)
 
 
-def error(cells: ClassCells, columns: Sequence[str], leaf: int) -> float:
+def error(cells: Cells, columns: Sequence[str], leaf: int) -> float:
     """The share of the testing part that a tree of the training part gets wrong."""
     train, test = rows_for(cells, "train"), rows_for(cells, "test")
-    said = predict_classes(
-        cells.over(columns).matrix(), cells.classes, train, leaf=leaf
-    )
+    said = predicted(cells.over(columns).matrix(), cells.classes, train, leaf=leaf)
     return float(test[said != cells.classes].sum() / test.sum())
 
 
 def chosen_leaf(
-    cells: ClassCells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
+    cells: Cells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
 ) -> int:
     """How far trees are pruned: by cross-validation of the original training part.
 
@@ -156,7 +153,7 @@ def chosen_leaf(
         classes=cells.classes[here],
         n=train[here],
     )
-    repeats = 10 if train.sum() < 5_000 else 1
+    repeats = uci.sized(10, 1) if train.sum() < 5_000 else 1
     return best_leaf(only.over(columns), leaves, repeats=repeats)
 
 
@@ -168,7 +165,7 @@ class Bench:
     """What it is."""
     rows: object
     """Rows that look alike put together."""
-    original: ClassCells
+    original: Cells
     """Its cells as they are."""
     leaf: int
     """How far trees are pruned."""
@@ -179,8 +176,7 @@ class Bench:
 def set_up(data: DataSet, folder: Path, *, leaves: Sequence[int] = LEAVES) -> Bench:
     """Read a table, choose the pruning, measure the base error."""
     rows = uci.read_weighted(data, folder)
-    with pv.read(rows, weight=uci.WEIGHT, threads=1) as table:
-        cells = cells_of(table, [*data.used, uci.PART], data.target)
+    cells = cells_of(rows, [*data.used, uci.PART], data.target, uci.WEIGHT)
     leaf = chosen_leaf(cells, data.used, leaves)
     return Bench(data, rows, cells, leaf, error(cells, data.used, leaf))
 
@@ -219,7 +215,7 @@ def released(
     except pv.Infeasible:
         return replace(outcome, settled=True)
     data, quasi = bench.data, table.roles.quasi
-    cells = cells_of(release.table, [*data.used, uci.PART], data.target)
+    cells = as_shown(bench.original, release)
     hidden = [hidden_rows(cells, column) for column in quasi]
     return replace(
         outcome,
@@ -231,14 +227,19 @@ def released(
     )
 
 
-def hidden_rows(cells: ClassCells, column: str) -> np.ndarray:
+def as_shown(cells: Cells, release: pv.Release) -> Cells:
+    """The cells of a table as its release shows them."""
+    return shown(cells, release.hidden or {}, release.intervals or {})
+
+
+def hidden_rows(cells: Cells, column: str) -> np.ndarray:
     """How many rows of each cell have the value of a column hidden."""
-    at = [d.name for d in cells.domains].index(column)
+    at = cells.at(column)
     code = cells.domains[at].code(MARKER)
     return np.where(cells.codes[at] == code, cells.n, 0)
 
 
-def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
+def is_settled(cells: Cells, hidden: np.ndarray) -> bool:
     """Whether the paper's algorithm stopped only because no value may be shown.
 
     It also stops where the hidden values of a column belong to one class. Where they
@@ -252,6 +253,8 @@ def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
 
 def data_sets() -> dict[str, DataSet]:
     """The paper's tables, and the two small ones with their numeric columns too."""
+    if uci.SMOKE:
+        return {uci.CRX.name: uci.CRX}
     wider = {d.name: d for d in (uci.CRX.with_numbers(), uci.GERMAN.with_numbers())}
     return uci.ALL | wider
 

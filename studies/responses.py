@@ -25,10 +25,7 @@ import responses_data as data
 import uci
 from responses_data import Binary, Bits
 
-from privet.responses.attacks import guess_flipped
-from privet.responses.channel_inverse import invert_channel
-from privet.responses.channels import Flip
-from privet.responses.design import Design, Group, MarginalChannel, Question
+import privet as pv
 
 THETAS = (0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1)
 FLOOR = 1e-6
@@ -66,9 +63,9 @@ def learnt(seen: Bits, labels: Bits, theta: float) -> tuple[Any, Any]:
     shares = np.array([(labels == c).mean() for c in (0, 1)])
     ones = np.stack([seen[labels == c].mean(axis=0) for c in (0, 1)], axis=1)
     tensor = np.stack([1 - ones, ones])
-    piece = MarginalChannel(("a",), 2, Flip(str(theta)))
-    found = np.clip(invert_channel((piece,), tensor), FLOOR, 1 - FLOOR)
-    return shares, found
+    undo = np.array(pv.Flip(str(theta)).inverse(2), dtype=float)
+    found = np.tensordot(undo, tensor, axes=1)
+    return shares, np.clip(found, FLOOR, 1 - FLOOR)
 
 
 def accuracy(model: tuple[Any, Any], records: Bits, labels: Bits) -> float:
@@ -89,22 +86,21 @@ def recovered(table: Binary, seen: Bits, theta: float, scheme: str) -> float:
     """The share of training records that the collector guesses wholly right."""
     if scheme == "joint":
         design = joint_design(table.train.shape[1], theta)
-        ones = np.ones(len(seen), dtype=np.int64)
-        turned = guess_flipped(design, design.groups[0], seen, ones)
-        guess = np.where(turned[:, None], 1 - seen, seen)
+        guess = pv.Collector().guess(design, design.groups[0], seen)
     else:
         guess = seen if theta >= 0.5 else 1 - seen
     return float((guess == table.train).all(axis=1).mean())
 
 
-def joint_design(width: int, theta: float) -> Design:
+def joint_design(width: int, theta: float) -> pv.Design:
     """The paper's one group; it warns, as it must."""
     import warnings
 
-    questions = [Question(f"q{j}", ["0", "1"]) for j in range(width)]
+    questions = [pv.Question(f"q{j}", ["0", "1"]) for j in range(width)]
+    group = pv.Group([q.name for q in questions], pv.Flip(str(theta)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Design(questions, [Group([q.name for q in questions], Flip(str(theta)))])
+        return pv.Design(questions, [group])
 
 
 def curve(table: Binary, scheme: str, repeats: int, rng: Any) -> Iterator[Row]:
@@ -245,7 +241,7 @@ def write(rows: list[Row], path: Path) -> None:
 def main() -> int:
     """Run the study."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--repeats", type=int, default=100)
+    parser.add_argument("--repeats", type=int, default=uci.sized(100, 2))
     asked = parser.parse_args()
     folder = data.find_folder()
     if folder is None:

@@ -13,9 +13,9 @@ import handicapping_report as report
 import numpy as np
 import pytest
 import uci
+from cells import cells_of
 
 import privet as pv
-from privet.microdata.utility import cells_of
 
 MADE_UP = uci.DataSet(
     "made up",
@@ -163,7 +163,7 @@ def test_settled_means_that_the_maximal_mode_adds_nothing(
                 }
             except pv.Infeasible:
                 continue
-            cells = cells_of(both["paper"].table, [*MADE_UP.used, "part"], "rating")
+            cells = handicapping.as_shown(bench.original, both["paper"])
             rows = [handicapping.hidden_rows(cells, c) for c in quasi]
             settled = all(handicapping.is_settled(cells, r) for r in rows)
             seen.add(settled)
@@ -182,7 +182,7 @@ def test_hidden_cells_are_those_of_the_release(bench: handicapping.Bench) -> Non
     )
     stated = handicapping.promises(bench.original, ["ill"], ["town", "job"], "0.3")
     release = pv.publish(table, stated, method=handicapping.MODES["paper"])
-    cells = cells_of(release.table, ["town", "job", "ill", "part"], "rating")
+    cells = handicapping.as_shown(bench.original, release)
     own = {c: int(handicapping.hidden_rows(cells, c).sum()) for c in ("town", "job")}
     assert release.hidden_cells() == {c: n for c, n in own.items() if n}
 
@@ -287,7 +287,7 @@ def test_crx_hides_what_the_paper_says() -> None:
     table = pv.read(
         rows, quasi=quasi, sensitive=data.top, target=data.target, weight="n"
     )
-    cells = cells_of(table, data.used, data.target)
+    cells = cells_of(rows, data.used, data.target, "n")
     stated = handicapping.promises(cells, data.top, quasi, "0.7")
     for method in handicapping.MODES.values():
         hidden = pv.publish(table, stated, method=method).hidden

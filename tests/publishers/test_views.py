@@ -200,6 +200,16 @@ def test_weights_of_zero_are_nobody():
     assert Fraction(1, 3) == bag
 
 
+@pytest.mark.parametrize("link", [["x"], ["x", "y"]], ids=["two", "three"])
+def test_weights_below_zero_are_refused(link):
+    rows = {"who": ["a", "b"], "x": ["u"] * 2, "y": ["v"] * 2, "ill": ["f", "g"]}
+    table = opened({**rows, "n": [1, -1]}, weight="n")
+    middle = [link] if len(link) > 1 else []
+    views = pv.Views(table, ["who", "x"], *middle, [link[-1], "ill"])
+    with pytest.raises(pv.InputError, match="Weight column 'n' must hold whole"):
+        pv.belief(views, pv.Reconstructor(), {"who": "a", "ill": "f"})
+
+
 def test_one_view_with_both_columns_publishes_it(patients):
     views = pv.Views(patients, ["name", "problem"], ["age"])
     belief = pv.belief(views, pv.Reconstructor(), {"name": "George", "problem": "HIV"})

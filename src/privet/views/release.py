@@ -120,6 +120,8 @@ class Views:
         )
         recodings = self.table.recodings
         with self.engine.projection(columns, sides.weight, recodings, run) as places:
+            if sides.weight:
+                places.check_weight(sides.weight, run)
             return fetch_tuples(places, columns, sides, recodings, run, most)
 
     def counted(self, number: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ import pytest
 
 import privet as pv
 from oracle.disclosure import Disclosure, Template
-from publishers.examples import bank, discharged
+from release.examples import bank, discharged
 
 PAPER = pv.TopDownDisclosure(paper=True)
 

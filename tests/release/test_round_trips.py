@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
-from publishers.byhand import (
+from release.byhand import (
     Case,
     Cells,
     State,

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import privet as pv
-from publishers.examples import bank, discharged, released, written
+from release.examples import bank, discharged, released, written
 
 NAMES = {"release.json", "README.txt", "table.parquet"}
 
@@ -236,7 +236,7 @@ WORKER = """
 import os, sys, time, random, shutil, signal, json, resource
 import privet as pv
 import privet.engine.duckdb.engine, privet.release.write
-from publishers.examples import bank_release
+from release.examples import bank_release
 
 def kill(place, moments):
     # No engine runs in this process: only its children open tables.

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from publishers.byhand import csv_rows
+from release.byhand import csv_rows
 
 FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "'quoted", "\t=1", "\r=1", "-", "="]
 HARMLESS = ["1+1", " =1", "a=b", "-5", "+5", "-1.5e3", "", "\n=1"]

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import privet as pv
+from kinds.classifier.test_publish import PROMISE
 from oracle.test_classifiers import named
 from privet.classifier.posterior_bounds import _undominated
 from privet.classifier.report import as_text, summary
-
-from .test_classifiers import PROMISE
 
 SIXTEEN = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])
 HUGE = named((10**30, 10**30 + 7), [[[10**30 - 5, 3], [5, 10**30 + 4]]])

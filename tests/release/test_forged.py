@@ -14,7 +14,7 @@ import pytest
 
 import privet as pv
 from privet.demo.tables import clinic_path
-from publishers.examples import copied, written
+from release.examples import copied, written
 
 Change = Callable[[dict[str, Any]], Any]
 

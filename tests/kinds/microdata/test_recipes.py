@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from privet.microdata.recipe import Cut, Hide
-from publishers.examples import bank, discharged, jobs, released, written
+from release.examples import bank, discharged, jobs, released, written
 
 PROMISE = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), {"ill": "x"})
 FIRST = (["a", "a", "b", "b", "c", "c"], ["x", "x", "y", "y", "x", "y"])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import privet as pv
+from kinds.classifier.test_publish import PROMISE, adults
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
@@ -21,8 +22,6 @@ from privet.classifier.attacks.inversion import reconstruct_card
 from privet.classifier.attacks.mitigations import compare_mitigations
 from privet.classifier.publish import method_from
 from privet.classifier.transforms.synthetic import ratios, whole_counts
-
-from .test_classifiers import PROMISE, adults
 
 SIXTEEN = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])
 

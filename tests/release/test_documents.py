@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from publishers.examples import bank, bank_release, discharged, jobs, written
+from release.examples import bank, bank_release, discharged, jobs, written
 
 PUBLIC = {"release.json", "README.txt"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from privet.classifier.audit import judge, judge_card
-from privet.classifier.files import load_classifier, verify_classifier
+from privet.classifier.files import load_classifier, verify_classifier, write
 from privet.classifier.publish import ClassifierRelease, publish_classifier
 from privet.classifier.release import ClassifierViews
 from privet.classifier.report import SENTENCES
@@ -26,6 +26,7 @@ KIND = ReleaseKind(
     publishes=(object,),  # a model of anybody's; what is none is refused by name
     methods=(SafetyTransform, ExtendedSafetyTransform),
     options=("progress",),
+    write=write,
     load=load_classifier,
     verify=verify_classifier,
     sentences=SENTENCES,

@@ -30,6 +30,7 @@ from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.policy import Stated, policy_of
 from privet.release.audit import audit
+from privet.release.kinds import named
 from privet.values.adversaries import Bayesian
 
 if TYPE_CHECKING:
@@ -119,10 +120,11 @@ class ClassifierRelease:
         replace
             Whether an earlier release may be written over.
         """
-        from privet.classifier.files import write
-
         extras = {"counts": counts, "rows": rows, "views": views}
-        return write(self, folder, custody=custody, extras=extras, replace=replace)
+        written: ClassifierRelease = named("classifier").write(
+            self, folder, custody=custody, extras=extras, replace=replace
+        )
+        return written
 
     def __repr__(self) -> str:
         return f"ClassifierRelease({self.method}, {self.audit.verdict.value})"

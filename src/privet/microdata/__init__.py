@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from privet.microdata.audit import JUDGES, VALUES
-from privet.microdata.files import FORM, load_table, verify_table
+from privet.microdata.files import FORM, load_table, verify_table, write
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.publish import publish_table
 from privet.microdata.release import Release
@@ -27,6 +27,7 @@ KIND = ReleaseKind(
     publishes=(Table,),
     methods=(TopDownDisclosure, Mondrian),
     options=("recipe", "max_seconds", "progress", "watcher"),
+    write=write,
     load=load_table,
     verify=verify_table,
     form=FORM,

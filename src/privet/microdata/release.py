@@ -18,6 +18,7 @@ from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit
+from privet.release.kinds import named
 from privet.table import Table
 
 
@@ -112,9 +113,7 @@ class Release:
 
         What was written is read back and audited before it counts as a release.
         """
-        from privet.microdata.files import write
-
-        return write(
+        written: Release = named("groups").write(
             self,
             folder,
             custody=custody,
@@ -122,6 +121,7 @@ class Release:
             replace=replace,
             run=Run(progress),
         )
+        return written
 
     def __repr__(self) -> str:
         if self.grouped is not None:

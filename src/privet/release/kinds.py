@@ -105,6 +105,8 @@ class ReleaseKind:
     """What of it can be judged, and how each is called in a sentence."""
     judges: Mapping[tuple[type, type], Judge]
     """The arithmetic there is, by value and adversary; `Measure` for measures."""
+    write: Callable[..., Any]
+    """Write a release to its folder and custody, whole or not at all."""
     load: Callable[..., Any]
     """Open a release from its folder and manifest, or raise."""
     verify: Verifier

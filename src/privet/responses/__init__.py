@@ -6,6 +6,7 @@ from privet.release.kinds import ReleaseKind
 from privet.responses.audit import judge
 from privet.responses.design import Design, design_of
 from privet.responses.files import FORM, load_responses, verify_responses
+from privet.responses.publish import disguise
 from privet.responses.release import Responses
 from privet.responses.report import SENTENCES
 from privet.responses.transformer import RandomizedResponse
@@ -16,6 +17,7 @@ KIND = ReleaseKind(
     values={Responses: "disguised rows", Design: "a design"},
     judges={(Responses, Bayesian): judge, (Design, Bayesian): judge},
     shows={RandomizedResponse: design_of},
+    write=disguise,
     load=load_responses,
     verify=verify_responses,
     form=FORM,

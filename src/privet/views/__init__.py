@@ -10,7 +10,7 @@ from privet.release.kinds import ReleaseKind
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
 from privet.views.audit import judge_views
-from privet.views.files import FORM, load_views, verify_views
+from privet.views.files import FORM, load_views, verify_views, write
 from privet.views.publish import publish
 from privet.views.release import Views, ViewsRelease
 from privet.views.report import SENTENCES
@@ -32,6 +32,7 @@ KIND = ReleaseKind(
     publishes=(Table, Views),
     methods=(SplitViews,),
     options=("progress",),
+    write=write,
     load=load_views,
     verify=verify_views,
     form=FORM,

@@ -9,6 +9,7 @@ import glob
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from dataclasses import replace as changed
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -76,21 +77,22 @@ FORM: Form = {
 def write(
     release: ViewsRelease,
     folder: str | PathLike[str],
+    *,
     custody: str | PathLike[str],
-    format_: str | None,
-    replace_: bool,
+    format: str | None,  # noqa: A002 - the word users know
+    replace: bool,
     run: Run,
 ) -> ViewsRelease:
     """Write a file per view; they appear whole or not at all."""
-    place = destination(folder, custody, format_)
-    _refuse(release, place, replace_)
+    place = destination(folder, custody, format)
+    _refuse(release, place, replace)
     with explained(place), beside(place.folder) as partial:
         written = [_file(release, v, place, partial, run) for v in release.views.views]
         content = _manifest(release, place, written)
         found = _recount(release, partial, content, run)
         record = _record(release, found)
-        appear(partial, place, content, note(content), record, replace=replace_)
-    return replace(release, manifest=content)
+        appear(partial, place, content, note(content), record, replace=replace)
+    return changed(release, manifest=content)
 
 
 def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:

@@ -14,6 +14,7 @@ from privet.engine.protocol import JoiningEngine, Listener, Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Policy, View, views_of
+from privet.release.kinds import named
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
 from privet.views.sql.join import JoinedViews, relate
@@ -176,6 +177,12 @@ class ViewsRelease:
         progress: Listener | None = None,
     ) -> ViewsRelease:
         """Write a file per view to a new folder, whole or not at all."""
-        from privet.views.files import write
-
-        return write(self, folder, custody, format, replace, Run(progress))
+        written: ViewsRelease = named("views").write(
+            self,
+            folder,
+            custody=custody,
+            format=format,
+            replace=replace,
+            run=Run(progress),
+        )
+        return written

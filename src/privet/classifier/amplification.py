@@ -48,8 +48,8 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
 
     Examples
     --------
-    >>> from privet.classifier.scores import from_counts
-    >>> amplification(from_counts([2, 5], [[[1, 4], [1, 1]], [[1, 4], [1, 1]]])).odds
+    >>> from privet.classifier.scores import scores_from_counts
+    >>> amplification(scores_from_counts([2, 5], [[[1, 4], [1, 1]], [[1, 4], [1, 1]]])).odds
     Fraction(32, 5)
     """
     if scores.classes == 1:
@@ -135,7 +135,7 @@ def _gain(
 def breach_amplification(shift: Shift) -> Fraction:
     """The amplification under which no L1-to-L2 breach occurs, for every prior.
 
-    >>> gain_allowed(Shift("1/4", "2/3"))
+    >>> breach_amplification(Shift("1/4", "2/3"))
     Fraction(6, 1)
     """
     return shift.end * (1 - shift.start) / (shift.start * (1 - shift.end))
@@ -147,7 +147,7 @@ def paper_amplification(shift: Shift, classes: int) -> Fraction:
     Correct, for a uniform prior only, and stricter than needed with three classes or
     more: 4 instead of 6 for from 1/4 to 2/3.
 
-    >>> gain_of_the_paper(Shift("1/4", "2/3"), 3)
+    >>> paper_amplification(Shift("1/4", "2/3"), 3)
     Fraction(4, 1)
     """
     g, k = breach_amplification(shift), classes - 1

@@ -24,9 +24,10 @@ def allowed_values(label: str | None, domain: Domain) -> Bools:
     """Which values of a column a label allows.
 
     >>> town = Domain("town", [None, "Ayr", "Bonn", "Cork"])
-    >>> meant("not {Ayr, missing}", town).tolist()
+    >>> allowed_values("not {Ayr, missing}", town).tolist()
     [False, False, True, True]
-    >>> meant("[30, 40]", Domain("age", ["30", "40", "60"], "integer")).tolist()
+    >>> age = Domain("age", ["30", "40", "60"], "integer")
+    >>> allowed_values("[30, 40]", age).tolist()
     [True, True, False]
     """
     either = f"{MISSING} or "

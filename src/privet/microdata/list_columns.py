@@ -39,12 +39,12 @@ def count_by_member(
     """The same people, counted once with each value that their list holds.
 
     >>> from privet.values.contingency import Counts
-    >>> from privet.values.equivalence_classes import grouped
+    >>> from privet.values.equivalence_classes import group_counts
     >>> lists = Counts.from_cells(["s"], {("[a, b]",): 2, ("[a]",): 3, ("[]",): 1})
-    >>> batch = grouped(lists, [], "s")
+    >>> batch = group_counts(lists, [], "s")
     >>> read = {"[a, b]": ("a", "b"), "[a]": ("a",), "[]": ()}
     >>> sets = [read[batch.about[i]] for i in range(3)]
-    >>> by_member(batch, sets, Domain("s", ["a", "b"])).histogram(0)
+    >>> count_by_member(batch, sets, Domain("s", ["a", "b"])).histogram(0)
     {'a': 5, 'b': 2}
     """
     held = [np.array([inside.code(v) for v in own], dtype=np.intp) for own in sets]

@@ -444,7 +444,7 @@ def _target_entropy(table: Table, target: str, run: Run) -> float:
 def _entropy(n: NDArray[Any]) -> float:
     """The entropy of counts in bits.
 
-    >>> _spread(np.array([1, 1, 2]))
+    >>> _entropy(np.array([1, 1, 2]))
     1.5
     """
     share = n[n > 0] / n.sum()

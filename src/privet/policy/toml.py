@@ -100,7 +100,7 @@ def _escape(letter: str) -> str:
 def as_toml(value: Any) -> str:
     r"""A value as TOML writes it.
 
-    >>> toml(["a", 'say "b"']), toml({"x y": True})
+    >>> as_toml(["a", 'say "b"']), as_toml({"x y": True})
     ('["a", "say \\"b\\""]', '{ "x y" = true }')
     """
     if value is None:

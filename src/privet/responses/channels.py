@@ -414,7 +414,7 @@ def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
 def mix_channels(channels: Sequence[Channel], size: int, what: str) -> Channel:
     """The channel of a report whose channel was drawn, all as likely.
 
-    >>> mixed([KAry("0.8"), KAry("0.6")], 3, "x")
+    >>> mix_channels([KAry("0.8"), KAry("0.6")], 3, "x")
     KAry(truth=Fraction(7, 10))
     """
     first = channels[0]

@@ -143,7 +143,8 @@ def parse_expression(design: Design, text: str) -> Expression:
     >>> from privet.responses.channels import KAry
     >>> from privet.responses.design import Question, independent
     >>> yes = Question("smokes", ["no", "yes"])
-    >>> parsed(independent([yes], {"smokes": KAry(0.8)}), "not smokes = yes").columns
+    >>> design = independent([yes], {"smokes": KAry(0.8)})
+    >>> parse_expression(design, "not smokes = yes").columns
     ('smokes',)
     """
     parser = _Parser(design, text, _tokens(text))

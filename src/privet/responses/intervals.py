@@ -46,7 +46,7 @@ def sure_interval(part: int, whole: int, confidence: float) -> tuple[float, floa
     Clopper and Pearson's for up to `MOST_EXACT` answers. Beyond, Chernoff's, which is
     wider by two fifths and needs no sums.
 
-    >>> [round(end, 4) for end in certain(8, 10, 0.95)]
+    >>> [round(end, 4) for end in sure_interval(8, 10, 0.95)]
     [0.4439, 0.9748]
     """
     miss = (1 - confidence) / 2

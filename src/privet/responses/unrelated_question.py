@@ -30,7 +30,8 @@ def estimate_from_two_samples(
 ) -> tuple[Estimate, Estimate]:
     """The share of yes to the question that is meant, and to the unrelated one.
 
-    >>> meant, unrelated = two_samples((46, 100), (42, 100), ("0.7", "0.3"))
+    >>> samples = (46, 100), (42, 100)
+    >>> meant, unrelated = estimate_from_two_samples(*samples, ("0.7", "0.3"))
     >>> round(meant.unbiased, 3), round(unrelated.unbiased, 3)
     (0.49, 0.39)
     """

@@ -255,7 +255,7 @@ KINDS: dict[str, type[Adversary]] = {
 def join_words(words: Sequence[str]) -> str:
     """Words joined as in a sentence.
 
-    >>> listed(["job", "country", "age"])
+    >>> join_words(["job", "country", "age"])
     'job, country and age'
     """
     *most, last = words

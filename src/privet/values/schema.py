@@ -196,7 +196,7 @@ def as_names(
 ) -> tuple[str, ...]:
     """One name or several, as a tuple without repetition.
 
-    >>> names("job", "quasi"), names(["job", "country"], "quasi")
+    >>> as_names("job", "quasi"), as_names(["job", "country"], "quasi")
     (('job',), ('job', 'country'))
     """
     listed = () if value is None else (value,) if isinstance(value, str) else value

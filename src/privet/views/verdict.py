@@ -109,7 +109,7 @@ def make_finding(
 def format_bounds(worst: Share) -> tuple[str, str]:
     """Bounds as they are written, rounded outwards.
 
-    >>> ends(Share(Fraction(1, 3), Fraction(2, 3)))
+    >>> format_bounds(Share(Fraction(1, 3), Fraction(2, 3)))
     ('0.333333', '0.666667')
     """
     scale = 10**6

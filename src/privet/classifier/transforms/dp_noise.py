@@ -59,7 +59,7 @@ def _scaled(
 def apportion(shares: list[Fraction], total: int) -> list[int]:
     """Whole numbers in the proportion of the shares that add up to the total.
 
-    >>> apportioned([Fraction(1), Fraction(1), Fraction(2)], 7)
+    >>> apportion([Fraction(1), Fraction(1), Fraction(2)], 7)
     [2, 2, 3]
     """
     whole = sum(shares)

@@ -24,9 +24,9 @@ Table = list[list[list[Fraction]]]
 def replace_zeros(scores: Scores, how: str) -> Scores:
     """Scores with every zero replaced; the same scores if there is none.
 
-    >>> from privet.classifier.scores import from_counts
-    >>> three_rows = from_counts([2, 1], [[[2, 1]], [[1, 0], [1, 1]]])
-    >>> without_zeros(three_rows, "positive").factors[1][0]
+    >>> from privet.classifier.scores import scores_from_counts
+    >>> three_rows = scores_from_counts([2, 1], [[[2, 1]], [[1, 0], [1, 1]]])
+    >>> replace_zeros(three_rows, "positive").factors[1][0]
     (Fraction(1, 2), Fraction(1, 4))
     """
     if how not in WAYS:

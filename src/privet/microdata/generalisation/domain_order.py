@@ -265,7 +265,7 @@ def shape(attributes: Sequence[OrderedDomain]) -> DomainArrays:
 def quote_value(value: str) -> str:
     """A text, in quotes where it could be taken for something else.
 
-    >>> spelled("Cook"), spelled("a, b"), spelled("missing")
+    >>> quote_value("Cook"), quote_value("a, b"), quote_value("missing")
     ('Cook', '"a, b"', '"missing"')
     """
     plain = value and value == value.strip() and not set(value) & set('{}[]",')

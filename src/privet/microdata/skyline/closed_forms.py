@@ -49,7 +49,7 @@ class Point(NamedTuple):
 def cf5(a: int, b: int, k: int, m: int) -> Fraction:
     """Q(k, m), hence CF3 and CF5: m people lack s, once k without s are known.
 
-    >>> lacking(1, 5, 0, 2), lacking(1, 5, 4, 2)
+    >>> cf5(1, 5, 0, 2), cf5(1, 5, 4, 2)
     (Fraction(2, 3), Fraction(0, 1))
     """
     if m == 0:

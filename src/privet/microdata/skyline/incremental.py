@@ -216,7 +216,7 @@ class RunningMinima:
 
     >>> from privet.values.beliefs import Ceiling
     >>> asked = [Requirement(Point(0, 0, 0), Ceiling("1/2"))]
-    >>> empty = Minima.empty(asked, values=2)
+    >>> empty = RunningMinima.empty(asked, values=2)
     >>> root = empty.with_groups(np.array([[2, 2]]))
     >>> root.safe(), root.split(np.array([[1, 1], [1, 1]])) is not None
     (True, True)

@@ -135,7 +135,8 @@ def pareto_front(value: Ints, a: Ints, x: Ints) -> Rows:
 
     Of equal rows the first stays.
 
-    >>> lowest(np.array([0, 0, 0, 1]), np.array([2, 1, 3, 1]), np.array([4, 3, 4, 9]))
+    >>> value, a, b = np.array([[0, 0, 0, 1], [2, 1, 3, 1], [4, 3, 4, 9]])
+    >>> pareto_front(value, a, b)
     array([1, 2, 3])
     """
     rows = np.arange(len(a))

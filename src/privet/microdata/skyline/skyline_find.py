@@ -278,7 +278,7 @@ def _recursive(fold: SkylineCheck, last: int) -> tuple[int, int] | None:
 def find_maximal(points: Sequence[Triple]) -> list[Triple]:
     """The points no other point has at least as much of everything as.
 
-    >>> maximal([(0, 4, 0), (0, 3, 0), (1, 3, 1)])
+    >>> find_maximal([(0, 4, 0), (0, 3, 0), (1, 3, 1)])
     [(0, 4, 0), (1, 3, 1)]
     """
 

@@ -117,7 +117,7 @@ def count_covers_avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int
 def count_covers_with_one_value(m: int, n: int, s: int, t: int) -> int:
     """Covers in which the s nodes of a person meet only the t nodes of one property.
 
-    >>> one_value(3, 3, 1, 1) == riw(3, 3)
+    >>> count_covers_with_one_value(3, 3, 1, 1) == riw(3, 3)
     True
     """
     return sum(

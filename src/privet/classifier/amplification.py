@@ -49,7 +49,8 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
     Examples
     --------
     >>> from privet.classifier.scores import scores_from_counts
-    >>> amplification(scores_from_counts([2, 5], [[[1, 4], [1, 1]], [[1, 4], [1, 1]]])).odds
+    >>> views = [[[1, 4], [1, 1]], [[1, 4], [1, 1]]]
+    >>> amplification(scores_from_counts([2, 5], views)).odds
     Fraction(32, 5)
     """
     if scores.classes == 1:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from release.test_forged import answers, classifier, views
+
 pytestmark = pytest.mark.engines
 
 POLICY = """
@@ -77,3 +79,11 @@ def test_a_table_needs_a_policy(privet, files: tuple[str, str]) -> None:
     result = privet("skyline", files[0])
     assert 2 == result.exit_code
     assert "must have a policy" in result.stderr
+
+
+@pytest.mark.parametrize("kind", [views, classifier, answers])
+def test_other_kinds_of_release_have_no_skyline(privet, tmp_path: Path, kind) -> None:
+    kind(tmp_path)
+    result = privet("skyline", str(tmp_path / "out"))
+    assert 2 == result.exit_code
+    assert "must be of a table or of groups; 'out' is a release of" in result.stderr

@@ -58,6 +58,8 @@ def promise(**keys: Any) -> Change:
         (setting(manifest=2), "must be of form 1; got 2"),
         (setting(kind="views"), "files of release.json"),
         (setting(kind="poem"), "of kind 'poem'"),
+        (setting(kind=["groups"]), "of kind ['groups']"),
+        (setting(kind={}), "of kind {}"),
         (setting(files=[]), "files of release.json"),
         (setting(files="table.csv"), "files of release.json"),
         (setting(columns=[]), "columns of release.json"),
@@ -172,6 +174,13 @@ def test_no_kind_of_release_may_claim_another_finding(
     found = pv.verify(tmp_path / "out")
     assert not found.good
     assert "must recount to what the manifest says" in " ".join(found.problems)
+
+
+def test_disguised_rows_have_no_form_of_tables(tmp_path: Path) -> None:
+    answers(tmp_path)
+    forge(tmp_path / "out", setting(form="buckets"))
+    with pytest.raises(pv.InputError, match=r"form of release\.json must be"):
+        pv.verify(tmp_path / "out")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1]", "null", '"x"', "[" * 100_000])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import fields
+from fractions import Fraction
 
 import pyarrow as pa
 import pytest
@@ -11,6 +13,7 @@ import privet as pv
 from privet.policy import Measure
 from privet.release.kinds import HOMES, judged_as, kinds, named
 from privet.values.adversaries import KINDS as ADVERSARIES
+from privet.views.split import Proposal
 
 ROWS = pa.table(
     {
@@ -92,3 +95,28 @@ def test_knowing_is_asked_of_a_table() -> None:
     for release in (groups, views):
         with pytest.raises(pv.NoAudit, match="knowing must be asked of a table"):
             pv.belief(release, pv.Insider(victim="a"), knowing=lambda has: True)
+
+
+class OurTable(pv.Table):
+    """A subclass, as a user may make one."""
+
+
+def test_a_subclass_is_judged_as_what_it_extends() -> None:
+    with table() as rows:
+        ours = OurTable(**{f.name: getattr(rows, f.name) for f in fields(rows)})
+        promises = [LINKED, pv.Measure(k_anonymity=2)]
+        assert pv.audit(rows, promises).to_dict() == pv.audit(ours, promises).to_dict()
+
+
+def test_what_is_proposed_is_judged_by_what_it_shows() -> None:
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.9"))
+    with table() as rows:
+        views = pv.Views(rows, ["name", "job"], ["job", "ill"])
+        found = Proposal(views, Fraction(1), pv.audit(views, promise))
+        assert found.audit.to_dict() == pv.audit(found, promise).to_dict()
+    counts = pv.ClassifierViews.from_counts(
+        {"y": 6, "n": 4}, {"a": {"b": {"y": 5, "n": 1}, "c": {"y": 1, "n": 3}}}
+    )
+    moved = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.8"))
+    flat = pv.SafetyTransform().apply(counts, [moved])
+    assert pv.audit(flat.card, moved).to_dict() == pv.audit(flat, moved).to_dict()

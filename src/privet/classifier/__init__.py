@@ -13,6 +13,7 @@ from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
     ExtendedSafetyTransform,
 )
+from privet.classifier.transforms.rounding import FlattenedCard
 from privet.classifier.transforms.safety_transform import SafetyTransform
 from privet.release.kinds import ReleaseKind
 from privet.values.adversaries import Bayesian
@@ -21,7 +22,7 @@ KIND = ReleaseKind(
     name="classifier",
     values={ClassifierViews: "a classifier", Scorecard: "a classifier"},
     judges={(ClassifierViews, Bayesian): judge, (Scorecard, Bayesian): judge_card},
-    shows={ClassifierRelease: attrgetter("card")},
+    shows={ClassifierRelease: attrgetter("card"), FlattenedCard: attrgetter("card")},
     publish=publish_classifier,
     publishes=(object,),  # a model of anybody's; what is none is refused by name
     methods=(SafetyTransform, ExtendedSafetyTransform),

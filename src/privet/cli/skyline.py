@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -89,12 +90,19 @@ def skyline(
 def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
     from privet.engine.sources.find_source import require_there
+    from privet.errors import InputError
+    from privet.microdata.release import Release
     from privet.policy import Policy
     from privet.release.audit import bound
     from privet.release.verify import is_release, load
 
     if is_release(asked.source):
         release = load(asked.source, memory_limit=asked.reading["memory_limit"])
+        if not isinstance(release, Release):
+            raise InputError(
+                "A skyline must be of a table or of groups; "
+                f"{Path(asked.source).name!r} is a release of another kind."
+            )
         with release.table as table, terminal.bar(asked.silent) as bar:
             yield table, bar
         return

@@ -65,8 +65,9 @@ def audit(
     if value is not release:
         promises = _as_released(promises)
     stated = _stated(promises)
-    if isinstance(promises, Policy) and type(value) in kind.bind:
-        value = kind.bind[type(value)](value, promises)
+    binding = kind.bind.get(_type(kind, value))
+    if isinstance(promises, Policy) and binding is not None:
+        value = binding(value, promises)
     notes = Notes(strict)
     run = Run.starting(progress, max_seconds, seed)
     findings = _judge(kind, value, stated, run, notes)
@@ -158,6 +159,12 @@ def _judged(release: object) -> tuple[ReleaseKind, Any]:
     return found
 
 
+def _type(kind: ReleaseKind, value: object) -> type:
+    found = kind.type_of(value)
+    assert found is not None
+    return found
+
+
 def _knowing(
     release: object, adversary: Adversary, about: object, knowing: Sentence, run: Run
 ) -> Belief:
@@ -218,9 +225,9 @@ def _of_sort(
     run: Run,
     notes: Notes,
 ) -> list[Finding]:
-    judge = kind.judges.get((type(value), sort))
+    judge = kind.judges.get((_type(kind, value), sort))
     if judge is None:
-        return [_not_applicable(p, kind.values[type(value)]) for p in stated]
+        return [_not_applicable(p, kind.values[_type(kind, value)]) for p in stated]
     try:
         return judge(value, stated, run, notes)
     except Stopped as stop:

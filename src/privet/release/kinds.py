@@ -132,6 +132,10 @@ class ReleaseKind:
     proved: str = "this is the release it was kept for"
     """What a custody record that fits proves."""
 
+    def type_of(self, value: object) -> type | None:
+        """Which of its values this is; a subclass counts as what it extends."""
+        return next((t for t in self.values if isinstance(value, t)), None)
+
 
 def named(name: str) -> ReleaseKind:
     """The record of a kind."""
@@ -148,7 +152,7 @@ def kinds() -> Iterator[ReleaseKind]:
 def judged_as(release: object) -> tuple[ReleaseKind, Any] | None:
     """The kind that can judge a value, and what of the value it judges."""
     for kind in kinds():
-        if type(release) in kind.values:
+        if kind.type_of(release) is not None:
             return kind, release
         for maker, shown in kind.shows.items():
             if isinstance(release, maker):

@@ -143,7 +143,7 @@ def check_form(content: Any) -> dict[str, Any]:
             "Another version of privet wrote it."
         )
     missing = [k for k in ("kind", "files", "columns", "promises") if k not in content]
-    if missing or content["kind"] not in HOMES:
+    if missing or content["kind"] not in tuple(HOMES):
         raise InputError(
             f"release.json must describe a table; it lacks {', '.join(missing)}."
             if missing

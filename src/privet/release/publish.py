@@ -123,8 +123,9 @@ def publish(
     }
     kind = _publisher(table, method)
     options = {name: value for name, value in given.items() if value is not None}
-    for name in options.keys() - set(kind.options):
-        raise InputError(f"{name} must be left out for a release of {kind.name}.")
+    for name in options:
+        if name not in kind.options:
+            raise InputError(f"{name} must be left out for a release of {kind.name}.")
     assert kind.publish is not None
     made: Release | ClassifierRelease | ViewsRelease
     made = kind.publish(table, promises, method=method, **options)

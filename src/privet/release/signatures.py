@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from privet.classifier.transforms.extended_safety_transform import (
         ExtendedSafetyTransform,
     )
+    from privet.classifier.transforms.rounding import FlattenedCard
     from privet.classifier.transforms.safety_transform import SafetyTransform
     from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from privet.responses.transformer import RandomizedResponse
     from privet.table import Table
     from privet.views.release import Views, ViewsRelease
-    from privet.views.split import SplitViews
+    from privet.views.split import Proposal, SplitViews
 
     Auditable: TypeAlias = (
         Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design
@@ -33,7 +34,12 @@ if TYPE_CHECKING:
     """What can be audited: a table as if it were released, or what is released."""
 
     AuditableRelease: TypeAlias = (
-        Release | ViewsRelease | ClassifierRelease | RandomizedResponse
+        Release
+        | ViewsRelease
+        | Proposal
+        | ClassifierRelease
+        | FlattenedCard
+        | RandomizedResponse
     )
     """A release, or a disguise; judged by what others see of it."""
 

@@ -43,7 +43,10 @@ NOT_PROMISED = (
 )
 """What a disguise does not cover; said in every manifest."""
 
-FORM: Form = {"files": lambda c: len(c["files"]) == 1}
+FORM: Form = {
+    "files": lambda c: len(c["files"]) == 1,
+    "form": lambda c: False,  # which is about tables
+}
 """What must hold of the manifest of disguised rows."""
 
 

@@ -14,7 +14,7 @@ from privet.views.files import FORM, load_views, verify_views, write
 from privet.views.publish import publish
 from privet.views.release import Views, ViewsRelease
 from privet.views.report import SENTENCES
-from privet.views.split import SplitViews
+from privet.views.split import Proposal, SplitViews
 
 
 def _bind(views: Views, policy: Policy) -> Views:
@@ -26,7 +26,7 @@ KIND = ReleaseKind(
     name="views",
     values={Views: "views"},
     judges={(Views, Reconstructor): judge_views},
-    shows={ViewsRelease: attrgetter("views")},
+    shows={ViewsRelease: attrgetter("views"), Proposal: attrgetter("views")},
     bind={Views: _bind},
     publish=publish,
     publishes=(Table, Views),

@@ -258,6 +258,9 @@ def find_groups_beyond(
     scan: GroupScan, point: Point, limit: Ceiling
 ) -> np.typing.NDArray[np.bool_]:
     """The groups where the attack inside one group breaks the limit, exactly."""
+    above = np.zeros(len(scan.batch), dtype=bool)
+    if limit.holds(Belief(0, 1)):  # nobody can be surer than that
+        return above
     group, a, b, tail = scan.modes(point)
     against = closed_forms.cf1_floats(tail, a, b, point.k, point.m)
     theta = float((1 - limit.level) / limit.level)
@@ -270,7 +273,6 @@ def find_groups_beyond(
             closed_forms.cf1(*own, point.k, point.m)
         )
         bad[i] = not limit.holds(Belief(0, exactly))
-    above = np.zeros(len(scan.batch), dtype=bool)
     above[group[bad]] = True
     return above
 

@@ -185,7 +185,7 @@ def frequencies() -> bool:
     channel = pv.KAry.within(f"{math.exp(EPSILON):.6f}", VALUES)
     own = pv.Design([question], [pv.Group("q", channel)])
     mine = float("inf")
-    for _ in range(TIMES):  # the peers have a second or more to find the machine idle
+    for _ in range(sized(12, 1)):  # the peers have a second to find the machine idle
         start = time.perf_counter()
         seen = pv.RandomizedResponse(design=own).fit_transform(pa.table({"q": values}))
         reports = np.bincount(seen["q"].to_numpy(), minlength=VALUES)

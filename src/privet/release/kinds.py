@@ -38,10 +38,6 @@ Form = Mapping[str, Callable[[Mapping[str, Any]], bool]]
 """What must hold of a manifest, by its key."""
 
 
-def _nothing(finding: Finding) -> str:
-    return ""
-
-
 def _no_steps(finding: Finding) -> Sequence[str]:
     return ()
 
@@ -52,9 +48,9 @@ class Sentences:
 
     reach: str
     """Which attackers a promise of this sort covers, and which it does not."""
-    explain: Callable[[Finding], str] = _nothing
+    explain: Callable[[Finding], str]
     """A finding that has a witness, in plain words."""
-    beyond: Callable[[Finding], str] = _nothing
+    beyond: Callable[[Finding], str]
     """How much of the release is beyond the limit."""
     subject: str = "table as it is"
     """What must not be released where the promise is broken."""

@@ -8,12 +8,6 @@ from typing import Any
 from privet.values.exact import fraction, percent, written
 
 ROWS = "Rows are in a random order. Columns that name people are never released."
-VIEWS = (
-    "The table was split into views: each file shows some of its columns, without "
-    "duplicates and in a random order. Which rows belong together is not released."
-)
-
-
 BUCKETS = (
     "Who of a group has which value is not told.",
     "The file people has everybody's known values, and the number of their group.",
@@ -21,8 +15,11 @@ BUCKETS = (
 )
 
 
-def note(manifest: Mapping[str, Any]) -> str:
-    """What the recipients should know, from the public manifest alone."""
+def note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
+    """What the recipients should know, from the public manifest alone.
+
+    `rows` says what became of the rows.
+    """
     lines = [manifest["title"] or "A released table", ""]
     lines += ["This is a public note; it tells nothing that is not in the release."]
     lines += ["", "What was changed"]
@@ -34,7 +31,7 @@ def note(manifest: Mapping[str, Any]) -> str:
         lines += [
             f"- {text} means {words}." for text, words in manifest["labels"].items()
         ]
-    lines += [f"- {VIEWS if manifest['kind'] == 'views' else ROWS}"]
+    lines += [f"- {rows}"]
     if "escaped" in manifest:
         lines += [f"- {manifest['escaped']}"]
     lines += ["", "What is promised"]

@@ -5,7 +5,7 @@ Nothing is imported from here while the program runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from privet.classifier.publish import ClassifierRelease
@@ -43,27 +43,19 @@ if TYPE_CHECKING:
     )
     """A release, or a disguise; judged by what others see of it."""
 
-    AnyRelease: TypeAlias = Release | ViewsRelease | ClassifierRelease | Responses
-    """What can be opened from a folder."""
-
     TransformMethod: TypeAlias = SafetyTransform | ExtendedSafetyTransform
     """How a classifier is made safe."""
 
-__all__ = [
-    "AnyRelease",
-    "Auditable",
-    "AuditableRelease",
-    "ClassifierRelease",
-    "Mondrian",
-    "Recipe",
-    "Release",
-    "SplitViews",
-    "TopDownDisclosure",
-    "TransformMethod",
-    "Views",
-    "ViewsRelease",
-]
-
-
-def __getattr__(name: str) -> Any:  # pragma: no cover - for type checkers only
-    raise AttributeError(name)
+    __all__ = [
+        "Auditable",
+        "AuditableRelease",
+        "ClassifierRelease",
+        "Mondrian",
+        "Recipe",
+        "Release",
+        "SplitViews",
+        "TopDownDisclosure",
+        "TransformMethod",
+        "Views",
+        "ViewsRelease",
+    ]

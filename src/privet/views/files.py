@@ -56,6 +56,12 @@ NOT_PROMISED = (
 )
 """What no promise about views covers."""
 
+ROWS = (
+    "The table was split into views: each file shows some of its columns, without "
+    "duplicates and in a random order. Which rows belong together is not released."
+)
+"""What recipients are told of the rows."""
+
 
 def _are_views(views: Any) -> bool:
     return is_list(views) and all(
@@ -91,7 +97,7 @@ def write(
         content = _manifest(release, place, written)
         found = _recount(release, partial, content, run)
         record = _record(release, found)
-        appear(partial, place, content, note(content), record, replace=replace)
+        appear(partial, place, content, note(content, ROWS), record, replace=replace)
     return changed(release, manifest=content)
 
 

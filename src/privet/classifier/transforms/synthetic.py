@@ -13,7 +13,6 @@ from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import reduce
-from itertools import product
 from math import exp, gcd, log, prod
 from random import Random, SystemRandom
 from typing import Any
@@ -265,11 +264,6 @@ def _shuffled(
     places = list(range(length))
     dice.shuffle(places)
     return {name: [column[p] for p in places] for name, column in columns.items()}
-
-
-def every_tuple(scores: Scores) -> Any:
-    """Every tuple by index, for small classifiers."""
-    return product(*(range(len(t)) for t in scores.factors))
 
 
 # Tables that keep every promise -----------------------------------------------------

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.demo.patients import patients
+from privet.demo.patients import make_patients
 from privet.demo.tables import bank_path
 from privet.draft import ColumnSummary, Guess, draft_policy, guess_roles
 from privet.draft.guess_roles import RULES
-from privet.draft.vocabulary import vocabulary, words_of
+from privet.draft.vocabulary import parse_vocabulary, split_words
 from privet.policy import Measure, Policy
 from privet.values.schema import KINDS, Bins, Roles
 
@@ -79,7 +79,7 @@ def switched_on(text: str) -> dict[str, Any]:
     return tomllib.loads("\n".join(lines))
 
 
-PATIENTS = summaries(patients(5_000))
+PATIENTS = summaries(make_patients(5_000))
 
 ADULT = [
     ColumnSummary("age", "integer", 32_561, 73),
@@ -179,15 +179,15 @@ def test_no_columns_no_guesses() -> None:
     ],
 )
 def test_words_of_a_name(name: str, expected: tuple[str, ...]) -> None:
-    assert expected == words_of(name)
+    assert expected == split_words(name)
 
 
 def test_accents_may_be_written_either_way() -> None:
-    assert words_of("Pre\u0301nom") == words_of("Pr\u00e9nom")
+    assert split_words("Pre\u0301nom") == split_words("Pr\u00e9nom")
 
 
 def test_vocabulary_tells_words_from_stems() -> None:
-    known = vocabulary("age diagnos*")
+    known = parse_vocabulary("age diagnos*")
     assert "age" == known.find(["old", "age"])
     assert "" == known.find(["wage"])
     assert "hauptdiagnose" == known.find(["hauptdiagnose"])
@@ -874,7 +874,7 @@ def test_guesses_do_not_depend_on_the_table_around(
 @given(any_columns)
 def test_some_rule_always_answers(columns: list[ColumnSummary]) -> None:
     for each in columns:
-        answers = [rule(each, words_of(each.name)) for rule in RULES]
+        answers = [rule(each, split_words(each.name)) for rule in RULES]
         assert answers[-1] is not None
         first = next(answer for answer in answers if answer)
         assert first == guess_roles([each])[0]

@@ -114,7 +114,7 @@ def classifier_sample(
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """Manifest, scorecard and custody record of a classifier of the bank table."""
     from privet.demo.tables import bank_path
-    from privet.release.audit import bound
+    from privet.release.audit import bind_table
 
     policy = pv.Policy.from_toml(POLICY)
     method = extras.pop("method", pv.SafetyTransform(bits=6))
@@ -123,7 +123,7 @@ def classifier_sample(
         pv.read(str(bank_path())) as table,
     ):
         place = Path(folder)
-        views = count_views(bound(table, policy), smoothing=1)
+        views = count_views(bind_table(table, policy), smoothing=1)
         made = pv.publish(views, policy, method=method)
         made = made.write(place / "out", custody=place / "vault", **extras)
         card = json.loads((place / "out" / "scorecard.json").read_text("utf-8"))

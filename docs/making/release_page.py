@@ -12,7 +12,7 @@ from making import classifier_fields
 from making.groups_fields import GROUPED, GROUPS_FIELDS
 from making.markdown import fields, page, shown, table
 from privet.demo.tables import bank_path
-from privet.microdata.report import summary
+from privet.microdata.report import summarise_release
 
 MANIFEST_FIELDS = {
     "privet": "The version that wrote the release.",
@@ -161,7 +161,7 @@ def release_sample() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         release = pv.publish(table, pv.Policy.from_toml(PUBLISHED))
         written = release.write(place / "out", custody=place / "vault", format="csv")
         custody = json.loads((place / "vault" / "custody.json").read_text("utf-8"))
-        told = summary(release) | {"folder": "out", "custody": "vault"}
+        told = summarise_release(release) | {"folder": "out", "custody": "vault"}
         return dict(written.manifest), custody, told
 
 

@@ -140,10 +140,10 @@ def _is_ours(module: str) -> bool:
     return module == "privet" or module.startswith("privet.")
 
 
-def nearest(name: str, known: Iterable[str]) -> list[str]:
+def find_nearest(name: str, known: Iterable[str]) -> list[str]:
     """The known names that look like `name`, the likeliest first.
 
-    >>> nearest("bankrupcy", ["job", "bankruptcy", "rating"])
+    >>> find_nearest("bankrupcy", ["job", "bankruptcy", "rating"])
     ['bankruptcy']
     """
     by_fold = {k.casefold(): k for k in known}
@@ -151,15 +151,15 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     return [by_fold[k] for k in close]
 
 
-def what_exists(name: str, known: Sequence[str], most: int = 12) -> str:
+def suggest_names(name: str, known: Sequence[str], most: int = 12) -> str:
     """The sentence that ends an error about a name that is not there.
 
-    >>> what_exists("jop", ["job", "country"])
+    >>> suggest_names("jop", ["job", "country"])
     "Did you mean 'job'?"
-    >>> what_exists("x", ["job", "country"])
+    >>> suggest_names("x", ["job", "country"])
     "There are 'job', 'country'."
     """
-    if close := nearest(name, known):
+    if close := find_nearest(name, known):
         return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
     if not known:
         return "There are none."

@@ -51,12 +51,12 @@ class AttackedGroup:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; values as pairs, since a missing value has no text."""
-        named = {"names": {n: _plain(v) for n, v in self.names.items()}}
+        named = {"names": {n: _as_list(v) for n, v in self.names.items()}}
         called = {"companion_names": list(self.companion_names)}
         return {
             "group": dict(self.where),
-            "histogram": _pairs(self.histogram),
-            "known": _pairs(self.known),
+            "histogram": _as_pairs(self.histogram),
+            "known": _as_pairs(self.known),
             "companions": self.companions,
             **(named if self.names else {}),
             **(called if self.companion_names else {}),
@@ -116,13 +116,13 @@ def recount_belief(
     If the victim has it, companions may have any value; if not, they all lack it.
     """
     first, *others = crowds
-    having, lacking = _with_victim(first, value, rules_out)
+    having, lacking = _count_with_victim(first, value, rules_out)
     for crowd in others:
-        cards = _left(crowd)
+        cards = _remove_known(crowd)
         everybody = sum(cards.values())
-        without = everybody - _holders(cards, value)
-        having *= _dealt(crowd) * perm(everybody, crowd.companions)
-        lacking *= _dealt(crowd) * perm(without, crowd.companions)
+        without = everybody - _count_holders(cards, value)
+        having *= _count_deals(crowd) * perm(everybody, crowd.companions)
+        lacking *= _count_deals(crowd) * perm(without, crowd.companions)
     if not having + lacking:
         raise impossible()
     return Fraction(having, having + lacking)
@@ -136,11 +136,11 @@ def impossible() -> InputError:
     )
 
 
-def _with_victim(
+def _count_with_victim(
     crowd: AttackedGroup, value: str | None, rules_out: Sequence[str | None]
 ) -> tuple[int, int]:
     """Ways to deal the victim's group where the victim has the value, and not."""
-    cards = _left(crowd)
+    cards = _remove_known(crowd)
     having = lacking = 0
     for card, n in cards.items():
         if not n or any(has(card, x) for x in rules_out):
@@ -149,12 +149,12 @@ def _with_victim(
         if has(card, value):
             having += n * perm(rest, crowd.companions)
         else:
-            rest -= _holders(cards, value)
+            rest -= _count_holders(cards, value)
             lacking += n * perm(rest, crowd.companions)
-    return _dealt(crowd) * having, _dealt(crowd) * lacking
+    return _count_deals(crowd) * having, _count_deals(crowd) * lacking
 
 
-def _left(crowd: AttackedGroup) -> dict[Cell, int]:
+def _remove_known(crowd: AttackedGroup) -> dict[Cell, int]:
     """How many have each value, once the people known have theirs."""
     cards = dict(crowd.histogram)
     for card, n in crowd.known.items():
@@ -162,7 +162,7 @@ def _left(crowd: AttackedGroup) -> dict[Cell, int]:
     return cards
 
 
-def _dealt(crowd: AttackedGroup) -> int:
+def _count_deals(crowd: AttackedGroup) -> int:
     """Ways to give the people known their values; 0 where there are too few."""
     ways = 1
     for card, n in crowd.known.items():
@@ -170,7 +170,7 @@ def _dealt(crowd: AttackedGroup) -> int:
     return ways
 
 
-def _holders(cards: Mapping[Cell, int], value: str | None) -> int:
+def _count_holders(cards: Mapping[Cell, int], value: str | None) -> int:
     return sum(n for card, n in cards.items() if has(card, value))
 
 
@@ -179,12 +179,12 @@ def has(card: Cell, value: str | None) -> bool:
     return value in card if isinstance(card, tuple) else card == value
 
 
-def _plain(cell: Cell) -> Any:
+def _as_list(cell: Cell) -> Any:
     return list(cell) if isinstance(cell, tuple) else cell
 
 
-def _pairs(counts: Mapping[Cell, int]) -> list[list[Any]]:
-    return [[_plain(v), n] for v, n in counts.items()]
+def _as_pairs(counts: Mapping[Cell, int]) -> list[list[Any]]:
+    return [[_as_list(v), n] for v, n in counts.items()]
 
 
 # Findings ---------------------------------------------------------------------------

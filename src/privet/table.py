@@ -19,7 +19,7 @@ from privet.engine.protocol import (
 )
 from privet.engine.sources.find_source import find_source
 from privet.engine.sources.source import Source, TextOptions
-from privet.errors import ColumnNotFound, EmptyTable, InputError, what_exists
+from privet.errors import ColumnNotFound, EmptyTable, InputError, suggest_names
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Bins, Edge, Roles, Schema, as_names
@@ -78,8 +78,8 @@ class Table:
         mine: dict[str, list[object]] = dict(self.options.get("where", {}))
         both = {**mine, **{c: list(v) for c, v in where.items()}}
         for column in mine.keys() & where.keys():
-            wanted_texts = [_text(v) for v in where[column]]
-            both[column] = [v for v in mine[column] if _text(v) in wanted_texts]
+            wanted_texts = [_as_text(v) for v in where[column]]
+            both[column] = [v for v in mine[column] if _as_text(v) in wanted_texts]
         if both == mine:
             return self
         options = {**self.options, "where": both}
@@ -245,13 +245,13 @@ def read(
         },
     )
     text = TextOptions(delimiter, encoding, as_names(null, "null"), header)
-    found = _found(source, table, text, engine, master)
+    found = _find_source(source, table, text, engine, master)
     if found.json or not found.textual:
         text.refuse_given(found.words)
     return open_table(
         found,
         roles,
-        where={c: wanted(v) for c, v in (where or {}).items()},
+        where={c: as_values(v) for c, v in (where or {}).items()},
         memory_limit=memory_limit,
         spill=spill,
         spill_limit=spill_limit,
@@ -259,7 +259,7 @@ def read(
     )
 
 
-def _found(
+def _find_source(
     source: Any, table: str | None, text: TextOptions, engine: str, master: str | None
 ) -> Source:
     if engine not in ENGINES:
@@ -284,7 +284,7 @@ def _found(
 
 def open_table(source: Source, roles: Roles, **options: Any) -> Table:
     """Open a source that was found; see `read` for the options."""
-    engine = _opened(source, options)
+    engine = _open_engine(source, options)
     try:
         schema = Schema(engine.columns(), roles)
         _refuse_empty(engine, source.words, bool(options.get("where")))
@@ -294,7 +294,7 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
     return Table(engine, schema, source.words, source=source, options=options)
 
 
-def _opened(source: Source, options: Mapping[str, Any]) -> Engine:
+def _open_engine(source: Source, options: Mapping[str, Any]) -> Engine:
     if source.place is not None:
         from privet.engine.remote.engine import Remote
 
@@ -304,11 +304,11 @@ def _opened(source: Source, options: Mapping[str, Any]) -> Engine:
     return DuckDB(source, **options)
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def wanted(value: object) -> list[object]:
+def as_values(value: object) -> list[object]:
     """The values one column of `where` may have."""
     several = isinstance(value, list | tuple | set | frozenset)
     return list(value) if several else [value]  # type: ignore[call-overload]
@@ -327,5 +327,5 @@ def require_columns(columns: Sequence[str], schema: Schema, what: str) -> None:
         if column not in known:
             raise ColumnNotFound(
                 f"Column {column!r} of {what} must exist in the table. "
-                f"{what_exists(column, known)}"
+                f"{suggest_names(column, known)}"
             )

@@ -16,7 +16,7 @@ import pytest
 import privet as pv
 from browser.chromium import BROWSER, Page
 from oracle.responses import of_group
-from privet.responses.collect.service import Service, for_browser
+from privet.responses.collect.service import Service, describe_for_browser
 from privet.responses.collect.store import Store, read_answers
 
 pytestmark = pytest.mark.skipif(
@@ -168,7 +168,7 @@ def test_draws_in_the_browser_follow_the_design(
         pv.Question(f"q{i}", [str(v) for v in range(s)]) for i, s in enumerate(sizes)
     ]
     design = pv.Design(questions, [pv.Group([q.name for q in questions], channel)])
-    group = for_browser(design, "x", tokens=False)["groups"][0]
+    group = describe_for_browser(design, "x", tokens=False)["groups"][0]
     page.open(survey.url)
     n = 20_000
     for truth in ([0] * len(sizes), [s - 1 for s in sizes]):

@@ -13,7 +13,7 @@ import pytest
 
 from cli.conftest import Privet, Process
 from privet import Policy
-from privet.demo.patients import patients
+from privet.demo.patients import make_patients
 
 pytestmark = pytest.mark.engines
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.engines
 @pytest.fixture
 def hospital(folder: Path) -> dict[str, list[str]]:
     """A small hospital in every format."""
-    table = patients(1_000)
+    table = make_patients(1_000)
     pyarrow.csv.write_csv(table, "patients.csv")
     pyarrow.parquet.write_table(table, "patients.parquet")
     with duckdb.connect("hospital.duckdb") as con:

@@ -26,7 +26,7 @@ from privet.demo.patients import (
     SURNAMES,
     WARDS,
     ZIPS,
-    patients,
+    make_patients,
 )
 from privet.demo.tables import bank_path
 from privet.policy import Policy
@@ -50,7 +50,7 @@ SIZES_AND_SEEDS = [
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
     """The table everybody gets who asks for nothing special."""
-    return patients()
+    return make_patients()
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_default_size(table: pa.Table) -> None:
 
 @pytest.mark.parametrize("rows", [100, 101, 1_234, 60_000])
 def test_any_size_from_a_hundred(rows: int) -> None:
-    made = patients(rows)
+    made = make_patients(rows)
     assert rows == made.num_rows
     made.validate(full=True)
 
@@ -145,7 +145,7 @@ def test_any_size_from_a_hundred(rows: int) -> None:
 @pytest.mark.parametrize("rows", [99, 0, -5])
 def test_too_small_is_refused(rows: int) -> None:
     with pytest.raises(ValueError, match=f"rows must be at least 100; got {rows}"):
-        patients(rows)
+        make_patients(rows)
 
 
 def test_default_table_is_valid(table: pa.Table) -> None:
@@ -156,29 +156,29 @@ def test_default_table_is_valid(table: pa.Table) -> None:
 
 
 def test_same_seed_same_table() -> None:
-    assert patients(3_000, seed=7).equals(patients(3_000, seed=7))
+    assert make_patients(3_000, seed=7).equals(make_patients(3_000, seed=7))
 
 
 def test_default_seed_is_the_written_one() -> None:
-    assert patients(500, seed=20_240_501).equals(patients(500))
+    assert make_patients(500, seed=20_240_501).equals(make_patients(500))
 
 
 def test_another_seed_changes_every_drawn_column() -> None:
-    one, other = patients(3_000, seed=7), patients(3_000, seed=8)
+    one, other = make_patients(3_000, seed=7), make_patients(3_000, seed=8)
     same = {name for name in COLUMNS if one.column(name).equals(other.column(name))}
     assert {"patient_id"} == same
 
 
 def test_bytes_are_those_of_every_other_machine() -> None:
     """A pinned digest: whoever changes the table on purpose changes it here."""
-    rows = zip(*columns_of(patients(2_000)).values(), strict=True)
+    rows = zip(*columns_of(make_patients(2_000)).values(), strict=True)
     text = "\n".join("|".join(map(str, row)) for row in rows)
     digest = hashlib.sha256(text.encode()).hexdigest()
     assert "e5f5e9581d5a0b68" == digest[:16]
 
 
 def test_first_row_in_plain_sight() -> None:
-    (row,) = patients(100).slice(0, 1).to_pylist()
+    (row,) = make_patients(100).slice(0, 1).to_pylist()
     assert "P0012345" == row["patient_id"]
     assert "Hugo Jensen" == row["name"]
     assert "1959-08-20" == row["birth_date"].isoformat()
@@ -480,7 +480,7 @@ def test_fire_fighters_elsewhere_are_ordinary(cells: Cells) -> None:
 
 @pytest.mark.parametrize(("rows", "seed"), SIZES_AND_SEEDS)
 def test_planted_group_is_the_one_worst(rows: int, seed: int) -> None:
-    cells = columns_of(patients(rows, seed=seed))
+    cells = columns_of(make_patients(rows, seed=seed))
     known = zip(cells["zip"], cells["occupation"], strict=True)
     found = shares(known, cells["diagnosis"])
     assert Fraction(8, 9) == found.pop(("04417", "Fire fighter"))
@@ -495,7 +495,7 @@ def test_some_other_groups_have_cases_too(cells: Cells) -> None:
 
 
 def test_missing_counts_as_an_ordinary_value() -> None:
-    cells = columns_of(patients(50_000, seed=11))
+    cells = columns_of(make_patients(50_000, seed=11))
     known = list(zip(cells["zip"], cells["occupation"], strict=True))
     found = shares(known, cells["diagnosis"])
     partly = [belief for pair, belief in found.items() if None in pair]
@@ -523,7 +523,7 @@ def test_pairs_without_the_planted_people_are_thin(
     rows: int, seed: int, policy: Toml
 ) -> None:
     """No pair of facts gives an ordinary patient's HIV away, at any size."""
-    cells = columns_of(patients(rows, seed=seed))
+    cells = columns_of(make_patients(rows, seed=seed))
     planted = set(fire_fighters(cells))
     seen = binned(cells, policy)
     for left, right in combinations(seen, 2):
@@ -633,7 +633,7 @@ def test_kept_promise_leaves_ample_room(policy: Toml, cells: Cells) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_promises_fare_alike_with_other_seeds(seed: int, policy: Toml) -> None:
-    cells = columns_of(patients(50_000, seed=seed))
+    cells = columns_of(make_patients(50_000, seed=seed))
     broken, _, kept = policy["promise"]
     assert Fraction(8, 9) == worst_belief(broken, cells, policy)
     assert worst_belief(kept, cells, policy) <= Fraction(1, 4)

@@ -50,7 +50,7 @@ def test_texts_are_written_as_what_all_of_them_are(tmp_path: Path) -> None:
 
 
 def test_columns_share_scans(tmp_path: Path) -> None:
-    run = Run.starting(max_seconds=15)  # a scan for each would take a minute
+    run = Run.start(max_seconds=15)  # a scan for each would take a minute
     with pv.read(wide(tmp_path / "wide.csv", 60)) as table:
         found = {c.name: c for c in table.engine.describe(run)}
     one = found["whole59"]

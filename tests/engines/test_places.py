@@ -86,7 +86,7 @@ def test_a_time_limit_stops_the_server_and_the_table_stays_usable() -> None:
         with pv.read(postgres(), table=f"{name}_slow") as table:
             begin = time.monotonic()
             with pytest.raises(pv.Stopped):
-                table.domains(["b"], Run.starting(max_seconds=0.5))
+                table.domains(["b"], Run.start(max_seconds=0.5))
             assert time.monotonic() - begin < 8
             assert 2 == len(table.domains(["s"])["s"])
 

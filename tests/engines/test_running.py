@@ -205,14 +205,14 @@ def test_duckdb_is_an_engine() -> None:
         if not n.startswith("_") and n not in ("name", "version")
     ]
     assert [] == [n for n in wanted if not callable(getattr(DuckDB, n, None))]
-    assert 0 < Run.starting(max_seconds=5).deadline
+    assert 0 < Run.start(max_seconds=5).deadline
 
 
 def test_statements_parse() -> None:
     rows = sql.coded({0: "d_0", 2: "d_1"}, "people", "s.c1 AS u", sql.DUCKDB)
     sizes, amounts = {0: 3, 2: 4}, {"n": "count(*)"}
     statements = [
-        sql.values_of([0, 2], "people"),
+        sql.select_values([0, 2], "people"),
         sql.count_sets([(0, 2), (2,)], sizes, rows, amounts, sql.DUCKDB),
         sql.count_set((0, 2), "", rows, amounts, "", sql.DUCKDB),
     ]
@@ -228,7 +228,7 @@ def test_statements_parse_elsewhere(dialect: sql.Dialect, name: str) -> None:
     people = sql.amounts(unit=True, weight=False, dialect=dialect)
     part = f"WHERE {sql.hashed(['k0'], dialect)} % 8 = 3"
     statements = [
-        sql.values_in_part(2, 3, 8, dialect),
+        sql.select_values_in_part(2, 3, 8, dialect),
         sql.count_set((0, 2), "", rows, people, part, dialect),
         sql.describe("c0", "people", [], precise=False, dialect=dialect),
     ]

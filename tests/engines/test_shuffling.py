@@ -66,14 +66,14 @@ def test_rows_are_repeated_and_typed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("room", [10**9, 100, 1, 0])
 def test_every_row_is_in_one_part(room: int) -> None:
     times = np.array([0, 5, 1, 0, 40, 2])
-    found = np.concatenate(list(shuffle._shuffled(times, 48, room)))
+    found = np.concatenate(list(shuffle._shuffle_rows(times, 48, room)))
     assert Counter(found.tolist()) == {1: 5, 2: 1, 4: 40, 5: 2}
 
 
 def test_every_order_occurs_in_parts_and_without() -> None:
     for room in (10**9, 60):
         found = Counter(
-            tuple(np.concatenate(list(shuffle._shuffled(np.ones(3, int), 3, room))))
+            tuple(np.concatenate(list(shuffle._shuffle_rows(np.ones(3, int), 3, room))))
             for _ in range(900)
         )
         assert set(permutations(range(3))) == set(found)
@@ -81,7 +81,7 @@ def test_every_order_occurs_in_parts_and_without() -> None:
 
 
 def test_rows_that_draw_the_same_draw_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = shuffle._drawn
+    drawn = shuffle._draw_numbers
 
     def alike(rows: int, kind: Any) -> Any:
         """Five rows draw two numbers; whoever draws again draws anew."""
@@ -89,8 +89,8 @@ def test_rows_that_draw_the_same_draw_again(monkeypatch: pytest.MonkeyPatch) -> 
             return np.array([9, 1, 9, 1, 9], dtype=kind) << np.uint64(40)
         return drawn(rows, kind)
 
-    monkeypatch.setattr(shuffle, "_drawn", alike)
-    found = Counter(tuple(shuffle._order(5).tolist()) for _ in range(600))
+    monkeypatch.setattr(shuffle, "_draw_numbers", alike)
+    found = Counter(tuple(shuffle._draw_order(5).tolist()) for _ in range(600))
     assert {
         (*a, *b) for a in permutations((1, 3)) for b in permutations((0, 2, 4))
     } == set(found)

@@ -21,7 +21,7 @@ import pytest
 import privet as pv
 from privet.engine.counting import counter
 from privet.engine.counting import precount as combining
-from privet.engine.counting.cells import blocks
+from privet.engine.counting.cells import count_in_blocks
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import CountQuery
 from privet.engine.run import DoesNotFit
@@ -89,8 +89,8 @@ def test_every_way_counts_the_same(
     way: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose(way, monkeypatch)
-    added = noted(Session, "added", monkeypatch)
-    sorted_ = noted(counter.Counter, "_in_blocks", monkeypatch)
+    added = noted(Session, "tally_columns", monkeypatch)
+    sorted_ = noted(counter.Counter, "_count_in_blocks", monkeypatch)
     names, rows = some_rows(seed)
     tallies = {
         CountQuery(tuple(names[i] for i in by), names[about]): [*by, about]
@@ -167,7 +167,7 @@ def test_blocks_keep_groups_whole(most: int) -> None:
     keys = np.array([0, 4, 4, 5, 5, 5, 6, 7, 4, 9, 11, 9, 16, 3], dtype=np.int64)
     found = [
         dict(zip(*(c.to_pylist() for c in t.columns), strict=True))
-        for t in blocks(keys, 4, most)
+        for t in count_in_blocks(keys, 4, most)
     ]
     groups = [{key // 4 for key in block} for block in found]
     assert sum(map(len, groups)) == len(set[int]().union(*groups))

@@ -20,7 +20,7 @@ class Counting:
         self.done: list[int] = []
         self.interrupt_at = interrupt_at
 
-    def best(self) -> int | None:
+    def find_best_move(self) -> int | None:
         if self.interrupt_at == len(self.done):
             raise KeyboardInterrupt
         return self.left or None
@@ -30,7 +30,7 @@ class Counting:
         self.done.append(move)
         return move
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         return Fraction(len(self.done), 10)
 
 

@@ -48,7 +48,7 @@ def worst(
     if protect is not None:
         found = [groups.grouped.about.code(v) for v in sorted(protect)]
         codes = [c for c in found if c is not None]
-    return SkylineCheck([point.l], codes).add(groups.grouped).worst(point)
+    return SkylineCheck([point.l], codes).add(groups.grouped).find_worst(point)
 
 
 def fast(

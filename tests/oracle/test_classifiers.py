@@ -17,8 +17,8 @@ from privet.classifier.amplification import (
 )
 from privet.classifier.possible_tables import (
     factor_bound,
+    find_worst_odds,
     posterior_worlds,
-    worst_odds_worlds,
 )
 from privet.classifier.posterior_bounds import find_extreme_posterior
 from privet.classifier.scores import scores_from_counts
@@ -128,7 +128,7 @@ def test_the_worst_worlds_over_all_victims(seed: int) -> None:
             if c == d:
                 continue
             odds = [p[c] / p[d] if p[d] else None for p in beliefs if p and p[c]]
-            found = worst_odds_worlds(views, scores, (c, d), budget=10**6)
+            found = find_worst_odds(views, scores, (c, d), budget=10**6)
             worst = None if None in odds else max((o for o in odds if o), default=0)
             assert worst == found.most
             if worst is not None:
@@ -138,8 +138,8 @@ def test_the_worst_worlds_over_all_victims(seed: int) -> None:
 def test_a_spent_budget_leaves_an_interval() -> None:
     sizes, cells = (9, 7), [[[4, 3], [5, 4]], [[1, 5], [8, 2]], [[2, 2], [7, 5]]]
     views, scores = named(sizes, cells), scores_from_counts(sizes, cells)
-    exactly = worst_odds_worlds(views, scores, (0, 1), budget=10**6)
-    short = worst_odds_worlds(views, scores, (0, 1), budget=1)
+    exactly = find_worst_odds(views, scores, (0, 1), budget=10**6)
+    short = find_worst_odds(views, scores, (0, 1), budget=1)
     assert exactly.exact
     assert not short.exact
     assert short.most is not None
@@ -157,11 +157,11 @@ def test_counts_too_large_to_average_leave_an_interval_that_holds(
         tuple(k.items()): posterior_worlds(views, k) for k in every_victim(cells)
     }
     pairs = [(c, d) for c in range(len(sizes)) for d in range(len(sizes)) if c != d]
-    worst = {p: worst_odds_worlds(views, scores, p, budget=10**6) for p in pairs}
+    worst = {p: find_worst_odds(views, scores, p, budget=10**6) for p in pairs}
     monkeypatch.setattr(possible_tables, "MOST_STEPS", -1)
     monkeypatch.setattr(audit, "MOST_STEPS", -1)
     for pair in pairs:
-        found = worst_odds_worlds(views, scores, pair, budget=10**6)
+        found = find_worst_odds(views, scores, pair, budget=10**6)
         if worst[pair].most is None:
             assert found.most is None
         else:
@@ -169,9 +169,9 @@ def test_counts_too_large_to_average_leave_an_interval_that_holds(
     for row, shares in exactly.items():
         if shares is None:
             continue
-        low, high = audit._between(scores, views, dict(row))
+        low, high = audit._bound_beliefs(scores, views, dict(row))
         assert all(a <= p <= b for a, p, b in zip(low, shares, high, strict=True))
-        odds = audit.most_odds(scores, views, dict(row))
+        odds = audit.bound_victim_odds(scores, views, dict(row))
         for (c, d), most in odds.items():
             if most is not None and shares[d]:
                 assert shares[c] / shares[d] <= most

@@ -15,11 +15,11 @@ from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
 from privet.classifier.transforms.r_closeness import (
     closeness,
-    crossing_blocks,
+    find_crossing_blocks,
     find_least_r,
+    least_r_for_ranking,
+    least_r_for_top,
     limit_r,
-    needed_for_ranking,
-    needed_for_top,
     staircase,
 )
 
@@ -76,8 +76,8 @@ def test_bounds_hold_for_every_belief_with_that_ranking(seed: int) -> None:
         belief = [Fraction(n, parts) for n in numbers]
         ranking = sorted(range(k), key=lambda c: -belief[c])
         r = float(closeness(belief, prior)) * (1 + 1e-12)
-        assert needed_for_ranking(prior, ranking) <= r
-        assert needed_for_top(prior, ranking[0]) <= r
+        assert least_r_for_ranking(prior, ranking) <= r
+        assert least_r_for_top(prior, ranking[0]) <= r
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -86,7 +86,7 @@ def test_blocks_are_ordered_and_the_limit_is_above_the_bound(seed: int) -> None:
     sizes, cells = random_views(dice, classes=4)
     scores = named(sizes, cells).smoothed().scores
     prior = random_prior(dice, len(sizes))
-    blocks = crossing_blocks(scores)
+    blocks = find_crossing_blocks(scores)
     assert sorted(range(len(sizes))) == sorted(c for b in blocks for c in b)
     for known in every_row(scores):
         if len(known) == len(cells):

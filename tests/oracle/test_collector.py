@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 import privet as pv
-from privet.responses.attacks import _best, _chances, estimate_recovered
+from privet.responses.attacks import (
+    _choose_truths,
+    _compute_chances,
+    estimate_recovered,
+)
 from privet.responses.channel_inverse import apply_channel, maximise_likelihood
 
 CHANNELS = [
@@ -32,11 +36,13 @@ def test_guesses_are_the_likeliest_truths(channel: pv.KAry, seed: int) -> None:
     counts = np.random.default_rng(seed).integers(1, 60, 4)
     shares = maximise_likelihood(pieces, counts)
     chances = np.stack([apply_channel(pieces, e) for e in np.eye(4)], axis=1)
-    best = _best(pieces, shares)
+    best = _choose_truths(pieces, shares)
     for y in range(4):
         joint = chances[y] * shares
         assert joint[best[y]] == pytest.approx(joint.max())
-    assert chances[np.arange(4), best] == pytest.approx(_chances(pieces[0], best))
+    assert chances[np.arange(4), best] == pytest.approx(
+        _compute_chances(pieces[0], best)
+    )
 
 
 def test_the_stated_share_is_unbiased_where_guesses_are_fixed() -> None:

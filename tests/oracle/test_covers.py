@@ -110,7 +110,7 @@ def test_weighted_edges():
                 w = weight ** mask.bit_count()
                 whole += w
                 part += w * (mask & 1)
-            assert part / whole == bipartite_covers.weighted(m, n, weight)
+            assert part / whole == bipartite_covers.weighted_rho(m, n, weight)
 
 
 # Too large to count -----------------------------------------------------------------
@@ -169,13 +169,13 @@ def test_a_million_by_a_million_takes_less_than_a_millisecond():
 
 def test_shares_at_a_limit_are_decided():
     at_most, below = Ceiling("161/265"), Ceiling(below="161/265")
-    assert share.key_share(3, 3).beyond(at_most) is False
-    assert share.key_share(3, 3).beyond(below) is True
-    assert share.key_share(10**6, 10**6).beyond(Ceiling("1/2")) is True
-    assert share.key_share(10**6, 10**6).beyond(Ceiling("0.5000001")) is False
+    assert share.key_share(3, 3).is_beyond(at_most) is False
+    assert share.key_share(3, 3).is_beyond(below) is True
+    assert share.key_share(10**6, 10**6).is_beyond(Ceiling("1/2")) is True
+    assert share.key_share(10**6, 10**6).is_beyond(Ceiling("0.5000001")) is False
     both = share.combine_independent([share.key_share(10**6, 10**6)] * 2)
-    assert both.beyond(Ceiling("3/4")) is True
-    assert both.beyond(Ceiling("0.7500001")) is False
+    assert both.is_beyond(Ceiling("3/4")) is True
+    assert both.is_beyond(Ceiling("0.7500001")) is False
 
 
 def test_large_blocks_are_bounded(monkeypatch):

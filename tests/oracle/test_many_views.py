@@ -81,7 +81,7 @@ def some_graph(rng):
 
 def by_listing(graph: ConnectivityGraph, mine, theirs, cells) -> int:
     """The sum over all choices, as the specification writes it."""
-    states = graph._states(set(mine), set(theirs))
+    states = graph._list_states(set(mine), set(theirs))
     total = 0
     for choice in product(*states.values()):
         at = dict(zip(states, choice, strict=True))
@@ -105,10 +105,10 @@ def test_graphs_with_and_without_cycles_are_summed_key_by_key():
             truth = 1 - Fraction(missed, graph.whole)
             share = graph.share(mine, theirs)
             assert truth == share.low == share.high
-            bounds = graph.bounded(mine, theirs)
+            bounds = graph.bound_share(mine, theirs)
             assert bounds.low <= truth <= bounds.high
         only = by_listing(graph, mine, theirs, lambda s, e, r, f: (s - e) * r + e * f)
-        assert only == graph.only(mine, theirs)
+        assert only == graph.count_restricted(mine, theirs)
 
 
 def test_a_ring_of_keys_and_a_long_path_are_counted():
@@ -178,7 +178,7 @@ def test_draws_are_tables_all_as_likely():
     rng = random.Random(30)
     for n in range(6):
         part = some_part(rng)
-        drawn = sampling.WorldSampler(part.tuples, sampling.new_key(n), draws=1 << 14)
+        drawn = sampling.WorldSampler(part.tuples, sampling.make_key(n), draws=1 << 14)
         assert drawn.draw(range(len(part.tuples))) == 0
         seen = np.zeros(drawn.number, dtype=np.uint32)
         for e, bits in enumerate(drawn.surely):
@@ -203,10 +203,10 @@ def test_intervals_hold_the_truth_and_a_wrong_one_would_be_seen():
     missed = 0
     for n in range(20):
         part = some_part(rng, 12)
-        drawn = sampling.WorldSampler(part.tuples, sampling.new_key(n), draws=1 << 12)
+        drawn = sampling.WorldSampler(part.tuples, sampling.make_key(n), draws=1 << 12)
         drawn.draw(range(len(part.tuples)))
         for pair, at in part.supports.items():
-            low, high = drawn.held(at).interval(sampling.ERROR)
+            low, high = drawn.count_held(at).interval(sampling.ERROR)
             truth = part.share(*pair).low
             assert low <= truth <= high
             missed += not low <= truth - Fraction(1, 5) <= high
@@ -308,8 +308,8 @@ def test_restricted_draws(monkeypatch):
         found = general_join.GeneralJoin(seen, "who", "ill")
         with monkeypatch.context() as patched:
             patched.setattr(general_join, "MOST_LISTED", 1)
-            shares, _ = found.drawn_restricted(
-                found.supported(), sampling.new_key(n), lambda: None
+            shares, _ = found.draw_restricted(
+                found.find_supported(), sampling.make_key(n), lambda: None
             )
         for (i, p), share in shares.items():
             counted, truth = found.restricted(i, p)

@@ -257,4 +257,4 @@ def test_the_worst_is_found_among_any_number_of_nearly_equal_groups(
     scores = GroupScores(part, whole, np.zeros(3000, dtype=bool))
     exact = [Fraction(int(a), int(b)) for a, b in zip(part, whole, strict=True)]
     assert exact[2500] == (min(exact) if smallest else max(exact))
-    assert 2500 == scores.worst(smallest)
+    assert 2500 == scores.find_worst(smallest)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
-from privet.responses.audit import reach
+from privet.responses.audit import bound_odds
 from privet.responses.channel_inverse import (
     apply_channel,
     apply_transpose,
@@ -23,8 +23,8 @@ from privet.responses.channel_inverse import (
     maximise_k_ary,
     maximise_likelihood,
     project_to_simplex,
-    report_weights,
     variance,
+    weigh_reports,
 )
 from privet.responses.estimate import estimate_share
 
@@ -106,7 +106,7 @@ def test_the_covariance_of_a_sample(design: pv.Design, data: st.DataObject) -> N
         apart = invert_channel(pieces, f).ravel() - truth
         found = found + p * np.outer(apart, apart)
         stated = stated + p * covariance(pieces, f, n)
-        weight = report_weights(pieces, event.reshape(f.shape))
+        weight = weigh_reports(pieces, event.reshape(f.shape))
         each += p * variance(f, weight, n)
     assert (found == stated).all()
     assert found[0][0] == each
@@ -175,7 +175,9 @@ def test_the_reach_of_any_prior(design: pv.Design, data: st.DataObject) -> None:
         ]
         return None if None in quotients else max([Fraction(1), *quotients])
 
-    assert (most(with_, without), most(without, with_)) == reach(design, column, value)
+    assert (most(with_, without), most(without, with_)) == bound_odds(
+        design, column, value
+    )
 
 
 @settings(max_examples=40)

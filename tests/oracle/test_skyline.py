@@ -17,10 +17,10 @@ from privet.microdata.skyline.incremental import Requirement, RunningMinima
 from privet.microdata.skyline.skyline import (
     SkylineCheck,
     find_deciding_groups,
-    modes_of,
+    find_modes,
     rank_values,
 )
-from privet.microdata.skyline.skyline_find import find_maximal, surface_of
+from privet.microdata.skyline.skyline_find import find_maximal, find_surface
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -81,7 +81,7 @@ def test_running_minima_are_the_same_minima(seed: int) -> None:
         expected = [fast(release, *p) for p in points]
         assert expected == running.beliefs()
         kept = [x < Fraction(c) for x, c in zip(expected, limits, strict=True)]
-        assert all(kept) == running.safe()
+        assert all(kept) == running.is_safe()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,7 +116,7 @@ def test_the_frontier_is_that_of_full_enumeration(seed: int) -> None:
             for m in range(7)
             if safe(Point(l, k, m))
         ]
-        assert find_maximal(every) == find_maximal(surface_of(safe, Point(6, 6, 6)))
+        assert find_maximal(every) == find_maximal(find_surface(safe, Point(6, 6, 6)))
 
 
 def test_floats_are_close_to_fractions() -> None:
@@ -136,9 +136,9 @@ def test_a_tie_with_the_limit_is_decided_exactly() -> None:
     assert Fraction(3, 8) == fast(release, 0, 0, 0)
     asked = [Requirement(Point(0, 0, 0), pv.Ceiling(below="0.375"))]
     found = RunningMinima.empty(asked, 6).with_groups(np_row(release[0]))
-    assert not found.safe()
+    assert not found.is_safe()
     allowed = [Requirement(Point(0, 0, 0), pv.Ceiling("0.375"))]
-    assert RunningMinima.empty(allowed, 6).with_groups(np_row(release[0])).safe()
+    assert RunningMinima.empty(allowed, 6).with_groups(np_row(release[0])).is_safe()
 
 
 def np_row(histogram: dict[str, int]):
@@ -160,10 +160,10 @@ def test_compiled_loops_keep_the_same_groups(seed: int, numba: None) -> None:
         protect = dice.choice([None, [0], [1, 2]])
         scan = skyline.GroupScan(batch, protect)
         expected = find_deciding_groups(rank_values(batch), [0, 2], protect)
-        assert expected.tolist() == scan.deciding([0, 2]).tolist()
+        assert expected.tolist() == scan.scan_deciding([0, 2]).tolist()
         for found, wanted in zip(
-            scan.modes(Point(2, 1, 1)),
-            modes_of(rank_values(batch), 2, protect),
+            scan.scan_modes(Point(2, 1, 1)),
+            find_modes(rank_values(batch), 2, protect),
             strict=True,
         ):
             assert wanted.tolist() == found.tolist()

@@ -310,7 +310,7 @@ def test_bounds_enclose_the_truth():
         near = general_join.split_join(joined, "who", "ill").near
         for part in (j for js in near.values() for j in js if j.small):
             for i, p in part.supports:
-                exact, bounds = part.share(i, p), part.bounded(i, p)
+                exact, bounds = part.share(i, p), part.bound_share(i, p)
                 assert bounds.low <= exact.low <= bounds.high
 
 

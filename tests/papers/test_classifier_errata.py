@@ -24,14 +24,14 @@ from privet.classifier.amplification import (
     breach_amplification,
     paper_amplification,
 )
-from privet.classifier.possible_tables import posterior_worlds, worst_odds_worlds
+from privet.classifier.possible_tables import find_worst_odds, posterior_worlds
 from privet.classifier.scores import Scores, scores_from_counts
 from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
     find_flipped_row,
     run_paper_est,
 )
-from privet.classifier.transforms.r_closeness import find_least_r, needed_for_top
+from privet.classifier.transforms.r_closeness import find_least_r, least_r_for_top
 from privet.classifier.transforms.zero_counts import replace_zeros
 
 NINE: tuple[Sizes, Cells] = ((4, 5), [[[2, 1], [2, 4]], [[2, 1], [2, 4]]])
@@ -166,7 +166,7 @@ def test_the_worst_victim_need_not_be_known_in_full() -> None:
     sizes = (5, 5)
     cells = [[[1, 1], [4, 4]], [[4, 1], [1, 4]], [[3, 3], [2, 2]]]
     views = named(sizes, cells)
-    found = worst_odds_worlds(views, scores_from_counts(sizes, cells), (0, 1))
+    found = find_worst_odds(views, scores_from_counts(sizes, cells), (0, 1))
     assert (6, {0: 0, 1: 0}) == (found.least, found.known)
     assert 4 == amplification(scores_from_counts(sizes, cells)).odds
     every = [
@@ -264,7 +264,7 @@ def test_statement_14_never_certifies_anything_useful() -> None:
 def test_r_of_1_3_on_a_prior_of_three_quarters_cannot_be() -> None:
     """Whoever is predicted >50K needs r = 2, and the averaging adversary 4/3."""
     prior = [Fraction(3, 4), Fraction(1, 4)]
-    assert 2 == needed_for_top(prior, 1)
+    assert 2 == least_r_for_top(prior, 1)
     views = named((30, 10), [[[25, 2], [5, 8]]])
     assert 1 == views.scores.ranking({0: 1})[0]
     assert 2 == find_least_r(views.scores, prior).r

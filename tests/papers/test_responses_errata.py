@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from oracle import responses as slow
-from privet.responses.audit import breach_limit, cases
+from privet.responses.audit import breach_limit, list_cases
 from privet.responses.channel_inverse import apply_channel, invert_channel
 from privet.responses.channels import Keep
 from privet.responses.design import MarginalChannel
@@ -281,5 +281,5 @@ def test_breach_limits() -> None:
 
 def test_every_case_of_a_design_is_a_distribution() -> None:
     design = pv.Design(yes_no("a"), [pv.Group("a", pv.KAry("0.8"))])
-    found = list(cases(design, "a", pv.Bayesian()))
+    found = list(list_cases(design, "a", pv.Bayesian()))
     assert [{"a": "0"}, {"a": "1"}] == [dict(c.sees) for c in found]

@@ -6,7 +6,7 @@ import pytest
 
 from policy.examples import DESIGN
 from privet import Policy, PolicyError
-from privet.policy.toml import line_of, lines_of
+from privet.policy.toml import find_line, locate_keys
 
 
 def problem(text: str) -> str:
@@ -46,7 +46,7 @@ def test_the_line_itself_is_quoted() -> None:
 
 
 def test_lines_of_the_design() -> None:
-    lines = lines_of(DESIGN)
+    lines = locate_keys(DESIGN)
     assert {
         "title": 1,
         "columns": 2,
@@ -82,19 +82,19 @@ def test_lines_of_the_design() -> None:
     ],
 )
 def test_lines(text: str, expected: dict[str, int]) -> None:
-    assert expected == lines_of(text)
+    assert expected == locate_keys(text)
 
 
 def test_the_line_of_what_is_missing_is_that_of_what_is_around() -> None:
     lines = {"promise[1]": 4, "promise[1].about": 6}
-    assert 6 == line_of("promise[1].about.x", lines)
-    assert 4 == line_of("promise[1].at_most", lines)
-    assert 4 == line_of("promise", lines)
-    assert None is line_of("purpose", lines)
-    assert None is line_of("", lines)
+    assert 6 == find_line("promise[1].about.x", lines)
+    assert 4 == find_line("promise[1].at_most", lines)
+    assert 4 == find_line("promise", lines)
+    assert None is find_line("purpose", lines)
+    assert None is find_line("", lines)
 
 
 def test_long_policies_are_located_fast() -> None:
     promise = '[[promise]]\nname = "{}"\nagainst = "linker"\nat_most = 0.5\n'
     text = "".join(promise.format(i) for i in range(1_000))
-    assert 3_999 == lines_of(text)["promise[1000].against"]
+    assert 3_999 == locate_keys(text)["promise[1000].against"]

@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from privet.policy import Measure
-from privet.release.kinds import HOMES, judged_as, kinds, named
+from privet.release.kinds import HOMES, find_judging_kind, import_kind, list_kinds
 from privet.values.adversaries import KINDS as ADVERSARIES
 from privet.views.split import Proposal
 
@@ -31,7 +31,7 @@ def table() -> pv.Table:
 
 @pytest.mark.parametrize("name", HOMES)
 def test_a_record_is_of_the_kind_it_is_found_by(name: str) -> None:
-    kind = named(name)
+    kind = import_kind(name)
     assert name == kind.name
     assert {value for value, _ in kind.judges} == set(kind.values)
     for sort in {sort for _, sort in kind.judges} - {Measure}:
@@ -40,14 +40,14 @@ def test_a_record_is_of_the_kind_it_is_found_by(name: str) -> None:
 
 
 def test_every_adversary_is_judged_where_it_looks() -> None:
-    looked = {(k.name, sort) for k in kinds() for _, sort in k.judges}
+    looked = {(k.name, sort) for k in list_kinds() for _, sort in k.judges}
     for adversary in ADVERSARIES.values():
         for name in adversary.looks_at:
             assert (name, adversary) in looked
 
 
 def test_sentences_stand_once_for_every_adversary_and_for_measures() -> None:
-    sorts = Counter(sort for kind in kinds() for sort in kind.sentences)
+    sorts = Counter(sort for kind in list_kinds() for sort in kind.sentences)
     assert {*ADVERSARIES, "measure", "responses"} == set(sorts)
     assert {1} == set(sorts.values())
 
@@ -56,9 +56,9 @@ def test_a_release_is_judged_by_what_it_shows() -> None:
     with table() as rows:
         release = pv.publish(rows, [LINKED])
         views = pv.Views(rows, ["job", "ill"])
-        assert (named("groups"), release.table) == judged_as(release)
-        assert (named("views"), views) == judged_as(views)
-    assert judged_as(object()) is None
+        assert (import_kind("groups"), release.table) == find_judging_kind(release)
+        assert (import_kind("views"), views) == find_judging_kind(views)
+    assert find_judging_kind(object()) is None
 
 
 def test_what_cannot_be_audited_is_told_what_can() -> None:

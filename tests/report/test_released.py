@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 import privet as pv
-from privet.microdata.report import as_text, summary
-from privet.release.note import note
+from privet.microdata.report import as_text, summarise_release
+from privet.release.note import write_note
 
 
 def test_measures_are_no_shares() -> None:
@@ -16,7 +16,7 @@ def test_measures_are_no_shares() -> None:
             pv.Promise(pv.Linker(), pv.Ceiling("1/2")),
             pv.Measure(k_anonymity=2),
         ]
-        told = summary(pv.publish(table, promises, method=pv.Mondrian()))
+        told = summarise_release(pv.publish(table, promises, method=pv.Mondrian()))
     assert ["100 % → 50 %", "1 → 2"] == [p["change"] for p in told["promises"]]
     assert "  Worst case: 1 → 2.\n" in as_text(told)
 
@@ -26,7 +26,7 @@ def test_a_belief_below_a_limit_is_not_rounded_onto_it() -> None:
     people = pa.table({"job": groups, "ill": ["x"] * 1000 + ["y"] * 1001})
     with pv.read(people, quasi="job", sensitive="ill") as table:
         promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), {"ill": "x"})
-        told = summary(pv.publish(table, [promise]))
+        told = summarise_release(pv.publish(table, [promise]))
     assert "49.98 % → 49.98 %" == told["promises"][0]["change"]
 
 
@@ -35,20 +35,20 @@ def test_columns_nobody_decided_about_are_named() -> None:
     for method in (pv.TopDownDisclosure(), pv.Mondrian()):
         with pv.read(people, quasi="job", sensitive="ill") as table:
             promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
-            told = summary(pv.publish(table, [promise], method=method))
+            told = summarise_release(pv.publish(table, [promise], method=method))
         assert ["town", "name"] == told["without_role"]
         assert "\nPublished as in the table: town and name, which" in as_text(told)
     with pv.read(
         people, quasi=["job", "town"], sensitive="ill", identifier="name"
     ) as t:
-        assert [] == summary(pv.publish(t, [promise]))["without_role"]
+        assert [] == summarise_release(pv.publish(t, [promise]))["without_role"]
 
 
 def test_many_of_them_are_counted() -> None:
     people = pa.table({c: ["a"] for c in ("job", "ill", *map(str, range(30)))})
     with pv.read(people, quasi="job", sensitive="ill") as table:
         promise = pv.Promise(pv.Linker(), pv.Ceiling(1))
-        told = summary(pv.publish(table, [promise], method=pv.Mondrian()))
+        told = summarise_release(pv.publish(table, [promise], method=pv.Mondrian()))
     assert ", 19 and 10 more, which have no role" in as_text(told)
     assert "One group of everybody (1 in all)." in as_text(told)
     assert as_text(told).endswith("\nNo group can be split further.")
@@ -60,5 +60,5 @@ def test_many_of_them_are_counted() -> None:
 def test_the_note_does_not_round_a_belief_onto_its_limit() -> None:
     stated = {"name": "no", "below": "99/100", "worst": "98/99"}
     content = {"title": "", "columns": {}, "kind": "groups", "not_promised": []}
-    told = note(content | {"promises": [stated]})
+    told = write_note(content | {"promises": [stated]})
     assert "- no: below 99 %; the worst case in this table is 98.99 %." in told

@@ -19,7 +19,7 @@ from privet import (
     Witness,
 )
 from privet.findings import Basis, Verdict
-from privet.release.kinds import kinds
+from privet.release.kinds import list_kinds
 from privet.report import words
 from report.examples import (
     audit,
@@ -77,7 +77,7 @@ def test_a_breach_by_a_hair_does_not_look_like_the_limit() -> None:
     assert "can be 50.04 % sure (1,251 of 2,500 rows)" in hair.explain()
     assert (
         "Limit: at most 50 %. Worst case: 50.04 %, counted exactly."
-        == words.figures(hair)
+        == words.format_figures(hair)
     )
 
 
@@ -133,7 +133,7 @@ def test_a_measure() -> None:
     ],
 )
 def test_figures(finding: Finding, expected: str) -> None:
-    assert expected == words.figures(finding)
+    assert expected == words.format_figures(finding)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_figures(finding: Finding, expected: str) -> None:
     ],
 )
 def test_what_was_promised(about: object, expected: str) -> None:
-    said = words.promised(promise(about=about))
+    said = words.describe_promise(promise(about=about))
     assert said.startswith(f"{expected}, against someone who knows a person's job and")
 
 
@@ -178,9 +178,9 @@ def test_what_was_promised(about: object, expected: str) -> None:
     ],
 )
 def test_how_much_is_beyond(keys: dict[str, Any], expected: str) -> None:
-    assert expected == words.beyond(judged(**keys))
+    assert expected == words.describe_beyond(judged(**keys))
     below = expected.replace("beyond the limit", "below the level")
-    assert below == words.beyond(measured(4, **keys))
+    assert below == words.describe_beyond(measured(4, **keys))
 
 
 # The verdict ------------------------------------------------------------------------
@@ -211,7 +211,7 @@ SAFE, BREACH = judged(limit=Ceiling(1)), judged()
     ],
 )
 def test_headlines(findings: list[Finding], expected: str) -> None:
-    assert expected == words.headline(audit(*findings))
+    assert expected == words.write_headline(audit(*findings))
 
 
 # Advice and reach -------------------------------------------------------------------
@@ -221,7 +221,7 @@ HIDE = "Or let privet publish hide the values that give it away."
 
 
 def test_nothing_to_do_where_all_is_safe() -> None:
-    assert [] == words.advice(audit(SAFE, not_applicable()))
+    assert [] == words.advise(audit(SAFE, not_applicable()))
 
 
 def test_advice_names_the_columns_once() -> None:
@@ -229,21 +229,21 @@ def test_advice_names_the_columns_once() -> None:
         "Make the columns job and country coarser (bins, fewer values), or leave one "
         "of them out."
     )
-    assert [STOP, columns, AGAIN, HIDE] == words.advice(audit(BREACH, BREACH))
+    assert [STOP, columns, AGAIN, HIDE] == words.advise(audit(BREACH, BREACH))
 
 
 def test_advice_about_one_column() -> None:
     one = judged(Witness({"zip": "1"}, "ill", "Flu", 4, 5, 1, 4))
     only = "Make the column zip coarser (bins, fewer values) or drop it."
-    assert [STOP, only, AGAIN, HIDE] == words.advice(audit(one))
+    assert [STOP, only, AGAIN, HIDE] == words.advise(audit(one))
 
 
 def test_advice_where_no_coarser_table_can_help() -> None:
     common = judged(Witness({"zip": "1"}, "ill", "Flu", 4, 5, 3, 4))
-    assert words.advice(audit(common))[1].startswith(
+    assert words.advise(audit(common))[1].startswith(
         "Leave out the column ill: 75 % have the value in the whole table"
     )
-    assert HIDE not in words.advice(audit(common))
+    assert HIDE not in words.advise(audit(common))
 
 
 def test_advice_about_measures_and_the_undecided() -> None:
@@ -252,7 +252,7 @@ def test_advice_about_measures_and_the_undecided() -> None:
         "publish --method mondrian does so."
     )
     wait = "Treat an undecided promise as broken until it is judged."
-    assert [STOP, rare, AGAIN, wait] == words.advice(audit(measured(2), undecided()))
+    assert [STOP, rare, AGAIN, wait] == words.advise(audit(measured(2), undecided()))
 
 
 def test_reach_is_said_once_per_kind_that_was_judged() -> None:
@@ -260,25 +260,27 @@ def test_reach_is_said_once_per_kind_that_was_judged() -> None:
         promise("b", against=Bayesian()), Verdict.NOT_APPLICABLE, note="no"
     )
     found = audit(BREACH, SAFE, measured(9), bayesian)
-    said = {sort: s.reach for kind in kinds() for sort, s in kind.sentences.items()}
-    assert [said["linker"], said["measure"]] == words.reach(found)
-    assert [] == words.reach(audit(undecided()))
+    said = {
+        sort: s.reach for kind in list_kinds() for sort, s in kind.sentences.items()
+    }
+    assert [said["linker"], said["measure"]] == words.describe_reach(found)
+    assert [] == words.describe_reach(audit(undecided()))
     for reach in said.values():
         assert "Not covered" in reach or "does not say" in reach
 
 
 def test_a_linker_who_knows_nothing_is_no_reason_to_coarsen() -> None:
     bare = judged(Witness({}, "ill", "Flu", 4, 5, 4, 5), against=Linker([]))
-    assert "Leave out the column ill" in words.advice(audit(bare))[1]
+    assert "Leave out the column ill" in words.advise(audit(bare))[1]
 
 
 def test_people_with_several_rows_may_be_in_several_groups() -> None:
     visits = pa.table({"who": [1, 1, 2], "year": [1, 2, 2], "ill": ["y", "y", "y"]})
     table = pv.read(visits, quasi="year", sensitive="ill", unit="who")
     found = pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling("1/2")))
-    assert "All 2 groups (up to 3 people) are" in words.beyond(found.worst)
+    assert "All 2 groups (up to 3 people) are" in words.describe_beyond(found.worst)
     assert "Make one row per person to publish it with privet publish." in (
-        words.advice(found)
+        words.advise(found)
     )
 
 

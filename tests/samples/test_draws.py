@@ -34,10 +34,10 @@ class Listed(RandomBits):
         super().__init__()
         self.given = list(words)
 
-    def words(self, number: int) -> np.ndarray:
+    def draw_words(self, number: int) -> np.ndarray:
         return np.array([self.given.pop(0) for _ in range(number)], dtype=np.uint16)
 
-    def word(self) -> int:
+    def draw_word(self) -> int:
         return self.given.pop(0)
 
 
@@ -98,19 +98,19 @@ def test_boundaries_between_words_are_settled_by_more_bits() -> None:
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 1000, 2**31, 2**33])
 def test_whole_numbers_stay_below_their_bound(bound: int) -> None:
-    found = RandomBits().below(bound, 1000)
+    found = RandomBits().draw_below(bound, 1000)
     assert 0 <= found.min() <= found.max() < bound
 
 
 def test_whole_numbers_are_even() -> None:
-    found = np.bincount(RandomBits(b"x").below(3, 30_000), minlength=3)
+    found = np.bincount(RandomBits(b"x").draw_below(3, 30_000), minlength=3)
     assert (abs(found - 10_000) < 5 * sqrt(10_000 * 2 / 3)).all()
 
 
 def test_seeds_repeat_and_the_system_does_not() -> None:
-    assert (RandomBits(b"1").words(50) == RandomBits(b"1").words(50)).all()
-    assert (RandomBits(b"1").words(50) != RandomBits(b"2").words(50)).any()
-    assert (RandomBits().words(50) != RandomBits().words(50)).any()
+    assert (RandomBits(b"1").draw_words(50) == RandomBits(b"1").draw_words(50)).all()
+    assert (RandomBits(b"1").draw_words(50) != RandomBits(b"2").draw_words(50)).any()
+    assert (RandomBits().draw_words(50) != RandomBits().draw_words(50)).any()
 
 
 # Samples ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privet import Belief, Ceiling, InputError, Ratio, Shift
-from privet.values.beliefs import Limit, limit_from
+from privet.values.beliefs import Limit, read_limit
 
 shares = st.fractions(0, 1, max_denominator=60)
 levels = st.fractions(Fraction(1, 60), 1, max_denominator=60)
@@ -117,7 +117,7 @@ def test_a_ratio_works_both_ways() -> None:
 
 @given(limits)
 def test_limits_survive_being_written(limit: Limit) -> None:
-    assert limit == limit_from(limit.to_dict())
+    assert limit == read_limit(limit.to_dict())
 
 
 @given(levels, beliefs)

@@ -64,7 +64,9 @@ def test_groups_from_counts_at_hand(sizes: list[int]) -> None:
     domains = tuple(_Numbers(f"c{j}", s) for j, s in enumerate(sizes))
     counts = Counts(domains, tuple(codes), n)  # type: ignore[arg-type]
     fast = group_counts(counts, ["c2", "c0"], "c1")
-    slow = EquivalenceClasses.of(counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1")
+    slow = EquivalenceClasses.from_counts(
+        counts.over(["c2", "c0", "c1"]), ["c2", "c0"], "c1"
+    )
     assert [fast.keys[g] for g in range(len(fast))] == [
         slow.keys[g] for g in range(len(slow))
     ]

@@ -59,7 +59,7 @@ def test_numbers_mean_their_digits(value: exact.Number, expected: Fraction) -> N
 def test_nonsense_is_refused(value: exact.Number) -> None:
     with pytest.raises(InputError, match="at_most must be a number such as") as caught:
         exact.fraction(value, "at_most")
-    assert f"got {exact.shown(value)}." in str(caught.value)
+    assert f"got {exact.quote_value(value)}." in str(caught.value)
     assert caught.value.__cause__ is None
 
 
@@ -137,7 +137,7 @@ def test_a_group_reaches_its_own_share_and_does_not_exceed_it(
 def test_the_highest_are_all_of_the_highest(groups: list[list[int]]) -> None:
     real = [Fraction(p, w) for p, w in groups]
     expected = [i for i, r in enumerate(real) if r == max(real)]
-    assert expected == exact.highest(*columns(groups)).tolist()
+    assert expected == exact.find_highest(*columns(groups)).tolist()
 
 
 def test_the_highest_where_floats_are_equal() -> None:
@@ -145,7 +145,7 @@ def test_the_highest_where_floats_are_equal() -> None:
     part = [NEAR - 7, NEAR - 6, NEAR - 5, NEAR - 4, NEAR - 3]
     whole = [p + 1 for p in part]
     assert 1 == len({p / w for p, w in zip(part, whole, strict=True)})
-    assert [4] == exact.highest(np.array(part), np.array(whole)).tolist()
+    assert [4] == exact.find_highest(np.array(part), np.array(whole)).tolist()
 
 
 def test_comparing_with_a_huge_denominator() -> None:
@@ -234,9 +234,9 @@ def test_percent_beside_a_limit(share: str, unlike: str, expected: str) -> None:
     [("1/2", "50 %"), ("0.0005", "0.05 %"), ("1/3", "1/3"), ("1e-9", "1/1000000000")],
 )
 def test_limits_are_shown_in_full(level: str, expected: str) -> None:
-    assert expected == exact.written(exact.fraction(level))
+    assert expected == exact.write_in_full(exact.fraction(level))
 
 
 @given(shares)
 def test_limits_shown_are_not_rounded(level: Fraction) -> None:
-    assert level == exact.fraction(exact.written(level))
+    assert level == exact.fraction(exact.write_in_full(level))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privet.errors import nearest, what_exists
+from privet.errors import find_nearest, suggest_names
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from privet.errors import nearest, what_exists
     ],
 )
 def test_nearest(name: str, known: list[str], expected: list[str]) -> None:
-    assert expected == nearest(name, known)
+    assert expected == find_nearest(name, known)
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,15 @@ def test_nearest(name: str, known: list[str], expected: list[str]) -> None:
     ],
 )
 def test_what_exists(name: str, known: list[str], expected: str) -> None:
-    assert expected == what_exists(name, known)
+    assert expected == suggest_names(name, known)
 
 
 def test_long_lists_are_cut() -> None:
     many = [f"column{i}" for i in range(20)]
-    assert what_exists("?", many).endswith("'column11' and 8 more.")
+    assert suggest_names("?", many).endswith("'column11' and 8 more.")
 
 
 @given(st.lists(st.text(max_size=8), min_size=1, unique_by=str.casefold))
 def test_a_name_is_nearest_to_itself(known: list[str]) -> None:
     for name in known:
-        assert not name or name == nearest(name, known)[0]
+        assert not name or name == find_nearest(name, known)[0]

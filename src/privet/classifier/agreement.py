@@ -41,12 +41,12 @@ class WeightedTuples:
         domains = [len(t) for t in view.factors]
         if (tuples := prod(domains)) <= MOST_TUPLES:
             codes = tuple(np.indices(domains).reshape(len(domains), tuples))
-            logs = _sums(view.log_weights, view.log_factors, codes)
+            logs = _sum_scores(view.log_weights, view.log_factors, codes)
             weights = np.exp2(logs - logs.max()).sum(axis=1)
         else:
-            codes = _drawn(view, MOST_TUPLES)
+            codes = _draw_tuples(view, MOST_TUPLES)
             weights = np.ones(MOST_TUPLES)
-        leads = _sums(scores.log_weights, scores.log_factors, codes)
+        leads = _sum_scores(scores.log_weights, scores.log_factors, codes)
         return cls(codes, weights / weights.sum(), leads)
 
     def agreement(self, made: Scorecard | ClassifierViews) -> float:
@@ -57,42 +57,46 @@ class WeightedTuples:
                 np.array([[p / made.scale for p in row] for row in t])
                 for t in made.points
             ]
-            found = _best(_sums(base, tables, self.codes))
+            found = _pick_best_classes(_sum_scores(base, tables, self.codes))
         else:
             scores = made.scores
-            found = _best(_sums(scores.log_weights, scores.log_factors, self.codes))
-        return self._alike(found)
+            found = _pick_best_classes(
+                _sum_scores(scores.log_weights, scores.log_factors, self.codes)
+            )
+        return self._measure_agreement(found)
 
-    def restricted(self, classes: Sequence[int]) -> tuple[float, float]:
+    def score_restricted(self, classes: Sequence[int]) -> tuple[float, float]:
         """Where some classes only are predicted: the share alike, and that is right."""
         only = np.full(self.leads.shape[1], -np.inf)
         only[list(classes)] = 0
-        found = _best(self.leads + only)
+        found = _pick_best_classes(self.leads + only)
         top = self.leads.max(axis=1, keepdims=True)
         shares = np.exp2(self.leads - np.where(np.isfinite(top), top, 0))
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
         right = shares[np.arange(len(found)), found]
-        return self._alike(found), float((self.weights * right).sum())
+        return self._measure_agreement(found), float((self.weights * right).sum())
 
-    def _alike(self, found: Any) -> float:
-        other = found != _best(self.leads)
+    def _measure_agreement(self, found: Any) -> float:
+        other = found != _pick_best_classes(self.leads)
         return max(0.0, 1 - float(self.weights[other].sum()))
 
 
-def _sums(start: Floats, tables: Sequence[Floats], codes: Sequence[Any]) -> Floats:
+def _sum_scores(
+    start: Floats, tables: Sequence[Floats], codes: Sequence[Any]
+) -> Floats:
     found: Floats = start[None, :] + sum(
         table[at] for table, at in zip(tables, codes, strict=True)
     )
     return found
 
 
-def _best(sums: Floats) -> Any:
+def _pick_best_classes(sums: Floats) -> Any:
     """The best class of each row; of those nearly equal the last."""
     near = sums >= sums.max(axis=1, keepdims=True) - GUARD
     return sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
 
 
-def _drawn(view: Scores, rows: int) -> tuple[Any, ...]:
+def _draw_tuples(view: Scores, rows: int) -> tuple[Any, ...]:
     """Tuples drawn as the classifier has them: a class first, then each attribute."""
     dice = np.random.default_rng(0)
     shares = np.exp2(view.log_weights - view.log_weights.max())

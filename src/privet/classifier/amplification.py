@@ -31,7 +31,7 @@ class Odds:
     known: Mapping[int, int]
     """The victim: what the adversary knows, by attribute."""
 
-    def within(self, limit: Fraction | None) -> bool:
+    def is_within(self, limit: Fraction | None) -> bool:
         """Whether the odds are at most this; None: no limit."""
         return limit is None or (self.odds is not None and self.odds <= limit)
 
@@ -93,7 +93,7 @@ def pair_odds(
     view: Scores, pair: tuple[int, int], attributes: int | None = None
 ) -> Odds:
     """The highest odds of one class against another, exactly, with a victim."""
-    gains = [_gain(view, i, pair) for i in range(view.attributes)]
+    gains = [_find_largest_ratio(view, i, pair) for i in range(view.attributes)]
     if any(g is None for g in gains):  # nobody fits both
         return Odds(Fraction(0), pair, {})
     told = [(i, *g) for i, g in enumerate(gains) if g is not None]
@@ -110,7 +110,7 @@ def pair_odds(
     return Odds(odds, pair, known)
 
 
-def _gain(
+def _find_largest_ratio(
     view: Scores, attribute: int, pair: tuple[int, int]
 ) -> tuple[int, Fraction | None] | None:
     """The value of one attribute with the largest ratio; None: no value fits."""
@@ -172,7 +172,7 @@ def allowed_amplification(
                 return paper_amplification(limit, classes)
             return breach_amplification(limit)
         case Ceiling(level=level):
-            return _of_ceiling(limit, level, classes)
+            return _ceiling_amplification(limit, level, classes)
         case Ratio(factor=factor):
             low = (factor * classes - 1) / (classes - 1)
             if factor >= classes:
@@ -180,7 +180,9 @@ def allowed_amplification(
             return min(low, factor * (classes - 1) / (classes - factor))
 
 
-def _of_ceiling(limit: Ceiling, level: Fraction, classes: int) -> Fraction | None:
+def _ceiling_amplification(
+    limit: Ceiling, level: Fraction, classes: int
+) -> Fraction | None:
     if level == 1 and not limit.strict:
         return None
     if level == 1:

@@ -22,15 +22,15 @@ from privet.classifier.amplification import (
 from privet.classifier.possible_tables import (
     MOST_STEPS,
     AveragedPosteriors,
+    estimate_steps,
     factor_bound,
-    steps,
-    worst_odds_worlds,
+    find_worst_odds,
 )
 from privet.classifier.posterior_bounds import PosteriorBound, find_extreme_posterior
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores
 from privet.engine.protocol import Run
-from privet.errors import Infeasible, InputError, nearest, what_exists
+from privet.errors import Infeasible, InputError, find_nearest, suggest_names
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
 from privet.release.kinds import Warn
@@ -113,27 +113,27 @@ class PosteriorCase:
         return wrong, open_, max(up, down)
 
 
-def cases_of(
+def find_cases(
     views: Classifier, promise: Promise, labels: Sequence[int], prior: Prior
 ) -> Iterator[PosteriorCase]:
     """What decides a promise about classes: their highest and lowest posteriors."""
     against = promise.against
     assert isinstance(against, Bayesian)
     one = isinstance(promise.limit, Ceiling) and not isinstance(against.knows, Mapping)
-    find = _finder(views, against)
+    find = _make_finder(views, against)
     for label in labels:
         for highest in [True] if one else [True, False]:
             found = widened(find(label, highest), views.slack, highest)
             yield PosteriorCase(label, prior[label], found)
 
 
-def _finder(
+def _make_finder(
     views: Classifier, against: Bayesian
 ) -> Callable[[int, bool], PosteriorBound]:
     """What finds the highest or lowest posterior of a class."""
     if isinstance(against.knows, Mapping):
-        return partial(_one_victim, views, against, views.victim(against.knows))
-    kept, at_most = known_to(views, against)
+        return partial(_bound_one_victim, views, against, views.victim(against.knows))
+    kept, at_most = resolve_knowledge(views, against)
     scores = views.scores if kept is None else views.scores.over(kept)
     counts = (
         None if views.counted is None else AveragedPosteriors.of(views.counted, kept)
@@ -145,8 +145,8 @@ def _finder(
                 scores, label, highest=highest, attributes=at_most
             )
         else:
-            found = _averaged(scores, counts, label, highest, at_most)
-        return _renamed(found, kept)
+            found = _bound_averaged_posterior(scores, counts, label, highest, at_most)
+        return _restore_indices(found, kept)
 
     return find
 
@@ -162,7 +162,7 @@ def widened(found: PosteriorBound, slack: Fraction, highest: bool) -> PosteriorB
     return PosteriorBound(digits[0], digits[1], found.known)
 
 
-def known_to(
+def resolve_knowledge(
     views: Classifier, against: Bayesian
 ) -> tuple[tuple[int, ...] | None, int | None]:
     """Which attributes may be known, and how many at most; None: all."""
@@ -173,14 +173,16 @@ def known_to(
     return None, views.scores.attributes if views.slack else None
 
 
-def _renamed(found: PosteriorBound, kept: tuple[int, ...] | None) -> PosteriorBound:
+def _restore_indices(
+    found: PosteriorBound, kept: tuple[int, ...] | None
+) -> PosteriorBound:
     if kept is None:
         return found
     known = {kept[i]: t for i, t in found.known.items()}
     return PosteriorBound(found.value, found.bound, known)
 
 
-def _one_victim(
+def _bound_one_victim(
     views: Classifier,
     against: Bayesian,
     known: dict[int, int],
@@ -192,16 +194,16 @@ def _one_victim(
         raise InputError("Somebody must fit what is known; nobody does.")
     if against.averaging == "rows":
         return PosteriorBound(rows[label], rows[label], known)
-    low, high = _between(views.scores, views.counted, known)
+    low, high = _bound_beliefs(views.scores, views.counted, known)
     ends = (low[label], high[label]) if highest else (high[label], low[label])
     return PosteriorBound(*ends, known)
 
 
-def _between(
+def _bound_beliefs(
     scores: Scores, counts: Any, known: Mapping[int, int]
 ) -> tuple[Sequence[Fraction], Sequence[Fraction]]:
     """The belief in each class of somebody who averages: at least, and at most."""
-    if counts is not None and steps(counts, known) <= MOST_STEPS:
+    if counts is not None and estimate_steps(counts, known) <= MOST_STEPS:
         exactly = AveragedPosteriors.of(counts).posterior(known)
         assert exactly is not None
         return exactly, exactly
@@ -213,7 +215,7 @@ def _between(
     return low, high
 
 
-def _averaged(
+def _bound_averaged_posterior(
     scores: Scores,
     counts: AveragedPosteriors | None,
     label: int,
@@ -223,18 +225,18 @@ def _averaged(
     """The extreme posterior of somebody who averages over the possible tables."""
     others = [d for d in range(scores.classes) if d != label]
     found = [
-        _pair(scores, counts, (label, d) if highest else (d, label), at_most)
+        _bound_pair_odds(scores, counts, (label, d) if highest else (d, label), at_most)
         for d in others
     ]
-    bound = _share([most for _, most, _ in found], highest)
+    bound = _posterior_from_odds([most for _, most, _ in found], highest)
     if len(others) == 1:
         least, _, known = found[0]
-        value = _share([least], highest)
+        value = _posterior_from_odds([least], highest)
         return PosteriorBound(value, bound, known)
     victims = [known for _, _, known in found if known]
     side = 0 if highest else 1  # what is surely attained
     values = [
-        (_between(scores, counts, known)[side][label], known) for known in victims
+        (_bound_beliefs(scores, counts, known)[side][label], known) for known in victims
     ]
     if not values:
         return PosteriorBound(bound, bound, {})
@@ -242,12 +244,12 @@ def _averaged(
     return PosteriorBound(value, bound, known)
 
 
-def _pair(
+def _bound_pair_odds(
     scores: Scores, counts: Any, pair: tuple[int, int], at_most: int | None
 ) -> tuple[Fraction | None, Fraction | None, Mapping[int, int]]:
     """Odds attained and odds never passed (None: infinite), with a victim."""
     if counts is not None:
-        found = worst_odds_worlds(counts, scores, pair, attributes=at_most)
+        found = find_worst_odds(counts, scores, pair, attributes=at_most)
         sure = found.most is None and bool(found.known)
         return (None if sure else found.least), found.most, found.known
     rows = pair_odds(scores.normalised, pair, at_most)
@@ -256,7 +258,7 @@ def _pair(
     return rows.odds / 2, 2 * rows.odds, rows.known
 
 
-def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
+def _posterior_from_odds(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
     """A posterior from the odds against (for) each of the other classes."""
     if highest:
         rest = sum((1 / o for o in odds if o), start=Fraction(0))
@@ -266,24 +268,24 @@ def _share(odds: Sequence[Fraction | None], highest: bool) -> Fraction:
     return 1 / (1 + sum((o for o in odds if o), start=Fraction(0)))
 
 
-def most_odds(
+def bound_victim_odds(
     scores: Scores, counts: Any, known: Mapping[int, int]
 ) -> dict[tuple[int, int], Fraction | None]:
     """What the odds between classes never pass for one victim; None: infinite."""
-    low, high = _between(scores, counts, known)
-    return _odds(high, low)
+    low, high = _bound_beliefs(scores, counts, known)
+    return _tabulate_odds(high, low)
 
 
-def sure_odds(
+def compute_row_odds(
     scores: Scores, known: Mapping[int, int]
 ) -> dict[tuple[int, int], Fraction | None]:
     """The odds between classes of somebody who takes one victim for a random row."""
     found = scores.posterior(known)
     assert found is not None
-    return _odds(found, found)
+    return _tabulate_odds(found, found)
 
 
-def _odds(
+def _tabulate_odds(
     high: Sequence[Fraction], low: Sequence[Fraction]
 ) -> dict[tuple[int, int], Fraction | None]:
     return {
@@ -305,17 +307,20 @@ def judge(
     views: Classifier, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises against a Bayesian on a classifier."""
-    return [_judged(views, p, run, warn) for p in promises]
+    return [_judge_promise(views, p, run, warn) for p in promises]
 
 
 def judge_card(
     card: Scorecard, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises on a scorecard: in whole points first, which is exact."""
-    return [_within(card, p) or _judged(card, p, run, warn) for p in promises]
+    return [
+        _judge_in_points(card, p) or _judge_promise(card, p, run, warn)
+        for p in promises
+    ]
 
 
-def _within(card: Scorecard, promise: Promise) -> Finding | None:
+def _judge_in_points(card: Scorecard, promise: Promise) -> Finding | None:
     """Safe, where no class leads another by more than the limit allows to anybody."""
     against, k = promise.against, len(card.labels)
     assert isinstance(against, Bayesian)
@@ -326,31 +331,33 @@ def _within(card: Scorecard, promise: Promise) -> Finding | None:
         odds = allowed_amplification(promise.limit, k)
     except Infeasible:
         return None
-    if k == 1 or not card.within(None if odds is None else odds / twice):
+    if k == 1 or not card.is_within(None if odds is None else odds / twice):
         return None
-    label, bound, known = card.surest(twice)
+    label, bound, known = card.find_surest(twice)
     prior = Fraction(1, k)
     case = PosteriorCase(label, prior, PosteriorBound(bound, bound, known))
-    return _finding(card, promise, case, Verdict.SAFE, Basis.BOUND)
+    return _make_finding(card, promise, case, Verdict.SAFE, Basis.BOUND)
 
 
-def _judged(views: Classifier, promise: Promise, run: Run, warn: Warn) -> Finding:
+def _judge_promise(
+    views: Classifier, promise: Promise, run: Run, warn: Warn
+) -> Finding:
     prior = priors(promise, views.labels)
-    asked = _asked(views, promise, warn)
+    asked = _find_asked_classes(views, promise, warn)
     run.check()
-    cases = list(cases_of(views, promise, asked, prior))
+    cases = list(find_cases(views, promise, asked, prior))
     if not cases:
         return Finding(promise, Verdict.SAFE, Basis.EXACT, Belief(0, 0))
     worst = max(cases, key=lambda c: c.gravity(promise.limit))
     wrong, unsure, _ = worst.gravity(promise.limit)
     if wrong:
-        return _finding(views, promise, worst, Verdict.BREACH, Basis.EXACT)
+        return _make_finding(views, promise, worst, Verdict.BREACH, Basis.EXACT)
     together = not unsure and promise.about is None
-    if together and (sets := _sets_crossing(views, promise, prior, cases)):
+    if together and (sets := _find_crossing_set(views, promise, prior, cases)):
         return sets
     basis = Basis.EXACT if all(c.found.exact for c in cases) else Basis.BOUND
     verdict = Verdict.UNDECIDED if unsure else Verdict.SAFE
-    return _finding(views, promise, worst, verdict, basis)
+    return _make_finding(views, promise, worst, verdict, basis)
 
 
 def priors(promise: Promise, labels: Sequence[str]) -> list[Fraction]:
@@ -367,7 +374,7 @@ def priors(promise: Promise, labels: Sequence[str]) -> list[Fraction]:
     return [against.prior[c] for c in labels]
 
 
-def _asked(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
+def _find_asked_classes(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
     """The classes a promise is about, by index."""
     about: Any = promise.about
     if isinstance(about, Mapping):
@@ -382,8 +389,8 @@ def _asked(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
     asked = list(about) if isinstance(about, tuple) else [about]
     for label in asked:
         if label not in views.labels:
-            close = nearest(str(label), views.labels)
-            hint = f" {what_exists(str(label), views.labels)}" if close else ""
+            close = find_nearest(str(label), views.labels)
+            hint = f" {suggest_names(str(label), views.labels)}" if close else ""
             warn(f"Class {label!r} never occurs in {views.target!r}.{hint}")
     return [views.labels.index(c) for c in asked if c in views.labels]
 
@@ -391,7 +398,7 @@ def _asked(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
 # Sets of classes --------------------------------------------------------------------
 
 
-def _sets_crossing(
+def _find_crossing_set(
     views: Classifier,
     promise: Promise,
     prior: Sequence[Fraction],
@@ -408,10 +415,10 @@ def _sets_crossing(
     for case in cases:  # everything but one class
         if not shift.holds(case.others.belief):
             named = f"anything but {views.labels[case.label]}"
-            return _finding(
+            return _make_finding(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named
             )
-    odds = _all_pairs(views, against, cases[0].found.known)
+    odds = _bound_all_pairs(views, against, cases[0].found.known)
     gain = breach_amplification(shift)
     if all(
         o is not None and o * prior[d] <= gain * prior[c] for (c, d), o in odds.items()
@@ -428,18 +435,18 @@ def _sets_crossing(
         "No single class crosses the limit; whether a set of classes does could not "
         "be decided."
     )
-    return _finding(views, promise, worst, Verdict.UNDECIDED, Basis.BOUND, note)
+    return _make_finding(views, promise, worst, Verdict.UNDECIDED, Basis.BOUND, note)
 
 
-def _all_pairs(
+def _bound_all_pairs(
     views: Classifier, against: Bayesian, victim: Mapping[int, int]
 ) -> dict[tuple[int, int], Fraction | None]:
     """The highest odds of each class against each other, or a bound on them."""
     if isinstance(against.knows, Mapping):
         if against.averaging == "rows":
-            return sure_odds(views.scores, victim)
-        return most_odds(views.scores, views.counted, victim)
-    kept, at_most = known_to(views, against)
+            return compute_row_odds(views.scores, victim)
+        return bound_victim_odds(views.scores, views.counted, victim)
+    kept, at_most = resolve_knowledge(views, against)
     view = views.scores if kept is None else views.scores.over(kept)
     view = view if at_most is None else view.normalised
     twice = 2 if against.averaging == "worlds" else 1
@@ -460,13 +467,13 @@ def _set_is_safe(
     classes: int,
 ) -> bool:
     """Whether a set of classes surely crosses neither way; its complement does both."""
-    before, reach = sum(prior[c] for c in chosen), _reach(odds, chosen, classes)
+    before, reach = sum(prior[c] for c in chosen), _bound_set(odds, chosen, classes)
     up = before < shift.start and reach >= shift.end
     down = before < 1 - shift.end and reach >= 1 - shift.start
     return not (up or down)
 
 
-def _reach(
+def _bound_set(
     odds: Mapping[tuple[int, int], Fraction | None],
     chosen: tuple[int, ...],
     classes: int,
@@ -488,7 +495,7 @@ def _reach(
 # Findings ---------------------------------------------------------------------------
 
 
-def _finding(
+def _make_finding(
     views: Classifier,
     promise: Promise,
     worst: PosteriorCase,

@@ -52,8 +52,8 @@ def count_views(
     run
         Who listens, and when to stop.
     """
-    targets = _targets(table, target)
-    columns = _attributes(table, attributes, targets)
+    targets = _resolve_targets(table, target)
+    columns = _resolve_attributes(table, attributes, targets)
     _refuse_unit(table)
     tallies = [CountQuery((c, *targets[:-1]), targets[-1]) for c in columns]
     parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
@@ -65,7 +65,7 @@ def count_views(
         BETWEEN.join(targets),
         labels,
         tuple(
-            _attribute(table, _domains(parts[t][0])[t.by[0]], used)
+            _make_attribute(table, _index_domains(parts[t][0])[t.by[0]], used)
             for t, (used, _, _) in zip(tallies, counted, strict=True)
         ),
         tuple(int(counted[0][2][:, counted[0][1].index(c)].sum()) for c in labels),
@@ -77,7 +77,9 @@ def count_views(
     )
 
 
-def _targets(table: Table, target: str | Sequence[str] | None) -> tuple[str, ...]:
+def _resolve_targets(
+    table: Table, target: str | Sequence[str] | None
+) -> tuple[str, ...]:
     found = names_of(target if target is not None else table.roles.target, "target")
     if not found:
         raise InputError("A classifier must have a target; declare one, or name it.")
@@ -86,7 +88,7 @@ def _targets(table: Table, target: str | Sequence[str] | None) -> tuple[str, ...
     return found
 
 
-def _attributes(
+def _resolve_attributes(
     table: Table, attributes: Sequence[str] | None, targets: Sequence[str]
 ) -> tuple[str, ...]:
     chosen = (
@@ -123,7 +125,7 @@ def _refuse_unit(table: Table) -> None:
         )
 
 
-def _domains(part: EquivalenceClasses) -> dict[str, Domain]:
+def _index_domains(part: EquivalenceClasses) -> dict[str, Domain]:
     return {d.name: d for d in (*part.by, part.about)}
 
 
@@ -133,7 +135,7 @@ def _count_cells(
     """The codes of the values, the classes, and a count for each pair."""
     cells: dict[tuple[int, tuple[str, ...]], int] = {}
     for part in parts:
-        domains = _domains(part)
+        domains = _index_domains(part)
         by = zip(part.by, part.keys.columns(), strict=True)
         codes = {d.name: keys[part.group].tolist() for d, keys in by}
         codes[part.about.name] = part.value.tolist()
@@ -141,7 +143,7 @@ def _count_cells(
         for row, (v, n) in enumerate(
             zip(codes[tally.by[0]], part.n.tolist(), strict=True)
         ):
-            key = v, tuple(_class(d, code[row]) for d, code in targets)
+            key = v, tuple(_require_class(d, code[row]) for d, code in targets)
             cells[key] = cells.get(key, 0) + n
     used = sorted({v for v, _ in cells})
     joined = sorted({BETWEEN.join(label) for _, label in cells})
@@ -153,7 +155,7 @@ def _count_cells(
     return used, joined, counts
 
 
-def _class(domain: Domain, code: int) -> str:
+def _require_class(domain: Domain, code: int) -> str:
     label = domain[code]
     if label is None:
         raise InputError(
@@ -163,7 +165,7 @@ def _class(domain: Domain, code: int) -> str:
     return label
 
 
-def _attribute(table: Table, domain: Domain, used: Sequence[int]) -> Attribute:
+def _make_attribute(table: Table, domain: Domain, used: Sequence[int]) -> Attribute:
     bins = table.roles.bins.get(domain.name)
     return Attribute(
         domain.name,

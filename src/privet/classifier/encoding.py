@@ -52,10 +52,10 @@ def encode_column(column: NDArray[Any]) -> tuple[list[str | None], Codes]:
 
 def sort_values(values: Sequence[str | None]) -> list[str | None]:
     """Values in order: numbers by size, then texts, then missing."""
-    return sorted(values, key=lambda v: (v is None, *_number(v), v or ""))
+    return sorted(values, key=lambda v: (v is None, *_parse_number(v), v or ""))
 
 
-def _number(value: str | None) -> tuple[bool, float]:
+def _parse_number(value: str | None) -> tuple[bool, float]:
     try:
         number = float(value or "x")
     except ValueError:
@@ -68,7 +68,7 @@ def bins_of(edges: Sequence[str]) -> Bins:
     return Bins([e if "-" in e[1:] else fraction(e) for e in edges])
 
 
-def in_order(values: Sequence[str | None], edges: Sequence[str]) -> list[str | None]:
+def sort_bins(values: Sequence[str | None], edges: Sequence[str]) -> list[str | None]:
     """Bins from the lowest to the highest, and missing."""
     labels = bins_of(edges).labels()
     return sorted(values, key=lambda v: len(labels) if v is None else labels.index(v))
@@ -99,35 +99,35 @@ class Encoder:
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         self.attributes = attributes
-        self.known = [_lookup(a) for a in attributes]
+        self.known = [_index_values(a) for a in attributes]
 
-    def codes(self, matrix: NDArray[Any]) -> Codes:
+    def encode(self, matrix: NDArray[Any]) -> Codes:
         """One row per row, one column per attribute."""
         found = np.empty(matrix.shape, dtype=np.int64)
         for i, attribute in enumerate(self.attributes):
             values, codes = encode_column(matrix[:, i])
             if attribute.edges:
                 values = bin_values(values, attribute.edges)
-            at = np.array([self._code(i, v) for v in values], dtype=np.int64)
+            at = np.array([self._find_code(i, v) for v in values], dtype=np.int64)
             found[:, i] = at[codes] if len(at) else codes
         return found
 
-    def _code(self, i: int, value: str | None) -> int:
+    def _find_code(self, i: int, value: str | None) -> int:
         known = self.known[i]
         if value in known:
             return known[value]
-        return known.get(_same_number(value), -1)
+        return known.get(_normalise_number(value), -1)
 
 
-def _lookup(attribute: Attribute) -> Mapping[str | None, int]:
+def _index_values(attribute: Attribute) -> Mapping[str | None, int]:
     found: dict[str | None, int] = {v: t for t, v in enumerate(attribute.values)}
     if attribute.kind in ("integer", "number"):
         for t, v in enumerate(attribute.values):
-            found.setdefault(_same_number(v), t)
+            found.setdefault(_normalise_number(v), t)
     return found
 
 
-def _same_number(value: str | None) -> str | None:
+def _normalise_number(value: str | None) -> str | None:
     """A number's own text, so that 39, 39.0 and 3.9e1 are found alike."""
     if value is None:
         return "\0 missing"

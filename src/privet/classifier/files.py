@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.classifier.publish import ClassifierRelease, Method, method_from
+from privet.classifier.publish import ClassifierRelease, Method, read_method
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.rounding import (
@@ -19,28 +19,32 @@ from privet.classifier.transforms.rounding import (
     SyntheticTable,
     check_certificate,
 )
-from privet.classifier.transforms.synthetic import draw_rows, ratios, whole_counts
+from privet.classifier.transforms.synthetic import (
+    draw_rows,
+    make_whole_counts,
+    scores_from_card,
+)
 from privet.classifier.transforms.zero_counts import fill_zeros
 from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.policy import Measure, Promise
-from privet.release.atomic_folder import as_json, beside, save, sync
+from privet.release.atomic_folder import as_json, make_beside, save, sync
 from privet.release.audit import audit
 from privet.release.kinds import Verification
 from privet.release.manifest import WrittenFile, public_finding
-from privet.release.note import bound
+from privet.release.note import describe_limit
 from privet.release.verify import (
     CUSTODY,
-    changed_files,
+    compare_findings,
     digest,
-    policy_from,
-    unlike_findings,
+    find_changed_files,
+    read_policy,
 )
 from privet.release.write import (
     MISCOUNTED,
     Destination,
     appear,
-    explained,
+    explain_refusals,
     now,
     policy_text,
     refuse_place,
@@ -71,23 +75,25 @@ Stated = list[Promise | Measure]
 # Opening ----------------------------------------------------------------------------
 
 
-def wrong_files(
+def find_wrong_files(
     card: Scorecard, folder: Path, files: list[str], stated: Stated
 ) -> list[str]:
     """What is wrong with the files beside the scorecard, and with the card itself."""
     found = [] if card.tells_apart else ["No two classes of the card may ever tie."]
     if COUNTS in files:
-        counts = _views(_read(folder / COUNTS), f"{COUNTS} must be counts")
-        found += _beyond(counts, stated, COUNTS)
+        counts = _read_counts(_read(folder / COUNTS), f"{COUNTS} must be counts")
+        found += _check_promises(counts, stated, COUNTS)
         if _shape(counts) != _shape(card):
             found.append(f"{COUNTS} must be of the scorecard's classes and values.")
     rows = [f for f in files if f.endswith(".parquet")]
     if rows:
-        found += _beyond(_counted(card, folder, rows), stated, rows[0])
+        found += _check_promises(
+            _count_synthetic_rows(card, folder, rows), stated, rows[0]
+        )
     return found
 
 
-def _views(stated: Any, rule: str) -> ClassifierViews:
+def _read_counts(stated: Any, rule: str) -> ClassifierViews:
     """Counts that were written as JSON; anything else is refused."""
     try:
         return ClassifierViews.from_dict(stated)
@@ -95,7 +101,7 @@ def _views(stated: Any, rule: str) -> ClassifierViews:
         raise InputError(f"{rule} that privet wrote; it is not.") from None
 
 
-def _beyond(views: ClassifierViews, stated: Stated, name: str) -> list[str]:
+def _check_promises(views: ClassifierViews, stated: Stated, name: str) -> list[str]:
     if audit(views, stated).safe:
         return []
     return [f"{name} must keep every promise; it does not."]
@@ -105,7 +111,9 @@ def _shape(views: Any) -> Any:
     return views.labels, [(a.name, a.values) for a in views.attributes]
 
 
-def _counted(card: Scorecard, folder: Path, files: list[str]) -> ClassifierViews:
+def _count_synthetic_rows(
+    card: Scorecard, folder: Path, files: list[str]
+) -> ClassifierViews:
     """Count synthetic rows again, by the engine, as a recipient would."""
     from privet.classifier.count import count_views
     from privet.table import read
@@ -125,7 +133,7 @@ def _counted(card: Scorecard, folder: Path, files: list[str]) -> ClassifierViews
     )
 
 
-def shown_by(release: ClassifierRelease) -> list[Scorecard | ClassifierViews]:
+def list_shown(release: ClassifierRelease) -> list[Scorecard | ClassifierViews]:
     """Whatever a release shows: its scorecard, and its synthetic rows as counts."""
     if release.made is not None:
         table = release.made.table
@@ -133,7 +141,9 @@ def shown_by(release: ClassifierRelease) -> list[Scorecard | ClassifierViews]:
     assert release.folder is not None
     names = [f["path"] for f in release.manifest["files"]]
     rows = [name for name in names if name.endswith(".parquet")]
-    counted = [_counted(release.card, release.folder, rows)] if rows else []
+    counted = (
+        [_count_synthetic_rows(release.card, release.folder, rows)] if rows else []
+    )
     return [release.card, *counted]
 
 
@@ -153,16 +163,16 @@ def load_classifier(
     folder: Path, content: Mapping[str, Any], **options: Any
 ) -> ClassifierRelease:
     """Open a published classifier from its public files."""
-    for problem in changed_files(folder, content):
+    for problem in find_changed_files(folder, content):
         raise InputError(problem)
-    release = _opened(folder, content)
-    if wrong := _differences(release, content):
+    release = _open_release(folder, content)
+    if wrong := _find_differences(release, content):
         raise InputError("\n".join(wrong))
     return release
 
 
-def _opened(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
-    policy, card = policy_from(content), read_card(folder)
+def _open_release(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
+    policy, card = read_policy(content), read_card(folder)
     return ClassifierRelease(
         card=card,
         policy=policy,
@@ -174,26 +184,28 @@ def _opened(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
     )
 
 
-def _differences(release: ClassifierRelease, content: Mapping[str, Any]) -> list[str]:
+def _find_differences(
+    release: ClassifierRelease, content: Mapping[str, Any]
+) -> list[str]:
     assert release.folder is not None
     stated: Stated = [*release.policy.promises, *release.policy.measures]
     files = [f["path"] for f in content["files"]]
-    wrong = wrong_files(release.card, release.folder, files, stated)
-    return wrong + unlike_findings(content["promises"], release.audit.findings)
+    wrong = find_wrong_files(release.card, release.folder, files, stated)
+    return wrong + compare_findings(content["promises"], release.audit.findings)
 
 
 def verify_classifier(
     folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Check a published classifier; with custody, that it predicts as the original."""
-    wrong = changed_files(folder, content)
+    wrong = find_changed_files(folder, content)
     if any("must exist" in p for p in wrong):
         return Verification(tuple(wrong), None)
     try:
-        release = _opened(folder, content)
-        wrong += _differences(release, content)
+        release = _open_release(folder, content)
+        wrong += _find_differences(release, content)
         if custody is not None:
-            wrong += unproved(release.card, custody, content)
+            wrong += find_unproved(release.card, custody, content)
     except PrivetError as error:
         return Verification((*wrong, str(error)), None)
     return Verification(tuple(wrong), release.audit)
@@ -215,7 +227,7 @@ class CustodyModel:
     """The digest of the manifest it belongs to."""
 
 
-def kept_in(custody: Path) -> CustodyModel:
+def read_custody(custody: Path) -> CustodyModel:
     """Read a custody record."""
     record = _read(custody / CUSTODY)
     try:
@@ -223,7 +235,7 @@ def kept_in(custody: Path) -> CustodyModel:
             ClassifierViews.from_dict(record["counts"]),
             ClassifierViews.from_dict(record["prepared"]),
             Certificate.from_dict(record["certificate"]),
-            method_from(record["method"], record["options"]),
+            read_method(record["method"], record["options"]),
             record["manifest_sha256"],
         )
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
@@ -232,19 +244,21 @@ def kept_in(custody: Path) -> CustodyModel:
         ) from None
 
 
-def _prepared_from(kept: CustodyModel) -> bool:
+def _has_original_counts(kept: CustodyModel) -> bool:
     """Whether the counts whose predictions were kept are the original ones."""
     if getattr(kept.method, "epsilon", None) or getattr(kept.method, "rows", None):
         return bool(_shape(kept.counts) == _shape(kept.prepared))  # others, meant to be
     return bool(kept.method.prepared(kept.counts).to_dict() == kept.prepared.to_dict())
 
 
-def unproved(card: Scorecard, custody: Path, content: Mapping[str, Any]) -> list[str]:
+def find_unproved(
+    card: Scorecard, custody: Path, content: Mapping[str, Any]
+) -> list[str]:
     """What the custody record does not prove of a card: that it ranks as it should."""
-    kept = kept_in(custody)
+    kept = read_custody(custody)
     if _shape(kept.prepared) != _shape(card):
         return ["The custody record must be of this classifier; it is another one's."]
-    if not _prepared_from(kept):
+    if not _has_original_counts(kept):
         return ["The counts of the custody record must be those it kept; they differ."]
     scores = kept.prepared.scores
     found = list(
@@ -280,12 +294,12 @@ def write(
     table = release.made.table
     if extras["rows"]:
         table = release.table(extras["rows"])
-    with explained(place), beside(place.folder) as partial:
-        files = _files(release, partial, extras, table)
+    with explain_refusals(place), make_beside(place.folder) as partial:
+        files = _write_files(release, partial, extras, table)
         found = _recount(release, partial, files)
-        content = manifest(release, files, found, table)
-        record = custody_record(release, found, table)
-        appear(partial, place, content, note(content), record, replace=replace)
+        content = build_manifest(release, files, found, table)
+        record = build_custody_record(release, found, table)
+        appear(partial, place, content, write_note(content), record, replace=replace)
     return changed(release, manifest=content, folder=place.folder)
 
 
@@ -307,26 +321,26 @@ def _refuse(release: ClassifierRelease, place: Destination, replace: bool) -> No
 # Files ------------------------------------------------------------------------------
 
 
-def _files(
+def _write_files(
     release: ClassifierRelease,
     partial: Path,
     extras: Mapping[str, Any],
     table: SyntheticTable | None,
 ) -> list[WrittenFile]:
     save(partial / CARD, as_json(release.card.to_dict()))
-    files = [_written(partial / CARD, 0)]
+    files = [_describe_file(partial / CARD, 0)]
     if extras["counts"]:
-        counts = whole_counts(ratios(release.card), release.card)
+        counts = make_whole_counts(scores_from_card(release.card), release.card)
         save(partial / COUNTS, as_json(counts.to_dict()))
-        files.append(_written(partial / COUNTS, 0))
+        files.append(_describe_file(partial / COUNTS, 0))
     if table is not None:
-        for name, columns in _named(table.views, apart=bool(extras["views"])):
+        for name, columns in _draw_files(table.views, apart=bool(extras["views"])):
             _save_rows(partial / name, columns)
-            files.append(_written(partial / name, table.views.rows))
+            files.append(_describe_file(partial / name, table.views.rows))
     return files
 
 
-def _named(views: ClassifierViews, *, apart: bool) -> Iterator[tuple[str, Any]]:
+def _draw_files(views: ClassifierViews, *, apart: bool) -> Iterator[tuple[str, Any]]:
     parts = draw_rows(views, apart=apart)
     for i, columns in enumerate(parts, 1):
         yield (f"view-{i:02}.parquet" if apart else TABLE), columns
@@ -341,7 +355,7 @@ def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:
     sync(path)
 
 
-def _written(path: Path, rows: int) -> WrittenFile:
+def _describe_file(path: Path, rows: int) -> WrittenFile:
     return WrittenFile(path.name, rows, digest(path))
 
 
@@ -353,7 +367,7 @@ def _recount(
     stated: Stated = [*release.policy.promises, *release.policy.measures]
     found = audit(card, stated)
     same = _outcome(found) == _outcome(release.audit)
-    if not same or wrong_files(card, partial, [f.path for f in files], stated):
+    if not same or find_wrong_files(card, partial, [f.path for f in files], stated):
         raise EngineError(MISCOUNTED)
     return found
 
@@ -365,7 +379,7 @@ def _outcome(found: Audit) -> list[tuple[object, ...]]:
 # Documents --------------------------------------------------------------------------
 
 
-def manifest(
+def build_manifest(
     release: ClassifierRelease,
     files: list[WrittenFile],
     found: Audit,
@@ -405,7 +419,7 @@ def manifest(
     return content
 
 
-def note(content: Mapping[str, Any]) -> str:
+def write_note(content: Mapping[str, Any]) -> str:
     """What recipients should know, from the public manifest alone."""
     lines = [content["title"] or "A released classifier", ""]
     lines += ["This is a public note; it tells nothing that is not in the release."]
@@ -421,7 +435,8 @@ def note(content: Mapping[str, Any]) -> str:
         ]
     lines += ["", "What is promised"]
     lines += [
-        f"- {p['name']}: {bound(p)}; the worst case is {percent(fraction(p['worst']))}."
+        f"- {p['name']}: {describe_limit(p)}; the worst case is "
+        f"{percent(fraction(p['worst']))}."
         for p in content["promises"]
         if "worst" in p
     ]
@@ -431,7 +446,7 @@ def note(content: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def custody_record(
+def build_custody_record(
     release: ClassifierRelease, found: Audit, table: SyntheticTable | None
 ) -> dict[str, Any]:
     """What the steward keeps: counts, exponent, certificate, witnesses, times."""
@@ -450,14 +465,14 @@ def custody_record(
         "counts": release.private.to_dict(),
         "prepared": made.views.to_dict(),
         "certificate": made.proof.to_dict(),
-        "synthetic": None if table is None else _synthetic(table),
+        "synthetic": None if table is None else _describe_synthetic(table),
         "policy": policy_text(policy),
         "before": release.before.to_dict() if release.before else None,
         "after": found.to_dict(),
     }
 
 
-def _synthetic(table: SyntheticTable) -> dict[str, Any]:
+def _describe_synthetic(table: SyntheticTable) -> dict[str, Any]:
     return {
         "exponent": str(table.exponent),
         "margin": f"{table.margin:.6g}",

@@ -18,7 +18,7 @@ from privet.classifier.encoding import (
     Encoder,
     bin_values,
     encode_column,
-    in_order,
+    sort_bins,
     sort_values,
     text_of,
 )
@@ -28,7 +28,7 @@ from privet.classifier.release import (
     ClassifierViews,
     from_categorical,
     order,
-    whole,
+    to_exact_count,
 )
 from privet.classifier.sklearn_compat import (
     BaseEstimator,
@@ -135,22 +135,22 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self._forget()
         views = count_views(
-            self._binned(table),
+            self._apply_bins(table),
             target=target,
             attributes=attributes,
             precedence=self.precedence,
-            smoothing=_smoothing(self.alpha),
+            smoothing=_read_alpha(self.alpha),
         )
         names = [a.name for a in views.attributes]
         self.classes_ = np.array(views.classes)
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        if (given := self._prior()) is not None:  # in the order of the names
+        if (given := self._read_prior()) is not None:  # in the order of the names
             at = [views.classes.index(c) for c in views.labels]
             views = replace(views, prior=tuple(given[c] for c in at))
-        return self._made(views)
+        return self._store_views(views)
 
-    def _binned(self, table: Table) -> Table:
+    def _apply_bins(self, table: Table) -> Table:
         """The table with the classifier's own bins beside its own."""
         if self.bins is None:
             return table
@@ -167,7 +167,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made = cls(alpha=views.smoothing)
         made.classes_ = np.asarray(model.classes_)
         made.n_features_in_ = len(views.attributes)
-        return made._made(views)
+        return made._store_views(views)
 
     def _forget(self) -> None:
         for name in ("_counted", "views_", "feature_names_in_"):
@@ -183,7 +183,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         reset: bool,
     ) -> NaiveBayes:
-        y = _joined(y)
+        y = _join_labels(y)
         matrix, y = validate_data(
             self, X, y, reset=reset, dtype=None, ensure_all_finite="allow-nan"
         )
@@ -199,21 +199,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self.classes_ = np.unique(y if classes is None else classes)
             self._counted = _RunningCounts(len(self.classes_), matrix.shape[1])
-        self._counted.add(self._columns(matrix), self._places(y), weights)
-        return self._made(self._views())
+        self._counted.add(
+            self._encode_columns(matrix), self._locate_classes(y), weights
+        )
+        return self._store_views(self._make_views())
 
-    def _places(self, y: NDArray[Any]) -> NDArray[np.int64]:
+    def _locate_classes(self, y: NDArray[Any]) -> NDArray[np.int64]:
         at = np.searchsorted(self.classes_, y)
         at = np.clip(at, 0, len(self.classes_) - 1)
         if (self.classes_[at] != y).any():
             raise ValueError("y must hold classes named in the first call only.")
         return at
 
-    def _columns(
+    def _encode_columns(
         self, matrix: NDArray[Any]
     ) -> list[tuple[list[str | None], NDArray[np.int64]]]:
         found = []
-        edges = self._edges(matrix.shape[1])
+        edges = self._read_edges(matrix.shape[1])
         for i in range(matrix.shape[1]):
             values, codes = encode_column(matrix[:, i])
             found.append(
@@ -221,7 +223,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return found
 
-    def _edges(self, columns: int) -> dict[int, tuple[str, ...]]:
+    def _read_edges(self, columns: int) -> dict[int, tuple[str, ...]]:
         if self.bins is None:
             return {}
         if not isinstance(self.bins, Mapping):
@@ -236,7 +238,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             found[at] = tuple(bins.to_list())
         return found
 
-    def _views(self) -> ClassifierViews:
+    def _make_views(self) -> ClassifierViews:
         texts = [str(text_of(c)) for c in self.classes_.tolist()]
         if len(set(texts)) < len(texts):
             raise InputError("Classes must differ as texts; two are written alike.")
@@ -249,16 +251,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = order(there, [c for c in named if c in there])
         names = [str(n) for n in getattr(self, "feature_names_in_", ())]
         names = names or [f"x{i}" for i in range(self._counted.columns)]
-        return self._counted.views(
+        return self._counted.to_views(
             names,
             labels,
             [texts.index(c) for c in labels],
-            edges=self._edges(len(names)),
-            smoothing=_smoothing(self.alpha),
-            prior=self._prior(),
+            edges=self._read_edges(len(names)),
+            smoothing=_read_alpha(self.alpha),
+            prior=self._read_prior(),
         )
 
-    def _prior(self) -> list[Fraction] | None:
+    def _read_prior(self) -> list[Fraction] | None:
         if self.class_prior is None:
             return None
         given = [exact.fraction(p, "class_prior") for p in self.class_prior]
@@ -266,12 +268,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("class_prior must be a positive number for every class.")
         return given
 
-    def _made(self, views: ClassifierViews) -> NaiveBayes:
+    def _store_views(self, views: ClassifierViews) -> NaiveBayes:
         self.views_ = views
-        self.class_count_ = np.array([float(self._size(c)) for c in self._texts()])
+        self.class_count_ = np.array(
+            [float(self._size(c)) for c in self._format_classes()]
+        )
         return self
 
-    def _texts(self) -> list[str]:
+    def _format_classes(self) -> list[str]:
         return [str(text_of(c)) for c in self.classes_.tolist()]
 
     def _size(self, label: str) -> Any:
@@ -280,34 +284,34 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Predicting -----------------------------------------------------------------------
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:
+    def _encode_rows(self, X: Any) -> NDArray[np.int64]:
         check_is_fitted(self, "views_")
         matrix = validate_data(
             self, X, reset=False, dtype=None, ensure_all_finite="allow-nan"
         )
-        return Encoder(self.views_.attributes).codes(matrix)
+        return Encoder(self.views_.attributes).encode(matrix)
 
-    def _column(self) -> NDArray[np.int64]:
+    def _locate_labels(self) -> NDArray[np.int64]:
         """Where each of the views' labels stands in `classes_`."""
-        texts = self._texts()
+        texts = self._format_classes()
         return np.array([texts.index(c) for c in self.views_.labels])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best class of each row; ties are decided exactly, by precedence."""
         found = (
-            predict_classes(self.views_.scores, self._codes(X))
-            if _fitted(self)
+            predict_classes(self.views_.scores, self._encode_rows(X))
+            if _require_fitted(self)
             else None
         )
-        answer: NDArray[Any] = self.classes_[self._column()[found]]
+        answer: NDArray[Any] = self.classes_[self._locate_labels()[found]]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The belief in each class, in the order of `classes_`."""
-        codes = self._codes(X)
+        codes = self._encode_rows(X)
         found = posteriors_of_rows(self.views_.scores, codes)
         shares = np.zeros((len(codes), len(self.classes_)))
-        shares[:, self._column()] = found
+        shares[:, self._locate_labels()] = found
         return shares
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
@@ -317,19 +321,19 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
-def _fitted(model: NaiveBayes) -> bool:
+def _require_fitted(model: NaiveBayes) -> bool:
     check_is_fitted(model, "views_")
     return True
 
 
-def _smoothing(alpha: Any) -> Fraction:
+def _read_alpha(alpha: Any) -> Fraction:
     found = exact.fraction(alpha, "alpha")
     if found < 0:
         raise InputError(f"alpha must not be negative; got {alpha!r}.")
     return found
 
 
-def _joined(y: Any) -> Any:
+def _join_labels(y: Any) -> Any:
     """Several columns of classes as one label."""
     if y is None:
         return y
@@ -368,7 +372,7 @@ class _RunningCounts:
                 if row.any():
                     cells[value] = cells.get(value, 0) + row
 
-    def views(
+    def to_views(
         self,
         names: Sequence[str],
         labels: tuple[str, ...],
@@ -380,7 +384,7 @@ class _RunningCounts:
     ) -> ClassifierViews:
         """The counts as views."""
         values = [
-            in_order(list(cells), edges[i]) if i in edges else sort_values(list(cells))
+            sort_bins(list(cells), edges[i]) if i in edges else sort_values(list(cells))
             for i, cells in enumerate(self.cells)
         ]
         attributes = tuple(
@@ -388,7 +392,7 @@ class _RunningCounts:
             for i, (name, v) in enumerate(zip(names, values, strict=True))
         )
         tables = tuple(
-            tuple(tuple(whole(float(cells[v][c])) for c in at) for v in known)
+            tuple(tuple(to_exact_count(float(cells[v][c])) for c in at) for v in known)
             for cells, known in zip(self.cells, values, strict=True)
         )
         sums = [sum(row[c] for row in tables[0]) for c in range(len(at))]

@@ -40,10 +40,10 @@ class WholeCounts(Protocol):
         """Rows per attribute, value and class."""
 
 
-def match_counts(size: int, counts: Sequence[int]) -> list[int]:
+def count_matches(size: int, counts: Sequence[int]) -> list[int]:
     """In how many arrangements so many rows of a class look like the victim.
 
-    >>> match_counts(5, [4, 4])  # of 5 * 5 ways: 4 rows alike in 5, 3 rows in 20
+    >>> count_matches(5, [4, 4])  # of 5 * 5 ways: 4 rows alike in 5, 3 rows in 20
     [0, 0, 0, 20, 5]
     """
     first, *rest = counts or [size]
@@ -66,7 +66,7 @@ def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] |
     over z from 0 to 1 of G_c'(z) prod G_d(z), all terms of one sign.
     """
     ways = [
-        _shortened(match_counts(p, [views.cells[i][t][c] for i, t in known.items()]))
+        _shortened(count_matches(p, [views.cells[i][t][c] for i, t in known.items()]))
         for c, p in enumerate(views.sizes)
     ]
     everybody = _product(ways)
@@ -78,7 +78,7 @@ def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] |
     found = []
     for own in ways:
         slope = [k * w for k, w in enumerate(own)][1:]
-        terms = _times(slope, _divided(everybody, own))
+        terms = _multiply(slope, _divide(everybody, own))
         integral = sum(x * part for x, part in zip(terms, parts, strict=False))
         found.append(Fraction(integral, scale * whole))
     return tuple(found)
@@ -119,7 +119,7 @@ class AveragedPosteriors:
         return self.found[victim]
 
 
-def steps(views: WholeCounts, known: Known) -> int:
+def estimate_steps(views: WholeCounts, known: Known) -> int:
     """How many products an exact posterior would take, about."""
     least = [
         min([p, *(views.cells[i][t][c] for i, t in known.items())])
@@ -133,11 +133,11 @@ def steps(views: WholeCounts, known: Known) -> int:
 def _product(polynomials: Sequence[list[int]]) -> list[int]:
     found = [1]
     for p in polynomials:
-        found = _times(found, p)
+        found = _multiply(found, p)
     return found
 
 
-def _times(a: list[int], b: list[int]) -> list[int]:
+def _multiply(a: list[int], b: list[int]) -> list[int]:
     found = [0] * max(len(a) + len(b) - 1, 1)
     for i, x in enumerate(a):
         if x:
@@ -146,10 +146,10 @@ def _times(a: list[int], b: list[int]) -> list[int]:
     return found
 
 
-def _divided(product: list[int], by: list[int]) -> list[int]:
+def _divide(product: list[int], by: list[int]) -> list[int]:
     """What a product is of, besides one factor; its lowest terms tell.
 
-    >>> _divided(_times([0, 2, 3], [5, 7]), [0, 2, 3])
+    >>> _divide(_multiply([0, 2, 3], [5, 7]), [0, 2, 3])
     [5, 7]
     """
     low = next(i for i, x in enumerate(by) if x)
@@ -195,7 +195,7 @@ class WorstOdds:
         return self.most == self.least
 
 
-def worst_odds_worlds(
+def find_worst_odds(
     views: WholeCounts,
     scores: Scores,
     pair: tuple[int, int],
@@ -221,7 +221,7 @@ def worst_odds_worlds(
     """
     told = AveragedPosteriors.of(views)
     least, most, victim = Fraction(0), Fraction(0), dict[int, int]()
-    for looked, (row_odds, known) in enumerate(_victims(scores, pair, attributes)):
+    for looked, (row_odds, known) in enumerate(_rank_victims(scores, pair, attributes)):
         if row_odds is None:  # nobody of the other class fits
             return WorstOdds(Fraction(1), None, known, pair)
         if 2 * row_odds * NEARLY <= least:
@@ -229,14 +229,14 @@ def worst_odds_worlds(
         if looked >= budget:
             most = max(most, 2 * row_odds * NEARLY)
             break
-        low, high = _odds_worlds(told, scores, pair, row_odds, known)
+        low, high = _bound_odds(told, scores, pair, row_odds, known)
         most = max(most, high)
         if low > least:
             least, victim = low, known
     return WorstOdds(least, most, victim, pair)
 
 
-def _odds_worlds(
+def _bound_odds(
     told: AveragedPosteriors,
     scores: Scores,
     pair: tuple[int, int],
@@ -244,7 +244,7 @@ def _odds_worlds(
     known: Known,
 ) -> tuple[Fraction, Fraction]:
     """The odds of one victim; bounds on them where the counts are too large."""
-    if steps(told, known) > MOST_STEPS:
+    if estimate_steps(told, known) > MOST_STEPS:
         apart = factor_bound(scores, known)
         return row_odds / apart, row_odds * apart
     found = told.posterior(known)
@@ -257,7 +257,7 @@ Option = tuple[int | None, Fraction | None, float]
 """A value or None for unknown, its ratio or None for infinite, and its logarithm."""
 
 
-def _options(view: Scores, attribute: int, pair: tuple[int, int]) -> list[Option]:
+def _list_options(view: Scores, attribute: int, pair: tuple[int, int]) -> list[Option]:
     """What may be known of one attribute, the most telling first."""
     c, d = pair
     found: list[Option] = [(None, Fraction(1), 0.0)]
@@ -270,12 +270,12 @@ def _options(view: Scores, attribute: int, pair: tuple[int, int]) -> list[Option
     return sorted(found, key=lambda o: -o[2])
 
 
-def _victims(
+def _rank_victims(
     scores: Scores, pair: tuple[int, int], attributes: int | None
 ) -> Iterator[tuple[Fraction | None, dict[int, int]]]:
     """Victims with their row odds (None: infinite), the highest odds first."""
     view = scores.normalised
-    lists = [_options(view, i, pair) for i in range(view.attributes)]
+    lists = [_list_options(view, i, pair) for i in range(view.attributes)]
     base = view.weights[pair[0]] / view.weights[pair[1]]
 
     def logs(at: tuple[int, ...]) -> float:
@@ -288,7 +288,7 @@ def _victims(
         chosen = [lists[i][k] for i, k in enumerate(at)]
         known = {i: o[0] for i, o in enumerate(chosen) if o[0] is not None}
         if known and (attributes is None or len(known) <= attributes):
-            yield _odds(base, chosen), known
+            yield _multiply_odds(base, chosen), known
         for i, k in enumerate(at):
             following = (*at[:i], k + 1, *at[i + 1 :])
             if k + 1 < len(lists[i]) and following not in seen:
@@ -296,7 +296,7 @@ def _victims(
                 heappush(heap, (logs(following), following))
 
 
-def _odds(base: Fraction, chosen: Sequence[Option]) -> Fraction | None:
+def _multiply_odds(base: Fraction, chosen: Sequence[Option]) -> Fraction | None:
     ratios = [ratio for _, ratio, _ in chosen]
     if any(r is None for r in ratios):
         return None

@@ -58,21 +58,23 @@ def find_extreme_posterior(
     search = _BoundSearch(scores.normalised, label, highest, attributes)
     best: tuple[Fraction, Mapping[int, int]] | None = None
     for nodes, bound, known in search.run():
-        if best is not None and search.worse(bound, best[0]):
-            return PosteriorBound(best[0], best[0], search.enough(*best))
+        if best is not None and search.is_worse(bound, best[0]):
+            return PosteriorBound(best[0], best[0], search.shorten_victim(*best))
         if known is not None:
-            value = _share(scores, label, known)
+            value = _class_posterior(scores, label, known)
             if value is not None and (best is None or (value > best[0]) == highest):
                 best = value, known
         if nodes > budget:
-            return search.unfinished(best, bound)
+            return search.bound_unfinished(best, bound)
     if best is None:
         share = Fraction(0)
         return PosteriorBound(share, share, {})
     return PosteriorBound(best[0], best[0], best[1])
 
 
-def _share(scores: Scores, label: int, known: Mapping[int, int]) -> Fraction | None:
+def _class_posterior(
+    scores: Scores, label: int, known: Mapping[int, int]
+) -> Fraction | None:
     found = scores.posterior(known)
     return None if found is None else found[label]
 
@@ -89,16 +91,16 @@ class _BoundSearch:
         self.view, self.label = view, label
         self.start = view.log_weights[self.others] - view.log_weights[label]
         self.free = attributes is not None
-        options = [self._options(i) for i in range(view.attributes)]
+        options = [self._list_options(i) for i in range(view.attributes)]
         self.values = [values for values, _ in options]
         self.rows = [rows for _, rows in options]
         rest = np.zeros((view.attributes + 1, len(self.others)))
         for i in range(view.attributes - 1, -1, -1):
             best = self.rows[i].min(axis=0) if highest else self.rows[i].max(axis=0)
-            rest[i] = _added(rest[i + 1], best)
+            rest[i] = _add_logs(rest[i + 1], best)
         self.rest = rest
 
-    def _options(self, i: int) -> tuple[list[int | None], Floats]:
+    def _list_options(self, i: int) -> tuple[list[int | None], Floats]:
         """The values of one attribute that no other beats in every class.
 
         The others' odds against the class, as logarithms. A value that the class never
@@ -114,15 +116,15 @@ class _BoundSearch:
         )
         usable = ~never if self.sign > 0 else ~np.isneginf(logs).all(axis=1)
         there = np.flatnonzero(usable)
-        there = there[_undominated(rows[there] * self.sign)]
-        found = self._distinct(i, there.tolist(), rows)
+        there = there[_find_undominated(rows[there] * self.sign)]
+        found = self._drop_duplicates(i, there.tolist(), rows)
         values: list[int | None] = list(found)
         rows = rows[found]
         if self.free:  # an attribute may be left unknown because others are better
             values, rows = [*values, None], np.vstack([rows, np.zeros(rows.shape[1])])
         return values, rows
 
-    def _distinct(self, i: int, values: list[int], rows: Floats) -> list[int]:
+    def _drop_duplicates(self, i: int, values: list[int], rows: Floats) -> list[int]:
         """One value of those that tell exactly the same."""
         seen: dict[bytes, list[int]] = {}
         table = self.view.factors[i]
@@ -145,7 +147,7 @@ class _BoundSearch:
         """
         heap: list[tuple[float, int, int, Floats, tuple[int | None, ...]]] = []
         with np.errstate(over="ignore"):
-            first = float(np.exp2(_added(self.start, self.rest[0])).sum())
+            first = float(np.exp2(_add_logs(self.start, self.rest[0])).sum())
         heappush(heap, (self.sign * first, 0, 0, self.start, ()))
         count = 0
         while heap:
@@ -156,9 +158,11 @@ class _BoundSearch:
                 yield count, self.sign * bound, known
                 continue
             yield count, self.sign * bound, None
-            new = _added(logs[None, :], self.rows[depth])
+            new = _add_logs(logs[None, :], self.rows[depth])
             with np.errstate(over="ignore"):
-                sums = np.exp2(_added(new, self.rest[depth + 1][None, :])).sum(axis=1)
+                sums = np.exp2(_add_logs(new, self.rest[depth + 1][None, :])).sum(
+                    axis=1
+                )
             for t, row, total in zip(
                 self.values[depth], new, sums.tolist(), strict=True
             ):
@@ -168,7 +172,7 @@ class _BoundSearch:
                     item = (self.sign * total, count, spent, row, (*chosen, t))
                     heappush(heap, item)
 
-    def worse(self, bound: float, best: Fraction) -> bool:
+    def is_worse(self, bound: float, best: Fraction) -> bool:
         """Whether nothing from here on can pass what was found, guard included.
 
         Logarithms of the odds tell beliefs apart that are as good as 0 or 1.
@@ -180,7 +184,9 @@ class _BoundSearch:
         odds = log_of((1 - best) / best) if best else np.inf
         return bool(self.sign * (log2(bound) - odds) > GUARD)
 
-    def enough(self, value: Fraction, known: Mapping[int, int]) -> Mapping[int, int]:
+    def shorten_victim(
+        self, value: Fraction, known: Mapping[int, int]
+    ) -> Mapping[int, int]:
         """Of what rules a class out, one attribute, where others may be unknown."""
         if value or not self.free:
             return known
@@ -191,22 +197,22 @@ class _BoundSearch:
     def _factor(self, attribute: int, value: int) -> Fraction:
         return self.view.factors[attribute][value][self.label]
 
-    def unfinished(
+    def bound_unfinished(
         self, best: tuple[Fraction, Mapping[int, int]] | None, bound: float
     ) -> PosteriorBound:
         """What is known when the budget is spent."""
         reach = Fraction(0) if np.isinf(bound) else Fraction(1 / (1 + bound))
         slack = Fraction(self.sign, 10**9)
         edge = min(max(reach + slack, Fraction(0)), Fraction(1))
-        value, known = best if best is not None else self._greedy()
+        value, known = best if best is not None else self._find_greedy_victim()
         return PosteriorBound(value, edge, known)
 
-    def _greedy(self) -> tuple[Fraction, Mapping[int, int]]:
+    def _find_greedy_victim(self) -> tuple[Fraction, Mapping[int, int]]:
         """Some victim: attribute by attribute the best for the sum so far."""
         logs, known = self.start, dict[int, int]()
         options = zip(self.values, self.rows, strict=True)
         for depth, (values, rows) in enumerate(options):
-            new = _added(logs[None, :], rows)
+            new = _add_logs(logs[None, :], rows)
             with np.errstate(over="ignore"):
                 at = int(np.argmin(self.sign * np.exp2(new).sum(axis=1)))
             value = values[at]
@@ -221,7 +227,7 @@ STRONG, BLOCK = 64, 256
 """Rows that are compared with all others first; and rows compared at once."""
 
 
-def _undominated(table: Floats) -> list[int]:
+def _find_undominated(table: Floats) -> list[int]:
     """The rows that no other is smaller than in every column, by more than noise."""
     left = np.arange(len(table))
     if table.shape[1] == 1 and len(table):
@@ -230,12 +236,12 @@ def _undominated(table: Floats) -> list[int]:
     if len(left) > BLOCK:  # a few strong rows beat most of thousands
         sums = np.nan_to_num(table, posinf=1e9, neginf=-1e9).sum(axis=1)
         strong = np.argsort(sums)[:STRONG]
-        left = left[~_beaten(table, table[strong])]
-    found: list[int] = left[~_beaten(table[left], table[left])].tolist()
+        left = left[~_find_beaten(table, table[strong])]
+    found: list[int] = left[~_find_beaten(table[left], table[left])].tolist()
     return found
 
 
-def _beaten(table: Floats, by: Floats) -> NDArray[np.bool_]:
+def _find_beaten(table: Floats, by: Floats) -> NDArray[np.bool_]:
     """Whether one of some rows is smaller in every column."""
     found = np.zeros(len(table), dtype=bool)
     for start in range(0, len(by), BLOCK):
@@ -246,7 +252,7 @@ def _beaten(table: Floats, by: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def _added(a: Floats, b: Floats) -> Floats:
+def _add_logs(a: Floats, b: Floats) -> Floats:
     """Sums of logarithms, where what never occurs stays so."""
     with np.errstate(invalid="ignore"):
         total: Floats = a + b

@@ -35,7 +35,7 @@ def predict_classes(
     scores: Scores, codes: Codes, exactly: Ranking | None = None
 ) -> NDArray[np.int64]:
     """The best class of each row, exactly; code -1 is a value that tells nothing."""
-    logs = log_rows(scores, codes)
+    logs = log_scores_of_rows(scores, codes)
     best: NDArray[np.int64] = logs.shape[1] - 1 - np.argmax(logs[:, ::-1], axis=1)
     if logs.shape[1] == 1 or not len(logs):
         return best
@@ -44,17 +44,17 @@ def predict_classes(
         close = ~(top[:, -1] - top[:, -2] > GUARD * (1 + codes.shape[1]))
     rows, first = np.unique(codes[close], axis=0, return_inverse=True)
     judge = exactly if exactly is not None else scores
-    answers = [judge.ranking(_known(row))[0] for row in rows]
+    answers = [judge.ranking(_to_known(row))[0] for row in rows]
     if answers:
         best[close] = np.array(answers)[first.ravel()]
     return best
 
 
-def _known(row: Codes) -> dict[int, int]:
+def _to_known(row: Codes) -> dict[int, int]:
     return {i: t for i, t in enumerate(row.tolist()) if t >= 0}
 
 
-def log_rows(scores: Scores, codes: Codes) -> Floats:
+def log_scores_of_rows(scores: Scores, codes: Codes) -> Floats:
     """Binary logarithms of the scores of each row."""
     found = np.tile(scores.log_weights, (len(codes), 1))
     for i, table in enumerate(scores.log_factors):
@@ -65,7 +65,7 @@ def log_rows(scores: Scores, codes: Codes) -> Floats:
 
 def posteriors_of_rows(scores: Scores, codes: Codes) -> Floats:
     """Beliefs of each row; where nothing fits, the prediction is certain."""
-    logs = log_rows(scores, codes)
+    logs = log_scores_of_rows(scores, codes)
     none = np.isneginf(logs).all(axis=1)
     logs[none, -1] = 0
     found = np.exp2(logs - logs.max(axis=1, keepdims=True))
@@ -92,10 +92,10 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any = None, y: Any = None) -> PublishedNaiveBayes:
         """Nothing to learn: it is published as it is."""
-        self._card()
+        self._require_card()
         return self
 
-    def _card(self) -> Scorecard:
+    def _require_card(self) -> Scorecard:
         if self.scorecard is None:
             raise InputError("scorecard must be given; a release's classifier() does.")
         return self.scorecard
@@ -103,20 +103,20 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes by name."""
-        return np.array(sorted(self._card().labels))
+        return np.array(sorted(self._require_card().labels))
 
     @property
     def n_features_in_(self) -> int:
         """How many columns a row must have."""
-        return len(self._card().attributes)
+        return len(self._require_card().attributes)
 
     @property
     def feature_names_in_(self) -> NDArray[Any]:
         """The columns a frame must have."""
-        return np.array([a.name for a in self._card().attributes], dtype=object)
+        return np.array([a.name for a in self._require_card().attributes], dtype=object)
 
-    def _codes(self, X: Any) -> NDArray[np.int64]:
-        card = self._card()
+    def _encode_rows(self, X: Any) -> NDArray[np.int64]:
+        card = self._require_card()
         names = [a.name for a in card.attributes]
         if hasattr(X, "columns") and set(names) <= set(map(str, X.columns)):
             X = X[names]
@@ -131,19 +131,19 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"X must have the columns {', '.join(map(repr, names))}, in this order."
             )
-        return Encoder(card.attributes).codes(matrix)
+        return Encoder(card.attributes).encode(matrix)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best class of each row, exactly as the scorecard says."""
-        card = self._card()
-        found = predict_classes(_ranked(card), self._codes(X), card)
+        card = self._require_card()
+        found = predict_classes(_apply_rule(card), self._encode_rows(X), card)
         answer: NDArray[Any] = np.array(card.labels)[found]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The published beliefs, which are flattened, in the order of `classes_`."""
-        card = self._card()
-        found = posteriors_of_rows(card.scores, self._codes(X))
+        card = self._require_card()
+        found = posteriors_of_rows(card.scores, self._encode_rows(X))
         at = [card.labels.index(c) for c in self.classes_]
         shares: NDArray[np.float64] = found[:, at]
         return shares
@@ -163,7 +163,7 @@ def _check_named(X: Any, names: list[str]) -> None:
         )
 
 
-def _ranked(card: Scorecard) -> Scores:
+def _apply_rule(card: Scorecard) -> Scores:
     """Scores in the order of predictions: with the declared rule."""
     if card.rule is None:
         return card.scores

@@ -28,9 +28,9 @@ from privet.engine.protocol import Listener
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
-from privet.policy.policy import Stated, policy_of
+from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit
-from privet.release.kinds import named
+from privet.release.kinds import import_kind
 from privet.values.adversaries import Bayesian
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class ClassifierRelease:
             Whether an earlier release may be written over.
         """
         extras = {"counts": counts, "rows": rows, "views": views}
-        written: ClassifierRelease = named("classifier").write(
+        written: ClassifierRelease = import_kind("classifier").write(
             self, folder, custody=custody, extras=extras, replace=replace
         )
         return written
@@ -144,9 +144,9 @@ def publish_classifier(
         raise InputError(
             f"A classifier must tell classes apart; {views.target!r} has one only."
         )
-    policy = policy_of(promises)
+    policy = as_policy(promises)
     stated = bayesian_promises(policy)
-    chosen = method or method_for(stated)
+    chosen = method or choose_method(stated)
     with warnings.catch_warnings(action="ignore"):
         before = audit(views, [*policy.promises, *policy.measures])
     made = chosen.apply(views, stated)
@@ -175,7 +175,7 @@ def views_from(model: Any) -> ClassifierViews:
     return found if isinstance(found, ClassifierViews) else from_categorical(model)
 
 
-def method_for(promises: Sequence[Promise]) -> Method:
+def choose_method(promises: Sequence[Promise]) -> Method:
     """SafetyTransform, unless somebody has another prior than the uniform one."""
     priors = [p.against.prior for p in promises if isinstance(p.against, Bayesian)]
     if all(prior == "uniform" for prior in priors):
@@ -183,7 +183,7 @@ def method_for(promises: Sequence[Promise]) -> Method:
     return ExtendedSafetyTransform()
 
 
-def method_from(kind: str, options: Mapping[str, str]) -> Method:
+def read_method(kind: str, options: Mapping[str, str]) -> Method:
     """The method a custody record tells of."""
     texts = {k: options[k] for k in ("mode", "rule", "zeros") if k in options}
     whole = {k: int(options[k]) for k in ("bits", "rows", "seed") if k in options}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from privet.classifier.scores import Scores, scores_with_smoothing
-from privet.errors import InputError, nearest, what_exists
+from privet.errors import InputError, find_nearest, suggest_names
 from privet.values import exact
 from privet.values.exact import Number
 
@@ -55,12 +55,12 @@ def index_of(attributes: Sequence[Attribute], name: str) -> int:
     if name not in names:
         raise InputError(
             f"Attribute {name!r} must be one the classifier looks at. "
-            f"{what_exists(name, names)}"
+            f"{suggest_names(name, names)}"
         )
     return names.index(name)
 
 
-def told_of(
+def describe_known(
     attributes: Sequence[Attribute], known: Mapping[int, int]
 ) -> dict[str, Value]:
     """What is known of a person by index, in names and values."""
@@ -157,7 +157,7 @@ class ClassifierViews:
             first = sorted(unknown)[0]
             raise InputError(
                 f"Counts must be of classes with rows; got {first!r}. "
-                f"{what_exists(first, labels)}"
+                f"{suggest_names(first, labels)}"
             )
         return cls(
             target,
@@ -217,7 +217,7 @@ class ClassifierViews:
 
     def told(self, known: Mapping[int, int]) -> dict[str, Value]:
         """What is known of a person, in names and values."""
-        return told_of(self.attributes, known)
+        return describe_known(self.attributes, known)
 
     def predict(self, known: Mapping[str, Value]) -> Label:
         """The best label for the values known; others do not count."""
@@ -246,8 +246,10 @@ class ClassifierViews:
                 }
                 for a in self.attributes
             ],
-            "sizes": [_shown(p) for p in self.sizes],
-            "cells": [[[_shown(n) for n in row] for row in t] for t in self.cells],
+            "sizes": [_format_count(p) for p in self.sizes],
+            "cells": [
+                [[_format_count(n) for n in row] for row in t] for t in self.cells
+            ],
             "smoothing": str(self.smoothing),
             "prior": None if self.prior is None else [str(p) for p in self.prior],
         }
@@ -268,9 +270,9 @@ class ClassifierViews:
                 )
                 for a in stated["attributes"]
             ),
-            tuple(_read(p) for p in stated["sizes"]),
+            tuple(_parse_count(p) for p in stated["sizes"]),
             tuple(
-                tuple(tuple(_read(n) for n in row) for row in table)
+                tuple(tuple(_parse_count(n) for n in row) for row in table)
                 for table in stated["cells"]
             ),
             Fraction(stated["smoothing"]),
@@ -297,7 +299,7 @@ def order(
     first = list(precedence or ())
     for label in first:
         if label not in known or first.count(label) > 1:
-            close = nearest(str(label), [c for c in known if c != label])
+            close = find_nearest(str(label), [c for c in known if c != label])
             hint = f" Did you mean {close[0]!r}?" if close else ""
             raise InputError(
                 f"precedence must hold classes, each once; got {label!r}.{hint}"
@@ -309,15 +311,17 @@ def smoothing_of(value: Number) -> Fraction:
     """What is added to every count, as a fraction; not negative."""
     found = exact.fraction(value, "smoothing")
     if found < 0:
-        raise InputError(f"smoothing must not be negative; got {exact.shown(value)}.")
+        raise InputError(
+            f"smoothing must not be negative; got {exact.quote_value(value)}."
+        )
     return found
 
 
-def _shown(n: Any) -> Any:
+def _format_count(n: Any) -> Any:
     return int(n) if Fraction(n).denominator == 1 else str(n)
 
 
-def _read(n: Any) -> Any:
+def _parse_count(n: Any) -> Any:
     return n if isinstance(n, int) else Fraction(n)
 
 
@@ -334,7 +338,8 @@ def _refuse_odd(views: ClassifierViews) -> None:
         if found != list(views.sizes):
             raise InputError(
                 f"The counts of attribute {attribute.name!r} must add up to the rows "
-                f"of each class, {_listed(views.sizes)}; got {_listed(found)}."
+                f"of each class, {_join_counts(views.sizes)}; got "
+                f"{_join_counts(found)}."
             )
 
 
@@ -362,7 +367,7 @@ def _refuse_negative(views: ClassifierViews) -> None:
         )
 
 
-def _listed(counts: Sequence[Any]) -> str:
+def _join_counts(counts: Sequence[Any]) -> str:
     return ", ".join(str(n) for n in counts)
 
 
@@ -388,10 +393,10 @@ def from_categorical(model: Any, names: Sequence[str] | None = None) -> Classifi
             Attribute(str(n), tuple(map(str, range(table.shape[1]))), "integer")
             for n, table in zip(names, counts, strict=True)
         ),
-        tuple(whole(float(model.class_count_[c])) for c in at),
+        tuple(to_exact_count(float(model.class_count_[c])) for c in at),
         tuple(
             tuple(
-                tuple(whole(float(table[c, t])) for c in at)
+                tuple(to_exact_count(float(table[c, t])) for c in at)
                 for t in range(table.shape[1])
             )
             for table in counts
@@ -401,10 +406,10 @@ def from_categorical(model: Any, names: Sequence[str] | None = None) -> Classifi
     )
 
 
-def whole(n: float) -> int | Fraction:
+def to_exact_count(n: float) -> int | Fraction:
     """A count as an integer, or as the fraction its digits mean.
 
-    >>> whole(3.0), whole(0.5)
+    >>> to_exact_count(3.0), to_exact_count(0.5)
     (3, Fraction(1, 2))
     """
     return int(n) if float(n).is_integer() else exact.fraction(float(n))

@@ -9,10 +9,10 @@ from typing import Any
 from privet.classifier.attacks.mitigations import (
     MitigationCost,
     compare_mitigations,
-    of_release,
+    measure_release,
 )
-from privet.classifier.files import FLATTENED, shown_by
-from privet.classifier.publish import ClassifierRelease, Method, method_from
+from privet.classifier.files import FLATTENED, list_shown
+from privet.classifier.publish import ClassifierRelease, Method, read_method
 from privet.classifier.transforms.extended_safety_transform import shared_prior
 from privet.classifier.transforms.r_closeness import accuracy_steps
 from privet.classifier.transforms.safety_transform import (
@@ -49,16 +49,16 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "attributes": [a.name for a in release.card.attributes],
         "exponent": None if release.exponent is None else str(release.exponent),
         "keeps": release.keeps,
-        "promises": [_promise(was, now) for was, now in pairs],
+        "promises": [_compare_findings(was, now) for was, now in pairs],
         "flattened": FLATTENED,
-        "reach": words.reach(release.audit),
-        "staircase": _stairs(release),
-        "inverter": _inverted(release),
+        "reach": words.describe_reach(release.audit),
+        "staircase": _list_steps(release),
+        "inverter": _invert_release(release),
         "sensitive": SENSITIVE,
     }
 
 
-def _stairs(release: ClassifierRelease) -> list[dict[str, Any]]:
+def _list_steps(release: ClassifierRelease) -> list[dict[str, Any]]:
     """What can be predicted at which closeness to a prior of somebody's own."""
     if release.made is None or release.method == SafetyTransform().kind:
         return []
@@ -66,27 +66,27 @@ def _stairs(release: ClassifierRelease) -> list[dict[str, Any]]:
     return [s.to_dict() for s in accuracy_steps(release.made.views, prior)]
 
 
-def compared(
+def compare_release(
     release: ClassifierRelease, method: Method | None = None
 ) -> list[dict[str, Any]]:
     """A release, and every mitigation: what each costs, and what it leaves."""
     assert release.private is not None
-    method = method or method_from(release.method, release.options)
+    method = method or read_method(release.method, release.options)
     stated = bayesian_promises(release.policy)
     this, found = (
-        _this(release, method),
+        _measure_release(release, method),
         compare_mitigations(release.private, stated, method),
     )
     others = found if this.setting else found[1:]  # the first has no mitigation
     return [m.to_dict() for m in (this, *others)]
 
 
-def _this(release: ClassifierRelease, method: Method) -> MitigationCost:
+def _measure_release(release: ClassifierRelease, method: Method) -> MitigationCost:
     assert release.private is not None
-    return of_release(release.private, method, shown_by(release))
+    return measure_release(release.private, method, list_shown(release))
 
 
-def _promise(before: Finding, after: Finding) -> dict[str, Any]:
+def _compare_findings(before: Finding, after: Finding) -> dict[str, Any]:
     was, now = finding(before), finding(after)
     return {
         "promise": now["promise"],
@@ -100,12 +100,12 @@ def _promise(before: Finding, after: Finding) -> dict[str, Any]:
     }
 
 
-def _inverted(release: ClassifierRelease) -> dict[str, Any] | None:
+def _invert_release(release: ClassifierRelease) -> dict[str, Any] | None:
     """What the inverter finds; None with nothing to compare."""
     if release.private is None or release.made is None:
         return None
-    method = method_from(release.method, release.options)
-    return _this(release, method).to_dict()
+    method = read_method(release.method, release.options)
+    return _measure_release(release, method).to_dict()
 
 
 def as_text(told: Mapping[str, Any]) -> str:
@@ -113,36 +113,38 @@ def as_text(told: Mapping[str, Any]) -> str:
     kept = sum(p["verdict"] == "safe" for p in told["promises"])
     lines = [f"✓ Safe: every promise about the classifier is kept ({kept})."]
     for p in told["promises"]:
-        lines += ["", f"{words.plain(p['promise'])}"]
+        lines += ["", f"{words.escape_name(p['promise'])}"]
         if p["before"] is not None and p["after"] is not None:
             either = len(told["classes"]) == 2 and not p["ceiling"]
-            before, after = (_share(p[k], either) for k in ("before", "after"))
+            before, after = (_format_belief(p[k], either) for k in ("before", "after"))
             lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
     if told.get("staircase"):
-        lines += ["", *chart(told["staircase"]), ""]
+        lines += ["", *draw_chart(told["staircase"]), ""]
     if told["inverter"] is not None:
         lines += inverter_words(told["inverter"])
     if told.get("mitigations"):
-        lines += ["", *table(told["mitigations"])]
+        lines += ["", *format_mitigations(told["mitigations"])]
     return "\n".join(lines)
 
 
 def inverter_words(found: Mapping[str, Any]) -> list[str]:
     """What the red team found, and what predictions changed, in sentences."""
     share, same = found["recovered"], found["agreement"]
-    much = {0: "none", 1: "all"}.get(share, f"at least {_percent(share)}")
+    much = {0: "none", 1: "all"}.get(share, f"at least {_format_percent(share)}")
     said = [
         "Somebody who knows how it was made, and how many rows each class has, works "
         f"out {much} of the original counts exactly."
     ]
     if same < 1:
-        said.append(f"It predicts as the original does for {_percent(same)} of people.")
+        said.append(
+            f"It predicts as the original does for {_format_percent(same)} of people."
+        )
     return said
 
 
-def chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
+def draw_chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
     """The staircase: how close to the prior, and how many are predicted alike."""
     wide = max(len(", ".join(s["classes"])) for s in stairs)
     lines = [
@@ -152,19 +154,19 @@ def chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
         full = round(BAR * s["alike"])
         lines.append(
             f"  within {s['r']:<6.4g} {', '.join(s['classes']):{wide}} "
-            f"{'█' * full}{'░' * (BAR - full)} {_percent(s['alike']):>6} alike"
+            f"{'█' * full}{'░' * (BAR - full)} {_format_percent(s['alike']):>6} alike"
         )
     return lines
 
 
-def table(lines: Sequence[Mapping[str, Any]]) -> list[str]:
+def format_mitigations(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """Mitigations side by side: what each costs, and what it leaves to an inverter."""
     heads = ("what is published", "predicts alike", "counts recovered")
     rows = [
         (
             f"{x['name']}{', ' if x['setting'] else ''}{x['setting']}",
-            "—" if x["agreement"] is None else _percent(x["agreement"]),
-            "—" if x["recovered"] is None else _percent(x["recovered"]),
+            "—" if x["agreement"] is None else _format_percent(x["agreement"]),
+            "—" if x["recovered"] is None else _format_percent(x["recovered"]),
         )
         for x in lines
     ]
@@ -174,12 +176,12 @@ def table(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     """A measured share, rounded down so that all is said of all only."""
     return f"{floor(share * 1000 + 1e-9) / 10:g} %"
 
 
-def _share(value: str, either: bool) -> str:
+def _format_belief(value: str, either: bool) -> str:
     """A belief; of two classes, in the likelier one where either may be learnt."""
     found = fraction(value)
     return percent(max(found, 1 - found) if either else found)
@@ -190,11 +192,14 @@ def explain(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    known = f" and knows that a person's {words.facts(w.knows)}" if w.knows else ""
+    known = (
+        f" and knows that a person's {words.format_facts(w.knows)}" if w.knows else ""
+    )
     return (
         f"Someone who has the classifier{known} can be "
-        f"{words.apart(w.belief, stated.limit)} sure that {words.plain(w.column)} is "
-        f"{words.value(w.value)}. Before, {percent(w.belief.prior)}."
+        f"{words.format_posterior(w.belief, stated.limit)} sure that "
+        f"{words.escape_name(w.column)} is "
+        f"{words.format_cell(w.value)}. Before, {percent(w.belief.prior)}."
     )
 
 
@@ -206,7 +211,7 @@ SENTENCES = {
         "someone who knows rows of the table, or several releases of it; and someone "
         "who works out the original counts from how the release was made.",
         explain=explain,
-        beyond=words.groups_beyond,
+        beyond=words.describe_groups_beyond,
         subject="classifier as it is",
         offers=lambda finding: ("Or let privet classifier flatten its numbers.",),
     ),

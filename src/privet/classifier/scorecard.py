@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from privet.classifier.release import Attribute, index_of, told_of
+from privet.classifier.release import Attribute, describe_known, index_of
 from privet.classifier.scores import GUARD, Scores
 from privet.errors import InputError
-from privet.values.logarithms import at_most_log
+from privet.values.logarithms import is_at_most_log
 
 FORM = "privet scorecard 1"
 """What the file says it is."""
@@ -139,12 +139,12 @@ class Scorecard:
                 found[c, d] += max(0, best)
         return found
 
-    def within(self, odds: Fraction | None) -> bool:
+    def is_within(self, odds: Fraction | None) -> bool:
         """Whether no belief leads another by more than these odds, exactly."""
         most = max(self.gains().values(), default=0)
-        return odds is None or at_most_log(Fraction(most, self.scale), odds)
+        return odds is None or is_at_most_log(Fraction(most, self.scale), odds)
 
-    def surest(self, twice: int = 1) -> tuple[int, Fraction, dict[int, int]]:
+    def find_surest(self, twice: int = 1) -> tuple[int, Fraction, dict[int, int]]:
         """The class somebody can be surest of, how sure at most, and of whom.
 
         The bound is attained with two classes; it is rounded up.
@@ -190,20 +190,22 @@ class Scorecard:
 
     def told(self, known: Mapping[int, int]) -> dict[str, str | None]:
         """What is known of a person, in names and values."""
-        return told_of(self.attributes, known)
+        return describe_known(self.attributes, known)
 
     # In and out -----------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """The public file."""
-        rule = {} if self.rule is None else {"rule": _by(self.labels, self.rule)}
+        rule = (
+            {} if self.rule is None else {"rule": _label_points(self.labels, self.rule)}
+        )
         return {
             "form": FORM,
             "how": HOW,
             "target": self.target,
             "classes": list(self.labels),
             "scale": self.scale,
-            "base": _by(self.labels, self.base),
+            "base": _label_points(self.labels, self.base),
             **rule,
             "attributes": [
                 {
@@ -234,12 +236,12 @@ class Scorecard:
     def _read(cls, stated: Any) -> Scorecard:
         if stated["form"] != FORM:
             raise ValueError("another form")
-        labels = tuple(_text(c) for c in stated["classes"])
+        labels = tuple(_require_text(c) for c in stated["classes"])
         attributes = tuple(
             Attribute(
-                _text(a["name"]),
+                _require_text(a["name"]),
                 tuple(
-                    None if v["value"] is None else _text(v["value"])
+                    None if v["value"] is None else _require_text(v["value"])
                     for v in a["values"]
                 ),
                 a.get("type", "text"),
@@ -248,20 +250,20 @@ class Scorecard:
             for a in stated["attributes"]
         )
         points = tuple(
-            tuple(tuple(_whole(p) for p in v["points"]) for v in a["values"])
+            tuple(tuple(_require_whole(p) for p in v["points"]) for v in a["values"])
             for a in stated["attributes"]
         )
         if any(len(row) != len(labels) for table in points for row in table):
             raise ValueError("points per class")
         rule = stated.get("rule")
         return cls(
-            _text(stated["target"]),
+            _require_text(stated["target"]),
             labels,
             attributes,
-            tuple(_whole(stated["base"][c]) for c in labels),
+            tuple(_require_whole(stated["base"][c]) for c in labels),
             points,
-            _whole(stated["scale"]),
-            None if rule is None else tuple(_whole(rule[c]) for c in labels),
+            _require_whole(stated["scale"]),
+            None if rule is None else tuple(_require_whole(rule[c]) for c in labels),
         )
 
     def __repr__(self) -> str:
@@ -278,17 +280,17 @@ HOW = (
 """How to use the file, said in the file."""
 
 
-def _by(labels: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
+def _label_points(labels: Sequence[str], numbers: Sequence[int]) -> dict[str, int]:
     return dict(zip(labels, numbers, strict=True))
 
 
-def _text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("text")
     return value
 
 
-def _whole(value: Any) -> int:
+def _require_whole(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError("a whole number")
     return value

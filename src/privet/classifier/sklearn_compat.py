@@ -12,7 +12,7 @@ class MissingBaseEstimator:
     """Stands for scikit-learn's classes until it is installed."""
 
 
-def _found(module: str, name: str, instead: Any = None) -> Any:
+def _import_optional(module: str, name: str, instead: Any = None) -> Any:
     try:
         return getattr(import_module(module), name)
     except ImportError:
@@ -23,15 +23,21 @@ class MissingClassifierMixin:
     """The same for another one: a class has no base twice."""
 
 
-BaseEstimator: Any = _found("sklearn.base", "BaseEstimator", MissingBaseEstimator)
-ClassifierMixin: Any = _found("sklearn.base", "ClassifierMixin", MissingClassifierMixin)
-check_classification_targets: Any = _found(
+BaseEstimator: Any = _import_optional(
+    "sklearn.base", "BaseEstimator", MissingBaseEstimator
+)
+ClassifierMixin: Any = _import_optional(
+    "sklearn.base", "ClassifierMixin", MissingClassifierMixin
+)
+check_classification_targets: Any = _import_optional(
     "sklearn.utils.multiclass", "check_classification_targets"
 )
-check_is_fitted: Any = _found("sklearn.utils.validation", "check_is_fitted")
-check_sample_weight: Any = _found("sklearn.utils.validation", "_check_sample_weight")
-column_or_1d: Any = _found("sklearn.utils.validation", "column_or_1d")
-validate_data: Any = _found("sklearn.utils.validation", "validate_data")
+check_is_fitted: Any = _import_optional("sklearn.utils.validation", "check_is_fitted")
+check_sample_weight: Any = _import_optional(
+    "sklearn.utils.validation", "_check_sample_weight"
+)
+column_or_1d: Any = _import_optional("sklearn.utils.validation", "column_or_1d")
+validate_data: Any = _import_optional("sklearn.utils.validation", "validate_data")
 
 
 def require_sklearn() -> None:

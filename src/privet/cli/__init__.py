@@ -32,7 +32,7 @@ class Commands(click.Group):
         except KeyboardInterrupt:
             terminal.fail("Stopped before it was done.", terminal.INTERRUPTED)
         except Exception as error:
-            terminal.fail(*terminal.explained(error))
+            terminal.fail(*terminal.explain_error(error))
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -78,8 +78,8 @@ def init(asked: TableArguments, output: str | None) -> None:
 
     if output is not None:
         terminal.refuse_existing(Path(output))
-    with asked.opened() as (table, listener):
-        columns = table.engine.describe(Run.starting(listener, asked.max_seconds))
+    with asked.open_table() as (table, listener):
+        columns = table.engine.describe(Run.start(listener, asked.max_seconds))
     guesses = guess_roles(columns)
     shown = without_secrets(asked.source)
     name = Path(shown).name
@@ -148,7 +148,7 @@ def audit(
     stated = Policy.load(policy)
     if is_release(asked.source):
         _audit_release(asked, stated)
-    with terminal.warned() as said, asked.opened(stated) as (table, bar):
+    with terminal.gather_warnings() as said, asked.open_table(stated) as (table, bar):
         found = judge(
             table, stated, strict=strict, max_seconds=asked.max_seconds, progress=bar
         )
@@ -178,7 +178,7 @@ def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
     from privet.release.verify import load
 
     release = load(asked.source, memory_limit=asked.reading["memory_limit"])
-    with terminal.warned():
+    with terminal.gather_warnings():
         found = judge(release, policy)
     close = getattr(getattr(release, "table", release), "close", None)
     if close is not None and not hasattr(release, "card"):

@@ -100,7 +100,7 @@ def classifier(
     \b
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
-    from privet.classifier.report import as_text, compared, summary
+    from privet.classifier.report import as_text, compare_release, summary
     from privet.engine.protocol import Run
     from privet.policy import Policy
 
@@ -111,12 +111,15 @@ def classifier(
         raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
     stated = Policy.load(policy)
     settings["rows"], rows = (rows, None) if only_rows else (None, rows)
-    with terminal.warned() as said, asked.opened(stated) as (table, listener):
-        run = Run.starting(listener, asked.max_seconds)
-        release = _made(table, stated, settings, run)
+    with (
+        terminal.gather_warnings() as said,
+        asked.open_table(stated) as (table, listener),
+    ):
+        run = Run.start(listener, asked.max_seconds)
+        release = _make_release(table, stated, settings, run)
     told = summary(release)
     if mitigations:
-        told["mitigations"] = compared(release)
+        told["mitigations"] = compare_release(release)
     if not dry_run:
         put = {"folder": str(output), "custody": str(custody)}
         release.write(
@@ -133,7 +136,7 @@ def classifier(
     sys.exit(terminal.EXIT[told["verdict"]])
 
 
-def _made(
+def _make_release(
     table: Table,
     policy: Policy,
     settings: dict[str, Any],
@@ -141,10 +144,10 @@ def _made(
 ) -> ClassifierRelease:
     from privet.classifier.count import count_views
     from privet.classifier.publish import publish_classifier
-    from privet.release.audit import bound
+    from privet.release.audit import bind_table
     from privet.release.verify import digest
 
-    meant = bound(table, policy)
+    meant = bind_table(table, policy)
     views = count_views(
         meant,
         target=settings["target"] or None,
@@ -155,11 +158,11 @@ def _made(
     )
     paths = [{"path": p, "sha256": digest(Path(p))} for p in meant.source.paths]
     return publish_classifier(
-        views, policy, method=_method(settings), source={"files": paths}
+        views, policy, method=_choose_method(settings), source={"files": paths}
     )
 
 
-def _method(settings: dict[str, Any]) -> Any:
+def _choose_method(settings: dict[str, Any]) -> Any:
     from privet.classifier.transforms.extended_safety_transform import (
         ExtendedSafetyTransform,
     )
@@ -184,23 +187,27 @@ def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
     """Attack a published classifier; say how much of it is undone, and what helps."""
     from dataclasses import replace
 
-    from privet.classifier.files import kept_in
+    from privet.classifier.files import read_custody
     from privet.classifier.publish import ClassifierRelease
-    from privet.classifier.report import compared, inverter_words, table
+    from privet.classifier.report import (
+        compare_release,
+        format_mitigations,
+        inverter_words,
+    )
     from privet.release.verify import load
 
     if custody is None:
         raise click.UsageError(
             "Give --custody: the inverter's guesses are compared with the counts there."
         )
-    release, kept = load(folder), kept_in(Path(custody))
+    release, kept = load(folder), read_custody(Path(custody))
     if not isinstance(release, ClassifierRelease):
         raise click.UsageError("--as inverter attacks a published classifier.")
-    lines = compared(replace(release, private=kept.counts), kept.method)
+    lines = compare_release(replace(release, private=kept.counts), kept.method)
     told = {"as": "inverter", **lines[0], "mitigations": lines[1:]}
     told["words"] = " ".join(inverter_words(lines[0]))
     if as_json:
         terminal.emit(terminal.as_one_object(told))
     else:
-        terminal.emit("\n".join([str(told["words"]), "", *table(lines)]))
+        terminal.emit("\n".join([str(told["words"]), "", *format_mitigations(lines)]))
     sys.exit(0)

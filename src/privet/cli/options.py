@@ -25,28 +25,28 @@ Wanted = Mapping[str, tuple[str | None, ...]]
 """The values of each column that rows must have."""
 
 
-def several(*options: Callable[..., Any]) -> Callable[..., Any]:
+def combine_options(*options: Callable[..., Any]) -> Callable[..., Any]:
     """Options that belong together, in this order."""
 
-    def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             command = option(command)
         return command
 
-    return with_options
+    return add_options
 
 
-def _a_time(_ctx: object, _param: object, seconds: float | None) -> float | None:
+def _check_seconds(_ctx: object, _param: object, seconds: float | None) -> float | None:
     if seconds is not None and seconds != seconds:  # noqa: PLR0124 - not a number
         raise click.BadParameter("must be a number of seconds.")
     return seconds
 
 
-def _names(_ctx: object, _param: object, line: str | None) -> list[str] | None:
+def _split_names(_ctx: object, _param: object, line: str | None) -> list[str] | None:
     return None if line is None else next(csv.reader([line], skipinitialspace=True))
 
 
-def _noted(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+def _remember_option(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     """Remember what `opened` needs to know; few commands do."""
     ctx.meta[f"privet.{param.name}"] = value
     return value
@@ -61,26 +61,26 @@ _common = (
         default="duckdb",
         show_default=True,
         expose_value=False,
-        callback=_noted,
+        callback=_remember_option,
         help="What reads files and counts their rows. A database counts its own.",
     ),
     click.option(
         "--master",
         metavar="ADDRESS",
         expose_value=False,
-        callback=_noted,
+        callback=_remember_option,
         help="Where Spark runs: spark://host:7077, sc://host, local[2].",
     ),
     click.option(
         "--max-seconds",
         type=click.FloatRange(min=0, min_open=True),
-        callback=_a_time,
+        callback=_check_seconds,
         help="Stop after this time; what is not decided by then is undecided.",
     ),
 )
 """What to print, what counts, and for how long."""
 
-places = several(
+places = combine_options(
     click.option(
         "--output", "-o", type=click.Path(), help="The folder of the release."
     ),
@@ -110,7 +110,7 @@ _reading = (
     ),
     click.option(
         "--header",
-        callback=_names,
+        callback=_split_names,
         metavar="NAMES",
         help="Names of the columns of a text file that has none, with commas between.",
     ),
@@ -187,21 +187,21 @@ class TableArguments:
         return self.quiet or self.as_json
 
     @contextmanager
-    def opened(
+    def open_table(
         self, policy: Policy | None = None
     ) -> Iterator[tuple[Table, Listener | None]]:
         """The rows that were asked for and that the policy means; and a bar."""
-        chosen = self.where if policy is None else self._meant(policy)
-        with _opened(self.source, chosen, self.reading) as table:
-            with terminal.bar(self.silent) as listener:
+        chosen = self.where if policy is None else self._choose_rows(policy)
+        with _read_source(self.source, chosen, self.reading) as table:
+            with terminal.show_bar(self.silent) as listener:
                 yield table, listener
 
-    def _meant(self, policy: Policy) -> Wanted:
+    def _choose_rows(self, policy: Policy) -> Wanted:
         """What is wrong with the policy is said before rows are chosen by it."""
         if policy.where:
-            with _opened(self.source, {}, self.reading) as table:
+            with _read_source(self.source, {}, self.reading) as table:
                 policy.bind(table.schema)
-        return _narrowed(policy, self.where)
+        return _intersect_rows(policy, self.where)
 
     def say_notes(self, said: Iterable[str], reported: Iterable[str]) -> None:
         """Print warnings that the report does not have; a verdict alone has none."""
@@ -225,15 +225,17 @@ def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command that takes a TABLE, which it is given as what was `TableArguments`."""
 
     @wraps(command)
-    def gathered(**given: Any) -> Any:
+    def gather_arguments(**given: Any) -> Any:
         reading = {key: given.pop(key) for key in READING}
         keys = ("source", "as_json", "quiet", "max_seconds")
         own = {key: given.pop(key) for key in keys}
-        where = where_of(given.pop("where"))
+        where = parse_where(given.pop("where"))
         return command(TableArguments(where=where, reading=reading, **own), **given)
 
     table = click.argument("source", metavar="TABLE", type=click.Path())
-    found: Callable[..., Any] = several(table, *_reading, *_common)(gathered)
+    found: Callable[..., Any] = combine_options(table, *_reading, *_common)(
+        gather_arguments
+    )
     return found
 
 
@@ -251,19 +253,19 @@ def as_words(reading: Mapping[str, Any]) -> list[str]:
             given = line.getvalue()
         for value in (given,) if isinstance(given, str) else given:
             words += [f"--{key}", value]
-    for key, value in _engine().items():
+    for key, value in _recall_engine().items():
         if value != "duckdb":
             words += [f"--{key}", value]
     return words
 
 
-def _opened(source: str, where: Wanted, reading: Mapping[str, Any]) -> Table:
+def _read_source(source: str, where: Wanted, reading: Mapping[str, Any]) -> Table:
     from privet.table import read
 
-    return read(source, where=where, **reading, **_engine())
+    return read(source, where=where, **reading, **_recall_engine())
 
 
-def _engine() -> dict[str, Any]:
+def _recall_engine() -> dict[str, Any]:
     """The engine that was asked for on the command line, and where it is."""
     context = click.get_current_context(silent=True)
     said = {} if context is None else context.meta
@@ -287,29 +289,29 @@ def without_secrets(source: str) -> str:
     return parts._replace(netloc=place, query="", fragment="").geturl()
 
 
-def where_of(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
+def parse_where(tests: tuple[str, ...]) -> dict[str, tuple[str | None, ...]]:
     """The rows that --where asks for."""
     wanted: dict[str, tuple[str | None, ...]] = {}
-    for column, value in _pairs(tests, "--where"):
+    for column, value in _split_pairs(tests, "--where"):
         values = (value,) if value else ("", None)
         wanted[column] = (*wanted.get(column, ()), *values)
     return wanted
 
 
-def files_of(given: tuple[str, ...], option: str) -> dict[str, str]:
+def parse_files(given: tuple[str, ...], option: str) -> dict[str, str]:
     """Files by column."""
-    return dict(_pairs(given, option, file=True))
+    return dict(_split_pairs(given, option, file=True))
 
 
-def hidden_of(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def parse_hidden(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """The values that --hide names."""
     wanted: dict[str, tuple[str, ...]] = {}
-    for column, value in _pairs(values, "--hide"):
+    for column, value in _split_pairs(values, "--hide"):
         wanted[column] = (*wanted.get(column, ()), value)
     return wanted
 
 
-def _pairs(
+def _split_pairs(
     given: tuple[str, ...], option: str, *, file: bool = False
 ) -> Iterator[tuple[str, str]]:
     form = "COLUMN=FILE" if file else "COLUMN=VALUE"
@@ -320,7 +322,7 @@ def _pairs(
         yield column, value
 
 
-def _narrowed(policy: Policy, asked: Wanted) -> Wanted:
+def _intersect_rows(policy: Policy, asked: Wanted) -> Wanted:
     """The rows both the policy and the command line mean."""
     from privet.errors import InputError
 

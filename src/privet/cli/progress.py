@@ -15,7 +15,7 @@ from privet.values.exact import percent
 
 
 @contextmanager
-def progress_bar() -> Iterator[Listener]:
+def draw_progress_bar() -> Iterator[Listener]:
     """A bar on standard error that goes away when the work is done."""
     columns = (
         TextColumn("{task.description}"),
@@ -40,7 +40,7 @@ def progress_bar() -> Iterator[Listener]:
 
 
 @contextmanager
-def moves_bar() -> Iterator[Watcher]:
+def draw_moves_bar() -> Iterator[Watcher]:
     """The moves of a search and the worst belief now; goes away in the end."""
     columns = (TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -11,14 +11,14 @@ import click
 from privet.cli import terminal
 from privet.cli.options import (
     TableArguments,
-    files_of,
+    combine_options,
     format_option,
-    hidden_of,
+    parse_files,
+    parse_hidden,
     places,
     policy_option,
     reads_table,
     replace_option,
-    several,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MARKER = "⊥"
 
 NO_SIGNOFF = "The policy has no [signoff]; custody records nobody's name."
 
-_grouping = several(
+_grouping = combine_options(
     click.option(
         "--form",
         "shape",
@@ -129,29 +129,29 @@ def publish(
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
     from privet.microdata.recipe import Recipe
-    from privet.microdata.report import as_text, summary
+    from privet.microdata.report import as_text, summarise_release
     from privet.policy import Policy
     from privet.release.publish import publish as make
 
     if not dry_run and (output is None or custody is None):
         raise click.UsageError("Give -o and --custody, or --dry-run.")
     stated = Policy.load(policy)
-    settings = _settings(recipe, **how)
+    settings = _gather_settings(recipe, **how)
     with (
-        terminal.warned() as said,
-        asked.opened(stated) as (table, listener),
-        terminal.moves(asked.silent) as watcher,
+        terminal.gather_warnings() as said,
+        asked.open_table(stated) as (table, listener),
+        terminal.show_moves(asked.silent) as watcher,
     ):
         release = make(
             table,
             stated,
-            method=_method(how["method"], stated, table, settings),
+            method=_choose_method(how["method"], stated, table, settings),
             recipe=None if recipe is None else Recipe.load(Path(recipe)),
             max_seconds=asked.max_seconds,
             progress=listener,
             watcher=watcher,
         )
-        told = summary(release)
+        told = summarise_release(release)
         if not dry_run and release.safe:
             put = {"folder": str(output), "custody": str(custody)}
             release.write(
@@ -169,7 +169,7 @@ def publish(
     sys.exit(terminal.EXIT[told["verdict"]])
 
 
-def _settings(
+def _gather_settings(
     recipe: str | None,
     *,
     method: str,
@@ -186,8 +186,8 @@ def _settings(
         "form": shape,
         **others,
         "same_cuts": same_cuts,
-        "hierarchies": files_of(hierarchy, "--hierarchy"),
-        "hide": hidden_of(hide),
+        "hierarchies": parse_files(hierarchy, "--hierarchy"),
+        "hide": parse_hidden(hide),
     }
     given = {k: v for k, v in grouping.items() if v not in (None, False, {})}
     if method == "mondrian":
@@ -205,13 +205,15 @@ def _refuse_options(method: str, given: dict[str, Any]) -> None:
             raise click.UsageError(f"{name} does not go with --method {method}.")
 
 
-def _method(method: str, policy: Policy, table: Table, options: dict[str, Any]) -> Any:
+def _choose_method(
+    method: str, policy: Policy, table: Table, options: dict[str, Any]
+) -> Any:
     from privet.microdata.generalisation.publish import Mondrian
-    from privet.microdata.suppression.publish import method_for
+    from privet.microdata.suppression.publish import choose_method
 
     if method == "mondrian":
         return Mondrian(**options)
-    return method_for(policy, table, **options)
+    return choose_method(policy, table, **options)
 
 
 @click.command(short_help="Recount a release from its files alone.")
@@ -260,16 +262,16 @@ def verify(
     else:
         _show_verification(found.good, told)
         if found.good and custody is not None:
-            terminal.emit(f"  {_fits_custody(folder)}")
+            terminal.emit(f"  {_describe_custody(folder)}")
     sys.exit(0 if found.good else terminal.EXIT["breach"])
 
 
-def _fits_custody(folder: str) -> str:
+def _describe_custody(folder: str) -> str:
     """What the private record proves beyond the recount."""
-    from privet.release.kinds import named
+    from privet.release.kinds import import_kind
     from privet.release.verify import read_manifest
 
-    return f"Custody fits: {named(read_manifest(Path(folder))['kind']).proved}."
+    return f"Custody fits: {import_kind(read_manifest(Path(folder))['kind']).proved}."
 
 
 def _show_verification(good: bool, told: dict[str, Any]) -> None:

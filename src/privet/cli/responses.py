@@ -76,8 +76,8 @@ def disguise(
     from privet.responses.publish import disguise as make
 
     promised = None if policy is None else Policy.load(policy)
-    with terminal.warned() as said, asked.opened() as (table, listener):
-        stated = loaded(design)
+    with terminal.gather_warnings() as said, asked.open_table() as (table, listener):
+        stated = load_design(design)
         found = make(
             table,
             stated,
@@ -101,14 +101,14 @@ def disguise(
     elif asked.quiet:
         terminal.emit(told["verdict"])
     else:
-        terminal.emit(_written(told, stated))
+        terminal.emit(_describe_release(told, stated))
     terminal.say_notes(said)
 
 
-def _written(told: dict[str, Any], design: Design) -> str:
+def _describe_release(told: dict[str, Any], design: Design) -> str:
     rows = f"{told['rows']:,} disguised row{'' if told['rows'] == 1 else 's'}"
     lines = [f"✓ Written: {rows} in {told['folder']}.", ""]
-    lines += [given_away(design)]
+    lines += [describe_disclosure(design)]
     lines += [
         "",
         f"Kept: {told['custody']}. The true answers stay where they are; delete them "
@@ -117,19 +117,19 @@ def _written(told: dict[str, Any], design: Design) -> str:
     return "\n".join(lines)
 
 
-def given_away(design: Design) -> str:
+def describe_disclosure(design: Design) -> str:
     """What one disguised row tells about its person, question by question."""
     secret = [c for c in design.columns if c not in design.public]
     lines = ["What one disguised row gives away about its person:"]
     for column in secret:
-        lines.append(f"  {column}: ε {_epsilon(design, [column])}")
-    lines.append(f"  the whole record: ε {_epsilon(design, None)}")
+        lines.append(f"  {column}: ε {_format_epsilon(design, [column])}")
+    lines.append(f"  the whole record: ε {_format_epsilon(design, None)}")
     if design.public:
         lines.append(f"  public: {', '.join(design.public)}")
     return "\n".join(lines)
 
 
-def _epsilon(design: Design, columns: list[str] | None) -> str:
+def _format_epsilon(design: Design, columns: list[str] | None) -> str:
     grown = design.growth(columns)
     if grown is None:
         return "infinite: some truths can be told for certain"
@@ -137,7 +137,7 @@ def _epsilon(design: Design, columns: list[str] | None) -> str:
     return f"{design.epsilon(columns):.3g} ({factor})"
 
 
-def loaded(design: str | None) -> Design:
+def load_design(design: str | None) -> Design:
     """The design a command was given."""
     from privet.responses.design import Design
 
@@ -197,11 +197,11 @@ def estimate(
 
     if given is not None and not expression:
         raise click.UsageError("Give an EXPRESSION together with --given.")
-    with terminal.warned():
-        responses = _responses(source, design, table, memory_limit)
+    with terminal.gather_warnings():
+        responses = _open_responses(source, design, table, memory_limit)
         try:
             found = estimates(responses, responses.design, confidence=confidence)
-            shares = _asked(found, expression, given)
+            shares = _estimate_shares(found, expression, given)
         finally:
             responses.close()
     if as_json:
@@ -209,10 +209,10 @@ def estimate(
         terminal.emit(terminal.as_one_object({"estimates": rows}))
     else:
         for what, e in shares:
-            terminal.emit(f"{e.value:.6g}" if quiet else _line(what, e))
+            terminal.emit(f"{e.value:.6g}" if quiet else _format_estimate(what, e))
 
 
-def _responses(
+def _open_responses(
     source: str, design: str | None, table: str | None, memory_limit: str | None
 ) -> Any:
     from privet.release.verify import is_release, load
@@ -227,13 +227,15 @@ def _responses(
     if source.endswith((".duckdb", ".db")) and table is None:
         from privet.responses.collect.store import read_answers
 
-        return read_answers(Path(source), None if design is None else loaded(design))
+        return read_answers(
+            Path(source), None if design is None else load_design(design)
+        )
     return Responses(
-        read(source, table=table, memory_limit=memory_limit), loaded(design)
+        read(source, table=table, memory_limit=memory_limit), load_design(design)
     )
 
 
-def _asked(
+def _estimate_shares(
     found: Estimates, expressions: tuple[str, ...], given: str | None
 ) -> list[tuple[str, Estimate]]:
     if expressions:
@@ -253,12 +255,13 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _line(what: str, e: Estimate) -> str:
-    from privet.values.exact import fraction, written
+def _format_estimate(what: str, e: Estimate) -> str:
+    from privet.values.exact import fraction, write_in_full
 
     low, high = e.interval
     text = (
-        f"{what}: {_percent(e.value)} ({written(fraction(e.confidence))} sure from "
+        f"{what}: {_percent(e.value)} "
+        f"({write_in_full(fraction(e.confidence))} sure from "
         f"{_percent(low)} to {_percent(high)}, {e.n:,} answer{'' if e.n == 1 else 's'})"
     )
     return f"{text}\n  {e.note}" if e.note else text
@@ -268,8 +271,8 @@ def show_collector(source: str, *, as_json: bool) -> NoReturn:
     """Attack disguised answers: which share of records a collector guesses right."""
     from privet.responses.attacks import Collector
 
-    with terminal.warned():
-        responses = _responses(source, None, None, None)
+    with terminal.gather_warnings():
+        responses = _open_responses(source, None, None, None)
         try:
             found = Collector().attack(responses)
         finally:
@@ -333,21 +336,21 @@ def plan(
     design is proposed. With --target each of them is asked together with the target,
     as naive Bayes needs it.
     """
-    from privet.responses.planning import every_answer, plan_design
-    from privet.values.exact import fraction, written
+    from privet.responses.planning import list_sample_sizes, plan_design
+    from privet.values.exact import fraction, write_in_full
 
     if target is not None and epsilon is None:
         raise click.UsageError("Give --target together with --epsilon.")
     if output is not None:
         terminal.refuse_existing(Path(output))
     better = None
-    with terminal.warned() as said:
-        stated = loaded(design)
+    with terminal.gather_warnings() as said:
+        stated = load_design(design)
         if epsilon is not None:
             better = plan_design(stated, epsilon, target)
             stated = better.design
     terminal.say_notes(said)
-    needs = every_answer(stated, error=error or "0.02", confidence=confidence)
+    needs = list_sample_sizes(stated, error=error or "0.02", confidence=confidence)
     if output is not None:
         terminal.write_new(Path(output), stated.to_toml())
     told = {
@@ -360,12 +363,13 @@ def plan(
     if as_json:
         terminal.emit(terminal.as_one_object(told))
         return
-    terminal.emit(given_away(stated))
+    terminal.emit(describe_disclosure(stated))
     if better is not None:
-        terminal.emit(_proposal(better))
+        terminal.emit(_describe_plan(better))
     terminal.emit(
-        f"\nAnswers needed for an error of ± {written(fraction(error or '0.02'))} with "
-        f"{written(fraction(confidence))} confidence, whatever the truth is:"
+        "\nAnswers needed for an error of ± "
+        f"{write_in_full(fraction(error or '0.02'))} with "
+        f"{write_in_full(fraction(confidence))} confidence, whatever the truth is:"
     )
     for need in needs:
         terminal.emit(f"  {need.about}: {need.answers:,} (undisguised: {need.plain:,})")
@@ -373,7 +377,7 @@ def plan(
         terminal.emit("\n" + stated.to_toml().rstrip())
 
 
-def _proposal(better: Any) -> str:
+def _describe_plan(better: Any) -> str:
     if better.design.one_of:
         number = "one question" if better.asked == 1 else f"{better.asked} questions"
         return (
@@ -455,8 +459,8 @@ def collect(
         raise click.UsageError("Give --tokens and --tokens-to together.")
     if tokens_to is not None:
         terminal.refuse_existing(Path(tokens_to))
-    with terminal.warned() as said:
-        stated = loaded(design)
+    with terminal.gather_warnings() as said:
+        stated = load_design(design)
         store = Store(Path(output), stated)
     terminal.say_notes(said)
     needed = store.wants_tokens
@@ -467,12 +471,12 @@ def collect(
         needed = True
     service = Service((host, port), store, tokens=needed)
 
-    def ready(url: str) -> None:
+    def announce(url: str) -> None:
         where = f"{url}#token=…" if needed else url
         terminal.say(f"The survey is at {where} (Ctrl-C ends it).")
         terminal.say(f"Disguised answers go to {output}.")
 
     try:
-        serve(service, ready)
+        serve(service, announce)
     except KeyboardInterrupt:
         terminal.say("The survey is closed. What was confirmed is kept.")

@@ -66,7 +66,7 @@ def skyline(
     """
     from privet.microdata.skyline.skyline_find import skyline as find
 
-    with _table(asked, policy) as (table, bar):
+    with _open_table(asked, policy) as (table, bar):
         found = find(
             table,
             confidence,
@@ -87,13 +87,13 @@ def skyline(
 
 
 @contextmanager
-def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any]]:
+def _open_table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any]]:
     """The table as the policy means it, or what a release shows."""
     from privet.engine.sources.find_source import require_there
     from privet.errors import InputError
     from privet.microdata.release import Release
     from privet.policy import Policy
-    from privet.release.audit import bound
+    from privet.release.audit import bind_table
     from privet.release.verify import is_release, load
 
     if is_release(asked.source):
@@ -103,12 +103,12 @@ def _table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any, Any
                 "A skyline must be of a table or of groups; "
                 f"{Path(asked.source).name!r} is a release of another kind."
             )
-        with release.table as table, terminal.bar(asked.silent) as bar:
+        with release.table as table, terminal.show_bar(asked.silent) as bar:
             yield table, bar
         return
     if policy is None:
         require_there(asked.source)
         raise click.UsageError("A table must have a policy: give one with -p.")
     stated = Policy.load(policy)
-    with asked.opened(stated) as (table, bar):
-        yield bound(table, stated), bar
+    with asked.open_table(stated) as (table, bar):
+        yield bind_table(table, stated), bar

@@ -116,26 +116,26 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def bar(silent: bool) -> Iterator[Listener | None]:
+def show_bar(silent: bool) -> Iterator[Listener | None]:
     """A progress bar on a terminal; nothing when messages are piped."""
     if silent or not _is_terminal(sys.stderr):
         yield None
         return
-    from privet.cli.progress import progress_bar
+    from privet.cli.progress import draw_progress_bar
 
-    with progress_bar() as listener:
+    with draw_progress_bar() as listener:
         yield listener
 
 
 @contextmanager
-def moves(silent: bool) -> Iterator[Any]:
+def show_moves(silent: bool) -> Iterator[Any]:
     """Tells on a terminal how far a search is; nothing when messages are piped."""
     if silent or not _is_terminal(sys.stderr):
         yield None
         return
-    from privet.cli.progress import moves_bar
+    from privet.cli.progress import draw_moves_bar
 
-    with moves_bar() as watcher:
+    with draw_moves_bar() as watcher:
         yield watcher
 
 
@@ -144,7 +144,7 @@ def _is_terminal(stream: Any) -> bool:
 
 
 @contextmanager
-def warned() -> Iterator[list[str]]:
+def gather_warnings() -> Iterator[list[str]]:
     """Gather warnings about privacy; those of libraries are not for stewards."""
     import warnings
 
@@ -167,7 +167,7 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def explained(error: Exception) -> tuple[str, int]:
+def explain_error(error: Exception) -> tuple[str, int]:
     """A message that quotes nobody's data, and an exit code."""
     from privet.errors import Breach, Infeasible, PrivetError, Stopped
 
@@ -182,10 +182,10 @@ def explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         place = f"{str(error.filename)!r}: " if error.filename else ""
         return f"{place}{error.strerror}.", WRONG
-    return _bug(error), BUG
+    return _describe_bug(error), BUG
 
 
-def _bug(error: Exception) -> str:
+def _describe_bug(error: Exception) -> str:
     if os.environ.get("PRIVET_DEBUG"):
         import traceback
 
@@ -203,13 +203,13 @@ PLAINER = {"✓": "+", "✗": "x", "–": "-", "→": "->", "…": "..."}
 
 def hold_any_text() -> None:
     """Let standard output and error take any text, whatever their encoding."""
-    codecs.register_error("privet", _plainer)
+    codecs.register_error("privet", _replace_signs)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="privet")
 
 
-def _plainer(error: UnicodeError) -> tuple[str, int]:
+def _replace_signs(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lost = error.object[error.start : error.end]

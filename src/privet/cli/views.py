@@ -86,8 +86,8 @@ def views(
         if output is not None and not asked.silent:
             terminal.emit(f"Released the first: {output}. Kept: {custody}.")
         return
-    with terminal.warned() as said, asked.opened(stated) as (table, bar):
-        found = _judged(table, stated, strict, asked.max_seconds, bar)
+    with terminal.gather_warnings() as said, asked.open_table(stated) as (table, bar):
+        found = _judge_views(table, stated, strict, asked.max_seconds, bar)
         if release is not None and found.safe:
             release(Views(table, *stated.views), stated, bar)
     terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
@@ -104,15 +104,15 @@ def _propose(asked: TableArguments, policy: Policy, release: Any) -> None:
     from privet.engine.protocol import Run
     from privet.views.split import SplitViews
 
-    with terminal.warned(), asked.opened(policy) as (table, bar):
+    with terminal.gather_warnings(), asked.open_table(policy) as (table, bar):
         found = SplitViews().propose(table, policy, run=Run(bar))
-        told = [_told(p) for p in found]
+        told = [_describe_proposal(p) for p in found]
         if release is not None:
             release(found[0].views, found[0].settled(policy), bar)
     _show_proposals(told, as_json=asked.as_json, quiet=asked.quiet)
 
 
-def _judged(
+def _judge_views(
     table: Table,
     policy: Policy,
     strict: bool,
@@ -158,8 +158,8 @@ def _show_details(found: Audit) -> None:
         for part in details["histogram"]:
             if part["keys"]:
                 terminal.emit(
-                    f"  {part['from']:>6} and more: {_many(part['keys'], 'key')}, "
-                    f"{_many(part['associations'], 'association')}"
+                    f"  {part['from']:>6} and more: {_spell(part['keys'], 'key')}, "
+                    f"{_spell(part['associations'], 'association')}"
                 )
         terminal.emit(
             f"  people in several keys: {details['people_in_several_keys']:,}"
@@ -175,12 +175,12 @@ def _show_keys(keys: list[dict[str, Any]]) -> None:
         restricted = key["restricted"] or "refuted"
         terminal.emit(
             f"  {', '.join(named) or 'everybody'}: "
-            f"{_many(key['people'], 'person', 'people')}, "
-            f"{_many(key['values'], 'value')}; one row per person: {restricted}"
+            f"{_spell(key['people'], 'person', 'people')}, "
+            f"{_spell(key['values'], 'value')}; one row per person: {restricted}"
         )
 
 
-def _told(proposal: Proposal) -> dict[str, Any]:
+def _describe_proposal(proposal: Proposal) -> dict[str, Any]:
     worst = proposal.audit.worst.belief
     return {
         "views": [list(v.columns) for v in proposal.views.views],
@@ -216,10 +216,10 @@ def _show_proposals(told: list[dict[str, Any]], *, as_json: bool, quiet: bool) -
         terminal.emit("")
 
 
-def _many(number: int, one: str, more: str = "") -> str:
+def _spell(number: int, one: str, more: str = "") -> str:
     """So many things.
 
-    >>> _many(1, "key"), _many(2000, "person", "people")
+    >>> _spell(1, "key"), _spell(2000, "person", "people")
     ('1 key', '2,000 people')
     """
     return f"{number:,} {one if number == 1 else more or one + 's'}"

@@ -195,18 +195,18 @@ at_most = 0.25
 """
 
 
-def _days(*dates: str) -> Days:
+def _count_days(*dates: str) -> Days:
     """Count the days from 1970-01-01 to each date."""
     return np.array(dates, dtype="datetime64[D]").astype(np.int32)
 
 
 # The policy's public edges. They also part the generations, oldest first, that
 # occupations and illnesses depend on: 84 and older, 64, 44, 29, 18, children.
-BIRTH_EDGES = _days(
+BIRTH_EDGES = _count_days(
     "1940-01-01", "1960-01-01", "1980-01-01", "1995-01-01", "2006-01-01"
 )
-ADMISSION_EDGES = _days("2022-07-01", "2023-01-01", "2023-07-01", "2024-01-01")
-FIRST_DAY, DAYS = int(_days("2022-05-01")[0]), 731
+ADMISSION_EDGES = _count_days("2022-07-01", "2023-01-01", "2023-07-01", "2024-01-01")
+FIRST_DAY, DAYS = int(_count_days("2022-05-01")[0]), 731
 CHILDREN = 5
 
 BIRTH_YEARS = np.arange(1926, 2022)
@@ -227,7 +227,7 @@ class _Dice:
         raw = np.asarray(self.bits.random_raw(self.rows), dtype=np.uint64)
         return (raw >> np.uint64(48)).astype(np.uint16)
 
-    def below(self, many: int) -> Days:
+    def draw_below(self, many: int) -> Days:
         """Draw numbers from 0 to many - 1, all nearly equally likely."""
         return (self.throw().astype(np.int64) * many // SLOTS).astype(np.int32)
 
@@ -240,7 +240,7 @@ class _Dice:
         return np.stack(wheels)[which, self.throw()]
 
 
-def _wheel(weights: Sequence[int] | npt.NDArray[np.int64]) -> Codes:
+def _make_wheel(weights: Sequence[int] | npt.NDArray[np.int64]) -> Codes:
     """Give each of 65,536 slots to a code, in proportion to its weight."""
     ends = np.cumsum(np.asarray(weights, dtype=np.int64))
     slots = np.arange(SLOTS, dtype=np.int64) * ends[-1]
@@ -261,14 +261,14 @@ class _People:
     occupation: Codes
     insurance: Codes
 
-    def known(self) -> tuple[Codes, ...]:
+    def list_known(self) -> tuple[Codes, ...]:
         """List what a linker could know, dates by their public bins."""
         period = _bin(self.admitted, ADMISSION_EDGES)
         facts = (self.generation, self.sex, self.zip, self.occupation)
         return (*facts, self.insurance, period)
 
 
-def patients(rows: int = 50_000, *, seed: int = 20_240_501) -> pa.Table:
+def make_patients(rows: int = 50_000, *, seed: int = 20_240_501) -> pa.Table:
     """Make a hospital's table with a breach planted in it.
 
     In zip code 04417, 8 of the 9 fire fighters have HIV. In every other group of
@@ -285,8 +285,10 @@ def patients(rows: int = 50_000, *, seed: int = 20_240_501) -> pa.Table:
     if rows < LEAST_ROWS:
         raise InputError(f"rows must be at least {LEAST_ROWS}; got {rows}.")
     dice = _Dice(np.random.PCG64(seed), rows)
-    people = _people(dice)
-    columns = _identities(dice, people) | _stays(dice, people, _diagnose(dice, people))
+    people = _draw_people(dice)
+    columns = _write_identities(dice, people) | _draw_stays(
+        dice, people, _diagnose(dice, people)
+    )
     return pa.table({name: columns[name] for name in COLUMNS})
 
 
@@ -295,47 +297,47 @@ def _bin(days: Days, edges: Days) -> Codes:
     return np.searchsorted(edges, days, side="right").astype(np.int16)
 
 
-def _planted(rows: int) -> Rows:
+def _spread_planted(rows: int) -> Rows:
     """Spread the planted people evenly over the table."""
     many = len(PLANTED_DIAGNOSES)
     return np.arange(many) * (rows // many) + rows // many // 2
 
 
-def _people(dice: _Dice) -> _People:
+def _draw_people(dice: _Dice) -> _People:
     """Draw who the patients are, the planted group among them."""
-    birth = _births(dice)
+    birth = _draw_births(dice)
     generation = _bin(birth, BIRTH_EDGES)
-    zips = dice.spin(_wheel([*ZIP_WEIGHTS, ZIP_MISSING]))
-    occupation = dice.spin_each(_occupation_wheels(), generation)
+    zips = dice.spin(_make_wheel([*ZIP_WEIGHTS, ZIP_MISSING]))
+    occupation = dice.spin_each(_make_occupation_wheels(), generation)
     _settle(zips, occupation)
-    insurance = dice.spin_each([_wheel(w) for w in INSURANCE_WEIGHTS], generation)
-    insurance[_planted(dice.rows)] = INSURANCES.index("Employer")
+    insurance = dice.spin_each([_make_wheel(w) for w in INSURANCE_WEIGHTS], generation)
+    insurance[_spread_planted(dice.rows)] = INSURANCES.index("Employer")
     return _People(
         birth=birth,
-        admitted=FIRST_DAY + dice.below(DAYS),
+        admitted=FIRST_DAY + dice.draw_below(DAYS),
         generation=generation,
-        sex=dice.spin(_wheel(SEX_WEIGHTS)),
+        sex=dice.spin(_make_wheel(SEX_WEIGHTS)),
         zip=zips,
         occupation=occupation,
         insurance=insurance,
     )
 
 
-def _births(dice: _Dice) -> Days:
+def _draw_births(dice: _Dice) -> Days:
     """Draw a year by its weight, then one of its first 365 days."""
-    new_years = _days(*(f"{year}-01-01" for year in BIRTH_YEARS))
-    birth = new_years[dice.spin(_wheel(YEAR_WEIGHTS))] + dice.below(365)
-    planted = _planted(dice.rows)  # of working age: 1964 to 1990
-    birth[planted] = _days("1964-06-11") + 1_201 * np.arange(len(planted))
+    new_years = _count_days(*(f"{year}-01-01" for year in BIRTH_YEARS))
+    birth = new_years[dice.spin(_make_wheel(YEAR_WEIGHTS))] + dice.draw_below(365)
+    planted = _spread_planted(dice.rows)  # of working age: 1964 to 1990
+    birth[planted] = _count_days("1964-06-11") + 1_201 * np.arange(len(planted))
     return birth
 
 
-def _occupation_wheels() -> list[Codes]:
+def _make_occupation_wheels() -> list[Codes]:
     """Make one wheel per generation: not working, the jobs, no entry."""
     jobs = np.array(list(JOBS.values()), dtype=np.int64)
     total = int(jobs.sum())  # all shares times this, to stay with integers
     return [
-        _wheel([*(total * share for share in idle), *(jobs * work), total * none])
+        _make_wheel([*(total * share for share in idle), *(jobs * work), total * none])
         for idle, work, none in OCCUPATION_WEIGHTS
     ]
 
@@ -344,27 +346,27 @@ def _settle(zips: Codes, occupation: Codes) -> None:
     """Let the planted people, and no others, be fire fighters in their zip code."""
     place, job = ZIPS.index(PLANTED_ZIP), OCCUPATIONS.index(PLANTED_OCCUPATION)
     occupation[(zips == place) & (occupation == job)] = OCCUPATIONS.index("Teacher")
-    planted = _planted(len(zips))
+    planted = _spread_planted(len(zips))
     zips[planted], occupation[planted] = place, job
 
 
 def _diagnose(dice: _Dice, people: _People) -> Codes:
     """Draw diagnoses by sex and generation, and plant the breach."""
     profile = people.sex * len(OCCUPATION_WEIGHTS) + people.generation
-    diagnosis = dice.spin_each(_diagnosis_wheels(), profile)
+    diagnosis = dice.spin_each(_make_diagnosis_wheels(), profile)
     planted = [DIAGNOSES.index(name) for name in PLANTED_DIAGNOSES]
-    diagnosis[_planted(dice.rows)] = planted
-    for left, right in combinations(people.known(), 2):
+    diagnosis[_spread_planted(dice.rows)] = planted
+    for left, right in combinations(people.list_known(), 2):
         _thin(diagnosis, left, right)
     return diagnosis
 
 
-def _diagnosis_wheels() -> list[Codes]:
+def _make_diagnosis_wheels() -> list[Codes]:
     """Make one wheel per sex and generation; X has the mean of both weights."""
     sexes = np.array([(2 * f, 2 * m, f + m) for *_, (f, m), _ in ILLNESSES])
     generations = np.array([weights for *_, weights in ILLNESSES])
     shares = sexes[:, :, None] * generations[:, None, :]
-    return [_wheel(column) for column in shares.reshape(len(shares), -1).T]
+    return [_make_wheel(column) for column in shares.reshape(len(shares), -1).T]
 
 
 def _thin(diagnosis: Codes, left: Codes, right: Codes) -> None:
@@ -377,15 +379,15 @@ def _thin(diagnosis: Codes, left: Codes, right: Codes) -> None:
     sizes = np.bincount(group)
     cases = np.flatnonzero(diagnosis == DIAGNOSES.index("HIV"))
     crowded = np.bincount(group[cases], minlength=len(sizes)) * 4 > sizes
-    changed = np.setdiff1d(cases[crowded[group[cases]]], _planted(len(group)))
+    changed = np.setdiff1d(cases[crowded[group[cases]]], _spread_planted(len(group)))
     diagnosis[changed] = DIAGNOSES.index("Hepatitis C")
 
 
-def _identities(dice: _Dice, people: _People) -> dict[str, Any]:
+def _write_identities(dice: _Dice, people: _People) -> dict[str, Any]:
     """Write down who the patients are."""
     return {
-        "patient_id": _patient_ids(dice.rows),
-        "name": _names(dice, people.sex),
+        "patient_id": _number_patients(dice.rows),
+        "name": _draw_names(dice, people.sex),
         "birth_date": pa.array(people.birth, pa.date32()),
         "sex": _spell(SEXES, people.sex),
         "zip": _spell((*ZIPS, None), people.zip),
@@ -400,7 +402,7 @@ def _spell(words: Sequence[str | None], codes: Codes) -> Any:
     return pa.array(words, pa.string()).take(pa.array(codes, pa.int16()))
 
 
-def _patient_ids(rows: int) -> Any:
+def _number_patients(rows: int) -> Any:
     """Number the patients without order: a step coprime to 10 repeats no number."""
     digits = max(7, len(str(rows - 1)))
     numbers = (np.arange(rows, dtype=np.int64) * 7_654_321 + 12_345) % 10**digits
@@ -408,60 +410,62 @@ def _patient_ids(rows: int) -> Any:
     return pc.binary_join_element_wise("P", padded, "")
 
 
-def _names(dice: _Dice, sex: Codes) -> Any:
+def _draw_names(dice: _Dice, sex: Codes) -> Any:
     """Draw a given name that fits the sex, and a surname by Zipf's law."""
     given, last = GIVEN_NAMES.split(), SURNAMES.split()
-    half = np.where(sex == SEXES.index("X"), dice.below(2), sex)
-    first = half * (len(given) // 2) + dice.below(len(given) // 2)
-    surname = dice.spin(_wheel([6_000 // (5 + place) for place in range(len(last))]))
+    half = np.where(sex == SEXES.index("X"), dice.draw_below(2), sex)
+    first = half * (len(given) // 2) + dice.draw_below(len(given) // 2)
+    surname = dice.spin(
+        _make_wheel([6_000 // (5 + place) for place in range(len(last))])
+    )
     names = [f"{one} {other}" for one in given for other in last]
     return _spell(names, (first * len(last) + surname).astype(np.int16))
 
 
-def _stays(dice: _Dice, people: _People, diagnosis: Codes) -> dict[str, Any]:
+def _draw_stays(dice: _Dice, people: _People, diagnosis: Codes) -> dict[str, Any]:
     """Draw what happened in hospital, by illness and generation."""
     severity = SEVERITIES[diagnosis]
-    ward = dice.spin_each(_ward_wheels(), diagnosis)
+    ward = dice.spin_each(_make_ward_wheels(), diagnosis)
     ward[people.generation == CHILDREN] = WARDS.index("Paediatrics")
-    nights = dice.spin_each(_night_wheels(), severity)
+    nights = dice.spin_each(_make_night_wheels(), severity)
     profile = severity * len(DEATH_WEIGHTS) + people.generation
     return {
         "diagnosis": _spell(DIAGNOSES, diagnosis),
         "ward": _spell(WARDS, ward),
         "nights": pa.array(nights.astype(np.int32)),
-        "cost": pa.array(_cost(dice, severity, nights)),
-        "outcome": _spell(OUTCOMES, dice.spin_each(_outcome_wheels(), profile)),
+        "cost": pa.array(_draw_costs(dice, severity, nights)),
+        "outcome": _spell(OUTCOMES, dice.spin_each(_make_outcome_wheels(), profile)),
     }
 
 
-def _ward_wheels() -> list[Codes]:
+def _make_ward_wheels() -> list[Codes]:
     """Make one wheel per illness: mostly its own ward, or where there is a bed."""
     beds = [
         {"Internal medicine": 5, "Intensive care": 1 + 5 * severity, own: 85}
         for _, own, severity, *_ in ILLNESSES
     ]
-    return [_wheel([weights.get(ward, 0) for ward in WARDS]) for weights in beds]
+    return [_make_wheel([weights.get(ward, 0) for ward in WARDS]) for weights in beds]
 
 
-def _night_wheels() -> list[Codes]:
+def _make_night_wheels() -> list[Codes]:
     """Make one wheel per severity: a peak at a few nights and a long tail."""
     return [
-        _wheel([10**6 // ((n - 1 - 2 * s) ** 2 + 4 + 6 * s) for n in range(91)])
+        _make_wheel([10**6 // ((n - 1 - 2 * s) ** 2 + 4 + 6 * s) for n in range(91)])
         for s in range(4)
     ]
 
 
-def _outcome_wheels() -> list[Codes]:
+def _make_outcome_wheels() -> list[Codes]:
     """Make one wheel per severity and generation."""
     return [
-        _wheel([400, care * (1 + severity), death * (1 + 2 * severity**2)])
+        _make_wheel([400, care * (1 + severity), death * (1 + 2 * severity**2)])
         for severity in range(4)
         for care, death in zip(CARE_WEIGHTS, DEATH_WEIGHTS, strict=True)
     ]
 
 
-def _cost(dice: _Dice, severity: Codes, nights: Codes) -> npt.NDArray[np.float64]:
+def _draw_costs(dice: _Dice, severity: Codes, nights: Codes) -> npt.NDArray[np.float64]:
     """Charge a fee and the nights, give or take a quarter, in whole cents."""
     cents = FEES[severity] + NIGHT_FEE * nights.astype(np.int64)
-    share = 3 * SLOTS // 4 + dice.below(SLOTS // 2)
+    share = 3 * SLOTS // 4 + dice.draw_below(SLOTS // 2)
     return np.asarray(cents * share // SLOTS / 100, dtype=np.float64)

@@ -8,13 +8,13 @@ from shlex import join
 
 import pyarrow.csv as pa_csv
 
-from privet.demo.patients import POLICY, patients
+from privet.demo.patients import POLICY, make_patients
 from privet.errors import InputError
 from privet.findings import Audit
-from privet.microdata.report import as_text, headline, summary
+from privet.microdata.report import as_text, summarise_release, write_headline
 from privet.microdata.skyline.skyline_find import skyline
 from privet.policy import Policy
-from privet.release.audit import audit, bound
+from privet.release.audit import audit, bind_table
 from privet.release.publish import publish
 from privet.release.verify import verify
 from privet.table import read
@@ -35,7 +35,7 @@ def tell(
     """Make the table and the policy in a folder, audit them, and make a release."""
     _prepare(folder, replace)
     table, policy = folder / "patients.csv", folder / "policy.toml"
-    pa_csv.write_csv(patients(rows), table)
+    pa_csv.write_csv(make_patients(rows), table)
     policy.write_text(POLICY, encoding="utf-8")
     say(f"Made {table}: {rows:,} patients who never lived.")
     say(f"Made {policy}: what the hospital promises its patients.")
@@ -45,13 +45,13 @@ def tell(
     with read(table) as people:
         show(audit(people, stated))
         say(f"\n{join(['privet', 'skyline', *call])}\n")
-        emit(f"\n{headline(skyline(bound(people, stated), '0.95'))}\n")
+        emit(f"\n{write_headline(skyline(bind_table(people, stated), '0.95'))}\n")
         out, vault = folder / "release", folder / "custody"
         places = ["-o", str(out), "--custody", str(vault)]
         say(f"\n{join(['privet', 'publish', *call, *places])}\n")
         release = publish(people, stated)
         release.write(out, custody=vault, replace=replace)
-        emit(as_text(summary(release)))
+        emit(as_text(summarise_release(release)))
     say(f"\n{join(['privet', 'verify', str(out)])}\n")
     emit("Verified." if verify(out).good else "Refused.")
 

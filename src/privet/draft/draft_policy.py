@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from privet.draft.guess_roles import FEW_VALUES, Guess
-from privet.draft.vocabulary import AGE, BIRTH, POST, words_of
+from privet.draft.vocabulary import AGE, BIRTH, POST, split_words
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
 from privet.policy.toml import quote, quote_key
@@ -40,15 +40,15 @@ def draft_policy(
     if [column.name for column in columns] != [guess.name for guess in guesses]:
         raise InputError("guesses must be one per column, in the same order.")
     parts = (
-        [HEAD.rstrip(), *_doubts(guesses), f"title = {quote(title)}"],
-        ["[columns]", *_roles(guesses)],
-        _bins(columns, guesses),
-        _promises(guesses),
+        [HEAD.rstrip(), *_list_doubts(guesses), f"title = {quote(title)}"],
+        ["[columns]", *_list_roles(guesses)],
+        _suggest_bins(columns, guesses),
+        _draft_promises(guesses),
     )
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _doubts(guesses: Sequence[Guess]) -> list[str]:
+def _list_doubts(guesses: Sequence[Guess]) -> list[str]:
     doubts = [guess for guess in guesses if not guess.sure]
     if not doubts:
         return ["# No guess is in doubt; check each of them all the same."]
@@ -56,7 +56,7 @@ def _doubts(guesses: Sequence[Guess]) -> list[str]:
     return ["#", "# In doubt, look at these first:", *lines]
 
 
-def _roles(guesses: Sequence[Guess]) -> Iterator[str]:
+def _list_roles(guesses: Sequence[Guess]) -> Iterator[str]:
     for role in ("identifier", "quasi", "sensitive"):
         # Who is told apart by a column must not be told who they are by it.
         roles = (role, "unit") if role == "identifier" else (role,)
@@ -78,9 +78,11 @@ def _roles(guesses: Sequence[Guess]) -> Iterator[str]:
         yield from (f"#   {quote(guess.name)}: {guess.reason}" for guess in idle)
 
 
-def _bins(columns: Sequence[ColumnSummary], guesses: Sequence[Guess]) -> list[str]:
+def _suggest_bins(
+    columns: Sequence[ColumnSummary], guesses: Sequence[Guess]
+) -> list[str]:
     wide = [
-        f"#{quote_key(column.name)} = {_edges(column)}"
+        f"#{quote_key(column.name)} = {_suggest_edges(column)}"
         for column, guess in zip(columns, guesses, strict=True)
         if guess.role in ("quasi", "sensitive", "") and _is_wide(column)
     ]
@@ -96,15 +98,15 @@ def _bins(columns: Sequence[ColumnSummary], guesses: Sequence[Guess]) -> list[st
 
 def _is_wide(column: ColumnSummary) -> bool:
     orderly = column.kind in ("integer", "number", "date", "datetime")
-    code = POST.find(words_of(column.name))  # 01234 and 01235 are not amounts
+    code = POST.find(split_words(column.name))  # 01234 and 01235 are not amounts
     return orderly and column.distinct > FEW_VALUES and not code
 
 
-def _edges(column: ColumnSummary) -> str:
-    words = words_of(column.name)
+def _suggest_edges(column: ColumnSummary) -> str:
+    words = split_words(column.name)
     if column.kind in ("date", "datetime"):
         years = (1940, 1960, 1980, 2000) if BIRTH.find(words) else (2020, 2022, 2024)
-        return _array(f"{year}-01-01" for year in years)
+        return _write_array(f"{year}-01-01" for year in years)
     if AGE.find(words):
         return "[18, 30, 45, 65, 80]"
     if BIRTH.find(words):
@@ -112,11 +114,11 @@ def _edges(column: ColumnSummary) -> str:
     return "[10, 100, 1000, 10000]"
 
 
-def _promises(guesses: Sequence[Guess]) -> list[str]:
+def _draft_promises(guesses: Sequence[Guess]) -> list[str]:
     knows = [guess.name for guess in guesses if guess.role == "quasi"]
     about = [guess.name for guess in guesses if guess.role == "sensitive"]
     if not knows or not about:
-        promise = _template(
+        promise = _draft_example(
             knows or ["a quasi column"], about or ["a sensitive column"]
         )
         return [*promise, "", MEASURE] if knows else promise
@@ -125,14 +127,14 @@ def _promises(guesses: Sequence[Guess]) -> list[str]:
         "# each value: 0.5 is right one time in two. All columns at once is much to",
         "# know; knows_any = 2 instead of knows means any two of them.",
     ]
-    return [*head, "\n\n".join(_promise(knows, name) for name in about)]
+    return [*head, "\n\n".join(_write_promise(knows, name) for name in about)]
 
 
-def _template(knows: list[str], about: list[str]) -> list[str]:
+def _draft_example(knows: list[str], about: list[str]) -> list[str]:
     return [
         "# No promise could be drafted: a person must choose what others may know",
         "# (quasi) and what nobody should learn (sensitive), and promise something.",
-        *(f"#{line.lstrip()}" for line in _promise(knows, about[0]).splitlines()),
+        *(f"#{line.lstrip()}" for line in _write_promise(knows, about[0]).splitlines()),
     ]
 
 
@@ -142,20 +144,20 @@ MEASURE = """\
 k_anonymity = 5"""
 
 
-def _promise(knows: list[str], about: str) -> str:
+def _write_promise(knows: list[str], about: str) -> str:
     return "\n".join(
         [
             "[[promise]]",
             f"name    = {quote(f'nobody learns {about}')}",
             'against = "linker"',
-            f"knows   = {_array(knows)}",
+            f"knows   = {_write_array(knows)}",
             f"about   = {quote(about)}",
             "at_most = 0.5",
         ]
     )
 
 
-def _array(texts: Iterable[str]) -> str:
+def _write_array(texts: Iterable[str]) -> str:
     """Write a TOML list, one text per line where they do not fit on one."""
     quoted = [quote(text) for text in texts]
     line = "[" + ", ".join(quoted) + "]"

@@ -23,7 +23,7 @@ from privet.draft.vocabulary import (
     POST,
     PROTECTED,
     Vocabulary,
-    words_of,
+    split_words,
 )
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
@@ -57,13 +57,13 @@ class Guess:
 Rule = Callable[[ColumnSummary, tuple[str, ...]], Guess | None]
 
 
-def _constant(column: ColumnSummary, _words: tuple[str, ...]) -> Guess | None:
+def _guess_constant(column: ColumnSummary, _words: tuple[str, ...]) -> Guess | None:
     if column.rows > 1 and column.distinct <= 1:
         return Guess(column.name, "", "the same in every row", True)
     return None
 
 
-def _weight(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+def _guess_weight(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     parts = words[:-1] or words
     only = all(MULTIPLE.find([word]) or FILLERS.find([word]) for word in parts)
     found = MULTIPLE.find(parts)
@@ -73,8 +73,8 @@ def _weight(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return Guess(column.name, "weight", reason, not HEAVY.find([found]))
 
 
-def _direct(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
-    found = DIRECT.find(words) or _personal(words, NAME)
+def _guess_identifier(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+    found = DIRECT.find(words) or _find_personal(words, NAME)
     if not found:
         return None
     often = column.distinct * 50 < column.rows
@@ -82,8 +82,8 @@ def _direct(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return Guess(column.name, "identifier", reason, not often)
 
 
-def _number(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
-    found = _personal(words, NUMBER)
+def _guess_by_number(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+    found = _find_personal(words, NUMBER)
     if not found:
         return None
     reason = f"{found!r} in its name"
@@ -93,14 +93,14 @@ def _number(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return Guess(column.name, "unit", f"{reason}, some values in several rows", sure)
 
 
-def _personal(words: tuple[str, ...], kind: Vocabulary) -> str:
+def _find_personal(words: tuple[str, ...], kind: Vocabulary) -> str:
     """Give the word of this kind, if all the others are words for people."""
     parts = words[:-1] or words
     others = [word for word in parts if not kind.find([word])]
     return kind.find(parts) if all(PERSON.find([word]) for word in others) else ""
 
 
-def _protected(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+def _guess_sensitive(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     found = PROTECTED.find(words)
     if not found:
         return None
@@ -108,14 +108,14 @@ def _protected(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return Guess(column.name, "sensitive", f"{found!r} in its name", sure)
 
 
-def _known(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+def _guess_quasi(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     for known in (BIRTH, AGE, POST, KNOWN):
         if found := known.find(words):
             return Guess(column.name, "quasi", f"{found!r} in its name", True)
     return None
 
 
-def _aim(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+def _guess_target(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     found = AIM.find(words)
     if not found or column.varied:
         return None
@@ -123,7 +123,7 @@ def _aim(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return Guess(column.name, "target", f"{found!r} in its name", sure)
 
 
-def _telling(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
+def _guess_by_variety(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     labelled = NAME.find(words) or NUMBER.find(words)
     if column.kind not in ("text", "integer", "other"):
         return None
@@ -135,7 +135,7 @@ def _telling(column: ColumnSummary, words: tuple[str, ...]) -> Guess | None:
     return None
 
 
-def _by_kind(column: ColumnSummary, _words: tuple[str, ...]) -> Guess:
+def _guess_by_kind(column: ColumnSummary, _words: tuple[str, ...]) -> Guess:
     if column.kind in ("date", "datetime"):
         return Guess(column.name, "quasi", "a date that others may know", False)
     few = column.kind == "integer" and column.distinct <= FEW_VALUES
@@ -145,15 +145,15 @@ def _by_kind(column: ColumnSummary, _words: tuple[str, ...]) -> Guess:
 
 
 RULES: tuple[Rule, ...] = (
-    _constant,
-    _weight,
-    _direct,
-    _number,
-    _protected,
-    _known,
-    _aim,
-    _telling,
-    _by_kind,
+    _guess_constant,
+    _guess_weight,
+    _guess_identifier,
+    _guess_by_number,
+    _guess_sensitive,
+    _guess_quasi,
+    _guess_target,
+    _guess_by_variety,
+    _guess_by_kind,
 )
 """Asked in this order; the first that answers is believed."""
 
@@ -172,7 +172,7 @@ def guess_roles(columns: Sequence[ColumnSummary]) -> tuple[Guess, ...]:
 
 
 def _guess(column: ColumnSummary) -> Guess:
-    words = words_of(column.name)
+    words = split_words(column.name)
     answers = (rule(column, words) for rule in RULES)
     guess = next(answer for answer in answers if answer)
     if not column.nearly:

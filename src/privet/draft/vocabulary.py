@@ -25,7 +25,7 @@ class Vocabulary:
         return ""
 
 
-def vocabulary(entries: str) -> Vocabulary:
+def parse_vocabulary(entries: str) -> Vocabulary:
     """Read words apart by spaces; a star marks a stem."""
     stems = tuple(entry[:-1] for entry in entries.split() if entry.endswith("*"))
     words = (entry for entry in entries.split() if not entry.endswith("*"))
@@ -33,7 +33,7 @@ def vocabulary(entries: str) -> Vocabulary:
 
 
 # English, German, French, Spanish; without accents, ß as ss.
-DIRECT = vocabulary(
+DIRECT = parse_vocabulary(
     "ssn nino nhs mrn dni nif nie cpf iban ip imei uuid guid url mail email* courriel* "
     "correo phone* telephon* telefon* mobile handy fax passport* passeport* pasaporte* "
     "ausweis* licence* license* fuhrerschein* permis plate kennzeichen* matricula "
@@ -43,19 +43,19 @@ DIRECT = vocabulary(
     "steuernummer* socialsecurity* sozialversicherung* creditcard* kreditkarte* "
     "tarjeta insurancenumber* insuranceid* policynumber* cardnumber* taxid* taxnumber*"
 )
-NAME = vocabulary("name names namen nom noms nombre nombres")
-NUMBER = vocabulary(
+NAME = parse_vocabulary("name names namen nom noms nombre nombres")
+NUMBER = parse_vocabulary(
     "id ids pid uid nr no num number nummer* numero key identifier identifiant "
     "identificador kennung"
 )
-PERSON = vocabulary(
+PERSON = parse_vocabulary(
     "patient* person* customer* client* employee* user* member* student* pupil* "
     "subject* participant* respondent* case account konto compte cuenta kunde* "
     "mitarbeiter* versichert* teilnehmer* schuler* salarie* usager* "
     "paciente* empleado* usuario* alumno* first last full family given middle "
     "maiden birth famille jeune* completo complet de des of du the el la"
 )
-PROTECTED = vocabulary(
+PROTECTED = parse_vocabulary(
     "diagnos* disease* illness* krankheit* erkrank* maladie* enfermedad* hiv aids vih "
     "sida icd condition* medication* medikament* medicament* drug drugs treatment* "
     "behandl* therap* traitement* tratamiento* symptom* sintoma* disab* behinder* "
@@ -68,10 +68,10 @@ PROTECTED = vocabulary(
     "sindicato* sexual* orientation* crime* criminal* convict* arrest* vorstraf* "
     "offence* offense* delito* asyl* visa welfare problem"
 )
-BIRTH = vocabulary("birth* geburt* naissance* nacimiento* dob yob")
-AGE = vocabulary("age ages alter edad")
-POST = vocabulary("zip zipcode* plz postcode* postal* postleitzahl* cp")
-KNOWN = vocabulary(
+BIRTH = parse_vocabulary("birth* geburt* naissance* nacimiento* dob yob")
+AGE = parse_vocabulary("age ages alter edad")
+POST = parse_vocabulary("zip zipcode* plz postcode* postal* postleitzahl* cp")
+KNOWN = parse_vocabulary(
     "sex sexe sexo gender* geschlecht* genre genero city stadt town ville ciudad ort "
     "wohnort* gemeinde* municipality* commune village region* county district* bezirk* "
     "canton kanton state bundesland* province* provincia* departement* country* land "
@@ -86,23 +86,23 @@ KNOWN = vocabulary(
     "station hospital* krankenhaus* krankenkasse* clinic* klinik* department* "
     "abteilung* military* veteran* height"
 )
-AIM = vocabulary(
+AIM = parse_vocabulary(
     "target* label* class classe klasse clase ziel* outcome* rating* score* y response "
     "churn* default survived* result results ergebnis* resultat* resultado* decision*"
 )
-MULTIPLE = vocabulary(
+MULTIPLE = parse_vocabulary(
     "count counts cnt n freq freqs frequency weight weights rows records anzahl "
     "haufigkeit haeufigkeit gewicht effectif effectifs frequence poids frecuencia "
     "cantidad peso"
 )
-HEAVY = vocabulary("weight weights gewicht poids peso")  # of rows, or of bodies?
-FILLERS = vocabulary("of no num number nb the row record people persons")
+HEAVY = parse_vocabulary("weight weights gewicht poids peso")  # of rows, or of bodies?
+FILLERS = parse_vocabulary("of no num number nb the row record people persons")
 
 
-def words_of(name: str) -> tuple[str, ...]:
+def split_words(name: str) -> tuple[str, ...]:
     """Split a name into lower-case words without accents, and the whole in one.
 
-    >>> words_of("PatientID"), words_of("Größe in cm")
+    >>> split_words("PatientID"), split_words("Größe in cm")
     (('patient', 'id', 'patientid'), ('grosse', 'in', 'cm', 'grosseincm'))
     """
     plain = unicodedata.normalize("NFKD", name)

@@ -50,10 +50,10 @@ def integers(values: NDArray[Any]) -> pa.Array:
     )
 
 
-def without(values: pa.Array, missing: NDArray[np.bool_]) -> pa.Array:
+def mask_values(values: pa.Array, missing: NDArray[np.bool_]) -> pa.Array:
     """The same numbers, some of them missing.
 
-    >>> without(integers(np.arange(3)), np.array([False, True, False])).to_pylist()
+    >>> mask_values(integers(np.arange(3)), np.array([False, True, False])).to_pylist()
     [0, None, 2]
     """
     known = pa.py_buffer(np.packbits(~missing, bitorder="little"))

@@ -12,18 +12,18 @@ PRECISE_ROWS = 1_000_000
 """Up to this many rows different values are counted exactly for a description."""
 
 
-def numbers_at(
+def count_values(
     place: StatementRunner, c: int, precise: bool, run: Run, step: tuple[int, int]
 ) -> tuple[int, int, int]:
     """Of one column: rows, present values, and about how many of those differ."""
     statement = sql.describe(f"c{c}", "pv_people", [], precise, place.dialect)
     work = partial(place.fetch, statement)
-    table = place.watched(work, run, "reading columns", step)
+    table = place.run_watched(work, run, "reading columns", step)
     rows, present, different = (col[0].as_py() for col in table.columns)
     return rows, present, different
 
 
-def summary(
+def summarise_column(
     name: str, kind: str, rows: int, present: int, different: int
 ) -> ColumnSummary:
     """A column by its numbers; what is missing is a value of its own."""

@@ -55,14 +55,16 @@ class DistinctValues:
             return
         found = f"SELECT c{c} AS v, CAST(sum(n) AS BIGINT) AS n FROM {cells} GROUP BY v"
         self._session.make(found, f"pv_values_{c}", run, "reading values", (3, 3))
-        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}")
+        total = self._session.fetch_one(
+            f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}"
+        )
         self._session.total = int(total or 0)
         self._collected.add(c)
 
     def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
         """Gather the distinct values of columns, in one scan where that fits."""
         try:
-            values = sql.values_of(columns, "pv_people")
+            values = sql.select_values(columns, "pv_people")
             self._session.make(values, "pv_found", run, "reading values", step)
         except DoesNotFit:
             self._collect_less(columns, run, step)
@@ -101,11 +103,13 @@ class DistinctValues:
             f"SELECT c{c} AS v, count(*) AS n FROM pv_people WHERE false GROUP BY c{c}"
         )
         for part in range(parts):
-            values = sql.values_in_part(c, part, parts, sql.DUCKDB)
+            values = sql.select_values_in_part(c, part, parts, sql.DUCKDB)
             insert = f"INSERT INTO pv_values_{c} {values}"
             doing = f"reading values, part {part + 1} of {parts}"
             self._session.run(insert, run, doing, step)
-        total = self._session.one(f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}")
+        total = self._session.fetch_one(
+            f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}"
+        )
         self._session.total = int(total or 0)
         self._collected.add(c)
 
@@ -145,15 +149,15 @@ class SourceLabels(Sequence[str | None]):
         if isinstance(code, slice):
             wanted = range(*code.indices(self._size))
             first = min(wanted, default=0)
-            found = self._between(first, max(wanted, default=-1) + 1)
+            found = self._read_between(first, max(wanted, default=-1) + 1)
             return [found[c - first] for c in wanted]
         if not 0 <= code < self._size:
             raise IndexError(code)
         if self._size <= FEW_LABELS:
             return self._texts[code]
-        return self._between(code, code + 1)[0]
+        return self._read_between(code, code + 1)[0]
 
-    def _between(self, start: int, stop: int) -> list[str | None]:
+    def _read_between(self, start: int, stop: int) -> list[str | None]:
         if self._size <= FEW_LABELS:
             return self._texts[start:stop]
         if self._size <= LABELS_AT_ONCE:
@@ -174,7 +178,9 @@ class SourceLabels(Sequence[str | None]):
         return found
 
     def _fetch(self, only: str) -> pa.ChunkedArray:
-        return self._session.ask(sql.labels(self._table, self._text, only))["label"]
+        return self._session.ask(sql.select_labels(self._table, self._text, only))[
+            "label"
+        ]
 
 
 @dataclass(frozen=True)
@@ -204,7 +210,7 @@ class Dictionaries:
         self._made: dict[tuple[int, Recoding | None], Dictionary] = {}
         self._lock = Lock()
 
-    def of(
+    def code_columns(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """The dictionaries of some columns; one scan gathers what is new."""
@@ -212,39 +218,45 @@ class Dictionaries:
         with self._lock:
             try:
                 self._values.gather(columns, run)
-                return {c: self._dictionary(c, how, run) for c, how in wanted.items()}
+                return {
+                    c: self._make_dictionary(c, how, run) for c, how in wanted.items()
+                }
             except DoesNotFit:
                 pass
         raise too_little_memory()
 
-    def kind(self, c: int, run: Run) -> str:
+    def find_kind(self, c: int, run: Run) -> str:
         """The kind of a column, found from its values."""
         with self._lock:
             self._values.gather([c], run)
-            return self._kind(c)[0]
+            return self._recognise_kind(c)[0]
 
     # Codes --------------------------------------------------------------------------
 
-    def _dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
+    def _make_dictionary(self, c: int, how: Recoding | None, run: Run) -> Dictionary:
         if (c, how) not in self._made:
             if isinstance(how, Relabel):
-                made = self._relabelled(c, how, run)
+                made = self._relabel(c, how, run)
             else:
-                made = self._plain(c, how, run)
+                made = self._make_plain(c, how, run)
             self._narrow(made.table, len(made.domain))
             self._made[c, how] = made
         return self._made[c, how]
 
-    def _plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
+    def _make_plain(self, c: int, cut: Bins | None, run: Run) -> Dictionary:
         table = f"pv_dictionary_{c}_{len(self._made)}"
-        kind, text = self._kind(c)
-        codes = self._codes(c, kind, text) if cut is None else self._bins(c, cut, kind)
+        kind, text = self._recognise_kind(c)
+        codes = (
+            self._code_values(c, kind, text)
+            if cut is None
+            else self._code_bins(c, cut, kind)
+        )
         self._session.make(codes, table, run, "coding values", (1, 1))
-        return Dictionary(table, self._domain(c, cut, kind, table, text))
+        return Dictionary(table, self._make_domain(c, cut, kind, table, text))
 
-    def _relabelled(self, c: int, how: Relabel, run: Run) -> Dictionary:
+    def _relabel(self, c: int, how: Relabel, run: Run) -> Dictionary:
         """The same values with other labels; those that look alike become one."""
-        base = self._dictionary(c, how.base, run)
+        base = self._make_dictionary(c, how.base, run)
         if len(how.texts) != len(base.domain):
             raise InputError(
                 f"Column {base.domain.name!r} must have {len(how.texts)} values to be "
@@ -262,7 +274,7 @@ class Dictionaries:
         self._session.unregister(f"{table}_new")
         return Dictionary(table, Domain(base.domain.name, texts))
 
-    def _kind(self, c: int) -> tuple[str, str]:
+    def _recognise_kind(self, c: int) -> tuple[str, str]:
         """The kind of a column, and its values `v` as they are shown.
 
         The kind of texts is what all of them allow. JSON texts lose their quotes,
@@ -273,24 +285,26 @@ class Dictionaries:
             zero = "CASE WHEN v = 0 THEN CAST(abs(v) AS VARCHAR) ELSE {} END"
             text = text_types.text_of("v", textual=False, json=False)
             return kind, zero.format(text) if kind == "number" else text
-        asked = ", ".join(["count(v)", *text_types.fitting("v", json=json)])
+        asked = ", ".join(["count(v)", *text_types.count_fitting("v", json=json)])
         row = self._session.ask(f"SELECT {asked} FROM pv_values_{c}").to_pylist()[0]
         texts, quoted, *fits = row.values()
         text = text_types.text_of("v", textual=True, json=json and quoted == texts)
-        known = text_types.recognised(texts, quoted, *fits) if kind == "text" else kind
+        known = (
+            text_types.recognise_kind(texts, quoted, *fits) if kind == "text" else kind
+        )
         return known, text
 
-    def _codes(self, c: int, kind: str, text: str) -> str:
+    def _code_values(self, c: int, kind: str, text: str) -> str:
         if not self._source.is_text(c):
-            return sql.dictionary(f"pv_values_{c}", ["v"])
-        ordered = text_types.ordered(f"pv_values_{c}", text, kind)
-        return sql.dictionary(f"({ordered})", text_types.orders(kind))
+            return sql.code_values(f"pv_values_{c}", ["v"])
+        ordered = text_types.order_values(f"pv_values_{c}", text, kind)
+        return sql.code_values(f"({ordered})", text_types.list_order_columns(kind))
 
-    def _bins(self, c: int, cut: Bins, kind: str) -> str:
+    def _code_bins(self, c: int, cut: Bins, kind: str) -> str:
         rule = "dates" if cut.are_dates else "numbers"
         fits = ("date", "datetime") if cut.are_dates else ("integer", "number")
         text = "v"
-        if kind not in fits and self._session.one(
+        if kind not in fits and self._session.fetch_one(
             f"SELECT count(v) FROM pv_values_{c}"
         ):
             raise InputError(
@@ -301,15 +315,15 @@ class Dictionaries:
         if self._source.json or not cut.are_dates:
             textual, json = self._source.is_text(c), self._source.json
             text = text_types.text_of("v", textual=textual, json=json)
-        return text_types.binned(f"pv_values_{c}", text, cut)
+        return text_types.bin_values(f"pv_values_{c}", text, cut)
 
-    def _domain(
+    def _make_domain(
         self, c: int, cut: Bins | None, kind: str, table: str, text: str
     ) -> Domain:
         name = self._columns[c].name
         if cut is not None:
             return Domain(name, (None, *cut.labels()), "text")
-        size = self._session.one(f"SELECT count(DISTINCT code) FROM {table}")
+        size = self._session.fetch_one(f"SELECT count(DISTINCT code) FROM {table}")
         if self._is_pandas_float(c):
             self._warn_of_floats(name, table)
         return Domain(name, SourceLabels(self._session, table, text, size), kind)
@@ -321,7 +335,7 @@ class Dictionaries:
 
     def _warn_of_floats(self, name: str, table: str) -> None:
         """A pandas column of integers turns into floats once a value is missing."""
-        whole = self._session.one(
+        whole = self._session.fetch_one(
             "SELECT count(*) > count(v) AND count(v) > 0 AND "
             f"coalesce(bool_and(v = trunc(v)), false) FROM {table}"
         )

@@ -38,19 +38,23 @@ class Projection:
         """How many rows the source has, where that is known by now."""
         return self.session.total
 
-    def coded(
+    def code_needed(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of what cannot be compared as it stands: texts, recodings."""
         wanted = [n for n in dict.fromkeys(names) if self._is_coded(n, recodings)]
-        made = self._dictionaries.of([self._at[n] for n in wanted], recodings, run)
+        made = self._dictionaries.code_columns(
+            [self._at[n] for n in wanted], recodings, run
+        )
         return {n: made[self._at[n]] for n in wanted}
 
-    def every(
+    def code_all(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all of these columns."""
-        made = self._dictionaries.of([self._at[n] for n in names], recodings, run)
+        made = self._dictionaries.code_columns(
+            [self._at[n] for n in names], recodings, run
+        )
         return {n: made[self._at[n]] for n in names}
 
     def _is_coded(self, name: str, recodings: Mapping[str, Recoding]) -> bool:

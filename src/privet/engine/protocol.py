@@ -54,7 +54,7 @@ class Run:
     """Makes draws repeatable; None: they come from the system's secure source."""
 
     @classmethod
-    def starting(
+    def start(
         cls,
         listener: Listener | None = None,
         max_seconds: float | None = None,
@@ -249,7 +249,7 @@ class JoiningEngine(Protocol):
     session: Session
     """Where statements about a projection run."""
 
-    def projection(
+    def open_projection(
         self,
         columns: Sequence[str],
         weight: str | None,

@@ -10,7 +10,7 @@ import numpy as np
 from privet.engine import arrow, sql, text_types
 from privet.engine.duckdb.session import Session
 from privet.engine.sources.source import Source
-from privet.errors import ColumnNotFound, InputError, what_exists
+from privet.errors import ColumnNotFound, InputError, suggest_names
 from privet.values.schema import Column
 
 TYPED = ("integer", "number", "date", "datetime", "boolean")
@@ -32,7 +32,7 @@ class RowFilter:
         self._columns = columns
         self._types = types
 
-    def condition(
+    def write_condition(
         self, where: Mapping[str, Sequence[object]], table: str, people: str
     ) -> str:
         """A condition on the rows `e` of `people`, by small tables called `table`_0, …
@@ -44,22 +44,29 @@ class RowFilter:
         for i, (name, values) in enumerate(where.items()):
             check_where(name, values, names)
             c = names.index(name)
-            tests.append(self._test(c, values, f"{table}_{i}", people))
+            tests.append(self._write_test(c, values, f"{table}_{i}", people))
         return "WHERE " + " AND ".join(tests) if tests else ""
 
-    def _test(self, c: int, values: Sequence[object], table: str, people: str) -> str:
+    def _write_test(
+        self, c: int, values: Sequence[object], table: str, people: str
+    ) -> str:
         """A condition on one column."""
-        wanted = arrow.texts(t for v in values for t in texts_of(v))
+        wanted = arrow.texts(t for v in values for t in list_spellings(v))
         self._session.register(f"{table}_given", arrow.frame(v=wanted))
         cell = f"e.c{c}"
         if self._source.is_text(c):
             cell = text_types.text_of(cell, textual=True, json=self._source.json)
             value = "v"
             if any(_is_number(v) for v in values):  # 2024 also means 2024.0
-                cell, value = text_types.same_number(cell), text_types.same_number("v")
+                cell, value = (
+                    text_types.normalise_number(cell),
+                    text_types.normalise_number("v"),
+                )
             select = f"SELECT DISTINCT {value} AS v FROM {table}_given"
         elif self._columns[c].kind in TYPED:
-            select = typed(f"{table}_given", self._types[c], self._columns[c].kind)
+            select = select_typed(
+                f"{table}_given", self._types[c], self._columns[c].kind
+            )
         else:
             cell = text_types.text_of(cell, textual=False, json=False)
             select = f"SELECT DISTINCT v FROM {table}_given"
@@ -73,19 +80,19 @@ def check_where(name: str, values: Sequence[object], names: Sequence[str]) -> No
     """A column of `where` must exist and have values."""
     if name not in names:
         raise ColumnNotFound(
-            f"Column {name!r} of where must exist. {what_exists(name, names)}"
+            f"Column {name!r} of where must exist. {suggest_names(name, names)}"
         )
     if not values:
         raise InputError(f"where must give a value for column {name!r}.")
 
 
-def typed(given: str, type_: str, kind: str) -> str:
+def select_typed(given: str, type_: str, kind: str) -> str:
     """The values that the column's type can hold exactly; others match no row."""
     value = f"TRY_CAST(v AS {type_})"
     fits = f"{value} IS NOT NULL"
     if kind in ("integer", "number"):
-        same = text_types.same_number(f"CAST({value} AS VARCHAR)")
-        fits = f"{same} = {text_types.same_number('v')}"
+        same = text_types.normalise_number(f"CAST({value} AS VARCHAR)")
+        fits = f"{same} = {text_types.normalise_number('v')}"
     return f"SELECT DISTINCT {value} AS v FROM {given} WHERE v IS NULL OR {fits}"
 
 
@@ -94,7 +101,7 @@ def _is_number(value: object) -> bool:
     return number and not isinstance(value, bool)
 
 
-def texts_of(value: object) -> list[str | None]:
+def list_spellings(value: object) -> list[str | None]:
     """How a value may be written in a file."""
     if value is None:
         return [None]

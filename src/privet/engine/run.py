@@ -46,7 +46,7 @@ def explain_error(error: BaseException, words: str) -> BaseException:
     if text.startswith("INTERRUPT Error"):
         return KeyboardInterrupt()
     if "CSV" in text or "nicode" in text or "utf-" in text.lower():
-        return InputError(_text_file(text, words))
+        return InputError(_explain_text_file(text, words))
     if found := JSON_LINE.search(text):
         return InputError(
             f"Each line of {words} must be a JSON object; "
@@ -54,10 +54,10 @@ def explain_error(error: BaseException, words: str) -> BaseException:
         )
     if "duplicate key" in text:
         return InputError(f"Each key of an object in {words} must stand there once.")
-    return _other(type(error).__name__.removesuffix("Exception"), text, words)
+    return _explain_other(type(error).__name__.removesuffix("Exception"), text, words)
 
 
-def _text_file(text: str, words: str) -> str:
+def _explain_text_file(text: str, words: str) -> str:
     line = LINE.search(text)
     place = f"line {line[1]}" if line else "a line"
     if found := EXPECTED.search(text):
@@ -88,7 +88,7 @@ def _text_file(text: str, words: str) -> str:
     )
 
 
-def _other(kind: str, text: str, words: str) -> Exception:
+def _explain_other(kind: str, text: str, words: str) -> Exception:
     if "lock on file" in text:
         return EngineError(
             f"The database of {words} is open for writing in another process. Close "
@@ -151,7 +151,9 @@ class StatementRunner:
         """
         raise NotImplementedError
 
-    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+    def tally_columns(
+        self, statement: str, sizes: Sequence[int]
+    ) -> list[NDArray[np.int64]]:
         """Run a statement in this thread; how often each of its columns has 0, 1, …
 
         Only where the dialect says that rows are at hand.
@@ -184,7 +186,9 @@ class StatementRunner:
     def ask(self, statement: str) -> pa.Table:
         """Run a small statement."""
         try:
-            return self.watched(lambda: self.fetch(statement), Run(), "opening", (1, 1))
+            return self.run_watched(
+                lambda: self.fetch(statement), Run(), "opening", (1, 1)
+            )
         except DoesNotFit:
             raise too_little_memory() from None
 
@@ -192,11 +196,11 @@ class StatementRunner:
         """Let statements see what is selected under a name; anew, if it has one."""
         self.ask(f"CREATE OR REPLACE TEMP VIEW {name} AS {select}")
 
-    def one(self, statement: str) -> Any:
+    def fetch_one(self, statement: str) -> Any:
         """The one value a small statement selects."""
         return self.ask(statement)[0][0].as_py()
 
-    def guarded(self, work: Callable[[], T]) -> T:
+    def run_guarded(self, work: Callable[[], T]) -> T:
         """Run work; an error of the engine is replaced by one without cells."""
         failure: BaseException
         try:
@@ -205,7 +209,7 @@ class StatementRunner:
             failure = self.explain(error)
         raise failure  # outside of the handler: the engine's own error is forgotten
 
-    def watched(
+    def run_watched(
         self,
         work: Callable[[], T],
         run: Run,
@@ -219,15 +223,15 @@ class StatementRunner:
                 f"A table must be open to be counted; {self.words} was closed."
             )
         run.tell(Progress(doing, *step, 0.0, None))
-        future: Future[T] = self._worker.submit(self.guarded, work)
+        future: Future[T] = self._worker.submit(self.run_guarded, work)
         try:
-            return self._awaited(future, run, doing, step)
+            return self._await_result(future, run, doing, step)
         except BaseException:
             if not future.cancel():
                 self._interrupt(future)
             raise
 
-    def _awaited(
+    def _await_result(
         self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
     ) -> T:
         while True:
@@ -237,7 +241,7 @@ class StatementRunner:
                 if future.done():
                     raise
             run.check()
-            run.tell(self._progress(doing, step))
+            run.tell(self._measure_progress(doing, step))
 
     def _interrupt(self, future: Future[T]) -> None:
         """Stop the statement and wait until it has really stopped.
@@ -248,7 +252,7 @@ class StatementRunner:
             self.interrupt()
             wait([future], POLL)
 
-    def _progress(self, doing: str, step: tuple[int, int]) -> Progress:
+    def _measure_progress(self, doing: str, step: tuple[int, int]) -> Progress:
         share = self.share()
         rows = self.total if self.expected is None else self.expected
         read = None if share is None or rows is None else int(share * rows)

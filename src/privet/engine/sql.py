@@ -90,7 +90,7 @@ def mask(inside: Sequence[int], among: Sequence[int]) -> int:
     return sum(1 << i for i, c in enumerate(reversed(among)) if c not in inside)
 
 
-def values_of(columns: Sequence[int], source: str) -> str:
+def select_values(columns: Sequence[int], source: str) -> str:
     """The distinct values of each column, and the number of rows, in one scan."""
     names = ", ".join(f"c{c}" for c in columns)
     sets = ", ".join([*(f"(c{c})" for c in columns), "()"])
@@ -100,7 +100,7 @@ def values_of(columns: Sequence[int], source: str) -> str:
     )
 
 
-def sampled(sets: Sequence[Collection[int]], source: str, rows: int) -> str:
+def count_sampled(sets: Sequence[Collection[int]], source: str, rows: int) -> str:
     """How many combinations of each set of columns a few rows have."""
     used = ", ".join(f"c{c}" for c in sorted(set().union(*sets)))
     asked = ["(SELECT count(*) FROM few)"]
@@ -113,7 +113,7 @@ def sampled(sets: Sequence[Collection[int]], source: str, rows: int) -> str:
     )
 
 
-def cells(sets: Sequence[Sequence[int]], source: str) -> str:
+def count_cells(sets: Sequence[Sequence[int]], source: str) -> str:
     """The combinations of each set of columns, counted and marked by GROUPING_ID."""
     used = sorted({c for s in sets for c in s})
     names = ", ".join(f"c{c}" for c in used)
@@ -127,7 +127,7 @@ def cells(sets: Sequence[Sequence[int]], source: str) -> str:
     )
 
 
-def keys(
+def select_keys(
     sets: Sequence[Sequence[int]], sizes: Mapping[int, int], rows: str, dialect: Dialect
 ) -> str:
     """The codes of each row as one integer per set of columns."""
@@ -137,7 +137,7 @@ def keys(
     return f"SELECT {chosen} FROM ({rows})"
 
 
-def values_in_part(
+def select_values_in_part(
     column: int, part: int, of: int, dialect: Dialect, source: str = "pv_people"
 ) -> str:
     """The distinct values of a column in one of `of` hash partitions, counted."""
@@ -156,11 +156,11 @@ def coded(
         for c, table in dictionaries.items()
     ]
     chosen = ", ".join([*codes, *([extra] if extra else [])]) or "1 AS nothing"
-    small = smalls([f"d{c}" for c in dictionaries], dialect)
+    small = hint_small([f"d{c}" for c in dictionaries], dialect)
     return f"SELECT {small}{chosen} FROM {source} s {' '.join(joins)}"
 
 
-def smalls(tables: Sequence[str], dialect: Dialect) -> str:
+def hint_small(tables: Sequence[str], dialect: Dialect) -> str:
     """What tells the planner that tables are small."""
     return dialect.small.format(tables=", ".join(tables)) if tables else ""
 
@@ -193,7 +193,8 @@ def count_sets(
     )
     return (
         f"SELECT g, CASE g {keys} END AS key, {', '.join(amounts)} FROM ("
-        f"SELECT {names}, GROUPING_ID({names}) AS g, {_named(amounts)} FROM ({rows}) "
+        f"SELECT {names}, GROUPING_ID({names}) AS g, {_name_amounts(amounts)} "
+        f"FROM ({rows}) "
         f"GROUP BY GROUPING SETS ({wanted}) HAVING {amounts['n']} > 0) ORDER BY g, key"
     )
 
@@ -215,7 +216,7 @@ def count_set(
     grouped = f"GROUP BY {names} " if names else ""
     chosen = f"{names}, " if names else ""
     counted = (
-        f"SELECT {chosen}{_named(amounts)} FROM ({rows}) r {part} "
+        f"SELECT {chosen}{_name_amounts(amounts)} FROM ({rows}) r {part} "
         f"{grouped}HAVING {amounts['n']} > 0"
     )
     if not key:
@@ -235,7 +236,8 @@ def count_packed(
     number, of = part
     group = hashed([f"key // {max(values, 1)}"], dialect)
     return (
-        f"SELECT key, {_named(amounts)} FROM {rows} WHERE {group} % {of} = {number} "
+        f"SELECT key, {_name_amounts(amounts)} FROM {rows} "
+        f"WHERE {group} % {of} = {number} "
         f"GROUP BY key HAVING {amounts['n']} > 0 ORDER BY key"
     )
 
@@ -258,7 +260,7 @@ def amounts(unit: bool, weight: bool, dialect: Dialect) -> dict[str, str]:
     return {"n": "count(*)"}
 
 
-def _named(amounts: Mapping[str, str]) -> str:
+def _name_amounts(amounts: Mapping[str, str]) -> str:
     return ", ".join(f"{amount} AS {name}" for name, amount in amounts.items())
 
 
@@ -284,7 +286,7 @@ def stacked(columns: Sequence[str], source: str) -> str:
     )
 
 
-def dictionary(values: str, order: Sequence[str]) -> str:
+def code_values(values: str, order: Sequence[str]) -> str:
     """The code of each value: values are numbered in their order, NULL first."""
     by = ", ".join(f"{part} NULLS FIRST" for part in order)
     return (
@@ -298,7 +300,7 @@ def recoded(table: str, new: str) -> str:
     return f"SELECT d.v, m.new AS code FROM {table} d JOIN {new} m ON d.code = m.old"
 
 
-def labels(table: str, text: str, only: str = "") -> str:
+def select_labels(table: str, text: str, only: str = "") -> str:
     """One text per code, as the source wrote it, in the order of the codes."""
     return (
         f"SELECT code, min({text}) AS label FROM {table} {only} "

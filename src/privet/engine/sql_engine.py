@@ -13,7 +13,7 @@ from typing import NamedTuple
 from privet.engine import sql
 from privet.engine.counting.counter import Counter
 from privet.engine.counting.precount import Precount
-from privet.engine.describe import PRECISE_ROWS, numbers_at, summary
+from privet.engine.describe import PRECISE_ROWS, count_values, summarise_column
 from privet.engine.dictionaries import Dictionaries, Dictionary, DistinctValues
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import (
@@ -28,7 +28,7 @@ from privet.engine.randomise.randomise_rows import (
     Cells,
     DisguiseBatches,
     Randomisation,
-    counted_cells,
+    count_cells,
 )
 from privet.engine.row_filter import RowFilter
 from privet.engine.run import StatementRunner
@@ -80,12 +80,12 @@ class SqlEngine:
         try:
             self._look_at(source)
             self._positions = {c.name: i for i, c in enumerate(self._columns)}
-            self._filter = self._row_filter()
+            self._filter = self._make_row_filter()
             self._select("pv_people", where or {}, "pv_everybody", "pv_wanted")
         except BaseException:
             self.close()
             raise
-        self._values = self._distinct_values()
+        self._values = self._make_distinct_values()
         self._dictionaries = Dictionaries(
             session, self._columns, self._source, self._values
         )
@@ -101,18 +101,18 @@ class SqlEngine:
         """Call the rows pv_everybody; know the source, its columns and their types."""
         raise NotImplementedError
 
-    def _row_filter(self) -> RowFilter:
+    def _make_row_filter(self) -> RowFilter:
         """What finds rows by their values."""
         return RowFilter(self.session, self._source, self._columns, self._types)
 
-    def _distinct_values(self) -> DistinctValues:
+    def _make_distinct_values(self) -> DistinctValues:
         """What gathers the values of columns."""
         return DistinctValues(self.session)
 
     def _check_whole(self, run: Run) -> None:
         """What must hold before rows are read."""
 
-    def _precounted(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+    def _precount(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
         """Combinations of values that were counted as they are, if they are few."""
         return None
 
@@ -120,17 +120,17 @@ class SqlEngine:
         """Columns of texts that are described together."""
         return {}
 
-    def _scans(self, columns: int) -> int:
+    def _count_scans(self, columns: int) -> int:
         """How many statements read the values of so many columns."""
         return columns
 
-    def _coded(
+    def _code_columns(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """Dictionaries that statements about all rows can use."""
-        return self._dictionaries.of(columns, recodings, run)
+        return self._dictionaries.code_columns(columns, recodings, run)
 
-    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+    def _weigh_rows(self, name: str, people: str, run: Run, before: int) -> CountedRows:
         """People with their weight, which must be whole numbers."""
         raise NotImplementedError
 
@@ -158,7 +158,7 @@ class SqlEngine:
         place = self._place
         if place.total is None:
             ask = partial(place.fetch, "SELECT count(*) AS n FROM pv_people")
-            table = place.watched(ask, run, "counting rows", (1, 1))
+            table = place.run_watched(ask, run, "counting rows", (1, 1))
             place.total = int(table["n"][0].as_py())
         return place.total
 
@@ -171,16 +171,16 @@ class SqlEngine:
         precise = self.rows(run) <= PRECISE_ROWS
         texts = self._describe_texts(precise, run)
         return tuple(
-            texts.get(c) or self._summary(c, precise, run)
+            texts.get(c) or self._summarise(c, precise, run)
             for c in range(len(self._columns))
         )
 
-    def _summary(self, c: int, precise: bool, run: Run) -> ColumnSummary:
+    def _summarise(self, c: int, precise: bool, run: Run) -> ColumnSummary:
         column, step = self._columns[c], (c + 1, len(self._columns))
-        numbers = numbers_at(self._place, c, precise, run, step)
+        numbers = count_values(self._place, c, precise, run, step)
         textual = self._source.is_text(c)
-        kind = self._dictionaries.kind(c, run) if textual else column.kind
-        return summary(column.name, kind, *numbers)
+        kind = self._dictionaries.find_kind(c, run) if textual else column.kind
+        return summarise_column(column.name, kind, *numbers)
 
     def domains(
         self,
@@ -192,7 +192,7 @@ class SqlEngine:
         """The values of some columns, coded once; NULL has a code of its own."""
         self._check_whole(run)
         at = {c: self._position(c) for c in columns}
-        made = self._dictionaries.of(list(at.values()), recodings, run)
+        made = self._dictionaries.code_columns(list(at.values()), recodings, run)
         return {c: made[i].domain for c, i in at.items()}
 
     def count(
@@ -209,9 +209,9 @@ class SqlEngine:
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
         plain = not only and amount == CountUnit()
-        cells = self._precounted(wanted, run) if plain else None
-        made = self._coded(at, recodings, run)
-        rows = self._counted(amount, only or {}, run, self._scans(len(at)))
+        cells = self._precount(wanted, run) if plain else None
+        made = self._code_columns(at, recodings, run)
+        rows = self._choose_rows(amount, only or {}, run, self._count_scans(len(at)))
         counter = Counter(
             self._place,
             self._position,
@@ -225,7 +225,7 @@ class SqlEngine:
         expected = None if only else rows.total
         yield from counter.count(wanted, expected, rows.statements)
 
-    def _counted(
+    def _choose_rows(
         self,
         amount: CountUnit,
         only: Mapping[str, Sequence[object]],
@@ -237,7 +237,7 @@ class SqlEngine:
         if only:
             people = self._select("pv_some", only, PEOPLE, "pv_only")
         if amount.weight is not None:
-            return self._weighted(amount.weight, people, run, before)
+            return self._weigh_rows(amount.weight, people, run, before)
         return CountedRows(people, self._place.total, before)
 
     def write(
@@ -246,7 +246,7 @@ class SqlEngine:
         """Write rows out, recoded and shuffled; how many were written."""
         self._check_whole(run)
         changed = [self._position(c) for c in writing.columns if c in recodings]
-        made = self._dictionaries.of(changed, recodings, run)
+        made = self._dictionaries.code_columns(changed, recodings, run)
         return self._write_rows(writing, made, run)
 
     def draw(
@@ -255,7 +255,7 @@ class SqlEngine:
         """Write rows out, disguised by exact draws; how many were written."""
         self._check_whole(run)
         at = [self._position(c) for c in drawing.columns]
-        made = self._coded(at, recodings, run)
+        made = self._code_columns(at, recodings, run)
         change = DisguiseBatches(drawing, self._position)
         tables = {c: made[c].table for c in change.columns}
         codes = sql.coded(tables, PEOPLE, "", self._place.dialect)
@@ -263,7 +263,7 @@ class SqlEngine:
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
-        return counted_cells(self, sets, run)
+        return count_cells(self, sets, run)
 
     # Pieces -------------------------------------------------------------------------
 
@@ -278,6 +278,6 @@ class SqlEngine:
         table: str,
     ) -> str:
         """Call those people by a name who have some values; small tables say which."""
-        condition = self._filter.condition(only, table, people)
+        condition = self._filter.write_condition(only, table, people)
         self._place.view(name, f"SELECT * FROM {people} e {condition}")
         return name

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from privet.engine.sql import DECIMAL, literal
-from privet.values.exact import digits_after
+from privet.values.exact import count_decimals
 from privet.values.schema import Bins
 
 WHOLE = r"[+-]?(0|[1-9][0-9]*)"
@@ -35,7 +35,9 @@ def text_of(cell: str, *, textual: bool, json: bool) -> str:
     return cell if textual else f"CAST({cell} AS VARCHAR)"
 
 
-def fitting(cell: str, *, json: bool, among: Collection[str] = TEXT_KINDS) -> list[str]:
+def count_fitting(
+    cell: str, *, json: bool, among: Collection[str] = TEXT_KINDS
+) -> list[str]:
     """How many texts are quoted in JSON, and how many fit each of `TEXT_KINDS`.
 
     None fits a kind that is not among those asked for.
@@ -52,60 +54,60 @@ def fitting(cell: str, *, json: bool, among: Collection[str] = TEXT_KINDS) -> li
     return [f"CAST(count(*) FILTER (WHERE {t}) AS BIGINT)" for t in tests]
 
 
-def possible(texts: int, *fits: int) -> list[str]:
+def list_possible_kinds(texts: int, *fits: int) -> list[str]:
     """The kinds that so many texts allow, of which so many fit each kind.
 
-    >>> possible(3, 2, 3, 0, 0)
+    >>> list_possible_kinds(3, 2, 3, 0, 0)
     ['number']
     """
     return [k for k, n in zip(TEXT_KINDS, fits, strict=True) if n == texts]
 
 
-def nearly(texts: int, *fits: int) -> str:
+def find_near_kind(texts: int, *fits: int) -> str:
     """The kind that nine in ten of so many texts have, but not all; or nothing.
 
-    >>> nearly(100, 0, 98, 0, 0), nearly(100, 0, 100, 0, 0), nearly(100, 0, 80, 0, 0)
+    >>> tuple(find_near_kind(100, 0, numbers, 0, 0) for numbers in (98, 100, 80))
     ('number', '', '')
     """
     found = zip(reversed(TEXT_KINDS), reversed(fits), strict=True)
     return next((k for k, n in found if texts * 9 <= n * 10 and n < texts), "")
 
 
-def recognised(texts: int, quoted: int, *fits: int) -> str:
+def recognise_kind(texts: int, quoted: int, *fits: int) -> str:
     """The kind of a column with so many texts, of which so many fit each kind.
 
     What JSON has in quotes is no number.
 
-    >>> recognised(3, 0, 2, 3, 0, 0), recognised(0, 0, 0, 0, 0, 0)
+    >>> recognise_kind(3, 0, 2, 3, 0, 0), recognise_kind(0, 0, 0, 0, 0, 0)
     ('number', 'text')
-    >>> recognised(3, 3, 3, 3, 0, 0)
+    >>> recognise_kind(3, 3, 3, 3, 0, 0)
     'text'
     """
-    kinds = possible(texts, *fits)
+    kinds = list_possible_kinds(texts, *fits)
     if quoted:
         kinds = [k for k in kinds if k in ("date", "datetime")]
     return kinds[0] if kinds and texts else "text"
 
 
-def ordered(values: str, text: str, kind: str) -> str:
+def order_values(values: str, text: str, kind: str) -> str:
     """Values of texts with what orders them: o0, and for numbers o1 and o2 after it.
 
     1.50 and 1.5 are one value, as are 1e3 and 1000 or 0 and -0; 0.1 and
     0.10000000000000000001 are two.
     """
     if kind == "number":
-        return _numbers(values, text)
+        return _order_numbers(values, text)
     cast = {"integer": "HUGEINT", "date": "DATE", "datetime": "TIMESTAMP"}.get(kind)
     key = f"TRY_CAST({text} AS {cast})" if cast else text
     return f"SELECT v, {key} AS o0 FROM {values}"
 
 
-def orders(kind: str) -> tuple[str, ...]:
-    """The columns of `ordered` for a kind."""
+def list_order_columns(kind: str) -> tuple[str, ...]:
+    """The columns of `order_values` for a kind."""
     return ("o0", "o1", "o2") if kind == "number" else ("o0",)
 
 
-def _numbers(values: str, text: str) -> str:
+def _order_numbers(values: str, text: str) -> str:
     """A number is 0.digits times 10 ** place; sign, place and digits order it.
 
     -12.50 is -1, 2, "125": o0 = -1, o1 = -2, o2 = "874:", since of two negative
@@ -132,7 +134,7 @@ def _numbers(values: str, text: str) -> str:
     )
 
 
-def same_number(text: str) -> str:
+def normalise_number(text: str) -> str:
     """A text that is the same for texts of the same number; others stay themselves."""
     pieces = f"regexp_extract({text}, '{PIECES}', ['s', 'i', 'f', 'e'])"
     digits = f"ltrim({pieces}.i || {pieces}.f, '0')"
@@ -154,15 +156,15 @@ def same_number(text: str) -> str:
 # Bins -------------------------------------------------------------------------------
 
 
-def binned(values: str, text: str, cut: Bins) -> str:
+def bin_values(values: str, text: str, cut: Bins) -> str:
     """The code of each value's bin; missing values and those not a number have 0."""
     if cut.are_dates:
         cells = f"SELECT v, TRY_CAST({text} AS TIMESTAMP) AS o0 FROM {values}"
         edges = [f"CAST('{edge}' AS TIMESTAMP)" for edge in cut.edges]
         value = "o0"
     else:
-        cells = _numbers(values, text)
-        edges = [_edge(edge) for edge in cut.edges if isinstance(edge, Fraction)]
+        cells = _order_numbers(values, text)
+        edges = [_order_edge(edge) for edge in cut.edges if isinstance(edge, Fraction)]
         value = "(o0, o1, o2)"
     steps = " + ".join(f"CAST({value} >= {edge} AS INTEGER)" for edge in edges)
     return (
@@ -171,13 +173,13 @@ def binned(values: str, text: str, cut: Bins) -> str:
     )
 
 
-def _edge(edge: Fraction) -> str:
-    """An edge as the columns of `ordered`.
+def _order_edge(edge: Fraction) -> str:
+    """An edge as the columns of `order_values`.
 
-    >>> _edge(Fraction("-12.5")), _edge(Fraction(0)), _edge(Fraction(3, 100))
+    >>> tuple(_order_edge(Fraction(x)) for x in ("-12.5", "0", "3/100"))
     ("(-1, -2, '874:')", "(0, 0, '')", "(1, -1, '3')")
     """
-    after = digits_after(edge)
+    after = count_decimals(edge)
     scale = MOST_DIGITS if after is None else min(after, MOST_DIGITS)
     whole = -(-edge.numerator * 10**scale // edge.denominator)
     if not whole:

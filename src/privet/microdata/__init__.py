@@ -10,9 +10,9 @@ from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.publish import publish_table
 from privet.microdata.release import Release
 from privet.microdata.report import SENTENCES
-from privet.microdata.skyline.background_knowledge import belief_knowing
+from privet.microdata.skyline.background_knowledge import find_belief_knowing
 from privet.microdata.suppression.publish import TopDownDisclosure
-from privet.release.audit import bound
+from privet.release.audit import bind_table
 from privet.release.kinds import ReleaseKind
 from privet.table import Table
 
@@ -21,8 +21,8 @@ KIND = ReleaseKind(
     values=VALUES,
     judges=JUDGES,
     shows={Release: attrgetter("table")},
-    bind={Table: bound},
-    knowing=belief_knowing,
+    bind={Table: bind_table},
+    knowing=find_belief_knowing,
     publish=publish_table,
     publishes=(Table,),
     methods=(TopDownDisclosure, Mondrian),

@@ -18,7 +18,7 @@ from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
 from privet.microdata.recipe import Recipe
 from privet.policy import Promise
-from privet.policy.promises import looking_at
+from privet.policy.promises import select_promises
 from privet.release.audit import audit
 from privet.release.verify import CUSTODY
 from privet.release.write import describe_source
@@ -46,16 +46,18 @@ def judge_together(
     run: Run,
 ) -> Audit:
     """Judge promises against somebody who has this release and the earlier ones."""
-    linkers = looking_at("groups", promises)
+    linkers = select_promises("groups", promises)
     records = [read_custody(Path(custody)) for custody in custodies]
-    if not all(_same_rows(table, record) for record in records):
+    if not all(_has_same_rows(table, record) for record in records):
         return Audit(
             tuple(Finding(p, Verdict.UNDECIDED, note=OTHER_ROWS) for p in linkers)
         )
     recipes = [recipe, *(Recipe.from_dict(record["recipe"]) for record in records)]
     with warnings.catch_warnings(action="ignore"):
-        found = audit(_all(table, recipes, run), linkers, progress=run.listener)
-    return Audit(tuple(_bounded(f) for f in found.findings))
+        found = audit(
+            _combine_releases(table, recipes, run), linkers, progress=run.listener
+        )
+    return Audit(tuple(_weaken_to_bound(f) for f in found.findings))
 
 
 def read_custody(path: Path) -> dict[str, Any]:
@@ -73,12 +75,12 @@ def read_custody(path: Path) -> dict[str, Any]:
     return record
 
 
-def _same_rows(table: Table, record: Mapping[str, Any]) -> bool:
+def _has_same_rows(table: Table, record: Mapping[str, Any]) -> bool:
     rows = describe_source(table)
     return bool(rows["files"]) and rows == record.get("rows_from")
 
 
-def _all(table: Table, recipes: Sequence[Recipe], run: Run) -> Table:
+def _combine_releases(table: Table, recipes: Sequence[Recipe], run: Run) -> Table:
     """The rows with each value as all releases together show it.
 
     A column that one of them shows as it is, is shown as it is.
@@ -89,16 +91,16 @@ def _all(table: Table, recipes: Sequence[Recipe], run: Run) -> Table:
     domains = plain.domains(shared, run)
     shown = [recipe.relabels(domains, bins) for recipe in recipes]
     return plain.relabelled(
-        {c: Relabel(_together([s[c] for s in shown]), bins.get(c)) for c in shared}
+        {c: Relabel(_combine_texts([s[c] for s in shown]), bins.get(c)) for c in shared}
     )
 
 
-def _together(relabels: Sequence[Relabel]) -> tuple[str, ...]:
+def _combine_texts(relabels: Sequence[Relabel]) -> tuple[str, ...]:
     texts = zip(*(r.texts for r in relabels), strict=True)
     return tuple(json.dumps(several, ensure_ascii=False) for several in texts)
 
 
-def _bounded(finding: Finding) -> Finding:
+def _weaken_to_bound(finding: Finding) -> Finding:
     """A bound may acquit, never accuse."""
     if finding.verdict is Verdict.SAFE:
         return replace(finding, basis=Basis.BOUND, witness=None, note=WITHIN)

@@ -17,32 +17,37 @@ from privet.engine.protocol import CountQuery, Run, WriteQuery
 from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.microdata.recipe import NOT_PROMISED, Cut, Hide, Recipe
-from privet.microdata.release import Release, judged
-from privet.release.atomic_folder import as_json, beside, sync
+from privet.microdata.release import Release, judge_policy
+from privet.release.atomic_folder import as_json, make_beside, sync
 from privet.release.audit import audit
 from privet.release.kinds import Form, Verification
-from privet.release.manifest import RECIPE, WrittenFile, columns_of, manifest
-from privet.release.note import note
+from privet.release.manifest import (
+    RECIPE,
+    WrittenFile,
+    build_manifest,
+    describe_columns,
+)
+from privet.release.note import write_note
 from privet.release.verify import (
-    changed_files,
+    compare_findings,
+    compare_record,
     digest,
+    find_changed_files,
     open_files,
-    policy_from,
-    roles_in,
-    unlike_findings,
-    unlike_record,
+    read_policy,
+    read_roles,
 )
 from privet.release.write import (
     MISCOUNTED,
     Destination,
     appear,
     describe_source,
-    destination,
-    explained,
-    files_of,
+    digest_files,
+    explain_refusals,
     now,
     policy_text,
     refuse_place,
+    resolve_destination,
 )
 from privet.table import ReleasedAs, Table
 from privet.values.schema import Roles
@@ -67,22 +72,33 @@ def write(
     run: Run,
 ) -> Release:
     """Write a release; it appears whole or not at all."""
-    place = destination(folder, custody, format)
-    _refuse(release, place, replace)
-    with explained(place), beside(place.folder) as partial:
+    place = resolve_destination(folder, custody, format)
+    _refuse_unwritable(release, place, replace)
+    with explain_refusals(place), make_beside(place.folder) as partial:
         written = write_tables(release, place, partial, run)
         found, kinds = recount(release, place, partial, written, run)
-        content = _manifest(release, place, written, found, kinds, run)
-        record, recipe = custody_record(release, found), {RECIPE: _recipe(release)}
-        appear(partial, place, content, note(content), record, recipe, replace=replace)
-    return _published(release, content)
+        content = _build_manifest(release, place, written, found, kinds, run)
+        record, recipe = (
+            build_custody_record(release, found),
+            {RECIPE: _format_recipe(release)},
+        )
+        appear(
+            partial,
+            place,
+            content,
+            write_note(content),
+            record,
+            recipe,
+            replace=replace,
+        )
+    return _attach_manifest(release, content)
 
 
-def _published(release: Release, content: dict[str, Any]) -> Release:
+def _attach_manifest(release: Release, content: dict[str, Any]) -> Release:
     return replace(release, manifest=content)
 
 
-def _refuse(release: Release, place: Destination, replace_: bool) -> None:
+def _refuse_unwritable(release: Release, place: Destination, replace_: bool) -> None:
     if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
         raise InputError(
             "A release of two tables must be written to a folder; got the name of a "
@@ -112,17 +128,17 @@ def write_tables(
     if release.grouped is None:
         weight = release.table.roles.weight
         options = {"columns": release.columns(), "weight": weight}
-        return [_table(release.table, place.file, options, place, partial, run)]
+        return [_write_table(release.table, place.file, options, place, partial, run)]
     found = []
     for file in release.grouped.files:
         shown = {"weight": file.weight} if file.weight else {"times": file.times}
         options = {"columns": file.columns, **shown}
-        name = place.file_of(file.stem)
-        found.append(_table(file.table, name, options, place, partial, run))
+        name = place.name_file(file.stem)
+        found.append(_write_table(file.table, name, options, place, partial, run))
     return found
 
 
-def _table(
+def _write_table(
     table: Table,
     name: str,
     options: dict[str, Any],
@@ -135,7 +151,7 @@ def _table(
     try:
         rows = table.engine.write(writing, table.recodings, run)
     except EngineError as error:
-        _probe(partial)
+        _probe_disk(partial)
         if "moved" not in str(error):  # not about files at all
             raise
         raise OSError(errno.EIO, "") from None
@@ -145,7 +161,7 @@ def _table(
     return WrittenFile(name, rows, digest(path))
 
 
-def _probe(partial: Path) -> None:
+def _probe_disk(partial: Path) -> None:
     """Raise what the disk says, where it is the disk that takes no more."""
     if shutil.disk_usage(partial).free < 2**24:
         raise OSError(errno.ENOSPC, "")
@@ -162,26 +178,28 @@ def recount(
     """Read what was written, as a stranger would, and judge it again."""
     kinds: dict[str, str] = {}
     found: Audit | None = None
-    for (stem, columns, table), file in zip(_stated(release), written, strict=True):
-        path = partial / place.file_of(stem)
+    for (stem, columns, table), file in zip(
+        _iterate_tables(release), written, strict=True
+    ):
+        path = partial / place.name_file(stem)
         try:
             with open_files(
                 path, table.roles, guarded=place.format == "csv", shown=table.shown
             ) as opened:
                 if table is release.table:
-                    found = judged(opened, release.policy, run=run)
+                    found = judge_policy(opened, release.policy, run=run)
                 names, rows = opened.schema.names, opened.engine.rows(run)
                 kinds |= {c.name: c.kind for c in opened.schema.columns}
         except InputError:
             raise EngineError(MISCOUNTED) from None
         if (names, rows, digest(path)) != (columns, file.rows, file.sha256):
             raise EngineError(MISCOUNTED)
-    if found is None or _outcome(release.audit) != _outcome(found):
+    if found is None or _list_outcomes(release.audit) != _list_outcomes(found):
         raise EngineError(MISCOUNTED)
     return found, kinds
 
 
-def _stated(release: Release) -> Iterator[tuple[str, tuple[str, ...], Table]]:
+def _iterate_tables(release: Release) -> Iterator[tuple[str, tuple[str, ...], Table]]:
     """The tables a release has: file, columns, and what they are for when read."""
     if release.grouped is None:
         yield "table", release.columns(), release.table
@@ -190,7 +208,7 @@ def _stated(release: Release) -> Iterator[tuple[str, tuple[str, ...], Table]]:
         yield file.stem, file.columns, file.table
 
 
-def _outcome(audit: Audit) -> list[tuple[object, ...]]:
+def _list_outcomes(audit: Audit) -> list[tuple[object, ...]]:
     """What must recount. Of equally bad cases any may be the witness, whose prior
     may be another: the file has its values in another order.
     """
@@ -202,26 +220,26 @@ def _outcome(audit: Audit) -> list[tuple[object, ...]]:
 # Documents --------------------------------------------------------------------------
 
 
-def hidden_cells(release: Release, run: Run) -> dict[str, int]:
+def count_hidden_cells(release: Release, run: Run) -> dict[str, int]:
     """How many cells of each column show the marker."""
     recipe = release.recipe
     if recipe is None:
         return {}
     found = {}
-    for tally, counts in release.table.count(_marked(recipe), run):
+    for tally, counts in release.table.count(_query_marked_columns(recipe), run):
         code = counts.about.code(recipe.marker)
         shown = counts.value == (-1 if code is None else code)
         found[tally.about] = int(counts.n[shown].sum())
     return found
 
 
-def hidden_values(release: Release, run: Run) -> dict[str, int]:
+def count_hidden_values(release: Release, run: Run) -> dict[str, int]:
     """How many values of each column are shown as the marker."""
     recipe = release.recipe
     if recipe is None:
         return {}
     plain, found = replace(release.table, relabels={}), {}
-    for tally, counts in plain.count(_marked(recipe), run):
+    for tally, counts in plain.count(_query_marked_columns(recipe), run):
         how = recipe.columns[tally.about]
         texts = how.texts(counts.about, recipe.marker)
         values = np.unique(counts.value).tolist()
@@ -229,7 +247,7 @@ def hidden_values(release: Release, run: Run) -> dict[str, int]:
     return found
 
 
-def _marked(recipe: Recipe) -> list[CountQuery]:
+def _query_marked_columns(recipe: Recipe) -> list[CountQuery]:
     """What to count of the columns that show the marker."""
     columns = recipe.columns.items()
     return [
@@ -239,7 +257,7 @@ def _marked(recipe: Recipe) -> list[CountQuery]:
     ]
 
 
-def _manifest(
+def _build_manifest(
     release: Release,
     place: Destination,
     written: Sequence[WrittenFile],
@@ -252,15 +270,15 @@ def _manifest(
     table, recipe = release.private, release.recipe or Recipe()
     domains = replace(table, relabels={}).domains(list(recipe.columns), run)
     if place.format == "csv":  # which has no types of its own
-        kinds = kinds | _kinds_of_source(table, run)
+        kinds = kinds | _read_source_kinds(table, run)
     kinds = kinds | {c: d.kind for c, d in domains.items()}
-    shown = _shown(recipe, hidden_values(release, run))
-    columns = columns_of(table.schema, release.columns(), kinds, shown)
+    shown = _describe_columns(recipe, count_hidden_values(release, run))
+    columns = describe_columns(table.schema, release.columns(), kinds, shown)
     more: dict[str, Any] = {}
     if release.grouped is not None:
-        more = release.grouped.manifest()
-        columns = release.grouped.columns(columns)
-    return manifest(
+        more = release.grouped.describe_form()
+        columns = release.grouped.describe_columns(columns)
+    return build_manifest(
         "groups",
         version=__version__,
         title=release.policy.title,
@@ -275,7 +293,9 @@ def _manifest(
     )
 
 
-def _shown(recipe: Recipe, hidden: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+def _describe_columns(
+    recipe: Recipe, hidden: Mapping[str, int]
+) -> dict[str, dict[str, Any]]:
     """How the columns of a recipe are shown."""
     marked = {
         name: {"hidden_values": hidden[name], "shown_as": recipe.marker}
@@ -289,28 +309,28 @@ def _shown(recipe: Recipe, hidden: Mapping[str, int]) -> dict[str, dict[str, Any
     return marked | cut
 
 
-def _kinds_of_source(table: Table, run: Run) -> dict[str, str]:
+def _read_source_kinds(table: Table, run: Run) -> dict[str, str]:
     """The kind of each column's values; texts are looked at."""
     if table.source.textual:
         return {c.name: c.kind for c in table.engine.describe(run)}
     return {c.name: c.kind for c in table.schema.columns}
 
 
-def _recipe(release: Release) -> str:
+def _format_recipe(release: Release) -> str:
     if release.grouped is not None:  # may have many lines, which nobody reads
-        return json.dumps(release.grouped.recipe(), ensure_ascii=False) + "\n"
+        return json.dumps(release.grouped.describe_recipe(), ensure_ascii=False) + "\n"
     assert release.recipe is not None
     return as_json(release.recipe.to_dict())
 
 
-def custody_record(release: Release, found: Audit) -> dict[str, Any]:
+def build_custody_record(release: Release, found: Audit) -> dict[str, Any]:
     """What the steward keeps: source, choices, witnesses, versions, times."""
     table = release.private
     return {
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
         "made": now(),
-        "source": files_of(table),
+        "source": digest_files(table),
         "rows": table.engine.rows(Run()),
         "rows_from": describe_source(replace(table, relabels={})),
         "engine": {table.engine.name: table.engine.version},
@@ -330,10 +350,10 @@ def custody_record(release: Release, found: Audit) -> dict[str, Any]:
 
 def load_table(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
     """A table from its public files; an error where something differs."""
-    for problem in changed_files(folder, content):
+    for problem in find_changed_files(folder, content):
         raise InputError(problem)
-    release = _opened(folder, content, **options)
-    if problems := _differences(release, content):
+    release = _open_release(folder, content, **options)
+    if problems := _find_differences(release, content):
         release.table.close()
         raise InputError("\n".join(problems))
     return release
@@ -343,21 +363,21 @@ def verify_table(
     folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Recount a table against its manifest."""
-    problems = unlike_record(folder, custody) + changed_files(folder, content)
+    problems = compare_record(folder, custody) + find_changed_files(folder, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:
-        release = _opened(folder, content, **options)
+        release = _open_release(folder, content, **options)
     except PrivetError as error:
         return Verification((*problems, str(error)), None)
     with release.table:
-        problems += _differences(release, content)
+        problems += _find_differences(release, content)
     return Verification(tuple(problems), release.audit)
 
 
-def _opened(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
-    policy = policy_from(content)
-    table = _judged_table(folder, content, **options)
+def _open_release(folder: Path, content: Mapping[str, Any], **options: Any) -> Release:
+    policy = read_policy(content)
+    table = _open_judged_table(folder, content, **options)
     try:
         found = audit(table, [*policy.promises, *policy.measures])
     except BaseException:
@@ -373,9 +393,11 @@ def _opened(folder: Path, content: Mapping[str, Any], **options: Any) -> Release
     )
 
 
-def _judged_table(folder: Path, content: Mapping[str, Any], **options: Any) -> Table:
+def _open_judged_table(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> Table:
     """The table of a release that promises are judged on."""
-    roles, guarded = roles_in(content), "escaped" in content
+    roles, guarded = read_roles(content), "escaped" in content
     path, shown = folder / content["files"][-1]["path"], None
     if "form" in content:
         shown = ReleasedAs(roles.quasi, roles.quasi)
@@ -386,22 +408,22 @@ def _judged_table(folder: Path, content: Mapping[str, Any], **options: Any) -> T
     return open_files(path, roles, guarded=guarded, shown=shown, **options)
 
 
-def _differences(release: Release, content: Mapping[str, Any]) -> list[str]:
+def _find_differences(release: Release, content: Mapping[str, Any]) -> list[str]:
     problems = []
     rows, claimed = len(release.table), content["files"][-1]["rows"]
     if rows != claimed:
         problems.append(f"The table must have {claimed} rows; it has {rows}.")
     columns = set(release.table.schema.names)
     if "group" in content:
-        problems += _misfitting_people(release, content)
+        problems += _find_misfitting_people(release, content)
         columns |= set(content["columns"])
     if columns != set(content["columns"]):
         problems.append("The table must have the columns the manifest names.")
     stated = [*content["promises"], *content.get("measures", ())]
-    return problems + unlike_findings(stated, release.audit.findings)
+    return problems + compare_findings(stated, release.audit.findings)
 
 
-def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
+def _find_misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str]:
     """Whether the people of buckets are as many in each group as their values."""
     group, file = content["group"], content["files"][0]
     if release.folder is None:
@@ -409,7 +431,7 @@ def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str
     roles = Roles(quasi=(group,), weight=content.get("weight"))
     path = release.folder / file["path"]
     with open_files(path, roles, guarded="escaped" in content) as people:
-        sizes = [_sizes(table, group) for table in (people, release.table)]
+        sizes = [_count_group_sizes(table, group) for table in (people, release.table)]
         rows, names = len(people), set(people.schema.names)
     problems = []
     if rows != file["rows"]:
@@ -422,6 +444,6 @@ def _misfitting_people(release: Release, content: Mapping[str, Any]) -> list[str
     return problems
 
 
-def _sizes(table: Table, group: str) -> dict[str | None, int]:
+def _count_group_sizes(table: Table, group: str) -> dict[str | None, int]:
     ((_, counts),) = table.count([CountQuery((), group)])
     return counts.histogram(0)

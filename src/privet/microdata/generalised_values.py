@@ -20,41 +20,41 @@ ANY, MISSING = "*", "missing"
 Bools = NDArray[np.bool_]
 
 
-def allowed_values(label: str | None, domain: Domain) -> Bools:
+def find_allowed_values(label: str | None, domain: Domain) -> Bools:
     """Which values of a column a label allows.
 
     >>> town = Domain("town", [None, "Ayr", "Bonn", "Cork"])
-    >>> allowed_values("not {Ayr, missing}", town).tolist()
+    >>> find_allowed_values("not {Ayr, missing}", town).tolist()
     [False, False, True, True]
     >>> age = Domain("age", ["30", "40", "60"], "integer")
-    >>> allowed_values("[30, 40]", age).tolist()
+    >>> find_allowed_values("[30, 40]", age).tolist()
     [True, True, False]
     """
     either = f"{MISSING} or "
     if label is not None and label.startswith(either):
-        return _these([None], domain) | allowed_values(
+        return _mark_values([None], domain) | find_allowed_values(
             label.removeprefix(either), domain
         )
     if label is not None and label.startswith("not {"):
-        return ~allowed_values(label.removeprefix("not "), domain)
+        return ~find_allowed_values(label.removeprefix("not "), domain)
     if label == ANY:
         return np.ones(len(domain), dtype=bool)
     if label is not None and label.startswith("["):
-        low, high = (_code(end, domain) for end in label[1:-1].split(", "))
+        low, high = (_find_code(end, domain) for end in label[1:-1].split(", "))
         code = np.arange(len(domain))
         return np.asarray((low <= code) & (code <= high))
-    return _these([None] if label is None else list(_listed_values(label)), domain)
+    return _mark_values([None] if label is None else list(_parse_values(label)), domain)
 
 
-def _these(values: Sequence[str | None], domain: Domain) -> Bools:
+def _mark_values(values: Sequence[str | None], domain: Domain) -> Bools:
     found = np.zeros(len(domain), dtype=bool)
     for value in values:
         if value is not None or domain.code(None) is not None:
-            found[_code(value, domain)] = True
+            found[_find_code(value, domain)] = True
     return found
 
 
-def _code(value: str | None, domain: Domain) -> int:
+def _find_code(value: str | None, domain: Domain) -> int:
     code = domain.code(value)
     if code is None:
         raise NoAudit(
@@ -65,7 +65,7 @@ def _code(value: str | None, domain: Domain) -> int:
     return code
 
 
-def _listed_values(text: str) -> Iterator[str | None]:
+def _parse_values(text: str) -> Iterator[str | None]:
     """One value or those of a set: quoted as JSON where they could be misread."""
     text = text[1:-1] if text.startswith("{") else text
     decoder = json.JSONDecoder()

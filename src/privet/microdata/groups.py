@@ -95,7 +95,7 @@ class Groups:
                         f"{group!r}."
                     )
                 cells[group, str(value)] = n
-        counts = _in_order(Counts.from_cells([LABEL, about], cells), list(named))
+        counts = _reorder_groups(Counts.from_cells([LABEL, about], cells), list(named))
         return cls(
             group_counts(counts, [LABEL], about), group_counts(counts, [], about)
         )
@@ -116,7 +116,7 @@ class Groups:
         return cls(reduce(add, parts), overall, table.counted)
 
 
-def _in_order(counts: Counts, names: Sequence[str]) -> Counts:
+def _reorder_groups(counts: Counts, names: Sequence[str]) -> Counts:
     """Number the groups as they were given instead of by the alphabet."""
     old = counts.domains[0]
     kept = [n for n in names if old.code(n) is not None]

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.engine.protocol import CountQuery, Run
-from privet.errors import InputError, NoAudit, TooLarge, nearest
+from privet.errors import InputError, NoAudit, TooLarge, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
-from privet.microdata.list_columns import count_by_member, members, read_sets
+from privet.microdata.list_columns import count_by_member, list_members, read_sets
 from privet.policy import Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
@@ -85,7 +85,7 @@ class WorstLinkage:
 
     def add(self, batch: EquivalenceClasses) -> WorstLinkage:
         """With some more whole groups."""
-        rows = self._rows(batch)
+        rows = self._select_rows(batch)
         group = batch.group if rows is None else batch.group[rows]
         part = batch.n if rows is None else batch.n[rows]
         whole = batch.total[group]
@@ -94,14 +94,14 @@ class WorstLinkage:
         above[group[compare(part, whole, self.limit.level)]] = True
         here = replace(
             self,
-            case=_worst_of(batch, rows, part, whole),
+            case=_find_worst_case(batch, rows, part, whole),
             groups=len(batch),
             groups_above=int(above.sum()),
             people_above=int(batch.total[above].sum()),
         )
         return self | here
 
-    def _rows(self, batch: EquivalenceClasses) -> NDArray[np.intp] | None:
+    def _select_rows(self, batch: EquivalenceClasses) -> NDArray[np.intp] | None:
         """The rows whose value matters; None: all of them."""
         if self.values is None:
             return None
@@ -123,7 +123,7 @@ class WorstLinkage:
         )
 
 
-def _worst_of(
+def _find_worst_case(
     batch: EquivalenceClasses,
     rows: NDArray[np.intp] | None,
     part: NDArray[np.int64],
@@ -131,7 +131,7 @@ def _worst_of(
 ) -> LinkageCase | None:
     if len(part) == 0:
         return None
-    ties = exact.highest(part, whole)
+    ties = exact.find_highest(part, whole)
     # Groups are in the table's order, so the first of the largest settles the tie.
     best = ties[np.argmax(part[ties])]
     row = int(best if rows is None else rows[best])
@@ -186,12 +186,12 @@ def judge_table(
     lists = {
         c: sets for c in everybody if (sets := read_sets(table, domains[c])) is not None
     }
-    single = {c: members(domains[c], sets) for c, sets in lists.items()}
+    single = {c: list_members(domains[c], sets) for c, sets in lists.items()}
     folds = [
         dict.fromkeys(
             q.tallies,
             WorstLinkage(
-                q.limit, codes_of(q.values, (domains | single)[q.column], warn)
+                q.limit, find_codes(q.values, (domains | single)[q.column], warn)
             ),
         )
         for q in questions
@@ -207,7 +207,7 @@ def judge_table(
             if tally in fold:
                 fold[tally] = fold[tally].add(batch)
     return [
-        _finding(q, fold, overall[q.column], table.counted)
+        _build_finding(q, fold, overall[q.column], table.counted)
         for q, fold in zip(questions, folds, strict=True)
     ]
 
@@ -221,17 +221,17 @@ def judge_groups(
         limit = require_ceiling(promise)
         _, values = read_about(promise, groups.about)
         tally = CountQuery(groups.quasi, groups.about)
-        _know_groups(promise, groups)
+        _require_group_columns(promise, groups)
         question = TemplateQuery(promise, (tally,), groups.about, values, limit)
         fold = WorstLinkage(
-            limit, codes_of(question.values, groups.grouped.about, warn)
+            limit, find_codes(question.values, groups.grouped.about, warn)
         )
         folds = {tally: fold.add(groups.grouped)}
-        found.append(_finding(question, folds, groups.everybody, groups.counted))
+        found.append(_build_finding(question, folds, groups.everybody, groups.counted))
     return found
 
 
-def _know_groups(promise: Promise, groups: Groups) -> None:
+def _require_group_columns(promise: Promise, groups: Groups) -> None:
     linker = promise.against
     assert isinstance(linker, Linker)
     knows_all = linker.knows is None and linker.knows_any is None
@@ -258,7 +258,7 @@ def query_templates(promise: Promise, table: Table) -> TemplateQuery:
         )
     sets = [
         tuple(sorted(s, key=table.schema.names.index))
-        for s in _sets(promise, column, table)
+        for s in _list_qids(promise, column, table)
     ]
     tallies = tuple(CountQuery(s, column) for s in sets)
     exact = table.shown is None or _is_exact(promise, table.shown)
@@ -300,27 +300,29 @@ def read_about(
                 f"got {', '.join(map(repr, stated)) or 'none'}."
             )
         ((column, values),) = stated.items()
-        return column, None if values == "*" else _several(values)
+        return column, None if values == "*" else _as_tuple(values)
     column = default if default is not None else (table.protected() if table else "")
-    return column, None if stated is None else _several(stated)
+    return column, None if stated is None else _as_tuple(stated)
 
 
-def _several(values: object) -> tuple[object, ...]:
+def _as_tuple(values: object) -> tuple[object, ...]:
     return tuple(values) if isinstance(values, tuple | list) else (values,)
 
 
-def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ...]]:
+def _list_qids(
+    promise: Promise, column: str, table: Table
+) -> Iterable[tuple[str, ...]]:
     linker = promise.against
     assert isinstance(linker, Linker)
     quasi = tuple(c for c in table.roles.quasi if c != column)
     if table.shown is not None:
-        return [_groups_seen(linker, column, table, table.shown)]
+        return [_find_group_columns(linker, column, table, table.shown)]
     if linker.knows is not None:
         _check_known(linker.knows, column, table)
         return [linker.knows]
     if linker.knows_any is None:
-        return [_some(quasi)]
-    size = min(linker.knows_any, len(_some(quasi)))
+        return [_require_quasi(quasi)]
+    size = min(linker.knows_any, len(_require_quasi(quasi)))
     # Knowing more never lowers the worst confidence of rows, so the largest sets
     # decide. People with several rows can be in many groups, where it may: all sets.
     sizes = range(size + 1) if table.roles.unit else [size]
@@ -334,7 +336,7 @@ def _sets(promise: Promise, column: str, table: Table) -> Iterable[tuple[str, ..
     return [s for k in sizes for s in combinations(quasi, k)]
 
 
-def _groups_seen(
+def _find_group_columns(
     linker: Linker, column: str, table: Table, shown: ReleasedAs
 ) -> tuple[str, ...]:
     """The groups of a release that shows known columns in groups.
@@ -350,7 +352,7 @@ def _groups_seen(
     return (*shown.by, *beside)
 
 
-def _some(quasi: tuple[str, ...]) -> tuple[str, ...]:
+def _require_quasi(quasi: tuple[str, ...]) -> tuple[str, ...]:
     if not quasi:
         raise InputError(
             "A linker must know some columns: declare quasi columns, or give knows."
@@ -371,7 +373,7 @@ def _check_known(known: Sequence[str], column: str, table: Table) -> None:
         raise InputError(f"knows must not hold {column!r}, which the promise is about.")
 
 
-def codes_of(
+def find_codes(
     values: Sequence[object] | None, domain: Domain, warn: Warn
 ) -> tuple[int, ...] | None:
     """The codes of values, with a warning for those that never occur."""
@@ -390,7 +392,7 @@ def codes_of(
 def say_never_occurs(value: object, domain: Domain) -> str:
     """That a value never occurs, and which ones are close."""
     known = [v for v in domain.labels[:1000] if v is not None]
-    close = nearest(str(value), known)
+    close = find_nearest(str(value), known)
     hint = " Did you mean " + " or ".join(map(repr, close)) + "?" if close else ""
     return f"Value {value!r} never occurs in column {domain.name!r}.{hint}"
 
@@ -398,39 +400,39 @@ def say_never_occurs(value: object, domain: Domain) -> str:
 # From a count to a finding ----------------------------------------------------------
 
 
-def _finding(
+def _build_finding(
     question: TemplateQuery,
     folds: dict[CountQuery, WorstLinkage],
     everybody: EquivalenceClasses,
     counted: str,
 ) -> Finding:
-    tally, worst = _worst_set(folds)
+    tally, worst = _find_worst_qid(folds)
     if worst.case is None:  # no protected value occurs
         belief = Belief(0, 0)
-        return _judged(question, worst, belief, None)
-    witness = _witness(tally, worst.case, everybody, counted)
-    return _judged(question, worst, witness.belief, witness)
+        return _judge_template(question, worst, belief, None)
+    witness = _build_witness(tally, worst.case, everybody, counted)
+    return _judge_template(question, worst, witness.belief, witness)
 
 
-def _worst_set(
+def _find_worst_qid(
     folds: dict[CountQuery, WorstLinkage],
 ) -> tuple[CountQuery, WorstLinkage]:
     """The set of columns with the worst case; the first among equals."""
     best: tuple[CountQuery, WorstLinkage] | None = None
     for tally, worst in folds.items():
-        if best is None or _surer(worst.case, best[1].case):
+        if best is None or _is_surer(worst.case, best[1].case):
             best = tally, worst
     assert best is not None
     return best
 
 
-def _surer(case: LinkageCase | None, other: LinkageCase | None) -> bool:
+def _is_surer(case: LinkageCase | None, other: LinkageCase | None) -> bool:
     if case is None or other is None:
         return case is not None
     return (case.belief, case.part) > (other.belief, other.part)
 
 
-def _witness(
+def _build_witness(
     tally: CountQuery, case: LinkageCase, everybody: EquivalenceClasses, counted: str
 ) -> Witness:
     same = np.flatnonzero(everybody.value == case.rank[-1])
@@ -446,7 +448,7 @@ def _witness(
     )
 
 
-def _judged(
+def _judge_template(
     question: TemplateQuery,
     worst: WorstLinkage,
     belief: Belief,

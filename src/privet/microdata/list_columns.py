@@ -27,7 +27,7 @@ def refuse_lists(table: Table, columns: Iterable[str], run: Run, why: str) -> No
             raise NoAudit(f"Column {column!r} has lists of values; {why}")
 
 
-def members(domain: Domain, sets: Sequence[Set]) -> Domain:
+def list_members(domain: Domain, sets: Sequence[Set]) -> Domain:
     """The single values that lists hold."""
     every = dict.fromkeys(v for own in sets for v in own)
     return Domain(domain.name, list(every))
@@ -78,14 +78,14 @@ def read_sets(table: Table, domain: Domain) -> list[Set] | None:
     if domain.name in table.recodings or not _may_hold_lists(table, domain.name):
         return None
     texts = [domain[code] for code in range(len(domain))]
-    read = _as_written if column.kind == "other" else _as_json
+    read = _parse_duckdb_list if column.kind == "other" else _parse_json
     found = [() if text is None else read(text) for text in texts]
     if any(own is None for own in found) or not any(texts):
         return None
     return [tuple(dict.fromkeys(own or ())) for own in found]
 
 
-def _as_json(text: str) -> Set | None:
+def _parse_json(text: str) -> Set | None:
     if not text.startswith("["):
         return None
     try:
@@ -98,10 +98,10 @@ def _as_json(text: str) -> Set | None:
 _ITEM = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|([^,']*?))\s*(,|$)", re.DOTALL)
 
 
-def _as_written(text: str) -> Set | None:
+def _parse_duckdb_list(text: str) -> Set | None:
     r"""A list as DuckDB writes it: items with odd letters stand in quotes.
 
-    >>> _as_written("[Flu, 'a, b', NULL]"), _as_written("[]"), _as_written("x")
+    >>> tuple(_parse_duckdb_list(x) for x in ("[Flu, 'a, b', NULL]", "[]", "x"))
     (('Flu', 'a, b', None), (), None)
     """
     if not (text.startswith("[") and text.endswith("]")):

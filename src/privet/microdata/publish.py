@@ -13,8 +13,8 @@ from privet.microdata.recipe import Recipe
 from privet.microdata.release import Release
 from privet.microdata.suppression.publish import TopDownDisclosure, publish_suppressed
 from privet.policy import Policy
-from privet.policy.policy import Stated, policy_of
-from privet.release.audit import bound
+from privet.policy.policy import Stated, as_policy
+from privet.release.audit import bind_table
 from privet.release.refine import Watcher
 from privet.table import Table
 
@@ -30,8 +30,8 @@ def publish_table(
     watcher: Watcher | None = None,
 ) -> Release:
     """Make a release of a table that keeps every promise; or raise `Infeasible`."""
-    policy, run = policy_of(promises, table.roles), Run(progress)
-    table = bound(table, policy)
+    policy, run = as_policy(promises, table.roles), Run(progress)
+    table = bind_table(table, policy)
     _refuse_lists(table, policy, run)
     _refuse_several_rows(table)
     limits: dict[str, Any] = {

@@ -92,12 +92,12 @@ class Cut:
         """The interval of each value; the marker where nothing is cut."""
         if not self.after:
             return [marker] * len(domain)
-        ends, labels = self._ends(domain), interval_labels(self.after)
+        ends, labels = self._find_ends(domain), label_intervals(self.after)
         if self.after[0] is not None and domain.code(None) is not None:
             labels[0] = f"missing or {labels[0]}"
         return [labels[bisect_left(ends, code)] for code in range(len(domain))]
 
-    def _ends(self, domain: Domain) -> list[int]:
+    def _find_ends(self, domain: Domain) -> list[int]:
         """The code of the last value of each interval but the last; -1: none."""
         if {self.kind or domain.kind, domain.kind} not in _ALIKE:
             raise self._other_kind(domain)
@@ -105,7 +105,7 @@ class Cut:
         found = [code for code in codes if code is not None]
         if len(found) == len(codes):
             return found
-        place = _places(domain.kind)
+        place = _choose_order(domain.kind)
         try:
             at = [place(label) for label in domain.labels]
             return [sum(v <= place(end) for v in at) - 1 for end in self.after]
@@ -128,7 +128,7 @@ class Cut:
 Place = Callable[[str | None], tuple[int, Any]]
 
 
-def _places(kind: str) -> Place:
+def _choose_order(kind: str) -> Place:
     """What orders values of a kind as engines do: missing first, no number last."""
     readers: dict[str, Callable[[str], Any]] = {
         "integer": fraction,
@@ -155,12 +155,12 @@ _FAR = {"-inf": 1, "inf": 3, "nan": 4}
 """Where engines put numbers that are none."""
 
 
-def interval_labels(ends: Sequence[str | None]) -> list[str]:
+def label_intervals(ends: Sequence[str | None]) -> list[str]:
     """Intervals in words, from the values they end at; nothing else is told.
 
-    >>> interval_labels(["18", "65"])
+    >>> label_intervals(["18", "65"])
     ['up to 18', 'above 18 up to 65', 'above 65']
-    >>> interval_labels([None, "65"])
+    >>> label_intervals([None, "65"])
     ['missing', 'up to 65', 'above 65']
     """
     labels, before = [], None
@@ -197,12 +197,12 @@ class Recipe:
     ) -> dict[str, Relabel]:
         """The recipe for a table with these values."""
         return {
-            c: Relabel(tuple(self._texts(how, domains[c])), bins.get(c))
+            c: Relabel(tuple(self._show_values(how, domains[c])), bins.get(c))
             for c, how in self.columns.items()
             if c in domains
         }
 
-    def _texts(self, how: Hide | Cut, domain: Domain) -> list[str | None]:
+    def _show_values(self, how: Hide | Cut, domain: Domain) -> list[str | None]:
         if domain.code(self.marker) is not None:
             raise InputError(
                 f"marker must not be a value of the table; {self.marker!r} is one of "
@@ -224,7 +224,7 @@ class Recipe:
         if not isinstance(columns, Mapping):
             raise _no_recipe()
         return cls(
-            {c: _how(how) for c, how in columns.items()},
+            {c: _read_column(how) for c, how in columns.items()},
             content.get("marker", MARKER),
         )
 
@@ -252,7 +252,7 @@ def _no_recipe() -> InputError:
     return InputError("A recipe must be a file that privet wrote; this is none.")
 
 
-def _how(stated: object) -> Hide | Cut:
+def _read_column(stated: object) -> Hide | Cut:
     """What is done to one column, as a recipe file says it."""
     if not isinstance(stated, Mapping):
         raise _no_recipe()
@@ -260,12 +260,14 @@ def _how(stated: object) -> Hide | Cut:
         kind = stated.get("kind")
         if kind is not None and not isinstance(kind, str):
             raise _no_recipe()
-        return Cut(_listed(stated["cut_after"]), kind)
+        return Cut(_read_values(stated["cut_after"]), kind)
     shown = stated.get("show")
-    return Hide(_listed(stated.get("hide")), None if shown is None else _listed(shown))
+    return Hide(
+        _read_values(stated.get("hide")), None if shown is None else _read_values(shown)
+    )
 
 
-def _listed(values: object) -> Values:
+def _read_values(values: object) -> Values:
     if not isinstance(values, list):
         raise _no_recipe()
     if not all(v is None or isinstance(v, str) for v in values):

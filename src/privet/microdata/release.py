@@ -18,7 +18,7 @@ from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit
-from privet.release.kinds import named
+from privet.release.kinds import import_kind
 from privet.table import Table
 
 
@@ -96,9 +96,9 @@ class Release:
 
     def hidden_cells(self) -> dict[str, int]:
         """How many cells of each column are hidden."""
-        from privet.microdata.files import hidden_cells
+        from privet.microdata.files import count_hidden_cells
 
-        return hidden_cells(self, Run())
+        return count_hidden_cells(self, Run())
 
     def write(
         self,
@@ -113,7 +113,7 @@ class Release:
 
         What was written is read back and audited before it counts as a release.
         """
-        written: Release = named("groups").write(
+        written: Release = import_kind("groups").write(
             self,
             folder,
             custody=custody,
@@ -134,7 +134,7 @@ class Release:
         return f"Release({self.method}, {self.audit.verdict.value}{shown}{cut})"
 
 
-def judged(
+def judge_policy(
     table: Table,
     policy: Policy,
     *,
@@ -163,7 +163,7 @@ def refuse_unsafe(release: Release) -> None:
         f"{why} {finding.promise.name!r} on this table: it comes to {reached}.",
         promise=finding.promise,
         best=reached,
-        advice=_advice(release, finding),
+        advice=_suggest_remedies(release, finding),
     )
 
 
@@ -174,7 +174,7 @@ NOT_STEERED = (
 )
 
 
-def _advice(release: Release, finding: Finding) -> list[str]:
+def _suggest_remedies(release: Release, finding: Finding) -> list[str]:
     if release.method == "recipe":
         return ["Publish anew without the recipe."]
     steps = ["Bin the quasi columns, or leave some of them out."]

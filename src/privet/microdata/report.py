@@ -21,10 +21,10 @@ from privet.policy import Measure, Promise
 from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.summary import finding
-from privet.report.words import SENSITIVE, plain, value
+from privet.report.words import SENSITIVE, escape_name, format_cell
 from privet.values.adversaries import Insider, join_words
 from privet.values.beliefs import Belief
-from privet.values.exact import percent, written
+from privet.values.exact import percent, write_in_full
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +48,7 @@ ENDED_GROUPS = {
 }
 
 
-def summary(release: Release) -> dict[str, Any]:
+def summarise_release(release: Release) -> dict[str, Any]:
     """What was promised, reached, and given up."""
     return {
         "verdict": "safe" if release.safe else "undecided",
@@ -56,10 +56,10 @@ def summary(release: Release) -> dict[str, Any]:
         "method": release.method,
         "ended": release.ended,
         "moves": len(release.steps),
-        "columns": dict(_columns(release)),
-        "without_role": without_role(release),
-        "groups": _groups(release),
-        "promises": list(_promises(release)),
+        "columns": dict(_describe_columns(release)),
+        "without_role": list_without_role(release),
+        "groups": _describe_groups(release),
+        "promises": list(_compare_promises(release)),
         "together": None
         if release.together is None
         else [finding(f) for f in release.together.findings],
@@ -67,7 +67,7 @@ def summary(release: Release) -> dict[str, Any]:
     }
 
 
-def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
+def _describe_columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
     """What is not shown as it was; nothing is said of the other columns."""
     recipe = release.recipe
     if recipe is None:
@@ -92,7 +92,7 @@ def _columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
         )
 
 
-def without_role(release: Release) -> list[str]:
+def list_without_role(release: Release) -> list[str]:
     """Columns that are published although the policy says nothing about them."""
     roles, recipe = release.table.roles, release.recipe
     minded = {*roles.columns(), *roles.bins, *(recipe.columns if recipe else ())}
@@ -100,7 +100,7 @@ def without_role(release: Release) -> list[str]:
     return [c for c in release.columns() if c in names]
 
 
-def _groups(release: Release) -> dict[str, Any] | None:
+def _describe_groups(release: Release) -> dict[str, Any] | None:
     """How many groups there are, how large, and how blurred each column is."""
     if release.grouped is None:
         return None
@@ -113,11 +113,11 @@ def _groups(release: Release) -> dict[str, Any] | None:
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
         "suppressed": partition.suppressed,
-        "width": {c: round(w, 4) for c, w in partition.widths().items()},
+        "width": {c: round(w, 4) for c, w in partition.average_widths().items()},
     }
 
 
-def _promises(release: Release) -> Iterator[dict[str, Any]]:
+def _compare_promises(release: Release) -> Iterator[dict[str, Any]]:
     before = release.before.findings if release.before else release.audit.findings
     for was, now in zip(before, release.audit.findings, strict=True):
         told, then = finding(now), finding(was)
@@ -127,15 +127,15 @@ def _promises(release: Release) -> Iterator[dict[str, Any]]:
             "limit": told["limit"],
             "before": then["posterior"] or then["measured"],
             "after": told["posterior"] or told["measured"],
-            "change": _change(was, now),
+            "change": _format_change(was, now),
             "words": told["words"],
             "note": told["note"],
         }
 
 
-def _change(was: Finding, now: Finding) -> str:
+def _format_change(was: Finding, now: Finding) -> str:
     """The worst case before and after, as people read it; empty if nobody counted."""
-    before, after = words.reached(was), words.reached(now)
+    before, after = words.format_reached(was), words.format_reached(now)
     return f"{before} → {after}" if before and after else ""
 
 
@@ -146,16 +146,20 @@ def as_text(told: Mapping[str, Any]) -> str:
     if told["verdict"] != "safe":
         lines = ["? Undecided: together with an earlier release nothing is certain."]
     for p in told["promises"]:
-        lines += ["", f"{words.plain(p['promise'])}"]
+        lines += ["", f"{words.escape_name(p['promise'])}"]
         if p["change"]:
             lines.append(f"  Worst case: {p['change']}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += [
         "",
-        *(_hidden(told) if told["groups"] is None else _grouped(told["groups"])),
+        *(
+            _format_hidden(told)
+            if told["groups"] is None
+            else _format_groups(told["groups"])
+        ),
     ]
     if told["without_role"]:
-        lines += ["", _without_role(told["without_role"])]
+        lines += ["", _warn_without_role(told["without_role"])]
     for f in told["together"] or ():
         lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
         lines += [f"  {f['note'] or f['words']}"]
@@ -166,8 +170,8 @@ def as_text(told: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _without_role(columns: list[str]) -> str:
-    names = [words.plain(c) for c in columns[:MOST_NAMED]]
+def _warn_without_role(columns: list[str]) -> str:
+    names = [words.escape_name(c) for c in columns[:MOST_NAMED]]
     if len(columns) > MOST_NAMED:
         names.append(f"{len(columns) - MOST_NAMED:,} more")
     named = join_words(names)
@@ -178,15 +182,15 @@ def _without_role(columns: list[str]) -> str:
     )
 
 
-def _hidden(told: Mapping[str, Any]) -> list[str]:
-    changed = [f"  {_column(c, a)}" for c, a in told["columns"].items()]
+def _format_hidden(told: Mapping[str, Any]) -> list[str]:
+    changed = [f"  {_format_column(c, a)}" for c, a in told["columns"].items()]
     return [
         "What is hidden:",
         *(changed or ["  Nothing: the table was safe as it is."]),
     ]
 
 
-def _grouped(about: Mapping[str, Any]) -> list[str]:
+def _format_groups(about: Mapping[str, Any]) -> list[str]:
     lines = [
         f"{about['groups']:,} groups of {about['smallest']:,} to {about['largest']:,} "
         f"people ({about['people']:,} in all)."
@@ -199,68 +203,71 @@ def _grouped(about: Mapping[str, Any]) -> list[str]:
         return [*lines, "Known values are shown as they are; who has which is not."]
     lines.append("Average width of what is shown, of the whole column:")
     return lines + [
-        f"  {words.plain(c)}: {100 * w:.1f} %" for c, w in about["width"].items()
+        f"  {words.escape_name(c)}: {100 * w:.1f} %" for c, w in about["width"].items()
     ]
 
 
-def _column(name: str, about: Mapping[str, Any]) -> str:
+def _format_column(name: str, about: Mapping[str, Any]) -> str:
     if "intervals" in about:
         return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
     cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
     return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"
 
 
-def knowledge(column: str, attack: Attack) -> str:
+def describe_knowledge(column: str, attack: Attack) -> str:
     """What the insider knows, as clauses that follow "someone who knows"."""
     own, *others = attack.crowds
-    whose = f"{plain(attack.victim)}'s" if attack.victim else "a person's"
-    clauses = [f"that {whose} {_facts(own)}"] if own.where else []
+    whose = f"{escape_name(attack.victim)}'s" if attack.victim else "a person's"
+    clauses = [f"that {whose} {_join_facts(own)}"] if own.where else []
     if attack.rules_out:
-        out = " nor ".join(value(v) for v in attack.rules_out)
+        out = " nor ".join(format_cell(v) for v in attack.rules_out)
         their = "their" if clauses else whose
         lead = "neither " if len(attack.rules_out) > 1 else "not "
-        clauses.append(f"that {their} {plain(column)} is {lead}{out}")
+        clauses.append(f"that {their} {escape_name(column)} is {lead}{out}")
     alike = "of the others who look the same" if own.where else "of the others"
-    clauses += _people(own, alike, column)
+    clauses += _describe_people(own, alike, column)
     for crowd in others:
-        place = f"of the people whose {_facts(crowd)}"
-        clauses += _people(crowd, place, column)
+        place = f"of the people whose {_join_facts(crowd)}"
+        clauses += _describe_people(crowd, place, column)
     return join_words(clauses) if clauses else "nothing but the table"
 
 
-def _people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
+def _describe_people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
     for name, has in crowd.names.items():
-        yield f"that {plain(name)} has {_cell(has)}"
+        yield f"that {escape_name(name)} has {_format_cell(has)}"
     unnamed = dict(crowd.known)
     for has in crowd.names.values():
         unnamed[has] -= 1
-    have = [f"{_some(n)} {_cell(v)}" for v, n in unnamed.items() if n]
+    have = [f"{_say_how_many(n)} {_format_cell(v)}" for v, n in unnamed.items() if n]
     if have:
         yield f"that {place} {join_words(have)}"
     for name in crowd.companion_names:
-        yield f"that {plain(name)} has the same {plain(column)}"
+        yield f"that {escape_name(name)} has the same {escape_name(column)}"
     if more := crowd.companions - len(crowd.companion_names):
         them = "of them" if have else place
         number = "one" if more == 1 else f"{more:,}"
-        yield f"that {number} {them} {_has(more)} the same {plain(column)}"
+        same = f"the same {escape_name(column)}"
+        yield f"that {number} {them} {_conjugate_have(more)} {same}"
 
 
-def _some(n: int) -> str:
-    return f"{'one' if n == 1 else f'{n:,}'} {_has(n)}"
+def _say_how_many(n: int) -> str:
+    return f"{'one' if n == 1 else f'{n:,}'} {_conjugate_have(n)}"
 
 
-def _has(n: int) -> str:
+def _conjugate_have(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def _facts(crowd: AttackedGroup) -> str:
-    return join_words([f"{plain(c)} is {value(v)}" for c, v in crowd.where.items()])
+def _join_facts(crowd: AttackedGroup) -> str:
+    return join_words(
+        [f"{escape_name(c)} is {format_cell(v)}" for c, v in crowd.where.items()]
+    )
 
 
-def _cell(cell: Cell) -> str:
+def _format_cell(cell: Cell) -> str:
     if isinstance(cell, tuple):
-        return join_words([value(v) for v in cell]) if cell else "nothing"
-    return "a missing value" if cell is None else value(cell)
+        return join_words([format_cell(v) for v in cell]) if cell else "nothing"
+    return "a missing value" if cell is None else format_cell(cell)
 
 
 MEASURED = {
@@ -291,13 +298,13 @@ MEASURED = {
 """What a measure found, by its key."""
 
 
-def sentence(measure: Measure, found: Fraction, people: str, facts: str) -> str:
+def phrase_measure(measure: Measure, found: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
     several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
     return MEASURED[measure.kind].format(
         values="value" if found == 1 else "values",
         k=several,
-        value=words.measured(measure, found),
+        value=words.format_measured(measure, found),
         people=people,
         facts=f" ({facts})" if facts else "",
         who=f" ({people}: {facts})" if facts else f" ({people})",
@@ -310,15 +317,17 @@ def _explain_measure(finding: Finding) -> str:
     assert w is not None
     assert finding.value is not None
     assert isinstance(stated, Measure)
-    known = words.facts(w.knows) if w.knows else ""
-    people = words.count(w.whole, w.counted)
-    return sentence(stated, finding.value, people, known)
+    known = words.format_facts(w.knows) if w.knows else ""
+    people = words.format_count(w.whole, w.counted)
+    return phrase_measure(stated, finding.value, people, known)
 
 
-def _measure_beyond(finding: Finding) -> str:
+def _describe_measure_beyond(finding: Finding) -> str:
     assert isinstance(finding.promise, Measure)
     least = finding.promise.sense == "at least"
-    return words.groups_beyond(finding, f"{'below' if least else 'above'} the level")
+    return words.describe_groups_beyond(
+        finding, f"{'below' if least else 'above'} the level"
+    )
 
 
 # Linkers and insiders ---------------------------------------------------------------
@@ -329,16 +338,17 @@ def _explain_linker(finding: Finding) -> str:
     assert w is not None
     assert isinstance(stated, Promise)
     who = "Someone who knows " + (
-        f"that a person's {words.facts(w.knows)}"
+        f"that a person's {words.format_facts(w.knows)}"
         if w.knows
         else "nothing but the table"
     )
     sure = (
-        f"{who} can be {words.apart(w.belief, stated.limit)} sure "
-        f"({words.share(w.part, w.whole)} {words.unit(w.counted, w.whole)}) that "
-        f"{plain(w.column)} is {value(w.value)}."
+        f"{who} can be {words.format_posterior(w.belief, stated.limit)} sure "
+        f"({words.format_share(w.part, w.whole)} "
+        f"{words.name_unit(w.counted, w.whole)}) that "
+        f"{escape_name(w.column)} is {format_cell(w.value)}."
     )
-    return f"{sure} Without that, {words.prior(w)}." if w.knows else sure
+    return f"{sure} Without that, {words.format_prior(w)}." if w.knows else sure
 
 
 def _explain_insider(finding: Finding) -> str:
@@ -347,27 +357,31 @@ def _explain_insider(finding: Finding) -> str:
     assert isinstance(stated, Promise)
     if w.attack is None:
         return _explain_linker(finding)
-    whose = f"{plain(w.attack.victim)}'s" if w.attack.victim else "the person's"
+    whose = f"{escape_name(w.attack.victim)}'s" if w.attack.victim else "the person's"
     sure = (
-        f"Someone who knows {knowledge(w.column, w.attack)} can be "
-        f"{words.apart(w.belief, stated.limit)} sure that {whose} {plain(w.column)} is "
-        f"{value(w.value)}."
+        f"Someone who knows {describe_knowledge(w.column, w.attack)} can be "
+        f"{words.format_posterior(w.belief, stated.limit)} sure that {whose} "
+        f"{escape_name(w.column)} is "
+        f"{format_cell(w.value)}."
     )
-    alone = f"{percent(Fraction(w.part, w.whole))} ({words.share(w.part, w.whole)} "
+    alone = (
+        f"{percent(Fraction(w.part, w.whole))} ({words.format_share(w.part, w.whole)} "
+    )
     return (
-        f"{sure} Of those who look the same, {alone}{words.unit(w.counted, w.whole)}) "
-        f"have it; of everybody, {words.prior(w)}."
+        f"{sure} Of those who look the same, {alone}"
+        f"{words.name_unit(w.counted, w.whole)}) "
+        f"have it; of everybody, {words.format_prior(w)}."
     )
 
 
-def _insider_beyond(finding: Finding) -> str:
+def _describe_insider_beyond(finding: Finding) -> str:
     """Companions may be in another group; then a group alone says less."""
     stated = finding.promise
     assert isinstance(stated, Promise)
     assert isinstance(stated.against, Insider)
     one_by_one = stated.against.same_as and finding.groups > 1
     past = "beyond the limit" + (", each by itself" if one_by_one else "")
-    return words.groups_beyond(finding, past)
+    return words.describe_groups_beyond(finding, past)
 
 
 # What would help --------------------------------------------------------------------
@@ -384,10 +398,10 @@ def _repair_linkage(finding: Finding) -> Sequence[str]:
     witness = finding.witness
     if witness is None:
         return ()
-    columns = [plain(c) for c in witness.knows]
+    columns = [escape_name(c) for c in witness.knows]
     if not _can_be_hidden(finding):
         return (
-            f"Leave out the column {plain(witness.column)}: "
+            f"Leave out the column {escape_name(witness.column)}: "
             f"{percent(witness.belief.prior)} have the value in the whole table, so no "
             "coarser table keeps the promise. Or allow more.",
         )
@@ -419,7 +433,7 @@ SENTENCES = {
         "one person. Not covered: someone who knows more columns, who knows other "
         "people in the table, or who has another release about the same people.",
         explain=_explain_linker,
-        beyond=words.groups_beyond,
+        beyond=words.describe_groups_beyond,
         repairs=_repair_linkage,
         offers=_offer_hiding,
     ),
@@ -430,7 +444,7 @@ SENTENCES = {
         "who knows more, who believes some values likelier than others beforehand, or "
         "who has another release about the same people.",
         explain=_explain_insider,
-        beyond=_insider_beyond,
+        beyond=_describe_insider_beyond,
         repairs=lambda finding: (
             "Make the groups of people who look the same larger and more varied "
             "(coarser quasi columns, or fewer of them); privet publish --method "
@@ -442,7 +456,7 @@ SENTENCES = {
         reach="A measure counts how many look alike. It does not say what can be "
         "learnt about them: people who look alike may share a secret.",
         explain=_explain_measure,
-        beyond=_measure_beyond,
+        beyond=_describe_measure_beyond,
         repairs=lambda finding: (
             "Make rare combinations of the quasi columns coarser, or drop them; privet "
             "publish --method mondrian does so.",
@@ -459,15 +473,15 @@ HEADS = ("values ruled out", "other people known", "people with the same value")
 """What l, k and m are, in a table."""
 
 
-def skyline_summary(found: Frontier) -> dict[str, Any]:
+def summarise_skyline(found: Frontier) -> dict[str, Any]:
     """Everything there is to show; probabilities are fractions in text."""
     recursive = found.recursive and {"c": found.recursive[0], "l": found.recursive[1]}
     return {
         "verdict": "safe" if found.safe else "breach",
-        "headline": headline(found),
+        "headline": write_headline(found),
         "confidence": str(found.confidence),
         "about": found.about,
-        "points": [_point(c) for c in found.corners],
+        "points": [_describe_point(c) for c in found.corners],
         "caps": dict(zip(_KEYS, found.caps, strict=True)),
         "at_cap": found.at_cap,
         "chart": found.chart(),
@@ -476,11 +490,11 @@ def skyline_summary(found: Frontier) -> dict[str, Any]:
             "distinct_l_diversity": found.fewest,
             "recursive_diversity": recursive,
         },
-        "names": names(found),
+        "names": list_models(found),
         "groups": found.groups,
         "people": found.people,
         "knowing_nothing": str(found.least),
-        "notes": notes(found),
+        "notes": list_notes(found),
         "sensitive": SENSITIVE,
     }
 
@@ -488,7 +502,7 @@ def skyline_summary(found: Frontier) -> dict[str, Any]:
 _KEYS = ("rules_out", "knows_others", "same_as")
 
 
-def _point(corner: Corner) -> dict[str, Any]:
+def _describe_point(corner: Corner) -> dict[str, Any]:
     return {
         **dict(zip(_KEYS, corner.point, strict=True)),
         "belief": str(corner.belief),
@@ -497,23 +511,23 @@ def _point(corner: Corner) -> dict[str, Any]:
     }
 
 
-def headline(found: Frontier) -> str:
+def write_headline(found: Frontier) -> str:
     """The frontier in a sentence."""
-    level = written(found.confidence)
+    level = write_in_full(found.confidence)
     if not found.safe:
         return (
             f"Nobody need know anything more to be {percent(found.least)} sure of "
-            f"somebody's {plain(found.about)}; that is not below {level}."
+            f"somebody's {escape_name(found.about)}; that is not below {level}."
         )
     several = len(found.corners)
     ways = "this much" if several == 1 else f"one of these {several} combinations"
     return (
         f"Insiders who know at most {ways} stay below {level} sure of anybody's "
-        f"{plain(found.about)}."
+        f"{escape_name(found.about)}."
     )
 
 
-def names(found: Frontier) -> list[str]:
+def list_models(found: Frontier) -> list[str]:
     """The same counts by the names stewards are asked for."""
     said = [f"{found.smallest}-anonymous"]
     if found.fewest > 1:
@@ -524,7 +538,7 @@ def names(found: Frontier) -> list[str]:
     return said
 
 
-def notes(found: Frontier) -> list[str]:
+def list_notes(found: Frontier) -> list[str]:
     """What else must be said."""
     said = []
     for kind in found.at_cap:
@@ -537,8 +551,8 @@ def notes(found: Frontier) -> list[str]:
     return said
 
 
-def _named(found: Frontier) -> str:
-    *most, last = names(found)
+def _describe_models(found: Frontier) -> str:
+    *most, last = list_models(found)
     both = f"{', '.join(most)} and {last}" if most else last
     groups = "one group" if found.groups == 1 else f"{found.groups:,} groups"
     return f"The release has {groups} of {found.people:,} people and is {both}."
@@ -546,29 +560,30 @@ def _named(found: Frontier) -> str:
 
 def skyline_as_text(found: Frontier) -> str:
     """Plain text, the result first."""
-    lines = [f"{'✓' if found.safe else '✗'} {headline(found)}", ""]
+    lines = [f"{'✓' if found.safe else '✗'} {write_headline(found)}", ""]
     if found.corners:
         width = [len(h) for h in HEADS]
         lines.append("  ".join(HEADS) + "  can be sure")
         for corner in found.corners:
             cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
-            lines.append("  ".join([*cells, _sure(found, corner)]))
-        lines += ["", _example(found, found.corners[-1]), ""]
-    return "\n".join([*lines, _named(found), *notes(found), SENSITIVE])
+            lines.append("  ".join([*cells, _format_belief(found, corner)]))
+        lines += ["", _describe_attack(found, found.corners[-1]), ""]
+    return "\n".join([*lines, _describe_models(found), *list_notes(found), SENSITIVE])
 
 
-def _sure(found: Frontier, corner: Corner) -> str:
+def _format_belief(found: Frontier, corner: Corner) -> str:
     return percent(corner.belief, unlike=found.confidence)
 
 
-def _example(found: Frontier, corner: Corner) -> str:
+def _describe_attack(found: Frontier, corner: Corner) -> str:
     attack = corner.attack
     assert attack is not None
-    known = knowledge(found.about, attack)
+    known = describe_knowledge(found.about, attack)
     return (
         f"The last of them at worst: someone who knows {known} can be "
-        f"{_sure(found, corner)} sure that the person's {plain(found.about)} is "
-        f"{value(attack.value)}."
+        f"{_format_belief(found, corner)} sure that the person's "
+        f"{escape_name(found.about)} is "
+        f"{format_cell(attack.value)}."
     )
 
 
@@ -580,13 +595,19 @@ def as_rich(found: Frontier) -> RenderableType:
 
     colour = "green" if found.safe else "red"
     sign = "✓" if found.safe else "✗"
-    parts: list[RenderableType] = [Text(f"{sign} {headline(found)}", f"bold {colour}")]
+    parts: list[RenderableType] = [
+        Text(f"{sign} {write_headline(found)}", f"bold {colour}")
+    ]
     if found.corners:
         table = Table(*HEADS, "can be sure")
         for corner in found.corners:
-            table.add_row(*map(str, corner.point), _sure(found, corner))
-        parts += [Text(), table, Text(_example(found, found.corners[-1]))]
-    parts += [Text(), Text(_named(found)), *(Text(n) for n in notes(found))]
+            table.add_row(*map(str, corner.point), _format_belief(found, corner))
+        parts += [Text(), table, Text(_describe_attack(found, found.corners[-1]))]
+    parts += [
+        Text(),
+        Text(_describe_models(found)),
+        *(Text(n) for n in list_notes(found)),
+    ]
     return Group(*parts, Text(SENSITIVE, "dim"))
 
 
@@ -595,17 +616,19 @@ def as_html(found: Frontier) -> str:
     heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
     rows = "".join(
         "<tr>"
-        + "".join(f"<td>{escape(str(x))}</td>" for x in (*c.point, _sure(found, c)))
+        + "".join(
+            f"<td>{escape(str(x))}</td>" for x in (*c.point, _format_belief(found, c))
+        )
         + "</tr>"
         for c in found.corners
     )
-    said = [_named(found), *notes(found)]
+    said = [_describe_models(found), *list_notes(found)]
     if found.corners:
-        said.insert(0, _example(found, found.corners[-1]))
+        said.insert(0, _describe_attack(found, found.corners[-1]))
     more = "".join(f"<p>{escape(line)}</p>" for line in said)
     sign = "✓" if found.safe else "✗"
     return (
-        f"<div><p><strong>{sign} {escape(headline(found))}</strong></p>"
+        f"<div><p><strong>{sign} {escape(write_headline(found))}</strong></p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
         f"<p><small>{escape(SENSITIVE)}</small></p></div>"
     )

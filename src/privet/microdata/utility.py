@@ -83,7 +83,9 @@ class ClassCells:
     def relabelled(self, relabels: Mapping[str, Relabel]) -> ClassCells:
         """The same cells as a release shows them."""
         pairs = [
-            _shown(d, c, relabels[d.name].texts) if d.name in relabels else (d, c)
+            _relabel_column(d, c, relabels[d.name].texts)
+            if d.name in relabels
+            else (d, c)
             for d, c in zip(self.domains, self.codes, strict=True)
         ]
         return replace(
@@ -113,7 +115,7 @@ class ClassCells:
         return numbers
 
 
-def _shown(
+def _relabel_column(
     domain: Domain, codes: Ints, texts: Sequence[str | None]
 ) -> tuple[Domain, Ints]:
     """A column with other texts; it stays ordered if the texts are."""
@@ -125,7 +127,7 @@ def _shown(
     return Domain(domain.name, labels, kind), new[codes]
 
 
-def cells_of(
+def count_class_cells(
     table: Table, columns: Sequence[str], target: str, run: Run | None = None
 ) -> ClassCells:
     """Count a table's rows by some columns and the target; no row is fetched."""
@@ -156,11 +158,11 @@ def split_into_folds(cells: ClassCells, folds: int, seed: int = 0) -> Ints:
     parts = np.zeros((folds, len(cells)), dtype=np.int64)
     for label in np.unique(cells.classes):
         here = np.flatnonzero(cells.classes == label)
-        parts[:, here] = _dealt(cells.n[here], folds, rng)
+        parts[:, here] = _deal_rows(cells.n[here], folds, rng)
     return parts
 
 
-def _dealt(n: Ints, folds: int, rng: np.random.Generator) -> Ints:
+def _deal_rows(n: Ints, folds: int, rng: np.random.Generator) -> Ints:
     """Rows of some cells dealt into folds of the same size, as from a shuffled pack."""
     if n.sum() >= MOST_DEALT:
         return np.asarray(rng.multinomial(n, np.full(folds, 1 / folds)).T)
@@ -193,7 +195,7 @@ def predict_classes(
     here = np.flatnonzero(train)
     # Half a row less: the tree compares sums of floats with a product of floats.
     fewest = min((leaf - 0.5) / float(train.sum()), 0.5)
-    tree = _learner()(
+    tree = _import_learner()(
         criterion="entropy", min_weight_fraction_leaf=fewest, random_state=0
     )
     tree.fit(matrix[here], classes[here], sample_weight=train[here])
@@ -215,7 +217,7 @@ def cross_validate(
     return np.array(right, dtype=np.int64), guesses
 
 
-def best_leaf(
+def find_best_leaf(
     cells: ClassCells, candidates: Sequence[int], *, folds: int = 10, repeats: int = 1
 ) -> int:
     """The size of leaves that predicts best in cross-validation; the largest of those.
@@ -223,22 +225,22 @@ def best_leaf(
     >>> from privet.values.contingency import Domain
     >>> alike = ClassCells((Domain("a", "x"),), (np.zeros(2, int),),
     ...                    Domain("b", "yn"), np.array([0, 1]), np.array([30, 20]))
-    >>> best_leaf(alike, [1, 5])
+    >>> find_best_leaf(alike, [1, 5])
     5
     """
     matrix = cells.matrix()
     rounds = [split_into_folds(cells, folds, seed) for seed in range(repeats)]
 
-    def right(leaf: int) -> int:
+    def count_right(leaf: int) -> int:
         found = (
             cross_validate(matrix, cells.classes, parts, leaf=leaf) for parts in rounds
         )
         return sum(int(rows.sum()) for rows, _ in found)
 
-    return max(candidates, key=lambda leaf: (right(leaf), leaf))
+    return max(candidates, key=lambda leaf: (count_right(leaf), leaf))
 
 
-def _learner() -> Any:
+def _import_learner() -> Any:
     try:
         return import_module("sklearn.tree").DecisionTreeClassifier
     except ImportError:
@@ -349,7 +351,7 @@ class RetainedUtility:
         }
 
 
-def kept(
+def measure_utility(
     release: Release, *, classifier: bool = False, folds: int = 5, leaf: int = 5
 ) -> RetainedUtility:
     """What the analyst kept of the table in a release of it.
@@ -373,7 +375,7 @@ def kept(
     ...                 sensitive="bankruptcy", target="rating", weight="count")
     >>> promise = pv.Promise(pv.Linker(["job", "country"]), pv.Ceiling("3/4"),
     ...                      {"bankruptcy": "Discharged"})
-    >>> kept(pv.publish(loans, promise))["country"].hidden_share
+    >>> measure_utility(pv.publish(loans, promise))["country"].hidden_share
     Fraction(5, 12)
     """
     if release.recipe is None:
@@ -384,27 +386,27 @@ def kept(
     run = Run()
     table, plain = release.table, replace(release.table, relabels={})
     target = table.roles.target
-    names = _known(release)
+    names = _list_known_columns(release)
     hidden = release.hidden_cells()
-    rows = _counted(plain, [CountQuery((), c) for c in names], run)
-    bits = _bits(plain, table, names, target, run) if target else {}
+    rows = _count_whole(plain, [CountQuery((), c) for c in names], run)
+    bits = _measure_information(plain, table, names, target, run) if target else {}
     columns = tuple(
         RetainedColumn(c, hidden.get(c, 0), int(total.n.sum()), *bits.get(c, ()))
         for c, total in zip(names, rows, strict=True)
     )
     entropy = _target_entropy(plain, target, run) if target else None
-    learnt = _predictions(release, folds, leaf, run) if classifier else None
+    learnt = _compare_predictions(release, folds, leaf, run) if classifier else None
     return RetainedUtility(columns, target, entropy, learnt)
 
 
-def _known(release: Release) -> list[str]:
+def _list_known_columns(release: Release) -> list[str]:
     """Quasi columns and others that were hidden; without the target."""
     assert release.recipe is not None
     named = dict.fromkeys([*release.table.roles.quasi, *release.recipe.columns])
     return [c for c in named if c != release.table.roles.target]
 
 
-def _counted(
+def _count_whole(
     table: Table, tallies: Sequence[CountQuery], run: Run
 ) -> list[EquivalenceClasses]:
     """Each count, put together from its parts."""
@@ -417,11 +419,11 @@ def _counted(
 # Information ------------------------------------------------------------------------
 
 
-def _bits(
+def _measure_information(
     plain: Table, shown: Table, names: Sequence[str], target: str, run: Run
 ) -> dict[str, tuple[float, float]]:
     tallies = [CountQuery((c,), target) for c in names]
-    before, after = (_counted(t, tallies, run) for t in (plain, shown))
+    before, after = (_count_whole(t, tallies, run) for t in (plain, shown))
     return {
         c: (mutual_information(b), min(mutual_information(a), mutual_information(b)))
         for c, b, a in zip(names, before, after, strict=True)
@@ -437,7 +439,7 @@ def mutual_information(grouped: EquivalenceClasses) -> float:
 
 
 def _target_entropy(table: Table, target: str, run: Run) -> float:
-    (counted,) = _counted(table, [CountQuery((), target)], run)
+    (counted,) = _count_whole(table, [CountQuery((), target)], run)
     return _entropy(counted.n)
 
 
@@ -454,15 +456,20 @@ def _entropy(n: NDArray[Any]) -> float:
 # Predictions ------------------------------------------------------------------------
 
 
-def _predictions(release: Release, folds: int, leaf: int, run: Run) -> Predictions:
+def _compare_predictions(
+    release: Release, folds: int, leaf: int, run: Run
+) -> Predictions:
     table = release.table
-    target = _target(table)
+    target = _require_target(table)
     if folds < 2 or leaf < 1:
         raise InputError(
             f"folds must be at least 2 and leaf at least 1; got {folds} and {leaf}."
         )
-    columns = [*_known(release), *(c for c in table.roles.sensitive if c != target)]
-    before = cells_of(replace(table, relabels={}), columns, target, run)
+    columns = [
+        *_list_known_columns(release),
+        *(c for c in table.roles.sensitive if c != target),
+    ]
+    before = count_class_cells(replace(table, relabels={}), columns, target, run)
     if before.total < FEWEST_ROWS:
         raise InputError(
             f"A table must have at least {FEWEST_ROWS} rows to train a classifier; "
@@ -487,7 +494,7 @@ def _predictions(release: Release, folds: int, leaf: int, run: Run) -> Predictio
     )
 
 
-def _target(table: Table) -> str:
+def _require_target(table: Table) -> str:
     if table.roles.target is None:
         raise InputError(
             "A table must have a target to train a classifier; declare one with target."

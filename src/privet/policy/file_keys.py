@@ -91,7 +91,7 @@ class Key:
     """The adversaries it goes with; empty: all."""
 
 
-def _level(kind: MeasureKind) -> Key:
+def _make_measure_key(kind: MeasureKind) -> Key:
     """The key of a measure."""
     words = f"{kind.sense.capitalize()} this: {kind.words}."
     if kind.whole:
@@ -180,7 +180,7 @@ SECTIONS: dict[str, dict[str, Key]] = {
     },
     "measure": {
         "name": Key(TEXT, "How reports call the measure; each has its own."),
-        **{k: _level(kind) for k, kind in MEASURED.items()},
+        **{k: _make_measure_key(kind) for k, kind in MEASURED.items()},
         "about": Key(NAME, "The sensitive column, where there are several."),
         "missing": Key(
             {"enum": list(MISSING)},
@@ -258,9 +258,9 @@ LIMITS = ({"at_most"}, {"below"}, {"from", "to"}, {"within"})
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the policy file."""
-    properties = _properties(SECTIONS[""])
+    properties = _make_properties(SECTIONS[""])
     for name, meaning in MEANINGS.items():
-        properties[name] = {**_section(name), "description": meaning}
+        properties[name] = {**_make_section(name), "description": meaning}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "privet policy",
@@ -274,23 +274,23 @@ def schema() -> dict[str, Any]:
     }
 
 
-def _section(name: str) -> dict[str, Any]:
+def _make_section(name: str) -> dict[str, Any]:
     if name in FREE:
         return {"type": "object", "additionalProperties": FREE[name].form}
     form = {
         "type": "object",
         "additionalProperties": False,
-        "properties": _properties(SECTIONS[name]),
+        "properties": _make_properties(SECTIONS[name]),
         **_EXTRA.get(name, {}),
     }
     return {"type": "array", "items": form} if name in LISTS else form
 
 
-def _properties(keys: Mapping[str, Key]) -> dict[str, Any]:
+def _make_properties(keys: Mapping[str, Key]) -> dict[str, Any]:
     return {k: {**key.form, "description": key.meaning} for k, key in keys.items()}
 
 
-def _foreign(kind: str) -> dict[str, Any]:
+def _forbid_foreign(kind: str) -> dict[str, Any]:
     """A promise against this adversary must not have another one's keys."""
     keys = SECTIONS["promise"].items()
     others = [k for k, key in keys if key.only_for and kind not in key.only_for]
@@ -300,20 +300,20 @@ def _foreign(kind: str) -> dict[str, Any]:
     }
 
 
-def _one_of(sets: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
+def _require_one_of(sets: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
     return [{"required": sorted(keys)} for keys in sets]
 
 
 _EXTRA: dict[str, dict[str, Any]] = {
     "promise": {
         "required": ["against"],
-        "allOf": [_foreign(kind) for kind in KINDS],
-        "oneOf": _one_of(LIMITS),
+        "allOf": [_forbid_foreign(kind) for kind in KINDS],
+        "oneOf": _require_one_of(LIMITS),
         "dependentRequired": {"from": ["to"], "to": ["from"]},
     },
     "view": {"required": ["columns"]},
     "measure": {
-        "oneOf": _one_of([k] for k in MEASURED),
+        "oneOf": _require_one_of([k] for k in MEASURED),
         "dependentRequired": {
             "recursive_l_diversity": ["c"],
             "hierarchy": ["distance"],

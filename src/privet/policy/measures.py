@@ -15,9 +15,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from privet.errors import InputError, what_exists
-from privet.values.adversaries import cell
-from privet.values.exact import fraction, shown
+from privet.errors import InputError, suggest_names
+from privet.values.adversaries import as_cell
+from privet.values.exact import fraction, quote_value
 from privet.values.frozen_dict import FrozenDict
 
 AT_LEAST, AT_MOST, BELOW = "at least", "at most", "below"
@@ -188,17 +188,17 @@ class Measure:
     ) -> None:
         if not isinstance(name, str):
             raise InputError(f"name must be text; got {name!r}.")
-        kind, level = _level(levels)
+        kind, level = _read_level(levels)
         values = {
             "kind": kind,
             "level": level,
-            "about": _text(about, "about"),
-            "missing": _choice(missing, MISSING, "missing"),
-            "c": None if c is None else _positive(c, "c"),
-            "k": None if k is None else _whole(k, "k"),
-            "distance": _choice(distance, DISTANCES, "distance"),
-            "hierarchy": None if hierarchy is None else _tree(hierarchy),
-            "population": _text(population, "population"),
+            "about": _require_text(about, "about"),
+            "missing": _require_choice(missing, MISSING, "missing"),
+            "c": None if c is None else _require_positive(c, "c"),
+            "k": None if k is None else _require_whole(k, "k"),
+            "distance": _require_choice(distance, DISTANCES, "distance"),
+            "hierarchy": None if hierarchy is None else _read_hierarchy(hierarchy),
+            "population": _require_text(population, "population"),
             "name": name or f"{kind} {KINDS[kind].sense} {level}",
         }
         for key, value in values.items():
@@ -255,21 +255,21 @@ class Measure:
         more: dict[str, Any] = {
             "about": self.about,
             "missing": None if self.missing == "value" else self.missing,
-            "c": None if self.c is None else _plain(self.c),
+            "c": None if self.c is None else _as_number(self.c),
             "k": self.k,
             "distance": None if self.distance == "equal" else self.distance,
             "hierarchy": self.hierarchy
             and {v: list(above) for v, above in self.hierarchy.items()},
             "population": self.population,
         }
-        stated = {"name": self.name, self.kind: _plain(self.level)}
+        stated = {"name": self.name, self.kind: _as_number(self.level)}
         return stated | {key: value for key, value in more.items() if value is not None}
 
 
-def _level(levels: Mapping[str, Any]) -> tuple[str, Fraction]:
+def _read_level(levels: Mapping[str, Any]) -> tuple[str, Fraction]:
     if len(levels) != 1 or not set(levels) <= set(KINDS):
         unknown = next((k for k in levels if k not in KINDS), "")
-        hint = f" {what_exists(unknown, [*KINDS, *OPTIONS])}" if unknown else ""
+        hint = f" {suggest_names(unknown, [*KINDS, *OPTIONS])}" if unknown else ""
         raise InputError(
             f"A measure must be one of {', '.join(KINDS)}; "
             f"got {', '.join(levels) or 'none'}.{hint}"
@@ -277,51 +277,51 @@ def _level(levels: Mapping[str, Any]) -> tuple[str, Fraction]:
     ((name, value),) = levels.items()
     kind = KINDS[name]
     if kind.whole:
-        return name, Fraction(_whole(value, name))
+        return name, Fraction(_require_whole(value, name))
     level = fraction(value, name)
     if level < kind.least or (kind.most is not None and level > kind.most):
         top = "" if kind.most is None else f" and at most {kind.most}"
         raise InputError(
-            f"{name} must be at least {kind.least}{top}; got {shown(value)}."
+            f"{name} must be at least {kind.least}{top}; got {quote_value(value)}."
         )
     return name, level
 
 
-def _whole(value: Any, what: str) -> int:
+def _require_whole(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise InputError(f"{what} must be a whole number of at least 1; got {value!r}.")
     return value
 
 
-def _positive(value: Any, what: str) -> Fraction:
+def _require_positive(value: Any, what: str) -> Fraction:
     number = fraction(value, what)
     if number <= 0:
-        raise InputError(f"{what} must be above 0; got {shown(value)}.")
+        raise InputError(f"{what} must be above 0; got {quote_value(value)}.")
     return number
 
 
-def _text(value: Any, what: str) -> str | None:
+def _require_text(value: Any, what: str) -> str | None:
     if value is not None and (not isinstance(value, str) or not value):
         raise InputError(f"{what} must be text; got {value!r}.")
     return value
 
 
-def _choice(value: Any, known: Sequence[str], what: str) -> str:
+def _require_choice(value: Any, known: Sequence[str], what: str) -> str:
     if value not in known:
         raise InputError(
             f"{what} must be one of {', '.join(known)}; got {value!r}. "
-            f"{what_exists(str(value), known)}"
+            f"{suggest_names(str(value), known)}"
         )
     return str(value)
 
 
-def _tree(hierarchy: Any) -> FrozenDict[str, tuple[str, ...]]:
+def _read_hierarchy(hierarchy: Any) -> FrozenDict[str, tuple[str, ...]]:
     if not isinstance(hierarchy, Mapping) or not hierarchy:
         raise InputError(
             "hierarchy must be ancestors per value, such as {'Flu': ['lungs', 'any']}; "
             f"got {hierarchy!r}."
         )
-    rows = {cell(v): _ancestors(above) for v, above in hierarchy.items()}
+    rows = {as_cell(v): _read_ancestors(above) for v, above in hierarchy.items()}
     if len({len(above) for above in rows.values()}) > 1:
         raise InputError("hierarchy must give every value as many ancestors.")
     if len({above[-1] for above in rows.values()}) > 1:
@@ -334,12 +334,12 @@ def _tree(hierarchy: Any) -> FrozenDict[str, tuple[str, ...]]:
     return FrozenDict(rows)
 
 
-def _ancestors(above: Any) -> tuple[str, ...]:
+def _read_ancestors(above: Any) -> tuple[str, ...]:
     listed = (above,) if isinstance(above, str) else above
     if not isinstance(listed, Sequence) or not listed:
         raise InputError(f"hierarchy must give each value ancestors; got {above!r}.")
-    return tuple(cell(a) for a in listed)
+    return tuple(as_cell(a) for a in listed)
 
 
-def _plain(number: Fraction) -> int | str:
+def _as_number(number: Fraction) -> int | str:
     return int(number) if number.denominator == 1 else str(number)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from privet.errors import InputError, PolicyError, Problem, what_exists
+from privet.errors import InputError, PolicyError, Problem, suggest_names
 from privet.policy.measures import Measure
 from privet.policy.promises import (
     Promise,
@@ -19,8 +19,8 @@ from privet.policy.promises import (
     Signoff,
     View,
     is_query,
-    looking_at,
-    values,
+    read_values,
+    select_promises,
     views_of,
 )
 from privet.values.adversaries import Linker
@@ -39,20 +39,20 @@ def find_misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[P
     problems = [
         Problem(
             f"{key} must name columns of the table; got {name!r}. "
-            f"{what_exists(name, columns)}",
+            f"{suggest_names(name, columns)}",
             key,
         )
-        for key, names in _named(policy, roles)
+        for key, names in _list_named_columns(policy, roles)
         for name in names
         if name not in columns
     ]
     for i, promise in enumerate(policy.promises, 1):
-        if looking_at("groups", [promise]):
-            problems += _misused(f"promise[{i}]", promise, roles)
+        if select_promises("groups", [promise]):
+            problems += _find_misuse(f"promise[{i}]", promise, roles)
     return problems
 
 
-def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
+def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
     for role in ("identifier", "quasi", "sensitive"):
         yield f"columns.{role}", getattr(roles, role)
     for role in ("target", "unit", "weight"):
@@ -68,10 +68,10 @@ def _named(policy: Policy, roles: Roles) -> Iterator[Named]:
         if isinstance(promise.against, Linker):
             yield f"promise[{i}].knows", promise.against.knows or ()
         if "column" in promise.against.about_is:  # and not a class of a classifier
-            yield f"promise[{i}].about", _about(promise)
+            yield f"promise[{i}].about", _find_about_columns(promise)
 
 
-def _about(promise: Promise) -> Sequence[str]:
+def _find_about_columns(promise: Promise) -> Sequence[str]:
     if "query" in promise.against.about_is and is_query(promise.about):
         return ()
     if isinstance(promise.about, dict):
@@ -79,10 +79,10 @@ def _about(promise: Promise) -> Sequence[str]:
     return (promise.about,) if isinstance(promise.about, str) else ()
 
 
-def _misused(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
+def _find_misuse(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
     """What would be refused when the promise is judged, said with its line."""
     known = promise.against.knows if isinstance(promise.against, Linker) else ()
-    about = _about(promise) or roles.sensitive
+    about = _find_about_columns(promise) or roles.sensitive
     counted = {roles.unit, roles.weight}
     rules = [
         ("knows", "must not hold an identifier", known, roles.identifier),
@@ -95,11 +95,11 @@ def _misused(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
         if bad := [n for n in given or () if n in wrong]:
             got = ", ".join(map(repr, bad))
             yield Problem(f"{at}.{key} {rule}; got {got}.", f"{at}.{key}")
-    yield from _missing(at, promise, roles)
+    yield from _find_missing(at, promise, roles)
 
 
-def _missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
-    if not _about(promise) and len(roles.sensitive) != 1:
+def _find_missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
+    if not _find_about_columns(promise) and len(roles.sensitive) != 1:
         got = ", ".join(map(repr, roles.sensitive)) or "none"
         yield Problem(
             f"{at}.about must name a column unless one is sensitive; got {got}.",
@@ -161,12 +161,12 @@ class Policy:
     """Where it was read."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "promises", _all(self.promises, Promise))
-        object.__setattr__(self, "measures", _all(self.measures, Measure))
-        object.__setattr__(self, "where", _where(self.where))
-        object.__setattr__(self, "earlier", earlier_of(self.earlier))
+        object.__setattr__(self, "promises", _require_all(self.promises, Promise))
+        object.__setattr__(self, "measures", _require_all(self.measures, Measure))
+        object.__setattr__(self, "where", _read_where(self.where))
+        object.__setattr__(self, "earlier", require_folders(self.earlier))
         object.__setattr__(self, "views", views_of(self.views))
-        object.__setattr__(self, "hierarchies", _files(self.hierarchies))
+        object.__setattr__(self, "hierarchies", _require_files(self.hierarchies))
         for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {words}; got {value!r}.")
@@ -182,12 +182,12 @@ class Policy:
 
     def promises_about(self, kind: str) -> list[Promise]:
         """The promises about a kind of release: "groups", "views", "classifier" …"""
-        return looking_at(kind, self.promises)
+        return select_promises(kind, self.promises)
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Read a policy file; every problem in it is reported at once."""
-        return cls.from_toml(_text_of(Path(path)), file=str(path))
+        return cls.from_toml(_read_text(Path(path)), file=str(path))
 
     @classmethod
     def from_toml(cls, text: str, *, file: str = "") -> Policy:
@@ -204,13 +204,13 @@ class Policy:
 
     def custodies(self) -> list[Path]:
         """The custody folders of earlier releases; relative to the policy file."""
-        return [self._beside(c) for c in self.earlier]
+        return [self._resolve_path(c) for c in self.earlier]
 
     def hierarchy_files(self) -> dict[str, Path]:
         """The files of value hierarchies; relative to the policy file."""
-        return {c: self._beside(path) for c, path in self.hierarchies.items()}
+        return {c: self._resolve_path(path) for c, path in self.hierarchies.items()}
 
-    def _beside(self, path: str) -> Path:
+    def _resolve_path(self, path: str) -> Path:
         base = Path(self.origin.file).parent if self.origin else Path()
         return base / Path(path).expanduser()
 
@@ -227,7 +227,7 @@ class Policy:
             return roles
         if self.origin is None:
             raise PolicyError(problems)
-        raise PolicyError(located(problems, self.origin.text), self.origin.file)
+        raise PolicyError(locate_problems(problems, self.origin.text), self.origin.file)
 
 
 _KINDS: dict[str, tuple[Any, str]] = {
@@ -238,7 +238,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
-def earlier_of(folders: Any) -> tuple[str, ...]:
+def require_folders(folders: Any) -> tuple[str, ...]:
     """Custody folders, each once."""
     found = as_names(folders, "earlier", noun="folder")
     if "" in found:
@@ -246,16 +246,16 @@ def earlier_of(folders: Any) -> tuple[str, ...]:
     return found
 
 
-def located(problems: Sequence[Problem], text: str) -> list[Problem]:
+def locate_problems(problems: Sequence[Problem], text: str) -> list[Problem]:
     """Problems with the lines of the text they are about, in its order."""
-    from privet.policy.toml import line_of, lines_of
+    from privet.policy.toml import find_line, locate_keys
 
-    lines = lines_of(text)
-    found = [replace(p, line=line_of(p.key, lines)) for p in problems]
+    lines = locate_keys(text)
+    found = [replace(p, line=find_line(p.key, lines)) for p in problems]
     return sorted(found, key=lambda p: p.line or 0)
 
 
-def _all(stated: Any, kind: type) -> tuple[Any, ...]:
+def _require_all(stated: Any, kind: type) -> tuple[Any, ...]:
     several = tuple(stated) if isinstance(stated, Sequence) else (stated,)
     for one in several:
         if not isinstance(one, kind):
@@ -264,16 +264,16 @@ def _all(stated: Any, kind: type) -> tuple[Any, ...]:
     return several
 
 
-def _where(where: object) -> FrozenDict[str, tuple[str | None, ...]]:
+def _read_where(where: object) -> FrozenDict[str, tuple[str | None, ...]]:
     if not isinstance(where, Mapping) or not all(isinstance(c, str) for c in where):
         raise InputError(f"where must be a value or several per column; got {where!r}.")
-    found = {c: values(v, f"where {c!r}") for c, v in where.items()}
+    found = {c: read_values(v, f"where {c!r}") for c, v in where.items()}
     return FrozenDict(
         {c: v if isinstance(v, tuple) else (v,) for c, v in found.items()}
     )
 
 
-def _files(files: object) -> FrozenDict[str, str]:
+def _require_files(files: object) -> FrozenDict[str, str]:
     fits = isinstance(files, Mapping) and all(
         isinstance(c, str) and isinstance(f, str | Path) and str(f)
         for c, f in files.items()
@@ -284,12 +284,12 @@ def _files(files: object) -> FrozenDict[str, str]:
     return FrozenDict({c: str(f) for c, f in files.items()})
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     what = f"Policy file {str(path)!r}"
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"{what} must exist. {_beside(path)}") from None
+        raise InputError(f"{what} must exist. {_suggest_files(path)}") from None
     except IsADirectoryError:
         raise InputError(f"{what} must be a file; it is a folder.") from None
     except UnicodeDecodeError:
@@ -301,18 +301,18 @@ def _text_of(path: Path) -> str:
         raise InputError(f"{what} must be readable; got: {why}.") from None
 
 
-def _beside(path: Path) -> str:
+def _suggest_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"The folder {str(path.parent)!r} does not exist either."
     beside = sorted(p.name for p in path.parent.glob("*.toml"))
-    return what_exists(path.name, beside) if beside else "Draft one with: privet init"
+    return suggest_names(path.name, beside) if beside else "Draft one with: privet init"
 
 
 Stated = Policy | Promise | Sequence[Promise | Measure]
 """What is promised."""
 
 
-def policy_of(promises: Stated, roles: Roles | None = None) -> Policy:
+def as_policy(promises: Stated, roles: Roles | None = None) -> Policy:
     """A policy as it is; promises and measures as one, with the roles of a table."""
     if isinstance(promises, Policy):
         return promises

@@ -17,7 +17,7 @@ from datetime import date
 from typing import Any
 
 from privet.errors import InputError
-from privet.values.adversaries import Adversary, cell
+from privet.values.adversaries import Adversary, as_cell
 from privet.values.beliefs import Limit
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import as_names
@@ -55,12 +55,12 @@ class Promise:
         _require(name, str, "name", "text")
         object.__setattr__(self, "against", against)
         object.__setattr__(self, "limit", limit)
-        object.__setattr__(self, "about", _about(about))
-        object.__setattr__(self, "name", name or _name(self))
+        object.__setattr__(self, "about", _read_about(about))
+        object.__setattr__(self, "name", name or _name_promise(self))
 
     def to_dict(self) -> dict[str, Any]:
         """The promise as a policy writes it."""
-        stated = {} if self.about is None else {"about": _plain(self.about)}
+        stated = {} if self.about is None else {"about": _as_lists(self.about)}
         return {
             "name": self.name,
             **self.against.to_dict(),
@@ -69,9 +69,9 @@ class Promise:
         }
 
 
-def _plain(about: Any) -> Any:
+def _as_lists(about: Any) -> Any:
     if isinstance(about, dict):
-        return {c: _plain(v) for c, v in about.items()}
+        return {c: _as_lists(v) for c, v in about.items()}
     return list(about) if isinstance(about, tuple) else about
 
 
@@ -80,15 +80,15 @@ def _require(value: object, kind: Any, what: str, words: str) -> None:
         raise InputError(f"{what} must be {words}; got {value!r}.")
 
 
-def _about(about: object) -> About:
+def _read_about(about: object) -> About:
     if about is None or isinstance(about, str):
         return about
     if isinstance(about, Mapping) and about:
         for column in about:
             _require(column, str, "A column of about", "a name")
-        return FrozenDict({c: values(v, f"about {c!r}") for c, v in about.items()})
+        return FrozenDict({c: read_values(v, f"about {c!r}") for c, v in about.items()})
     if isinstance(about, Sequence | set | frozenset) and about:
-        several = values(about, "about")
+        several = read_values(about, "about")
         assert isinstance(several, tuple)
         return several
     raise InputError(
@@ -97,39 +97,39 @@ def _about(about: object) -> About:
     )
 
 
-def values(given: object, what: str) -> Values:
+def read_values(given: object, what: str) -> Values:
     """One value or several as the texts engines show; None stays None."""
     if isinstance(given, set | frozenset):
         given = sorted(given, key=str)
     if not isinstance(given, list | tuple):
-        return None if given is None else cell(given)
+        return None if given is None else as_cell(given)
     if not given:
         raise InputError(f"{what} must have at least one value; got none.")
-    return tuple(None if v is None else cell(v) for v in given)
+    return tuple(None if v is None else as_cell(v) for v in given)
 
 
-def _name(promise: Promise) -> str:
+def _name_promise(promise: Promise) -> str:
     """Who, knowing what, about what: different promises get different names."""
     kind = promise.against.kind
     known = [
-        f"{k} {_shown(v, ', ')}"
+        f"{k} {_format_value(v, ', ')}"
         for k, v in promise.against.to_dict().items()
         if k != "against" and v
     ]
     who = f"{kind} ({'; '.join(known)})" if known else kind
     about = promise.about
     if isinstance(about, dict):
-        about = ", ".join(f"{c} = {_shown(v)}" for c, v in about.items())
+        about = ", ".join(f"{c} = {_format_value(v)}" for c, v in about.items())
     elif isinstance(about, tuple):
-        about = _shown(about)
+        about = _format_value(about)
     return f"{who} about {about or 'the sensitive column'}"
 
 
-def _shown(value: Any, between: str = " or ") -> str:
+def _format_value(value: Any, between: str = " or ") -> str:
     if isinstance(value, list | tuple):
-        return between.join(_shown(v) for v in value)
+        return between.join(_format_value(v) for v in value)
     if isinstance(value, Mapping):
-        return between.join(f"{c} = {_shown(v)}" for c, v in value.items())
+        return between.join(f"{c} = {_format_value(v)}" for c, v in value.items())
     return "any value" if value == "*" else "missing" if value is None else str(value)
 
 
@@ -244,7 +244,7 @@ def is_query(about: object) -> bool:
     )
 
 
-def looking_at(kind: str, promises: Iterable[Promise]) -> list[Promise]:
+def select_promises(kind: str, promises: Iterable[Promise]) -> list[Promise]:
     """The promises against adversaries who look at a kind of release.
 
     "groups" are tables and groups, "views", "classifier" and "responses" what they say.

@@ -14,14 +14,14 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, TypeVar
 
-from privet.errors import InputError, PolicyError, Problem, what_exists
+from privet.errors import InputError, PolicyError, Problem, suggest_names
 from privet.policy.file_keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
 from privet.policy.measures import Measure
-from privet.policy.policy import Policy, earlier_of, located
+from privet.policy.policy import Policy, locate_problems, require_folders
 from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 from privet.values.adversaries import KINDS, Adversary
-from privet.values.beliefs import Limit, limit_from
-from privet.values.schema import Bins, Roles, conflicts
+from privet.values.beliefs import Limit, read_limit
+from privet.values.schema import Bins, Roles, find_conflicts
 
 # Writing ----------------------------------------------------------------------------
 
@@ -38,8 +38,8 @@ def write(policy: Policy) -> str:
         "weight": roles.weight,
     }
     parts = [f"title = {as_toml(policy.title)}\n"] if policy.title else []
-    parts.append(_section_text("[columns]", {k: v for k, v in columns.items() if v}))
-    bins = {c: _edges(b) for c, b in roles.bins.items()}
+    parts.append(_format_section("[columns]", {k: v for k, v in columns.items() if v}))
+    bins = {c: _list_edges(b) for c, b in roles.bins.items()}
     where = {c: list(v) for c, v in policy.where.items()}
     free: dict[str, Mapping[str, Any]] = {
         "bins": bins,
@@ -47,25 +47,25 @@ def write(policy: Policy) -> str:
         "hierarchy": policy.hierarchies,
     }
     parts += [
-        _section_text(f"[{name}]", values) for name, values in free.items() if values
+        _format_section(f"[{name}]", values) for name, values in free.items() if values
     ]
-    parts += [_section_text("[[view]]", v.to_dict()) for v in policy.views]
-    parts += [_section_text("[[promise]]", p.to_dict()) for p in policy.promises]
-    parts += [_section_text("[[measure]]", m.to_dict()) for m in policy.measures]
-    parts.append(_section_text("[purpose]", {"utility": policy.purpose.utility}))
-    parts += [_section_text("[[earlier]]", {"custody": c}) for c in policy.earlier]
+    parts += [_format_section("[[view]]", v.to_dict()) for v in policy.views]
+    parts += [_format_section("[[promise]]", p.to_dict()) for p in policy.promises]
+    parts += [_format_section("[[measure]]", m.to_dict()) for m in policy.measures]
+    parts.append(_format_section("[purpose]", {"utility": policy.purpose.utility}))
+    parts += [_format_section("[[earlier]]", {"custody": c}) for c in policy.earlier]
     if policy.signoff is not None:
-        parts.append(_section_text("[signoff]", policy.signoff.to_dict()))
+        parts.append(_format_section("[signoff]", policy.signoff.to_dict()))
     return "\n".join(parts)
 
 
-def _edges(bins: Bins) -> list[str | Decimal]:
+def _list_edges(bins: Bins) -> list[str | Decimal]:
     """Numbers as numbers where they have an end; 1/3 has none."""
     plain = not bins.are_dates
     return [Decimal(e) if plain and "/" not in e else e for e in bins.to_list()]
 
 
-def _section_text(head: str, values: Mapping[str, Any]) -> str:
+def _format_section(head: str, values: Mapping[str, Any]) -> str:
     lines = [f"{quote_key(k)} = {as_toml(v)}" for k, v in values.items()]
     return "\n".join([head, *lines]) + "\n"
 
@@ -131,20 +131,20 @@ def parse(text: str, file: str = "") -> Policy:
     try:
         content = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as error:
-        raise PolicyError([_syntax(error, text)], file) from None
-    reader = Reader(_plain(content))
-    policy = reader.policy()
+        raise PolicyError([_explain_syntax(error, text)], file) from None
+    reader = Reader(_dates_as_text(content))
+    policy = reader.read_policy()
     if policy is None:
-        raise PolicyError(located(reader.problems, text), file)
+        raise PolicyError(locate_problems(reader.problems, text), file)
     return policy
 
 
-def _plain(value: Any) -> Any:
+def _dates_as_text(value: Any) -> Any:
     """Dates and times as text, which is what every key that takes them takes too."""
     if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
+        return {k: _dates_as_text(v) for k, v in value.items()}
     if isinstance(value, list):
-        return [_plain(v) for v in value]
+        return [_dates_as_text(v) for v in value]
     return str(value) if isinstance(value, date | time) else value
 
 
@@ -162,7 +162,7 @@ _PLAINER = {
 """What a steward can make more of, by how TOML's reader begins to say it."""
 
 
-def _syntax(error: Exception, text: str) -> Problem:
+def _explain_syntax(error: Exception, text: str) -> Problem:
     message = str(error)
     at = re.search(r"\(at line (\d+), column \d+\)", message)
     lines = text.split("\n")
@@ -184,16 +184,18 @@ class Reader:
         self.content = content
         self.problems: list[Problem] = []
 
-    def policy(self) -> Policy | None:
+    def read_policy(self) -> Policy | None:
         """The policy, or None where there are problems."""
-        self._sections()
-        roles = self._roles()
-        promises = [self._promise(i, p) for i, p in self._listed("promise")]
-        measures = [self._measure(i, m) for i, m in self._listed("measure")]
-        purpose = Purpose(**self._fitting("purpose", self.content.get("purpose")))
-        earlier = self._earlier()
-        signoff = self._signoff()
-        views = self._views()
+        self._check_sections()
+        roles = self._read_roles()
+        promises = [self._read_promise(i, p) for i, p in self._list_sections("promise")]
+        measures = [self._read_measure(i, m) for i, m in self._list_sections("measure")]
+        purpose = Purpose(
+            **self._select_fitting("purpose", self.content.get("purpose"))
+        )
+        earlier = self._read_earlier()
+        signoff = self._read_signoff()
+        views = self._read_views()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
             self._say("", "A policy must hold at least one [[promise]] or [[measure]].")
@@ -226,54 +228,55 @@ class Reader:
 
     # Shape --------------------------------------------------------------------------
 
-    def _sections(self) -> None:
+    def _check_sections(self) -> None:
         known = [*SECTIONS[""], *(s for s in SECTIONS if s), *FREE]
         for name, value in self.content.items():
             if name not in known:
                 self._say(
                     name,
                     f"{name!r} is not a section or key of a policy. "
-                    f"{what_exists(name, known)}",
+                    f"{suggest_names(name, known)}",
                 )
             elif name in SECTIONS[""]:
-                self._form(name, value, SECTIONS[""][name])
+                self._check_form(name, value, SECTIONS[""][name])
             elif name in LISTS:
-                self._list_form(name, value)
+                self._check_list(name, value)
             elif not isinstance(value, dict):
                 self._say(
-                    name, f"{name} must be written [{name}]; got {_shown(value)}."
+                    name,
+                    f"{name} must be written [{name}]; got {_shorten_value(value)}.",
                 )
             else:
-                self._keys(name, value, name)
+                self._check_keys(name, value, name)
 
-    def _list_form(self, name: str, value: Any) -> None:
+    def _check_list(self, name: str, value: Any) -> None:
         if not isinstance(value, list) or not all(isinstance(v, dict) for v in value):
             self._say(name, f"{name} must be written [[{name}]], once per {name}.")
             return
         for i, section in enumerate(value, 1):
-            self._keys(name, section, f"{name}[{i}]")
+            self._check_keys(name, section, f"{name}[{i}]")
 
-    def _keys(self, section: str, values: dict[str, Any], at: str) -> None:
+    def _check_keys(self, section: str, values: dict[str, Any], at: str) -> None:
         known = SECTIONS.get(section, {})
         for name, value in values.items():
             key = known.get(name) or FREE.get(section)
             if key is not None:
-                self._form(f"{at}.{name}", value, key)
+                self._check_form(f"{at}.{name}", value, key)
                 continue
-            hint = what_exists(name, list(known))
+            hint = suggest_names(name, list(known))
             self._say(f"{at}.{name}", f"{name!r} is not a key of {section}. {hint}")
 
-    def _form(self, at: str, value: Any, key: Key) -> None:
+    def _check_form(self, at: str, value: Any, key: Key) -> None:
         if fits(value, key.form):
             return
-        rule = f"{at} must be {form_words(key.form)}; got {_shown(value)}."
+        rule = f"{at} must be {form_words(key.form)}; got {_shorten_value(value)}."
         if "enum" in key.form and isinstance(value, str):
-            rule += f" {what_exists(value, key.form['enum'])}"
+            rule += f" {suggest_names(value, key.form['enum'])}"
         self._say(at, rule)
 
     # Content ------------------------------------------------------------------------
 
-    def _fitting(self, section: str, values: Any) -> dict[str, Any]:
+    def _select_fitting(self, section: str, values: Any) -> dict[str, Any]:
         """The keys of a section that are known and have the right form."""
         known = SECTIONS.get(section, {})
         found = {}
@@ -283,46 +286,48 @@ class Reader:
                 found[name] = value
         return found
 
-    def _listed(self, name: str) -> list[tuple[int, dict[str, Any]]]:
+    def _list_sections(self, name: str) -> list[tuple[int, dict[str, Any]]]:
         sections = self.content.get(name, [])
         if not isinstance(sections, list):
             return []
         return [(i, s) for i, s in enumerate(sections, 1) if isinstance(s, dict)]
 
-    def _roles(self) -> Roles:
-        columns = self._fitting("columns", self.content.get("columns"))
+    def _read_roles(self) -> Roles:
+        columns = self._select_fitting("columns", self.content.get("columns"))
         for name in list(columns):
             if self._try(f"columns.{name}", partial(Roles, **{name: columns[name]})):
                 continue
             del columns[name]
-        wrong = conflicts(columns)
+        wrong = find_conflicts(columns)
         for role, rule in wrong:
             self._say(f"columns.{role}", f"columns: {rule}")
         cuts = {
             column: cut
-            for column, edges in self._fitting("bins", self.content.get("bins")).items()
+            for column, edges in self._select_fitting(
+                "bins", self.content.get("bins")
+            ).items()
             if (cut := self._try(f"bins.{column}", partial(Bins, edges)))
         }
         return Roles(bins=cuts) if wrong else Roles(**columns, bins=cuts)
 
-    def _measure(self, i: int, keys: dict[str, Any]) -> Measure | None:
-        given = self._fitting("measure", keys)
+    def _read_measure(self, i: int, keys: dict[str, Any]) -> Measure | None:
+        given = self._select_fitting("measure", keys)
         if given != keys:
             return None
         return self._try(f"measure[{i}]", partial(Measure, **given))
 
-    def _earlier(self) -> tuple[str, ...]:
+    def _read_earlier(self) -> tuple[str, ...]:
         folders: list[str] = []
-        for i, keys in self._listed("earlier"):
-            folders += self._fitting("earlier", keys).values()
+        for i, keys in self._list_sections("earlier"):
+            folders += self._select_fitting("earlier", keys).values()
             if "custody" not in keys:
                 self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
-        return self._try("earlier", partial(earlier_of, folders)) or ()
+        return self._try("earlier", partial(require_folders, folders)) or ()
 
-    def _views(self) -> tuple[View, ...]:
+    def _read_views(self) -> tuple[View, ...]:
         made: list[View] = []
-        for i, keys in self._listed("view"):
-            given = self._fitting("view", keys)
+        for i, keys in self._list_sections("view"):
+            given = self._select_fitting("view", keys)
             if "columns" not in keys:
                 self._say(f"view[{i}]", f"view[{i}] must have columns.")
             elif given == keys:
@@ -330,9 +335,9 @@ class Reader:
                 made += [view] if view else []
         return self._try("view", partial(views_of, made)) or ()
 
-    def _signoff(self) -> Signoff | None:
+    def _read_signoff(self) -> Signoff | None:
         stated = self.content.get("signoff")
-        given = self._fitting("signoff", stated)
+        given = self._select_fitting("signoff", stated)
         if not isinstance(stated, dict) or given != stated:
             return None
         missing = [k for k in SECTIONS["signoff"] if k not in given]
@@ -341,20 +346,20 @@ class Reader:
             return None
         return self._try("signoff", partial(Signoff, **given))
 
-    def _promise(self, i: int, keys: dict[str, Any]) -> Promise | None:
+    def _read_promise(self, i: int, keys: dict[str, Any]) -> Promise | None:
         at = f"promise[{i}]"
-        given = self._fitting("promise", keys)
+        given = self._select_fitting("promise", keys)
         if "against" not in keys:
             self._say(at, f"{at} must say against whom: {', '.join(KINDS)}.")
-        adversary = self._adversary(at, keys, given)
-        limit = self._limit(at, keys, given)
+        adversary = self._read_adversary(at, keys, given)
+        limit = self._read_limit(at, keys, given)
         if given != keys or adversary is None or limit is None:
             return None
         about, name = given.get("about"), given.get("name", "")
         make = partial(Promise, adversary, limit, about, name)
         return self._try(f"{at}.about", make, at)
 
-    def _adversary(
+    def _read_adversary(
         self, at: str, keys: dict[str, Any], given: dict[str, Any]
     ) -> Adversary | None:
         kind = given.get("against")
@@ -376,7 +381,7 @@ class Reader:
         make = partial(maker, **{k: given[k] for k in mine})
         return self._try(f"{at}.{mine[0]}" if mine else at, make, at)
 
-    def _limit(
+    def _read_limit(
         self, at: str, keys: dict[str, Any], given: dict[str, Any]
     ) -> Limit | None:
         stated = [k for k in keys if any(k in s for s in LIMITS)]
@@ -391,7 +396,7 @@ class Reader:
         if not set(stated) <= set(given):
             return None
         levels = {k: given[k] for k in stated}
-        return self._try(f"{at}.{stated[0]}", partial(limit_from, levels), at)
+        return self._try(f"{at}.{stated[0]}", partial(read_limit, levels), at)
 
     def _refuse_same_names(
         self, sections: dict[str, Sequence[Promise | Measure | None]]
@@ -409,7 +414,7 @@ class Reader:
                     )
 
 
-def _shown(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     """A value as the file has it, not at any length."""
     text = as_toml(value)
     return text if len(text) <= 60 else text[:59] + "…"
@@ -418,13 +423,13 @@ def _shown(value: Any) -> str:
 # Lines of keys ----------------------------------------------------------------------
 
 
-def lines_of(text: str) -> dict[str, int]:
+def locate_keys(text: str) -> dict[str, int]:
     r"""The line on which each key of a TOML text stands.
 
     The text is cut into statements, each the fewest lines that TOML's own reader
     accepts by themselves; so nothing is parsed twice over.
 
-    >>> lines_of('title = "x"\n\n[columns]\nquasi = [\n  "job",\n]\n')
+    >>> locate_keys('title = "x"\n\n[columns]\nquasi = [\n  "job",\n]\n')
     {'title': 1, 'columns': 3, 'columns.quasi': 4}
     """
     found: dict[str, int] = {}
@@ -437,16 +442,16 @@ def lines_of(text: str) -> dict[str, int]:
         except tomllib.TOMLDecodeError:
             continue  # a list or a text that goes on
         if statement.lstrip().startswith("["):
-            at = _section(content, sections)
+            at = _read_header(content, sections)
             paths = [at]
         else:
-            paths = _paths(content, at)
+            paths = _list_paths(content, at)
         found.update((path, start) for path in paths if path not in found)
         start, statement = number + 1, ""
     return found
 
 
-def _section(header: Mapping[str, Any], sections: Counter[str]) -> str:
+def _read_header(header: Mapping[str, Any], sections: Counter[str]) -> str:
     """The path a header such as ``[[promise]]`` or ``[promise.about]`` opens."""
     path = ""
     while header:
@@ -461,17 +466,17 @@ def _section(header: Mapping[str, Any], sections: Counter[str]) -> str:
     return path
 
 
-def _paths(content: Mapping[str, Any], at: str) -> list[str]:
+def _list_paths(content: Mapping[str, Any], at: str) -> list[str]:
     paths = []
     for key, value in content.items():
         path = f"{at}.{key}" if at else key
         if isinstance(value, list) and value and all(map(_is_table, value)):
             for i, section in enumerate(value, 1):
-                paths += [f"{path}[{i}]", *_paths(section, f"{path}[{i}]")]
+                paths += [f"{path}[{i}]", *_list_paths(section, f"{path}[{i}]")]
             continue
         paths.append(path)
         if isinstance(value, dict):
-            paths += _paths(value, path)
+            paths += _list_paths(value, path)
     return paths
 
 
@@ -479,7 +484,7 @@ def _is_table(value: object) -> bool:
     return isinstance(value, dict)
 
 
-def line_of(key: str, lines: Mapping[str, int]) -> int | None:
+def find_line(key: str, lines: Mapping[str, int]) -> int | None:
     """The line of a key, or of the closest thing around it that has one."""
     while key and key not in lines:
         if (first := lines.get(f"{key}[1]")) is not None:

@@ -27,7 +27,7 @@ class Busy(Exception):
 
 
 @contextmanager
-def beside(folder: Path) -> Iterator[Path]:
+def make_beside(folder: Path) -> Iterator[Path]:
     """A new folder beside the given one, which is gone in the end unless moved.
 
     It is locked while it is written; the system drops the lock of a process that
@@ -36,26 +36,26 @@ def beside(folder: Path) -> Iterator[Path]:
     prefix = f".{folder.name}.partial-"
     _remove_leftovers(folder.parent, prefix)
     with ExitStack() as stack:
-        partial = _locked_folder(folder.parent, prefix, stack)
+        partial = _make_locked_folder(folder.parent, prefix, stack)
         try:
             yield partial
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def _locked_folder(parent: Path, prefix: str, stack: ExitStack) -> Path:
+def _make_locked_folder(parent: Path, prefix: str, stack: ExitStack) -> Path:
     """A new folder with our lock on it, made again if a cleaner was faster."""
     while True:
         partial = parent / f"{prefix}{secrets.token_hex(6)}"
         partial.mkdir(mode=0o700)
         with suppress(Busy, FileNotFoundError):
-            handle = stack.enter_context(locked(partial))
+            handle = stack.enter_context(hold_lock(partial))
             if os.fstat(handle).st_ino == partial.stat().st_ino:
                 return partial
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[int]:
+def hold_lock(folder: Path) -> Iterator[int]:
     """Hold the lock of a folder; `Busy` if somebody else does."""
     handle = os.open(folder, os.O_RDONLY)
     try:
@@ -100,14 +100,14 @@ def _remove_leftover(path: Path) -> None:
 
 def move(partial: Path, folder: Path, *, replace: bool) -> None:
     """Give a finished folder its name; what it replaces gets the other name."""
-    partial.chmod(0o777 & ~_umask())
+    partial.chmod(0o777 & ~_read_umask())
     if not (replace and folder.exists()):
         partial.rename(folder)  # fails if somebody was faster
-    elif not _swapped(partial, folder):
-        _moved_over(partial, folder)
+    elif not _swap(partial, folder):
+        _move_over(partial, folder)
 
 
-def _swapped(one: Path, other: Path) -> bool:
+def _swap(one: Path, other: Path) -> bool:
     """Exchange two folders in one go; False where the system cannot."""
     if sys.platform not in SWAP:  # pragma: no cover - Windows
         return False
@@ -118,7 +118,7 @@ def _swapped(one: Path, other: Path) -> bool:
     return bool(call(here, os.fsencode(one), here, os.fsencode(other), flag) == 0)
 
 
-def _moved_over(partial: Path, folder: Path) -> None:
+def _move_over(partial: Path, folder: Path) -> None:
     """The same in two steps; the old folder is back if the second one fails."""
     old = partial.with_name(f"{partial.name}-old")
     folder.rename(old)
@@ -130,7 +130,7 @@ def _moved_over(partial: Path, folder: Path) -> None:
     old.rename(partial)  # to be removed
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -159,20 +159,20 @@ def sync(path: Path) -> None:
 
 
 @contextmanager
-def private_files(
+def write_private_files(
     folder: Path, texts: Mapping[str, str], *, replace: bool, stay: Callable[[], bool]
 ) -> Iterator[None]:
     """Files that stay if all goes well; else everything is as it was before.
 
     `stay` tells, after something went wrong, whether that was too late to matter.
     """
-    created = _made(folder)
+    created = _make_folder(folder)
     with ExitStack() as stack:
         try:
-            stack.enter_context(locked(folder))
+            stack.enter_context(hold_lock(folder))
             if not replace and any((folder / name).exists() for name in texts):
                 raise FileExistsError(errno.EEXIST, "")
-            with _replaced(folder, texts, stay):
+            with _replace_files(folder, texts, stay):
                 yield
         except BaseException:
             for path in created:
@@ -182,7 +182,7 @@ def private_files(
 
 
 @contextmanager
-def _replaced(
+def _replace_files(
     folder: Path, texts: Mapping[str, str], stay: Callable[[], bool]
 ) -> Iterator[None]:
     token = secrets.token_hex(6)
@@ -223,7 +223,7 @@ def _put_back(path: Path, fresh: Path, old: Path, saved: bool) -> None:
         old.rename(path)
 
 
-def _made(folder: Path) -> list[Path]:
+def _make_folder(folder: Path) -> list[Path]:
     """Make a private folder; those that were missing, the innermost first."""
     missing = [p for p in (folder, *folder.parents) if not p.exists()]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

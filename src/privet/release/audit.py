@@ -11,7 +11,7 @@ from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.release.enumeration import Sentence
-from privet.release.kinds import ReleaseKind, judged_as, kinds
+from privet.release.kinds import ReleaseKind, find_judging_kind, list_kinds
 from privet.table import Table
 from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
@@ -61,15 +61,15 @@ def audit(
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
     _refuse_unread(release)
-    kind, value = _judged(release)
+    kind, value = _find_kind(release)
     if value is not release:
         promises = _as_released(promises)
-    stated = _stated(promises)
-    binding = kind.bind.get(_type(kind, value))
+    stated = _list_stated(promises)
+    binding = kind.bind.get(_require_type(kind, value))
     if isinstance(promises, Policy) and binding is not None:
         value = binding(value, promises)
     notes = Notes(strict)
-    run = Run.starting(progress, max_seconds, seed)
+    run = Run.start(progress, max_seconds, seed)
     findings = _judge(kind, value, stated, run, notes)
     title = promises.title if isinstance(promises, Policy) else ""
     return Audit(tuple(findings), title, tuple(notes.said))
@@ -95,7 +95,7 @@ def _as_released(promises: Any) -> Any:
     return replace(promises, roles=Roles(), where={}, origin=None)
 
 
-def bound(table: Table, policy: Policy) -> Table:
+def bind_table(table: Table, policy: Policy) -> Table:
     """The rows a policy means, with the roles it gives their columns."""
     roles = policy.bind(table.schema, table.shown.known if table.shown else ())
     return table.meant_by(policy.where).with_roles(roles)
@@ -128,7 +128,7 @@ def belief(
     Fraction(3, 4)
     """
     if knowing is not None:
-        return _knowing(release, adversary, about, knowing, Run(progress))
+        return _judge_sentence(release, adversary, about, knowing, Run(progress))
     found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
     worst = found.findings[0].belief
     if worst is None:
@@ -152,30 +152,30 @@ class Notes:
             warn(words)
 
 
-def _judged(release: object) -> tuple[ReleaseKind, Any]:
-    found = judged_as(release)
+def _find_kind(release: object) -> tuple[ReleaseKind, Any]:
+    found = find_judging_kind(release)
     if found is None:
-        raise NoAudit(f"{type(release).__name__} cannot be audited. {_pairs()}")
+        raise NoAudit(f"{type(release).__name__} cannot be audited. {_list_pairs()}")
     return found
 
 
-def _type(kind: ReleaseKind, value: object) -> type:
+def _require_type(kind: ReleaseKind, value: object) -> type:
     found = kind.type_of(value)
     assert found is not None
     return found
 
 
-def _knowing(
+def _judge_sentence(
     release: object, adversary: Adversary, about: object, knowing: Sentence, run: Run
 ) -> Belief:
     """The belief of somebody who knows a sentence, where there is arithmetic for it."""
-    found = judged_as(release)
+    found = find_judging_kind(release)
     if found is None or found[0].knowing is None:
         raise NoAudit("knowing must be asked of a table, about an insider's victim.")
     return found[0].knowing(release, adversary, about, knowing, run)
 
 
-def _stated(promises: Any) -> list[Promise | Measure]:
+def _list_stated(promises: Any) -> list[Promise | Measure]:
     stated: list[Any]
     if isinstance(promises, Policy):
         stated = [*promises.promises, *promises.measures]
@@ -199,25 +199,25 @@ def _judge(
     notes: Notes,
 ) -> list[Finding]:
     found: dict[int, Finding] = {}
-    for sort in dict.fromkeys(_sort(p) for p in stated):
-        at = [i for i, p in enumerate(stated) if _sort(p) is sort]
-        judged = _of_sort(kind, value, sort, [stated[i] for i in at], run, notes)
+    for sort in dict.fromkeys(_find_sort(p) for p in stated):
+        at = [i for i, p in enumerate(stated) if _find_sort(p) is sort]
+        judged = _judge_sort(kind, value, sort, [stated[i] for i in at], run, notes)
         found.update(zip(at, judged, strict=True))
     if not any(f.basis or f.verdict is Verdict.UNDECIDED for f in found.values()):
-        sorts = sorted({_sort(p).__name__ for p in stated})
+        sorts = sorted({_find_sort(p).__name__ for p in stated})
         raise NoAudit(
             f"No promise can be judged on {type(value).__name__}: there are only "
-            f"promises against {', '.join(sorts)}. {_pairs()}"
+            f"promises against {', '.join(sorts)}. {_list_pairs()}"
         )
     return [found[i] for i in range(len(stated))]
 
 
-def _sort(stated: Promise | Measure) -> type:
+def _find_sort(stated: Promise | Measure) -> type:
     """Whose arithmetic a promise needs: its adversary's, or that of measures."""
     return Measure if isinstance(stated, Measure) else type(stated.against)
 
 
-def _of_sort(
+def _judge_sort(
     kind: ReleaseKind,
     value: Any,
     sort: type,
@@ -225,9 +225,11 @@ def _of_sort(
     run: Run,
     notes: Notes,
 ) -> list[Finding]:
-    judge = kind.judges.get((_type(kind, value), sort))
+    judge = kind.judges.get((_require_type(kind, value), sort))
     if judge is None:
-        return [_not_applicable(p, kind.values[_type(kind, value)]) for p in stated]
+        return [
+            _not_applicable(p, kind.values[_require_type(kind, value)]) for p in stated
+        ]
     try:
         return judge(value, stated, run, notes)
     except Stopped as stop:
@@ -243,10 +245,10 @@ def _not_applicable(promise: Promise | Measure, words: str) -> Finding:
     return Finding(promise, Verdict.NOT_APPLICABLE, note=note)
 
 
-def _pairs() -> str:
+def _list_pairs() -> str:
     pairs = [
         f"{value.__name__} with {sort.__name__}"
-        for kind in kinds()
+        for kind in list_kinds()
         for value, sort in kind.judges
         if sort is not Measure
     ]

@@ -27,24 +27,26 @@ MOST_WORLDS = 1_000_000
 """Worlds that are listed without complaint."""
 
 
-def how_many(groups: Sequence[Histogram]) -> int:
+def count_worlds(groups: Sequence[Histogram]) -> int:
     """The number of ways to deal each group's values to its people.
 
-    >>> how_many([{"flu": 2, "aids": 2}, {"flu": 1, "hiv": 1}])
+    >>> count_worlds([{"flu": 2, "aids": 2}, {"flu": 1, "hiv": 1}])
     12
     """
-    return prod(_arrangements(list(h.values())) for h in groups)
+    return prod(_count_arrangements(list(h.values())) for h in groups)
 
 
-def worlds(groups: Sequence[Histogram], *, most: int = MOST_WORLDS) -> Iterator[World]:
+def list_worlds(
+    groups: Sequence[Histogram], *, most: int = MOST_WORLDS
+) -> Iterator[World]:
     """Every world, each once; all are equally likely."""
-    number = how_many(groups)
+    number = count_worlds(groups)
     if number > most:
         raise TooLarge(
             f"The release must have at most {most} possible worlds to be listed; "
             f"it has {number if number < 10**30 else 'more than 10**30'}."
         )
-    return product(*(list(_deals(h)) for h in groups))
+    return product(*(list(_list_deals(h)) for h in groups))
 
 
 def belief(
@@ -72,7 +74,7 @@ def belief(
     """
     group, person = victim
     fitting = having = 0
-    for world in worlds(groups, most=most):
+    for world in list_worlds(groups, most=most):
         if knowing(world):
             fitting += 1
             having += world[group][person] == value
@@ -140,13 +142,13 @@ def belief_about(
     homes = {victim: home(victim)}
     while True:
         try:
-            return _share(victim, value, homes, knowing, most)
+            return _count_share(victim, value, homes, knowing, most)
         except _Asked as asked:
             name = str(asked.args[0])
             homes[name] = home(name)
 
 
-def _share(
+def _count_share(
     victim: str,
     value: str | None,
     homes: Mapping[str, tuple[Hashable, Histogram]],
@@ -160,7 +162,7 @@ def _share(
             f"values are tried; there are {number}."
         )
     fitting = having = 0
-    for world, ways in _dealt(homes):
+    for world, ways in _deal_values(homes):
         if knowing(world):
             fitting += ways
             having += ways * (world[victim] == value)
@@ -169,7 +171,7 @@ def _share(
     return Fraction(having, fitting)
 
 
-def _dealt(
+def _deal_values(
     homes: Mapping[str, tuple[Hashable, Histogram]],
 ) -> Iterator[tuple[Known, int]]:
     """Values for the people, and in how many ways they can get them."""
@@ -185,16 +187,16 @@ def _dealt(
             yield Known(deal), ways
 
 
-def _arrangements(counts: list[int]) -> int:
+def _count_arrangements(counts: list[int]) -> int:
     return factorial(sum(counts)) // prod(factorial(n) for n in counts)
 
 
-def _deals(histogram: Histogram) -> Iterator[tuple[str | None, ...]]:
+def _list_deals(histogram: Histogram) -> Iterator[tuple[str | None, ...]]:
     """All distinct orders of a multiset."""
     if not any(histogram.values()):
         yield ()
         return
     for value, n in histogram.items():
         if n:
-            for rest in _deals({**histogram, value: n - 1}):
+            for rest in _list_deals({**histogram, value: n - 1}):
                 yield (value, *rest)

@@ -133,21 +133,21 @@ class ReleaseKind:
         return next((t for t in self.values if isinstance(value, t)), None)
 
 
-def named(name: str) -> ReleaseKind:
+def import_kind(name: str) -> ReleaseKind:
     """The record of a kind."""
     kind = import_module(HOMES[name]).KIND
     assert isinstance(kind, ReleaseKind)
     return kind
 
 
-def kinds() -> Iterator[ReleaseKind]:
+def list_kinds() -> Iterator[ReleaseKind]:
     """Every kind, imported one by one."""
-    return map(named, HOMES)
+    return map(import_kind, HOMES)
 
 
-def judged_as(release: object) -> tuple[ReleaseKind, Any] | None:
+def find_judging_kind(release: object) -> tuple[ReleaseKind, Any] | None:
     """The kind that can judge a value, and what of the value it judges."""
-    for kind in kinds():
+    for kind in list_kinds():
         if kind.type_of(release) is not None:
             return kind, release
         for maker, shown in kind.shows.items():
@@ -167,7 +167,7 @@ def finding_sort(finding: Finding) -> str:
     return "responses" if seen else finding.promise.against.kind
 
 
-def sentences(finding: Finding) -> Sentences:
+def find_sentences(finding: Finding) -> Sentences:
     """What is said of a finding, by the kind of release it is about."""
     sort = finding_sort(finding)
-    return next(k.sentences[sort] for k in kinds() if sort in k.sentences)
+    return next(k.sentences[sort] for k in list_kinds() if sort in k.sentences)

@@ -13,7 +13,7 @@ from typing import Any
 from privet.errors import InputError
 from privet.findings import Audit, Finding
 from privet.policy import Measure, Promise
-from privet.release.kinds import HOMES, named
+from privet.release.kinds import HOMES, import_kind
 from privet.values.schema import Schema
 
 RECIPE = "recipe.json"
@@ -39,7 +39,7 @@ class WrittenFile:
         return {"path": self.path, "rows": self.rows, "sha256": self.sha256}
 
 
-def columns_of(
+def describe_columns(
     schema: Schema,
     released: Sequence[str],
     kinds: Mapping[str, str],
@@ -58,12 +58,12 @@ def columns_of(
     return found
 
 
-def against(stated: Mapping[str, Any]) -> dict[str, Any]:
+def state_adversary(stated: Mapping[str, Any]) -> dict[str, Any]:
     """Who must not learn it, under one key.
 
-    >>> against({"against": "linker", "knows": ["job", "country"]})
+    >>> state_adversary({"against": "linker", "knows": ["job", "country"]})
     {'linker': ['job', 'country']}
-    >>> against({"against": "linker", "knows_any": 2})
+    >>> state_adversary({"against": "linker", "knows_any": 2})
     {'linker': {'knows_any': 2}}
     """
     known = {k: v for k, v in stated.items() if k != "against"}
@@ -76,7 +76,7 @@ def public_finding(finding: Finding) -> dict[str, Any]:
     if isinstance(finding.promise, Promise):
         known = finding.promise.against.to_dict()
         rest = {k: v for k, v in stated.items() if k not in known and k != "name"}
-        stated = {"name": stated["name"], "against": against(known), **rest}
+        stated = {"name": stated["name"], "against": state_adversary(known), **rest}
     judged: dict[str, Any] = {"verdict": finding.verdict.value}
     if finding.basis is not None:
         judged["basis"] = finding.basis.value
@@ -87,7 +87,7 @@ def public_finding(finding: Finding) -> dict[str, Any]:
     return stated | judged
 
 
-def manifest(
+def build_manifest(
     kind: str,
     *,
     version: str,
@@ -150,7 +150,7 @@ def check_form(content: Any) -> dict[str, Any]:
             else f"The release must be one of {', '.join(HOMES)}; it is of kind "
             f"{content['kind']!r}."
         )
-    own = named(content["kind"]).form
+    own = import_kind(content["kind"]).form
     for key, fits in _FORM.items():  # in this order: later parts lean on earlier ones
         if key in content and not all(
             check(content) for check in (fits, own.get(key)) if check

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from privet.values.exact import fraction, percent, written
+from privet.values.exact import fraction, percent, write_in_full
 
 ROWS = "Rows are in a random order. Columns that name people are never released."
 BUCKETS = (
@@ -15,7 +15,7 @@ BUCKETS = (
 )
 
 
-def note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
+def write_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     """What the recipients should know, from the public manifest alone.
 
     `rows` says what became of the rows.
@@ -23,7 +23,7 @@ def note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     lines = [manifest["title"] or "A released table", ""]
     lines += ["This is a public note; it tells nothing that is not in the release."]
     lines += ["", "What was changed"]
-    changed = [_changed(c, about) for c, about in manifest["columns"].items()]
+    changed = [_describe_change(c, about) for c, about in manifest["columns"].items()]
     if "group" in manifest:
         changed += list(BUCKETS)
     lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
@@ -35,7 +35,7 @@ def note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     if "escaped" in manifest:
         lines += [f"- {manifest['escaped']}"]
     lines += ["", "What is promised"]
-    lines += [f"- {_promised(p)}" for p in manifest["promises"] if "worst" in p]
+    lines += [f"- {_describe_promise(p)}" for p in manifest["promises"] if "worst" in p]
     measured = [m for m in manifest.get("measures", ()) if "measured" in m]
     lines += [f"- {m['name']}; it is {m['measured']}." for m in measured]
     lines += ["", "What is not promised"]
@@ -44,7 +44,7 @@ def note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     return "\n".join(lines)
 
 
-def _changed(column: str, about: Mapping[str, Any]) -> str:
+def _describe_change(column: str, about: Mapping[str, Any]) -> str:
     if about.get("shown_as") == "intervals":
         return f"{column} is shown in intervals."
     if about.get("shown_as") in ("ranges", "sets"):
@@ -61,26 +61,26 @@ def _changed(column: str, about: Mapping[str, Any]) -> str:
     return ""
 
 
-def _promised(promise: Mapping[str, Any]) -> str:
+def _describe_promise(promise: Mapping[str, Any]) -> str:
     level = fraction(promise["at_most" if "at_most" in promise else "below"])
     worst = percent(fraction(promise["worst"]), unlike=level)
-    return (
-        f"{promise['name']}: {bound(promise)}; the worst case in this table is {worst}."
-    )
+    limit = describe_limit(promise)
+    return f"{promise['name']}: {limit}; the worst case in this table is {worst}."
 
 
-def bound(promise: Mapping[str, Any]) -> str:
+def describe_limit(promise: Mapping[str, Any]) -> str:
     """The limit of a promise in a manifest.
 
-    >>> bound({"below": "99/100"}), bound({"from": "1/2", "to": "4/5"})
+    >>> limits = {"below": "99/100"}, {"from": "1/2", "to": "4/5"}
+    >>> tuple(describe_limit(x) for x in limits)
     ('below 99 %', 'not from below 50 % to 80 % or back')
-    >>> bound({"within": "2"})
+    >>> describe_limit({"within": "2"})
     'within a factor of 2'
     """
     if "within" in promise:
         return f"within a factor of {promise['within']}"
     if "from" in promise:
-        start, end = (written(fraction(promise[key])) for key in ("from", "to"))
+        start, end = (write_in_full(fraction(promise[key])) for key in ("from", "to"))
         return f"not from below {start} to {end} or back"
     limit = "at_most" if "at_most" in promise else "below"
-    return f"{limit.replace('_', ' ')} {written(fraction(promise[limit]))}"
+    return f"{limit.replace('_', ' ')} {write_in_full(fraction(promise[limit]))}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from privet.engine.protocol import Listener
 from privet.errors import InputError
 from privet.policy.policy import Stated
-from privet.release.kinds import ReleaseKind, kinds
+from privet.release.kinds import ReleaseKind, list_kinds
 from privet.release.refine import Watcher
 from privet.table import Table
 
@@ -121,7 +121,7 @@ def publish(
         "progress": progress,
         "watcher": watcher,
     }
-    kind = _publisher(table, method)
+    kind = _find_publisher(table, method)
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in kind.options:
@@ -132,9 +132,9 @@ def publish(
     return made
 
 
-def _publisher(subject: object, method: object) -> ReleaseKind:
+def _find_publisher(subject: object, method: object) -> ReleaseKind:
     """The kind of release that is made: of what is given, by the method asked for."""
-    takes = [k for k in kinds() if isinstance(subject, k.publishes)]
+    takes = [k for k in list_kinds() if isinstance(subject, k.publishes)]
     # Whoever takes anybody's model takes what no other kind knows.
     able = [k for k in takes if object not in k.publishes] or takes
     for kind in able:

@@ -37,13 +37,13 @@ Watcher = Callable[[RefinementProgress], bool | None]
 class State(Protocol[Move, Step_co]):
     """A safe release that knows its best next move."""
 
-    def best(self) -> Move | None:
+    def find_best_move(self) -> Move | None:
         """The best move that keeps every promise; None if there is none."""
 
     def apply(self, move: Move) -> Step_co:
         """Make a move."""
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
 
 
@@ -67,11 +67,11 @@ def refine(
     end = None if max_seconds is None else monotonic() + max_seconds
     steps: list[Step] = []
     try:
-        while (move := state.best()) is not None:
+        while (move := state.find_best_move()) is not None:
             if end is not None and monotonic() > end:
                 return Refinement(tuple(steps), "time")
             steps.append(state.apply(move))
-            event = RefinementProgress(len(steps), str(move), state.worst())
+            event = RefinementProgress(len(steps), str(move), state.find_worst_belief())
             if watcher is not None and watcher(event) is False:
                 return Refinement(tuple(steps), "callback")
     except KeyboardInterrupt:

@@ -19,11 +19,11 @@ from privet.engine.sql import literal
 from privet.errors import InputError, PrivetError
 from privet.findings import Finding
 from privet.policy import Measure, Policy, Promise
-from privet.release.kinds import Verification, named
+from privet.release.kinds import Verification, import_kind
 from privet.release.manifest import check_form, public_finding
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.adversaries import KINDS
-from privet.values.beliefs import limit_from
+from privet.values.beliefs import read_limit
 from privet.values.schema import Roles
 
 MANIFEST, CUSTODY = "release.json", "custody.json"
@@ -44,13 +44,13 @@ def open_files(
         target=roles.target,
         weight=roles.weight,
     )
-    source = exact_source(path, guarded)
+    source = find_exact_source(path, guarded)
     if released.weight not in (source.names or ()):  # rows are written one by one
         released = replace(released, weight=None)
     return replace(open_table(source, released, **options), shown=shown)
 
 
-def exact_source(path: Path, guarded: bool) -> Source:
+def find_exact_source(path: Path, guarded: bool) -> Source:
     """The one file of a release; the folder's name is neither pattern nor data."""
     try:
         source = find_source(path, text=TextOptions(delimiter=",", guarded=guarded))
@@ -80,7 +80,7 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
     """
     place = Path(folder).expanduser()
     content = read_manifest(place)
-    return named(content["kind"]).load(place, content, **options)
+    return import_kind(content["kind"]).load(place, content, **options)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return check_form(content)
 
 
-def changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
+def find_changed_files(folder: Path, content: Mapping[str, Any]) -> list[str]:
     """Files that are missing, or not what they were."""
     problems = []
     for file in content["files"]:
@@ -123,28 +123,28 @@ def digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def roles_in(content: Mapping[str, Any]) -> Roles:
+def read_roles(content: Mapping[str, Any]) -> Roles:
     """What the columns of a released table are for, as its manifest says."""
 
-    def having(role: str) -> tuple[str, ...]:
+    def select_columns(role: str) -> tuple[str, ...]:
         columns = content["columns"].items()
         return tuple(c for c, about in columns if about.get("role") == role)
 
     targets = [c for c, about in content["columns"].items() if about.get("target")]
     return Roles(
-        quasi=having("quasi"),
-        sensitive=having("sensitive"),
-        target=next(iter([*having("target"), *targets]), None),
+        quasi=select_columns("quasi"),
+        sensitive=select_columns("sensitive"),
+        target=next(iter([*select_columns("target"), *targets]), None),
         weight=content.get("weight"),
     )
 
 
-def policy_from(content: Mapping[str, Any]) -> Policy:
+def read_policy(content: Mapping[str, Any]) -> Policy:
     """The promises a manifest states."""
     return Policy(
-        promises=tuple(_promise(p) for p in content["promises"]),
-        measures=tuple(_measure(m) for m in content.get("measures", ())),
-        roles=roles_in(content),
+        promises=tuple(_read_promise(p) for p in content["promises"]),
+        measures=tuple(_read_measure(m) for m in content.get("measures", ())),
+        roles=read_roles(content),
         title=content.get("title", ""),
     )
 
@@ -153,17 +153,17 @@ _LIMITS = ("at_most", "below", "from", "to", "within")
 _JUDGED = ("verdict", "basis", "worst", "measured")
 
 
-def _promise(stated: Mapping[str, Any]) -> Promise:
+def _read_promise(stated: Mapping[str, Any]) -> Promise:
     keys = {k: v for k, v in stated.items() if k not in (*_LIMITS, *_JUDGED)}
     name, about = keys.pop("name", ""), keys.pop("about", None)
-    with _stated("promise"):
-        kind, known = _against(keys.pop("against"), keys)
+    with _refuse_malformed("promise"):
+        kind, known = _read_adversary(keys.pop("against"), keys)
         maker: Any = KINDS[kind]
-        limit = limit_from({k: stated[k] for k in _LIMITS if k in stated})
+        limit = read_limit({k: stated[k] for k in _LIMITS if k in stated})
         return Promise(maker(**known), limit, about, name)
 
 
-def _against(against: Any, keys: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _read_adversary(against: Any, keys: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The kind of adversary and what it knows, under one key or beside it."""
     if isinstance(against, str):
         return against, keys
@@ -171,13 +171,13 @@ def _against(against: Any, keys: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return kind, {**keys, **(known if isinstance(known, dict) else {"knows": known})}
 
 
-def _measure(stated: Mapping[str, Any]) -> Measure:
-    with _stated("measure"):
+def _read_measure(stated: Mapping[str, Any]) -> Measure:
+    with _refuse_malformed("measure"):
         return Measure(**{k: v for k, v in stated.items() if k not in _JUDGED})
 
 
 @contextmanager
-def _stated(what: str) -> Iterator[None]:
+def _refuse_malformed(what: str) -> Iterator[None]:
     """What the manifest says must make sense."""
     try:
         yield
@@ -214,10 +214,10 @@ def verify(
     place = Path(folder).expanduser()
     content = read_manifest(place)
     kept = None if custody is None else Path(custody).expanduser()
-    return named(content["kind"]).verify(place, content, kept, **options)
+    return import_kind(content["kind"]).verify(place, content, kept, **options)
 
 
-def unlike_record(folder: Path, custody: Path | None) -> list[str]:
+def compare_record(folder: Path, custody: Path | None) -> list[str]:
     """Whether the manifest is, to the byte, the one a custody record was kept for."""
     if custody is None:
         return []
@@ -234,7 +234,7 @@ def unlike_record(folder: Path, custody: Path | None) -> list[str]:
     return [f"{MANIFEST} must be the one the custody record was kept for; it is not."]
 
 
-def unlike_findings(
+def compare_findings(
     claims: Sequence[Mapping[str, Any]], findings: Sequence[Finding]
 ) -> list[str]:
     """Promises and measures that do not recount to what a manifest says of them."""
@@ -244,12 +244,12 @@ def unlike_findings(
         if any(claim.get(key) != recounted.get(key) for key in _JUDGED):
             problems.append(
                 f"Promise {found.promise.name!r} must recount to what the manifest "
-                f"says: {_judged(claim)}; it is {_judged(recounted)}."
+                f"says: {_format_claim(claim)}; it is {_format_claim(recounted)}."
             )
     return problems
 
 
-def _judged(claim: Mapping[str, Any]) -> str:
+def _format_claim(claim: Mapping[str, Any]) -> str:
     """A verdict and its number; "safe at 1/2 (exact)"."""
     number = claim.get("worst", claim.get("measured", "no number"))
     return f"{claim.get('verdict')} at {number} ({claim.get('basis')})"

@@ -22,9 +22,9 @@ from privet.release.atomic_folder import (
     Busy,
     as_json,
     move,
-    private_files,
     save,
     sync,
+    write_private_files,
 )
 from privet.release.manifest import RECIPE
 from privet.release.verify import CUSTODY, MANIFEST, digest, read_manifest
@@ -57,7 +57,7 @@ class Destination:
     named: bool = False
     """Whether the file's name was chosen."""
 
-    def file_of(self, stem: str) -> str:
+    def name_file(self, stem: str) -> str:
         """The file of one of several tables."""
         return self.file if stem == "table" else f"{stem}.{self.format}"
 
@@ -81,13 +81,13 @@ def appear(
     save(partial / NOTE, note)
     sync(partial)
 
-    def appeared() -> bool:
+    def has_appeared() -> bool:
         path = place.folder / MANIFEST
         return path.is_file() and path.read_text(encoding="utf-8") == manifest
 
     whole = {**record, "manifest_sha256": _digest(manifest)}
     kept = {**(beside or {}), CUSTODY: as_json(whole)}
-    with private_files(place.custody, kept, replace=replace, stay=appeared):
+    with write_private_files(place.custody, kept, replace=replace, stay=has_appeared):
         refuse_foreign(place.folder, replace)
         move(partial, place.folder, replace=replace)
     with suppress(OSError):  # it is there; only its name may not be on disk yet
@@ -125,7 +125,7 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def files_of(table: Table) -> list[dict[str, str]]:
+def digest_files(table: Table) -> list[dict[str, str]]:
     """The files a table was read from, and their digests."""
     return [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths]
 
@@ -155,7 +155,7 @@ def policy_text(policy: Policy) -> Any:
 # Where ------------------------------------------------------------------------------
 
 
-def destination(
+def resolve_destination(
     folder: str | PathLike[str], custody: str | PathLike[str], format_: str | None
 ) -> Destination:
     """Where tables go; the folder may be the name of the one file instead."""
@@ -195,7 +195,7 @@ def refuse_place(place: Destination, replace_: bool) -> None:
 
 
 @contextmanager
-def explained(place: Destination) -> Iterator[None]:
+def explain_refusals(place: Destination) -> Iterator[None]:
     """What the system refuses, in words; nothing is left behind."""
     try:
         yield

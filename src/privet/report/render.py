@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from privet.findings import Verdict
-from privet.report.words import SYMBOLS, numbered, plain
+from privet.report.words import SYMBOLS, escape_name, numbered
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -22,16 +22,16 @@ LISTS = (("Notes", "notes"), ("What to do", "advice"))
 """Numbered lists of a report: their headings and where they are."""
 
 
-def _sign(found: Summary) -> str:
+def _format_verdict(found: Summary) -> str:
     verdict = found["verdict"]
     return f"{SYMBOLS[Verdict(verdict)]} {verdict.upper()}"
 
 
-def _head(summary: Summary) -> str:
+def _format_headline(summary: Summary) -> str:
     return f"{SYMBOLS[Verdict(summary['verdict'])]} {summary['headline']}"
 
 
-def _lines(finding: Summary) -> Iterator[str]:
+def _list_lines(finding: Summary) -> Iterator[str]:
     """What is said of a finding, nothing twice."""
     said = (finding[key] for key in ("figures", "words", "beyond", "note"))
     yield from dict.fromkeys(line for line in said if line)
@@ -42,9 +42,9 @@ def _lines(finding: Summary) -> Iterator[str]:
 
 def as_text(summary: Summary, *, whole: bool = False) -> str:
     """Plain text, verdict first; the whole with what it covers and who may see it."""
-    lines = [_head(summary)]
+    lines = [_format_headline(summary)]
     if summary["title"]:
-        lines.append(plain(summary["title"]))
+        lines.append(escape_name(summary["title"]))
     for finding in summary["findings"]:
         lines += ["", finding_as_text(finding)]
     for head, key in LISTS:
@@ -57,8 +57,8 @@ def as_text(summary: Summary, *, whole: bool = False) -> str:
 
 def finding_as_text(finding: Summary) -> str:
     """One finding, its name first."""
-    head = f"{_sign(finding)}  {plain(finding['promise'])}"
-    return "\n".join([head, *(f"  {line}" for line in _lines(finding))])
+    head = f"{_format_verdict(finding)}  {escape_name(finding['promise'])}"
+    return "\n".join([head, *(f"  {line}" for line in _list_lines(finding))])
 
 
 # A terminal -------------------------------------------------------------------------
@@ -70,14 +70,14 @@ def as_rich(summary: Summary) -> RenderableType:
     from rich.text import Text
 
     colour = COLOURS.get(summary["verdict"], "")
-    parts: list[RenderableType] = [Text(_head(summary), f"bold {colour}")]
+    parts: list[RenderableType] = [Text(_format_headline(summary), f"bold {colour}")]
     if summary["title"]:
-        parts.append(Text(plain(summary["title"]), "dim"))
+        parts.append(Text(escape_name(summary["title"]), "dim"))
     for finding in summary["findings"]:
         parts += [Text(), finding_as_rich(finding)]
     for head, key in LISTS:
         if summary[key]:
-            parts += [Text(), Text(head, "bold"), _steps(summary[key])]
+            parts += [Text(), Text(head, "bold"), _render_steps(summary[key])]
     small = [*summary["reach"], summary["sensitive"]]
     return Group(*parts, Text(), *(Text(line, "dim") for line in small))
 
@@ -90,12 +90,13 @@ def finding_as_rich(finding: Summary) -> RenderableType:
 
     colour = COLOURS.get(finding["verdict"], "dim")
     head = Text.assemble(
-        (_sign(finding), f"bold {colour}"), (f"  {plain(finding['promise'])}", "bold")
+        (_format_verdict(finding), f"bold {colour}"),
+        (f"  {escape_name(finding['promise'])}", "bold"),
     )
-    return Group(head, *(Padding(Text(t), (0, 0, 0, 2)) for t in _lines(finding)))
+    return Group(head, *(Padding(Text(t), (0, 0, 0, 2)) for t in _list_lines(finding)))
 
 
-def _steps(steps: list[str]) -> RenderableType:
+def _render_steps(steps: list[str]) -> RenderableType:
     """Numbers in a column of their own, so that long steps stay aligned."""
     from rich.table import Table
     from rich.text import Text
@@ -113,9 +114,11 @@ def _steps(steps: list[str]) -> RenderableType:
 
 def as_html(summary: Summary) -> str:
     """For a notebook; one piece, nothing loaded from anywhere."""
-    title = f"<p>{escape(plain(summary['title']))}</p>" if summary["title"] else ""
+    title = (
+        f"<p>{escape(escape_name(summary['title']))}</p>" if summary["title"] else ""
+    )
     lists = "".join(
-        f"<p><strong>{head}</strong></p><ol>{_items(summary[key])}</ol>"
+        f"<p><strong>{head}</strong></p><ol>{_render_items(summary[key])}</ol>"
         for head, key in LISTS
         if summary[key]
     )
@@ -124,22 +127,22 @@ def as_html(summary: Summary) -> str:
         for line in (*summary["reach"], summary["sensitive"])
     )
     return (
-        f"<div><p><strong>{escape(_head(summary))}</strong></p>{title}"
-        f"{_table(summary['findings'])}{lists}{small}</div>"
+        f"<div><p><strong>{escape(_format_headline(summary))}</strong></p>{title}"
+        f"{_render_table(summary['findings'])}{lists}{small}</div>"
     )
 
 
 def finding_as_html(finding: Summary) -> str:
     """One finding for a notebook."""
-    return f"<div>{_table([finding])}</div>"
+    return f"<div>{_render_table([finding])}</div>"
 
 
-def _items(steps: list[str]) -> str:
+def _render_items(steps: list[str]) -> str:
     return "".join(f"<li>{escape(step)}</li>" for step in steps)
 
 
-def _table(findings: list[Summary]) -> str:
-    rows = "".join(_row(f) for f in findings)
+def _render_table(findings: list[Summary]) -> str:
+    rows = "".join(_render_row(f) for f in findings)
     heads = "".join(
         f'<th scope="col" style="text-align:left">{head}</th>'
         for head in ("Verdict", "Promise", "Worst case")
@@ -147,13 +150,13 @@ def _table(findings: list[Summary]) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _row(finding: Summary) -> str:
+def _render_row(finding: Summary) -> str:
     colour = COLOURS.get(finding["verdict"], "")
     edge = f"border-left:4px solid {colour};" if colour else ""
     cells = (
-        (f"{edge}white-space:nowrap", escape(_sign(finding))),
-        ("", escape(plain(finding["promise"]))),
-        ("", "<br>".join(escape(line) for line in _lines(finding))),
+        (f"{edge}white-space:nowrap", escape(_format_verdict(finding))),
+        ("", escape(escape_name(finding["promise"]))),
+        ("", "<br>".join(escape(line) for line in _list_lines(finding))),
     )
     inside = "".join(
         f'<td style="text-align:left;vertical-align:top;{style}">{text}</td>'

@@ -14,28 +14,28 @@ def finding(found: Finding) -> dict[str, Any]:
     belief = found.belief
     return {
         "promise": found.promise.name,
-        **_stated(found.promise.to_dict()),
+        **_split_promise(found.promise.to_dict()),
         "verdict": found.verdict.value,
         "basis": found.basis.value if found.basis else None,
         "prior": str(belief.prior) if belief else None,
         "posterior": str(belief.posterior) if belief else None,
         "at_least": None if found.at_least is None else str(found.at_least),
-        "limit": _limit(found),
+        "limit": _limit_as_dict(found),
         "measured": None if found.value is None else str(found.value),
         "witness": found.witness.to_dict() if found.witness else None,
         "groups": found.groups,
         "groups_above": found.groups_above,
         "people_above": found.people_above,
-        "promised": words.promised(found.promise),
-        "figures": words.figures(found),
+        "promised": words.describe_promise(found.promise),
+        "figures": words.format_figures(found),
         "words": words.explain(found),
-        "beyond": words.beyond(found),
+        "beyond": words.describe_beyond(found),
         "note": found.note,
         "details": dict(found.details),
     }
 
 
-def _stated(promise: dict[str, Any]) -> dict[str, Any]:
+def _split_promise(promise: dict[str, Any]) -> dict[str, Any]:
     """The adversary with what it knows, and what the promise is about."""
     if "against" not in promise:
         return {"against": None, "about": None}
@@ -45,7 +45,7 @@ def _stated(promise: dict[str, Any]) -> dict[str, Any]:
     return {"against": against, "about": promise.get("about")}
 
 
-def _limit(found: Finding) -> dict[str, Any]:
+def _limit_as_dict(found: Finding) -> dict[str, Any]:
     if isinstance(found.promise, Measure):
         stated = found.promise.to_dict()
         return {k: v for k, v in stated.items() if k != "name"}
@@ -56,17 +56,17 @@ def audit(found: Audit) -> dict[str, Any]:
     """The whole audit."""
     return {
         "verdict": found.verdict.value,
-        "headline": words.headline(found),
+        "headline": words.write_headline(found),
         "title": found.title,
-        "findings": _told_apart([finding(f) for f in found.findings]),
+        "findings": _number_same_names([finding(f) for f in found.findings]),
         "notes": list(found.notes),
-        "advice": words.advice(found),
-        "reach": words.reach(found),
+        "advice": words.advise(found),
+        "reach": words.describe_reach(found),
         "sensitive": words.SENSITIVE,
     }
 
 
-def _told_apart(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _number_same_names(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """A policy has no two promises of one name; a list of promises may."""
     seen: dict[str, int] = {}
     for found in findings:

@@ -15,7 +15,7 @@ from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
 from privet.values.adversaries import join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
-from privet.values.exact import percent, written
+from privet.values.exact import percent, write_in_full
 
 if TYPE_CHECKING:
     from privet.release.kinds import Sentences
@@ -66,7 +66,7 @@ _DONE = {
 }
 
 
-def headline(audit: Audit) -> str:
+def write_headline(audit: Audit) -> str:
     """The verdict in a sentence.
 
     What does not apply, or is undecided beside something worse, is said too.
@@ -75,23 +75,23 @@ def headline(audit: Audit) -> str:
         return "Nothing was judged: no promise applies here."
     found = Counter(f.verdict for f in audit.findings)
     worst, number = found[audit.verdict], len(audit.findings)
-    said = [f"{_of(worst, number)} {_DONE[audit.verdict]}"]
+    said = [f"{_say_how_many(worst, number)} {_DONE[audit.verdict]}"]
     if audit.verdict is Verdict.BREACH and (some := found[Verdict.UNDECIDED]):
-        said.append(f"{some} {_are(some)} undecided")
+        said.append(f"{some} {_conjugate(some)} undecided")
     if some := found[Verdict.NOT_APPLICABLE]:
         said.append(f"{some} {'does' if some == 1 else 'do'} not apply here")
     return f"{audit.verdict.value.capitalize()}: {'; '.join(said)}."
 
 
-def _of(some: int, number: int) -> str:
+def _say_how_many(some: int, number: int) -> str:
     if some < number:
-        return f"{some} of {number} promises {_are(some)}"
+        return f"{some} of {number} promises {_conjugate(some)}"
     if number == 1:
         return "the promise is"
     return f"{'both' if number == 2 else f'all {number}'} promises are"
 
 
-def _are(number: int) -> str:
+def _conjugate(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
@@ -103,7 +103,7 @@ def explain(finding: Finding) -> str:
     if isinstance(finding.promise, Measure):
         if finding.witness is None or finding.value is None:
             return finding.note
-        return _sentences(finding).explain(finding)
+        return _find_sentences(finding).explain(finding)
     if finding.belief is None:
         return finding.note
     if finding.witness is None:
@@ -111,54 +111,54 @@ def explain(finding: Finding) -> str:
             "Nobody in the table has a value the promise is about, so there is nothing "
             "to be sure of: 0 %."
         )
-    return _sentences(finding).explain(finding)
+    return _find_sentences(finding).explain(finding)
 
 
-def _sentences(finding: Finding) -> Sentences:
+def _find_sentences(finding: Finding) -> Sentences:
     """What the kind of release has to say that the finding is about."""
-    from privet.release.kinds import sentences
+    from privet.release.kinds import find_sentences
 
-    return sentences(finding)
+    return find_sentences(finding)
 
 
-def apart(belief: Belief, bound: Limit) -> str:
+def format_posterior(belief: Belief, bound: Limit) -> str:
     """The posterior; with more digits where it would look like the limit itself."""
     level = bound.level if isinstance(bound, Ceiling) else None
     return percent(belief.posterior, unlike=level)
 
 
-def share(part: int, whole: int) -> str:
+def format_share(part: int, whole: int) -> str:
     """Some of so many."""
     return f"{part:,} of {whole:,}"
 
 
-def unit(counted: str, number: int) -> str:
+def name_unit(counted: str, number: int) -> str:
     """What is counted, of one or of several."""
     one = {"rows": "row", "people": "person"}
     return one.get(counted, counted) if number == 1 else counted
 
 
-def count(number: int, counted: str) -> str:
+def format_count(number: int, counted: str) -> str:
     """So many rows or people."""
-    return f"{number:,} {unit(counted, number)}"
+    return f"{number:,} {name_unit(counted, number)}"
 
 
-def prior(w: Witness) -> str:
+def format_prior(w: Witness) -> str:
     """How sure one would be of the witness's value knowing nothing."""
-    return f"{percent(w.belief.prior)} ({share(w.prior_part, w.prior_whole)})"
+    return f"{percent(w.belief.prior)} ({format_share(w.prior_part, w.prior_whole)})"
 
 
-def facts(knows: Mapping[str, str | None]) -> str:
+def format_facts(knows: Mapping[str, str | None]) -> str:
     """What is known of a person, column by column."""
     return join_words(
-        [f"{plain(c)} is {cut_short(value(v))}" for c, v in knows.items()]
+        [f"{escape_name(c)} is {cut_short(format_cell(v))}" for c, v in knows.items()]
     )
 
 
-def value(cell: str | None) -> str:
+def format_cell(cell: str | None) -> str:
     r"""A cell in a sentence; quoted where it would mislead.
 
-    >>> value("Flu"), value(None), value("missing"), value(" x\n")
+    >>> tuple(format_cell(x) for x in ("Flu", None, "missing", " x\n"))
     ('Flu', 'missing', "'missing'", "' x\\n'")
     """
     if cell is None:
@@ -167,7 +167,7 @@ def value(cell: str | None) -> str:
     return repr(cell) if odd or cell == "missing" else cell
 
 
-def plain(name: str) -> str:
+def escape_name(name: str) -> str:
     """A name on one line; what a terminal would obey is escaped."""
     return name if name.isprintable() else repr(name)[1:-1]
 
@@ -175,12 +175,12 @@ def plain(name: str) -> str:
 # Measures ---------------------------------------------------------------------------
 
 
-def measured(measure: Measure, found: Fraction) -> str:
+def format_measured(measure: Measure, found: Fraction) -> str:
     """What was measured, as people read it.
 
-    >>> measured(Measure(prosecutor_risk="1/2"), Fraction(1, 4))
+    >>> format_measured(Measure(prosecutor_risk="1/2"), Fraction(1, 4))
     '25 %'
-    >>> measured(Measure(t_closeness="1/2"), Fraction(1, 3))
+    >>> format_measured(Measure(t_closeness="1/2"), Fraction(1, 3))
     '0.333'
     """
     if measure.is_share:
@@ -192,10 +192,10 @@ def measured(measure: Measure, found: Fraction) -> str:
         if found == measure.level or Fraction(text) != measure.level:
             return text
     more = "more" if found > measure.level else "less"
-    return f"slightly {more} than {level(measure)}"
+    return f"slightly {more} than {format_level(measure)}"
 
 
-def level(measure: Measure) -> str:
+def format_level(measure: Measure) -> str:
     """The level as the policy means it."""
     return percent(measure.level) if measure.is_share else str(measure.level)
 
@@ -203,96 +203,105 @@ def level(measure: Measure) -> str:
 # The limit and what was found -------------------------------------------------------
 
 
-def reached(finding: Finding) -> str:
+def format_reached(finding: Finding) -> str:
     """The belief or what was measured; empty where nothing was counted."""
     stated = finding.promise
     if isinstance(stated, Measure):
-        return "" if finding.value is None else measured(stated, finding.value)
-    return "" if finding.belief is None else apart(finding.belief, stated.limit)
+        return "" if finding.value is None else format_measured(stated, finding.value)
+    return (
+        "" if finding.belief is None else format_posterior(finding.belief, stated.limit)
+    )
 
 
-def figures(finding: Finding) -> str:
+def format_figures(finding: Finding) -> str:
     """The limit beside what was found."""
     stated, found = finding.promise, finding.belief
     how = f", {BASES[finding.basis]}" if finding.basis else ""
     if isinstance(stated, Measure):
-        got = reached(finding)
+        got = format_reached(finding)
         told = f" Measured: {got}{how}." if got else ""
-        return f"Level: {stated.sense} {level(stated)}.{told}"
+        return f"Level: {stated.sense} {format_level(stated)}.{told}"
     if found is None:
-        return f"Promised: {promised(stated)}."
-    worst = reached(finding)
+        return f"Promised: {describe_promise(stated)}."
+    worst = format_reached(finding)
     if not isinstance(stated.limit, Ceiling):
         worst = f"from {percent(found.prior)} to {worst}"
-    return f"Limit: {limit(stated.limit)}. Worst case: {worst}{how}."
+    return f"Limit: {format_limit(stated.limit)}. Worst case: {worst}{how}."
 
 
-def limit(bound: Limit) -> str:
+def format_limit(bound: Limit) -> str:
     """A limit in words."""
     match bound:
         case Ceiling(level=level, strict=strict):
-            return f"{'below' if strict else 'at most'} {written(level)}"
+            return f"{'below' if strict else 'at most'} {write_in_full(level)}"
         case Shift(start=start, end=end):
-            return f"not from below {written(start)} to {written(end)} or back"
+            return (
+                f"not from below {write_in_full(start)} to {write_in_full(end)} or back"
+            )
         case Ratio(factor=factor):
             return f"within a factor of {factor}"
 
 
-def promised(stated: Promise | Measure) -> str:
+def describe_promise(stated: Promise | Measure) -> str:
     """What was promised, as a clause."""
     if isinstance(stated, Measure):
         name = stated.kind.replace("_", "-")
-        return f"{name} of {stated.sense} {level(stated)}"
-    return f"{_about(stated)}, against {stated.against.words()}: {limit(stated.limit)}"
+        return f"{name} of {stated.sense} {format_level(stated)}"
+    whom, limit = stated.against.words(), format_limit(stated.limit)
+    return f"{_describe_about(stated)}, against {whom}: {limit}"
 
 
-def _about(promise: Promise) -> str:
+def _describe_about(promise: Promise) -> str:
     about = promise.about
     if isinstance(about, dict):
-        return join_words([f"{plain(c)} is {_values(v)}" for c, v in about.items()])
+        return join_words(
+            [f"{escape_name(c)} is {_format_values(v)}" for c, v in about.items()]
+        )
     if isinstance(about, tuple):
-        return f"the sensitive column is {_values(about)}"
-    return f"any value of {plain(about) if about else 'the sensitive column'}"
+        return f"the sensitive column is {_format_values(about)}"
+    return f"any value of {escape_name(about) if about else 'the sensitive column'}"
 
 
-def _values(values: object) -> str:
+def _format_values(values: object) -> str:
     if isinstance(values, tuple):
-        return " or ".join(value(v) for v in values)
+        return " or ".join(format_cell(v) for v in values)
     return (
-        "any value" if values == "*" else value(None if values is None else str(values))
+        "any value"
+        if values == "*"
+        else format_cell(None if values is None else str(values))
     )
 
 
-def beyond(finding: Finding) -> str:
+def describe_beyond(finding: Finding) -> str:
     """How much of the release is beyond the limit."""
-    return _sentences(finding).beyond(finding) if finding.groups else ""
+    return _find_sentences(finding).beyond(finding) if finding.groups else ""
 
 
-def groups_beyond(finding: Finding, past: str = "beyond the limit") -> str:
+def describe_groups_beyond(finding: Finding, past: str = "beyond the limit") -> str:
     """How many groups break the promise, and how many people are in them."""
     groups, above, witness = finding.groups, finding.groups_above, finding.witness
     if not above:
         none = f"None of the {groups:,} groups is"
         return f"{'The one group is not' if groups == 1 else none} {past}."
     counted = witness.counted if witness else "rows"
-    people = count(finding.people_above, counted)
+    people = format_count(finding.people_above, counted)
     if groups == 1:
         return f"The one group ({people}) is {past}."
     if counted == "people":  # somebody with several rows may be in several groups
         people = f"up to {people}"
     some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
-    return f"{some} groups ({people}) {_are(above)} {past}."
+    return f"{some} groups ({people}) {_conjugate(above)} {past}."
 
 
 # What to do, and how far it reaches -------------------------------------------------
 
 
-def advice(audit: Audit) -> list[str]:
+def advise(audit: Audit) -> list[str]:
     """What to do next."""
     steps = []
     broken = [f for f in audit.findings if f.verdict is Verdict.BREACH]
     if broken:
-        said = [(_sentences(f), f) for f in broken]
+        said = [(_find_sentences(f), f) for f in broken]
         subjects = {s.subject for s, _ in said}
         what = subjects.pop() if len(subjects) == 1 else NEITHER
         steps.append(f"Do not release the {what}.")
@@ -308,10 +317,10 @@ NEITHER = "table as it is"
 """What is not released where promises of several kinds are broken."""
 
 
-def reach(audit: Audit) -> list[str]:
+def describe_reach(audit: Audit) -> list[str]:
     """Which attackers the judged promises cover, and which they do not."""
     judged = (f for f in audit.findings if f.basis)
-    return list(dict.fromkeys(_sentences(f).reach for f in judged))
+    return list(dict.fromkeys(_find_sentences(f).reach for f in judged))
 
 
 def numbered(steps: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from privet.engine.randomise.exact_sampling import Codes
 from privet.errors import InputError, TooLarge
-from privet.responses.channel_inverse import in_floats
+from privet.responses.channel_inverse import invert_in_floats
 from privet.responses.channels import Flip, Keep
 from privet.responses.design import Design, MarginalChannel, design_of
 from privet.responses.estimate import FEWEST, Estimate, clip_interval
@@ -81,9 +81,9 @@ def score_disguised(
     label = getattr(y, "name", None)
     known = label if label in design.columns else None
     true = {c: encode_answers(design.question(c), frame[c]) for c in frame.column_names}
-    labels, values = _labels(design, known, y)
+    labels, values = _encode_labels(design, known, y)
 
-    def correct(records: Table) -> NDArray[np.bool_]:
+    def is_correct(records: Table) -> NDArray[np.bool_]:
         columns = {
             c: decode_answers(design.question(c), frame[c].type, records[c])
             for c in frame.column_names
@@ -92,7 +92,7 @@ def score_disguised(
         return np.asarray(found == values[records[LABEL]], dtype=bool)
 
     return estimate_accuracy(
-        design, true, labels, known, correct, confidence=confidence
+        design, true, labels, known, is_correct, confidence=confidence
     )
 
 
@@ -100,7 +100,9 @@ LABEL = "\0label"
 """The label's place in a record, which no column can have."""
 
 
-def _labels(design: Design, known: str | None, y: Any) -> tuple[Codes, NDArray[Any]]:
+def _encode_labels(
+    design: Design, known: str | None, y: Any
+) -> tuple[Codes, NDArray[Any]]:
     """The code of each label, and the label of each code."""
     cells: Any = y.to_arrow() if hasattr(y, "to_arrow") else np.asarray(y)
     plain = cells.to_numpy(zero_copy_only=False) if hasattr(cells, "type") else cells
@@ -142,9 +144,9 @@ def estimate_accuracy(
     pieces = [p for p in design.pieces(columns) if not isinstance(p.channel, Keep)]
     for piece in pieces:
         _refuse_unseen(piece, columns)
-    distinct, back, times = _distinct({**records, LABEL: labels})
+    distinct, back, times = _find_distinct({**records, LABEL: labels})
     score: Floats | None = None
-    if prod(_alternatives(p) for p in pieces) <= MOST_TURNS:
+    if prod(_count_alternatives(p) for p in pieces) <= MOST_TURNS:
         score = np.zeros(len(times))
         for weight, changed in _list_alternatives(design, pieces, label, distinct):
             score += weight * correct(changed)
@@ -152,7 +154,7 @@ def estimate_accuracy(
         score = shortcut(distinct)
     if score is None:
         raise _too_many(pieces)
-    return _scored(score, back, times, pieces, n, wanted)
+    return _estimate_from_scores(score, back, times, pieces, n, wanted)
 
 
 def _refuse_unseen(piece: MarginalChannel, columns: Sequence[str]) -> None:
@@ -164,18 +166,18 @@ def _refuse_unseen(piece: MarginalChannel, columns: Sequence[str]) -> None:
 
 
 def _too_many(pieces: Sequence[MarginalChannel]) -> TooLarge:
-    turns = prod(_alternatives(p) for p in pieces)
+    turns = prod(_count_alternatives(p) for p in pieces)
     return TooLarge(
         f"Not estimable: each record may have been {turns:,} others, and their errors "
         "multiply. Test on records that are true, or disguise fewer groups."
     )
 
 
-def _alternatives(piece: MarginalChannel) -> int:
+def _count_alternatives(piece: MarginalChannel) -> int:
     return 2 if isinstance(piece.channel, Flip) else piece.size
 
 
-def _distinct(table: Table) -> tuple[Table, Codes, Codes]:
+def _find_distinct(table: Table) -> tuple[Table, Codes, Codes]:
     """Each record once, where it stands, and how often it occurs."""
     columns = np.stack(list(table.values()), axis=1)
     rows, back, times = np.unique(
@@ -188,7 +190,7 @@ def _list_alternatives(
     design: Design, pieces: Sequence[MarginalChannel], label: str | None, records: Table
 ) -> Iterator[tuple[Floats, Table]]:
     """Everything the records may have been, with what it counts."""
-    each = [list(_of_piece(design, p, label, records)) for p in pieces]
+    each = [list(_list_piece_alternatives(design, p, label, records)) for p in pieces]
     for choice in product(*each):
         weight = np.ones(len(records[LABEL]))
         changed = dict(records)
@@ -198,7 +200,7 @@ def _list_alternatives(
         yield weight, changed
 
 
-def _of_piece(
+def _list_piece_alternatives(
     design: Design, piece: MarginalChannel, label: str | None, records: Table
 ) -> Iterator[tuple[Floats, Table]]:
     """What one group may have been; M⁻¹[x][s] is what it counts."""
@@ -210,7 +212,7 @@ def _of_piece(
         yield -ones * (1 - truth) / wide, {c: 1 - records[c] for c in names}
         return
     sizes = [len(design.question(c)) for c in piece.columns]
-    undone = in_floats(piece.channel, piece.size)
+    undone = invert_in_floats(piece.channel, piece.size)
     seen = np.ravel_multi_index([records[c] for c in names], sizes)
     for x in range(piece.size):
         values = np.unravel_index(x, sizes)
@@ -219,7 +221,7 @@ def _of_piece(
         yield undone[x][seen], same
 
 
-def _scored(
+def _estimate_from_scores(
     score: Floats,
     back: Codes,
     times: Codes,
@@ -231,7 +233,7 @@ def _scored(
     spread = float((times * (score - raw) ** 2).sum() / (n - 1)) if n > 1 else np.inf
     error = sqrt(spread / n)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
-    reach = prod(_reach(p) for p in pieces)
+    reach = prod(_measure_reach(p) for p in pieces)
     half = hoeffding(reach, n, confidence)
     wide = half if n < FEWEST or not error else z * error
     usual = raw - wide, raw + wide
@@ -249,11 +251,11 @@ def _scored(
     )
 
 
-def _reach(piece: MarginalChannel) -> float:
+def _measure_reach(piece: MarginalChannel) -> float:
     """The length of the interval that the scores of one group lie in."""
     if isinstance(piece.channel, Flip):
         return float(1 / abs(2 * piece.channel.truth - 1))
-    undone = in_floats(piece.channel, piece.size)
+    undone = invert_in_floats(piece.channel, piece.size)
     return float(np.abs(undone).sum(axis=0).max())
 
 
@@ -313,16 +315,16 @@ def score_second_class(
     known = np.full(rows, bias)
     for c in open_:
         known += odds[c][records[c]]
-    a, b = (_half(h, records, odds, rows) for h in halves)
+    a, b = (_make_half(h, records, odds, rows) for h in halves)
     found = np.empty(rows)
     for offset in np.unique(known):
         at = np.flatnonzero(known == offset)
         for some in np.array_split(at, -(-len(at) // AT_ONCE)):
-            found[some] = _looked_up(a, b, float(offset), some)
+            found[some] = _sum_pairs(a, b, float(offset), some)
     return found
 
 
-def _half(
+def _make_half(
     pieces: Sequence[MarginalChannel],
     records: Mapping[str, Codes],
     odds: Mapping[str, Floats],
@@ -337,13 +339,13 @@ def _half(
     patterns, back = np.unique(seen, axis=0, return_inverse=True)
     weight = np.ones((1, len(patterns)))
     for i, piece in enumerate(pieces):
-        own = in_floats(piece.channel, piece.size)[:, patterns[:, i]]
+        own = invert_in_floats(piece.channel, piece.size)[:, patterns[:, i]]
         weight = (weight[:, None, :] * own[None, :, :]).reshape(-1, len(patterns))
     order = np.argsort(-sums, kind="stable")
     return ColumnHalf(sums[order], weight[order], back.ravel())
 
 
-def _looked_up(a: ColumnHalf, b: ColumnHalf, offset: float, rows: Codes) -> Floats:
+def _sum_pairs(a: ColumnHalf, b: ColumnHalf, offset: float, rows: Codes) -> Floats:
     """Sums over all pairs whose log-odds are above zero; a tie is the first class."""
     falling = np.searchsorted(-a.odds, b.odds + offset, side="left")
     upto = np.vstack([np.zeros((1, a.weight.shape[1])), np.cumsum(a.weight, axis=0)])

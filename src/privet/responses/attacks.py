@@ -20,7 +20,7 @@ from privet.engine.protocol import Run
 from privet.responses.channel_inverse import invert_channel, maximise_likelihood
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
 from privet.responses.design import Design, Group, MarginalChannel
-from privet.responses.release import Responses, code_of
+from privet.responses.release import Responses, find_code
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -68,7 +68,7 @@ class Collector:
         )
         for group, values in zip(secret, cells, strict=True):
             kept = [(v, n) for v, n in values if None not in v]
-            seen, times = _coded(design, group, kept)
+            seen, times = _encode_rows(design, group, kept)
             found[group.columns] = estimate_recovered(design, group, seen, times)
             rows = max(rows, int(times.sum()))
         return Recovery(found, rows)
@@ -84,15 +84,15 @@ class Collector:
         if isinstance(group.channel, Flip):
             turned = guess_flipped(design, group, seen, counted)
             return np.where(turned[:, None], 1 - seen, seen)
-        return _likeliest_truth(design, group, seen, counted)
+        return _guess_likeliest(design, group, seen, counted)
 
 
-def _coded(
+def _encode_rows(
     design: Design, group: Group, values: Sequence[tuple[Any, int]]
 ) -> tuple[Codes, Codes]:
     questions = [design.question(c) for c in group.columns]
     rows = [
-        [code_of(q, v) for q, v in zip(questions, r, strict=True)] for r, _ in values
+        [find_code(q, v) for q, v in zip(questions, r, strict=True)] for r, _ in values
     ]
     shape = (len(rows), len(questions))
     codes = np.array(rows, dtype=np.int64).reshape(shape)
@@ -118,22 +118,22 @@ def guess_flipped(
     return np.asarray(score < 0)
 
 
-def _likeliest_truth(design: Design, group: Group, seen: Codes, times: Codes) -> Codes:
+def _guess_likeliest(design: Design, group: Group, seen: Codes, times: Codes) -> Codes:
     sizes = [len(design.question(c)) for c in group.columns]
     pieces = (design.piece(group, group.columns),)
     flat = np.ravel_multi_index(tuple(seen.T), sizes)
     counts = np.bincount(flat, weights=times, minlength=pieces[0].size)
-    best = _best(pieces, maximise_likelihood(pieces, counts))
+    best = _choose_truths(pieces, maximise_likelihood(pieces, counts))
     return np.stack(np.unravel_index(best[flat], sizes), axis=1)
 
 
-def _best(pieces: Any, shares: Floats) -> Codes:
+def _choose_truths(pieces: Any, shares: Floats) -> Codes:
     """For each report the truth that makes it likeliest, times its share."""
     (piece,) = pieces
     if isinstance(piece.channel, Matrix):
-        return np.asarray(np.argmax(_dense(piece) * shares, axis=1))
+        return np.asarray(np.argmax(_to_dense(piece) * shares, axis=1))
     # A report is its own truth, or any other: the commonest of them.
-    row, more = _parts(piece)
+    row, more = _split_channel(piece)
     first, second = np.argsort(-shares, kind="stable")[:2]
     own = np.arange(piece.size)
     other = np.where(own == first, second, first)
@@ -141,11 +141,11 @@ def _best(pieces: Any, shares: Floats) -> Codes:
     return np.where((mine > theirs) | ((mine == theirs) & (own < other)), own, other)
 
 
-def _dense(piece: MarginalChannel) -> Floats:
+def _to_dense(piece: MarginalChannel) -> Floats:
     return np.array(piece.channel.matrix(piece.size), dtype=float)
 
 
-def _parts(piece: MarginalChannel) -> tuple[Floats, float]:
+def _split_channel(piece: MarginalChannel) -> tuple[Floats, float]:
     """Chances of a report whatever is true, and how much more if it is."""
     match piece.channel:
         case KAry(truth=p) as even:
@@ -157,12 +157,12 @@ def _parts(piece: MarginalChannel) -> tuple[Floats, float]:
     raise AssertionError(piece.channel)
 
 
-def _chances(piece: MarginalChannel, truth: Codes) -> Floats:
+def _compute_chances(piece: MarginalChannel, truth: Codes) -> Floats:
     """The chance of each report where a certain value is true."""
     own = np.arange(piece.size)
     if isinstance(piece.channel, Matrix):
-        return np.asarray(_dense(piece)[own, truth])
-    row, more = _parts(piece)
+        return np.asarray(_to_dense(piece)[own, truth])
+    row, more = _split_channel(piece)
     return np.asarray(row + more * (truth == own))
 
 
@@ -177,8 +177,8 @@ def estimate_recovered(
         flat = np.ravel_multi_index(tuple(seen.T), sizes)
         counts = np.bincount(flat, weights=times, minlength=pieces[0].size)
         shares = invert_channel(pieces, counts / n)
-        best = _best(pieces, maximise_likelihood(pieces, counts))
-        right = float((shares[best] * _chances(pieces[0], best)).sum())
+        best = _choose_truths(pieces, maximise_likelihood(pieces, counts))
+        right = float((shares[best] * _compute_chances(pieces[0], best)).sum())
         return min(max(right, 0.0), 1.0)
     truth = float(group.channel.truth)
     turned = guess_flipped(design, group, seen, times)
@@ -195,13 +195,13 @@ def estimate_recovered(
         else:
             total += truth * (truth * f - (1 - truth) * other) / (2 * truth - 1)
         if opposite not in counted:  # a report nobody gave, but somebody might have
-            total += _unseen(
-                truth, f, turned_round_one(design, group, opposite, seen, times)
+            total += _weigh_unseen(
+                truth, f, guess_one_flipped(design, group, opposite, seen, times)
             )
     return float(min(max(total, 0.0), 1.0))
 
 
-def turned_round_one(
+def guess_one_flipped(
     design: Design, group: Group, row: Sequence[int], seen: Codes, times: Codes
 ) -> bool:
     """Whether a report that did not occur would be taken as turned round."""
@@ -209,7 +209,7 @@ def turned_round_one(
     return bool(guess_flipped(design, group, with_it, np.append(times, 0))[-1])
 
 
-def _unseen(truth: float, f: float, turned: bool) -> float:
+def _weigh_unseen(truth: float, f: float, turned: bool) -> float:
     """What a pair counts at a report that did not occur, whose opposite did."""
     if turned:
         return (1 - truth) * (truth * f) / (2 * truth - 1)

@@ -18,7 +18,7 @@ from math import comb
 from typing import Any
 
 from privet.engine.protocol import Run
-from privet.errors import InputError, TooLarge, what_exists
+from privet.errors import InputError, TooLarge, suggest_names
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
 from privet.responses.channels import Channel, Flip, KAry, Keep, Matrix, Replace
@@ -29,7 +29,7 @@ from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import Rows
 
 
-def reach(
+def bound_odds(
     design: Design, column: str, value: int
 ) -> tuple[Fraction | None, Fraction | None]:
     """By how much the odds of a value can grow, and shrink; None: without limit.
@@ -43,14 +43,14 @@ def reach(
     for group in design.groups:
         if column not in group.columns:
             continue
-        pair = _odds(design, group, column, value)
-        others = Fraction(1) if design.one_of else _others(design, group)
-        up = _larger(up, pair[0], others)
-        down = _larger(down, pair[1], others)
+        pair = _bound_in_group(design, group, column, value)
+        others = Fraction(1) if design.one_of else _multiply_others(design, group)
+        up = _take_larger(up, pair[0], others)
+        down = _take_larger(down, pair[1], others)
     return up, down
 
 
-def _larger(
+def _take_larger(
     most: Fraction | None, one: Fraction | None, other: Fraction | None
 ) -> Fraction | None:
     """The larger of a number and a product, where None is without limit."""
@@ -59,7 +59,7 @@ def _larger(
     return max(most, one * other)
 
 
-def _others(design: Design, group: Group) -> Fraction | None:
+def _multiply_others(design: Design, group: Group) -> Fraction | None:
     found = Fraction(1)
     for other in design.groups:
         if other is group or isinstance(other.channel, Keep):
@@ -71,7 +71,9 @@ def _others(design: Design, group: Group) -> Fraction | None:
     return found
 
 
-def _odds(design: Design, group: Group, column: str, value: int) -> tuple[Any, Any]:
+def _bound_in_group(
+    design: Design, group: Group, column: str, value: int
+) -> tuple[Any, Any]:
     """The same within the column's own group."""
     size = design.size(group.columns)
     after = group.columns[group.columns.index(column) + 1 :]
@@ -80,15 +82,15 @@ def _odds(design: Design, group: Group, column: str, value: int) -> tuple[Any, A
     match group.channel:
         case Replace(truth=truth) as channel:
             shares = channel.shares(size)
-            up = _drawn(truth, shares, inside, True)
-            return up, _drawn(truth, shares, inside, False)
+            up = _bound_replaced(truth, shares, inside, True)
+            return up, _bound_replaced(truth, shares, inside, False)
         case Matrix(rows=rows):
-            return _told(rows, inside, True), _told(rows, inside, False)
+            return _bound_matrix(rows, inside, True), _bound_matrix(rows, inside, False)
     grown = group.channel.growth(size)
     return grown, grown
 
 
-def _drawn(
+def _bound_replaced(
     truth: Fraction, shares: Sequence[Fraction], inside: Sequence[bool], same: bool
 ) -> Fraction | None:
     """The truth against the rarest draw that looks like it."""
@@ -97,7 +99,7 @@ def _drawn(
     return 1 + truth / low if low else None
 
 
-def _told(rows: Rows, inside: Sequence[bool], same: bool) -> Fraction | None:
+def _bound_matrix(rows: Rows, inside: Sequence[bool], same: bool) -> Fraction | None:
     """The best report: its largest chance here over its smallest on the other side."""
     most = Fraction(1)
     for row in rows:
@@ -112,11 +114,13 @@ def _told(rows: Rows, inside: Sequence[bool], same: bool) -> Fraction | None:
 # Any prior --------------------------------------------------------------------------
 
 
-def any_prior(design: Design, column: str, value: int, promise: Promise) -> Finding:
+def judge_any_prior(
+    design: Design, column: str, value: int, promise: Promise
+) -> Finding:
     """Judge one answer against everybody, whatever they believed before."""
-    up, down = reach(design, column, value)
+    up, down = bound_odds(design, column, value)
     label = design.question(column).values[value]
-    found = _furthest(promise.limit, up, down)
+    found = _find_furthest(promise.limit, up, down)
     verdict = Verdict.SAFE if found[1] else Verdict.BREACH
     words = "without limit" if up is None else f"by a factor of {up}"
     note = (
@@ -126,7 +130,7 @@ def any_prior(design: Design, column: str, value: int, promise: Promise) -> Find
     return Finding(promise, verdict, Basis.EXACT, found[0], note=note)
 
 
-def _furthest(
+def _find_furthest(
     limit: Limit, up: Fraction | None, down: Fraction | None
 ) -> tuple[Belief, bool]:
     """The furthest a belief goes within reach of the limit, and whether that is kept.
@@ -136,8 +140,8 @@ def _furthest(
     """
     match limit:
         case Shift(start=start, end=end):
-            high = _moved(start, up)
-            low = Fraction(0) if down is None else _moved(end, 1 / down)
+            high = _move_belief(start, up)
+            low = Fraction(0) if down is None else _move_belief(end, 1 / down)
             if end - low > high - start and low < start:
                 return Belief(end, low), False
             return Belief(start, high), high <= end and low >= start
@@ -145,16 +149,16 @@ def _furthest(
             # As the prior goes to 0, posterior ÷ prior goes to the factor of the odds.
             tiny = Fraction(1, 10**6)
             kept = up is not None and down is not None and max(up, down) <= factor
-            low = Fraction(0) if down is None else _moved(tiny, 1 / down)
+            low = Fraction(0) if down is None else _move_belief(tiny, 1 / down)
             further = up is not None and (down is None or down > up)
-            return Belief(tiny, low if further else _moved(tiny, up)), kept
+            return Belief(tiny, low if further else _move_belief(tiny, up)), kept
     raise InputError(
         "A ceiling must be set against a prior that is stated: whoever is sure before "
         "is sure afterwards. Use Shift or Ratio with prior='any'."
     )
 
 
-def _moved(prior: Fraction, factor: Fraction | None) -> Fraction:
+def _move_belief(prior: Fraction, factor: Fraction | None) -> Fraction:
     """A belief whose odds are multiplied."""
     if factor is None:
         return Fraction(1)
@@ -197,18 +201,21 @@ def judge(
 ) -> list[Finding]:
     """Judge promises about single answers by the design they were disguised with."""
     design = release.design if isinstance(release, Responses) else release
-    return [_judged(design, p) for p in promises]
+    return [_judge_promise(design, p) for p in promises]
 
 
-def _judged(design: Design, promise: Promise) -> Finding:
+def _judge_promise(design: Design, promise: Promise) -> Finding:
     assert isinstance(promise.against, Bayesian)
     if promise.against.prior == "any":
-        found = [any_prior(design, c, v, promise) for c, v in _about(design, promise)]
-        return max(found, key=_gravity)
+        found = [
+            judge_any_prior(design, c, v, promise)
+            for c, v in _list_answers(design, promise)
+        ]
+        return max(found, key=_weigh_finding)
     worst: tuple[tuple[bool, Fraction], Belief, Witness] | None = None
-    for column, value in _about(design, promise):
+    for column, value in _list_answers(design, promise):
         shares = _prior(design.question(column), promise.against)
-        for case in cases(design, column, promise.against):
+        for case in list_cases(design, column, promise.against):
             total = sum(p * q for p, q in zip(shares, case.likely, strict=True))
             if not total:
                 continue  # nobody with this prior expects to see that
@@ -216,10 +223,14 @@ def _judged(design: Design, promise: Promise) -> Finding:
                 shares[value], shares[value] * case.likely[value] / total
             )
             bad = not promise.limit.holds(found_belief)
-            key = (bad, _apart(promise.limit, found_belief))
+            key = (bad, _weigh_belief(promise.limit, found_belief))
             if worst is None or key > worst[0]:
                 label = design.question(column).values[value]
-                worst = key, found_belief, _witness(column, label, found_belief, case)
+                worst = (
+                    key,
+                    found_belief,
+                    _make_witness(column, label, found_belief, case),
+                )
     if worst is None:
         raise InputError(
             "A prior must allow the report that is seen; this one does not."
@@ -228,7 +239,7 @@ def _judged(design: Design, promise: Promise) -> Finding:
     return Finding(promise, verdict, Basis.EXACT, worst[1], worst[2])
 
 
-def _apart(limit: Limit, belief: Belief) -> Fraction:
+def _weigh_belief(limit: Limit, belief: Belief) -> Fraction:
     """How bad a belief is, by the limit that is set to it."""
     if isinstance(limit, Ceiling):
         return belief.posterior
@@ -236,12 +247,12 @@ def _apart(limit: Limit, belief: Belief) -> Fraction:
     return high / low if low else Fraction(high > 0) * 10**9
 
 
-def _gravity(finding: Finding) -> tuple[bool, Fraction]:
+def _weigh_finding(finding: Finding) -> tuple[bool, Fraction]:
     assert finding.belief is not None
     return finding.verdict is Verdict.BREACH, finding.belief.posterior
 
 
-def _witness(column: str, value: str, belief: Belief, case: ReportCase) -> Witness:
+def _make_witness(column: str, value: str, belief: Belief, case: ReportCase) -> Witness:
     return Witness(
         case.knows,
         column,
@@ -258,12 +269,12 @@ def _witness(column: str, value: str, belief: Belief, case: ReportCase) -> Witne
 # What it is about -------------------------------------------------------------------
 
 
-def _about(design: Design, promise: Promise) -> list[tuple[str, int]]:
+def _list_answers(design: Design, promise: Promise) -> list[tuple[str, int]]:
     about: Any = promise.about
     if about is None:
-        about = _only(design)
+        about = _find_only_question(design)
     if isinstance(about, tuple):
-        about = {_only(design): about}
+        about = {_find_only_question(design): about}
     if isinstance(about, str):
         about = {about: "*"}
     found = []
@@ -276,7 +287,7 @@ def _about(design: Design, promise: Promise) -> list[tuple[str, int]]:
     return found
 
 
-def _only(design: Design) -> str:
+def _find_only_question(design: Design) -> str:
     secret = [c for c in design.columns if c not in design.public]
     if len(secret) != 1:
         raise InputError(
@@ -293,7 +304,7 @@ def _prior(question: Question, against: Bayesian) -> list[Fraction]:
         if value not in question.values:
             raise InputError(
                 f"prior must be over the answers to {question.name!r}; got {value!r}. "
-                f"{what_exists(value, question.values)}"
+                f"{suggest_names(value, question.values)}"
             )
     return [against.prior.get(v, Fraction(0)) for v in question.values]
 
@@ -301,7 +312,7 @@ def _prior(question: Question, against: Bayesian) -> list[Fraction]:
 # What can be seen -------------------------------------------------------------------
 
 
-def cases(design: Design, column: str, against: Bayesian) -> Iterator[ReportCase]:
+def list_cases(design: Design, column: str, against: Bayesian) -> Iterator[ReportCase]:
     """Every report somebody may see that says something about a column.
 
     Other groups say nothing more: they are disguised independently, and the prior is
@@ -316,15 +327,15 @@ def cases(design: Design, column: str, against: Bayesian) -> Iterator[ReportCase
         return
     for group in design.groups:
         if column in group.columns:
-            for known in _known(design, group, column, against):
-                yield from _grouped(design, group, column, sees, known)
+            for known in _list_known(design, group, column, against):
+                yield from _list_group_cases(design, group, column, sees, known)
 
 
 Known = Mapping[str, str | None]
 """Companions whose truth is known; None: any, the worst counts."""
 
 
-def _known(
+def _list_known(
     design: Design, group: Group, column: str, against: Bayesian
 ) -> Iterator[Known]:
     others = [c for c in group.columns if c != column]
@@ -334,14 +345,16 @@ def _known(
         case int(most):
             # The worst value of a companion tells at least as much as not knowing it,
             # so only the largest sets need trying.
-            yield from map(dict.fromkeys, _largest(design, group, others, most))
+            yield from map(
+                dict.fromkeys, _list_largest_sets(design, group, others, most)
+            )
         case Mapping() as row:
             yield {c: row[c] for c in others if c in row}
         case names:
             yield {c: None for c in others if c in names}
 
 
-def _largest(
+def _list_largest_sets(
     design: Design, group: Group, others: Sequence[str], most: int
 ) -> Iterator[tuple[str, ...]]:
     """The sets of so many companions that may tell the most."""
@@ -360,35 +373,35 @@ def _largest(
     yield tuple(by_size[:number])
 
 
-def _grouped(
+def _list_group_cases(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
 ) -> Iterator[ReportCase]:
     match group.channel:
         case Keep():
-            yield from _plain(design, column, sees)
+            yield from _list_public_cases(design, column, sees)
         case Flip(truth=truth) if known:
-            yield from _turned(design, group, column, sees, known)
+            yield from _list_flipped_cases(design, group, column, sees, known)
         case Flip(truth=truth):
-            yield from _even(design, column, sees, {}, truth, 1 - truth)
+            yield from _list_even_cases(design, column, sees, {}, truth, 1 - truth)
         case KAry(truth=truth) as channel:
             other = channel.other(design.size(group.columns))
             unknown = [c for c in group.columns if c != column and c not in known]
             same = other + (truth - other) / design.size(unknown)
-            yield from _even(design, column, sees, known, same, other)
+            yield from _list_even_cases(design, column, sees, known, same, other)
         case Replace() | Matrix():
-            yield from _listed(design, group, column, sees, known)
+            yield from _list_all_cases(design, group, column, sees, known)
 
 
-def _plain(
+def _list_public_cases(
     design: Design, column: str, sees: Mapping[str, int]
 ) -> Iterator[ReportCase]:
     question = design.question(column)
-    for y in _reports(question, sees):
+    for y in _list_reports(question, sees):
         likely = tuple(Fraction(x == y) for x in range(len(question)))
         yield ReportCase(likely, {column: question.values[y]})
 
 
-def _even(
+def _list_even_cases(
     design: Design,
     column: str,
     sees: Mapping[str, int],
@@ -402,13 +415,13 @@ def _even(
     which says most.
     """
     question = design.question(column)
-    companions = {c: _some(design, c, v, sees) for c, v in known.items()}
-    for y in _reports(question, sees):
+    companions = {c: _choose_value(design, c, v, sees) for c, v in known.items()}
+    for y in _list_reports(question, sees):
         likely = tuple(same if x == y else other for x in range(len(question)))
         yield ReportCase(likely, {column: question.values[y], **companions}, companions)
 
 
-def _some(
+def _choose_value(
     design: Design, column: str, value: str | None, sees: Mapping[str, int]
 ) -> str:
     """A value a companion may have; the one that is seen, where one is."""
@@ -416,21 +429,21 @@ def _some(
     return value if value is not None else values[sees.get(column, 0)]
 
 
-def _turned(
+def _list_flipped_cases(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
 ) -> Iterator[ReportCase]:
     """A companion's truth tells whether the whole group was turned round."""
     assert isinstance(group.channel, Flip)
     companion = next(iter(known))
     values = design.question(companion).values
-    true = _some(design, companion, known[companion], {})
+    true = _choose_value(design, companion, known[companion], {})
     for turned in (False, True):
         if not (1 - group.channel.truth if turned else group.channel.truth):
             continue
         shown = values[values.index(true) ^ turned]
         if companion in sees and values[sees[companion]] != shown:
             continue
-        for y in _reports(design.question(column), sees):
+        for y in _list_reports(design.question(column), sees):
             likely = tuple(Fraction(x == y ^ turned) for x in range(2))
             label = design.question(column).values[y]
             yield ReportCase(
@@ -438,7 +451,7 @@ def _turned(
             )
 
 
-def _listed(
+def _list_all_cases(
     design: Design, group: Group, column: str, sees: Mapping[str, int], known: Known
 ) -> Iterator[ReportCase]:
     """Any channel: every report and everything known is tried."""
@@ -453,7 +466,7 @@ def _listed(
         raise TooLarge(
             f"A channel over {size:,} values has too many cases to be tried."
         )
-    entry = _entry(group.channel, size)
+    entry = _make_lookup(group.channel, size)
     index = {x: i for i, x in enumerate(product(*(range(len(q)) for q in questions)))}
     place = group.columns.index(column)
     for fixed in product(*(truths[i] for i in at)):
@@ -474,7 +487,7 @@ def _listed(
             )
 
 
-def _entry(channel: Channel, size: int) -> Callable[[int, int], Fraction]:
+def _make_lookup(channel: Channel, size: int) -> Callable[[int, int], Fraction]:
     if isinstance(channel, Matrix):
         return lambda y, x: channel.rows[y][x]
     assert isinstance(channel, Replace)
@@ -482,5 +495,5 @@ def _entry(channel: Channel, size: int) -> Callable[[int, int], Fraction]:
     return lambda y, x: rest[y] + (channel.truth if x == y else 0)
 
 
-def _reports(question: Question, sees: Mapping[str, int]) -> Sequence[int]:
+def _list_reports(question: Question, sees: Mapping[str, int]) -> Sequence[int]:
     return [sees[question.name]] if question.name in sees else range(len(question))

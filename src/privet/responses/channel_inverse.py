@@ -36,28 +36,30 @@ SMALLEST = 1e-13
 
 def invert_channel(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The unbiased estimate of the truth: M⁻¹ applied to shares of reports."""
-    return _along(pieces, shares, _undo)
+    return _apply_along_axes(pieces, shares, _undo)
 
 
-def report_weights(pieces: Sequence[MarginalChannel], event: Tensor) -> Tensor:
+def weigh_reports(pieces: Sequence[MarginalChannel], event: Tensor) -> Tensor:
     """What each report counts for an event: M⁻ᵀ applied to the event."""
-    return _along(pieces, event, _weigh)
+    return _apply_along_axes(pieces, event, _weigh)
 
 
 def apply_channel(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """The shares of reports that true shares lead to: M applied to them."""
-    return _along(pieces, shares, _forward)
+    return _apply_along_axes(pieces, shares, _push_forward)
 
 
 def apply_transpose(pieces: Sequence[MarginalChannel], ratios: Tensor) -> Tensor:
     """Mᵀ applied to a number per report."""
-    return _along(pieces, ratios, _backward)
+    return _apply_along_axes(pieces, ratios, _pull_back)
 
 
 Along = Callable[[MarginalChannel, Tensor, Callable[[Fraction], Any]], Tensor]
 
 
-def _along(pieces: Sequence[MarginalChannel], tensor: Tensor, work: Along) -> Tensor:
+def _apply_along_axes(
+    pieces: Sequence[MarginalChannel], tensor: Tensor, work: Along
+) -> Tensor:
     """Work on each axis in turn; the axis comes first meanwhile."""
     number: Callable[[Fraction], Any] = Fraction if tensor.dtype == object else float
     for i, piece in enumerate(pieces):
@@ -66,26 +68,26 @@ def _along(pieces: Sequence[MarginalChannel], tensor: Tensor, work: Along) -> Te
     return tensor
 
 
-def _vector(values: Sequence[Fraction], tensor: Tensor, number: Any) -> Tensor:
+def _to_vector(values: Sequence[Fraction], tensor: Tensor, number: Any) -> Tensor:
     found = np.array([number(v) for v in values], dtype=tensor.dtype)
     return found.reshape(-1, *(1,) * (tensor.ndim - 1))
 
 
-def _square(rows: Any, tensor: Tensor, number: Any) -> Tensor:
+def _to_matrix(rows: Any, tensor: Tensor, number: Any) -> Tensor:
     return np.array([[number(v) for v in row] for row in rows], dtype=tensor.dtype)
 
 
-def in_floats(channel: Channel, size: int) -> Tensor:
+def invert_in_floats(channel: Channel, size: int) -> Tensor:
     """The inverse of a channel's matrix, in floats."""
     if isinstance(channel, Matrix):
         return channel.undone
     return np.array(channel.inverse(size), dtype=float)
 
 
-def _undoing(piece: MarginalChannel, tensor: Tensor) -> Tensor:
+def _invert_piece(piece: MarginalChannel, tensor: Tensor) -> Tensor:
     if tensor.dtype == object:
         return np.array(piece.channel.inverse(piece.size), dtype=object)
-    return in_floats(piece.channel, piece.size)
+    return invert_in_floats(piece.channel, piece.size)
 
 
 def _undo(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
@@ -98,24 +100,24 @@ def _undo(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
             r = channel.other(piece.size)
             return (t - number(r) * t.sum(axis=0)) / number(p - r)
         case Replace(truth=p) as channel:
-            drawn = _vector(channel.shares(piece.size), t, number)
+            drawn = _to_vector(channel.shares(piece.size), t, number)
             return (t - number(1 - p) * drawn * t.sum(axis=0)) / number(p)
         case Matrix():
-            return np.tensordot(_undoing(piece, t), t, axes=1)
+            return np.tensordot(_invert_piece(piece, t), t, axes=1)
     raise AssertionError(piece.channel)
 
 
 def _weigh(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Replace(truth=p) as channel:
-            drawn = _vector(channel.shares(piece.size), t, number)
+            drawn = _to_vector(channel.shares(piece.size), t, number)
             return (t - number(1 - p) * (drawn * t).sum(axis=0)) / number(p)
         case Matrix():
-            return np.tensordot(_undoing(piece, t).T, t, axes=1)
+            return np.tensordot(_invert_piece(piece, t).T, t, axes=1)
     return _undo(piece, t, number)  # the others are symmetric
 
 
-def _forward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
+def _push_forward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Keep():
             return t
@@ -125,22 +127,22 @@ def _forward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
             r = channel.other(piece.size)
             return number(p - r) * t + number(r) * t.sum(axis=0)
         case Replace(truth=p) as channel:
-            drawn = _vector(channel.shares(piece.size), t, number)
+            drawn = _to_vector(channel.shares(piece.size), t, number)
             return number(p) * t + number(1 - p) * drawn * t.sum(axis=0)
         case Matrix(rows=rows):
-            return np.tensordot(_square(rows, t, number), t, axes=1)
+            return np.tensordot(_to_matrix(rows, t, number), t, axes=1)
     raise AssertionError(piece.channel)
 
 
-def _backward(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
+def _pull_back(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
     match piece.channel:
         case Replace(truth=p) as channel:
-            drawn = _vector(channel.shares(piece.size), t, number)
+            drawn = _to_vector(channel.shares(piece.size), t, number)
             return number(p) * t + number(1 - p) * (drawn * t).sum(axis=0)
         case Matrix(rows=rows):
             turned = zip(*rows, strict=True)
-            return np.tensordot(_square(turned, t, number), t, axes=1)
-    return _forward(piece, t, number)
+            return np.tensordot(_to_matrix(turned, t, number), t, axes=1)
+    return _push_forward(piece, t, number)
 
 
 # Covariance -------------------------------------------------------------------------
@@ -172,7 +174,7 @@ def covariance(
         raise TooLarge(f"A covariance of {cells:,} × {cells:,} numbers is refused.")
     each = np.eye(cells, dtype=int).astype(shares.dtype)
     rows = np.array(
-        [report_weights(pieces, e.reshape(shares.shape)).ravel() for e in each]
+        [weigh_reports(pieces, e.reshape(shares.shape)).ravel() for e in each]
     )
     flat = shares.ravel()
     spread: Tensor = (rows * flat) @ rows.T
@@ -213,7 +215,7 @@ def maximise_k_ary(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
     c: Any = abs(Fraction(other) / apart)
     c = c if exact else float(c)
     order = np.argsort(-n if up else n, kind="stable")
-    size = _support(n[order], c, up)
+    size = _count_support(n[order], c, up)
     support = order[:size]
     found, total = n * 0, n[support].sum()
     if not total:  # nobody reported any of them: all as likely
@@ -224,7 +226,7 @@ def maximise_k_ary(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
     return found if exact else np.maximum(found, 0.0)
 
 
-def _support(ordered: Tensor, c: Any, up: bool) -> int:
+def _count_support(ordered: Tensor, c: Any, up: bool) -> int:
     """How many shares are above 0: as many as stay so, the reports being in order."""
     totals = np.cumsum(ordered)
     sizes = np.arange(1, len(ordered) + 1)
@@ -259,12 +261,12 @@ def maximise_by_newton(pieces: Sequence[MarginalChannel], shares: Tensor) -> Ten
     while mu > SMALLEST:
         mu /= 8
         for _ in range(4):
-            pi = _newton(m, f, pi, mu)
+            pi = _step_by_newton(m, f, pi, mu)
     found: Tensor = (pi / pi.sum()).reshape(shares.shape)
     return found
 
 
-def _newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
+def _step_by_newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
     """One step uphill that stays inside."""
     seen = m @ pi
     slope = m.T @ (f / seen) - 1 + mu / pi
@@ -284,17 +286,17 @@ def maximise_by_em(pieces: Sequence[MarginalChannel], shares: Tensor) -> Tensor:
     """
     pi = np.full(shares.shape, 1.0 / shares.size)
     for _ in range(MOST_STEPS):
-        one, gap, _ = _step(pieces, shares, pi)
+        one, gap, _ = _step_by_em(pieces, shares, pi)
         if gap <= GAP:
             return one / one.sum()
-        two, gap, likely = _step(pieces, shares, one)
+        two, gap, likely = _step_by_em(pieces, shares, one)
         if gap <= GAP:
             return two / two.sum()
-        pi = _further(pieces, shares, (pi, one, two), likely)
+        pi = _extrapolate(pieces, shares, (pi, one, two), likely)
     return pi / pi.sum()
 
 
-def _step(
+def _step_by_em(
     pieces: Sequence[MarginalChannel], shares: Tensor, pi: Tensor
 ) -> tuple[Tensor, float, float]:
     """One step, how far from optimal its start was, and how likely the reports were."""
@@ -306,7 +308,7 @@ def _step(
     return pi * gain, float(gain.max()) - 1, likely
 
 
-def _further(
+def _extrapolate(
     pieces: Sequence[MarginalChannel],
     shares: Tensor,
     path: tuple[Tensor, Tensor, Tensor],
@@ -321,7 +323,7 @@ def _further(
     while length > 1.01:
         new = start + 2 * length * slope + length**2 * bend
         new = np.maximum(new, two * 1e-3)  # no share may vanish at once
-        found, _, reached = _step(pieces, shares, new / new.sum())
+        found, _, reached = _step_by_em(pieces, shares, new / new.sum())
         if reached >= likely:
             return found
         length = (length + 1) / 2 if length < 4 else length / 4

@@ -72,7 +72,7 @@ class Keep:
 
     def matrix(self, size: int) -> Rows:
         """The identity."""
-        return _mixed(size, Fraction(1), Fraction(0))
+        return _fill_diagonal(size, Fraction(1), Fraction(0))
 
     def inverse(self, size: int) -> Rows:
         """The identity."""
@@ -114,12 +114,12 @@ class Flip:
 
     def matrix(self, size: int) -> Rows:
         """Truth on one diagonal, its complement on the other."""
-        return _crossed(size, self.truth, 1 - self.truth)
+        return _fill_both_diagonals(size, self.truth, 1 - self.truth)
 
     def inverse(self, size: int) -> Rows:
         """Closed form."""
         wide = 2 * self.truth - 1
-        return _crossed(size, self.truth / wide, (self.truth - 1) / wide)
+        return _fill_both_diagonals(size, self.truth / wide, (self.truth - 1) / wide)
 
     def growth(self, size: int) -> Fraction | None:
         """Finite for one answer only: of two, whether they agree is published."""
@@ -178,13 +178,13 @@ class KAry:
 
     def matrix(self, size: int) -> Rows:
         """Truth on the diagonal, the rest evenly."""
-        return _mixed(size, self.truth, self.other(size))
+        return _fill_diagonal(size, self.truth, self.other(size))
 
     def inverse(self, size: int) -> Rows:
         """Closed form."""
         other = self.other(size)
         apart = self.truth - other
-        return _mixed(size, (1 - other) / apart, -other / apart)
+        return _fill_diagonal(size, (1 - other) / apart, -other / apart)
 
     def growth(self, size: int) -> Fraction | None:
         """The truth against another value, or the other way round."""
@@ -338,7 +338,7 @@ class Replace:
         return 1 + self.truth / low if low else None
 
     def marginal(self, size: int, part: int) -> Channel | None:
-        """Only `Design` knows which values are one; see `Design.channel_on`."""
+        """Only `Design` knows which values are one; see `Design.piece`."""
         return self if self.instead is None or part == size else None
 
     def refusal(self, size: int) -> str:
@@ -368,7 +368,7 @@ KEYS = ("public", "flip", "truth", "matrix", "replace")
 """What a design file says of a channel, one of them."""
 
 
-def channel_from(keys: Mapping[str, Any], what: str) -> Channel:
+def parse_channel(keys: Mapping[str, Any], what: str) -> Channel:
     """The channel that a design's keys describe."""
     given = [k for k in KEYS if k in keys]
     if len(given) != 1:
@@ -390,13 +390,13 @@ def channel_from(keys: Mapping[str, Any], what: str) -> Channel:
     return made
 
 
-def _mixed(size: int, same: Fraction, other: Fraction) -> Rows:
+def _fill_diagonal(size: int, same: Fraction, other: Fraction) -> Rows:
     return tuple(
         tuple(same if x == y else other for x in range(size)) for y in range(size)
     )
 
 
-def _crossed(size: int, same: Fraction, opposite: Fraction) -> Rows:
+def _fill_both_diagonals(size: int, same: Fraction, opposite: Fraction) -> Rows:
     """One value on the diagonal, one on the other; both where they meet."""
     return tuple(
         tuple(

@@ -21,7 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.errors import ColumnNotFound, InputError, PrivetError, warn, what_exists
+from privet.errors import ColumnNotFound, InputError, PrivetError, suggest_names, warn
 from privet.responses.channels import (
     CHANNELS,
     KEYS,
@@ -30,11 +30,11 @@ from privet.responses.channels import (
     KAry,
     Keep,
     Replace,
-    channel_from,
     condition_number,
     mix_channels,
+    parse_channel,
 )
-from privet.values.adversaries import cell
+from privet.values.adversaries import as_cell
 from privet.values.schema import Bins, as_names
 
 # Questions --------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class Question:
         if (cut is None) == (values is None):
             raise InputError(f"Question {name!r} must have values or bins, and one.")
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "values", _values(name, values, cut))
+        object.__setattr__(self, "values", _read_values(name, values, cut))
         object.__setattr__(self, "bins", cut)
         object.__setattr__(self, "ask", ask)
         object.__setattr__(self, "missing", missing)
@@ -94,12 +94,12 @@ class Question:
         """The place of an answer among the values; an error if it is none."""
         if value is None and self.missing is not None:
             value = self.missing
-        label = cell(value) if value is not None else None
+        label = as_cell(value) if value is not None else None
         found = self._codes.get(label) if label is not None else None
         if found is None:
             raise InputError(
                 f"An answer to {self.name!r} must be one of the declared values. "
-                f"{what_exists('', self.values)}"
+                f"{suggest_names('', self.values)}"
             )
         return found
 
@@ -120,12 +120,12 @@ def _require_text(value: object, what: str) -> None:
         raise InputError(f"The {what} must be text; got {value!r}.")
 
 
-def _values(name: str, values: Any, cut: Bins | None) -> tuple[str, ...]:
+def _read_values(name: str, values: Any, cut: Bins | None) -> tuple[str, ...]:
     if cut is not None:
         return cut.labels()
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise InputError(f"values of {name!r} must be a list; got {values!r}.")
-    found = tuple(cell(v) for v in values)
+    found = tuple(as_cell(v) for v in values)
     if len(found) < 2 or len(set(found)) < len(found):
         raise InputError(
             f"values of {name!r} must be at least two different ones; "
@@ -220,7 +220,7 @@ class Design:
             if c not in named:
                 raise ColumnNotFound(
                     f"Column {c!r} of a group must be a question. "
-                    f"{what_exists(c, named)}"
+                    f"{suggest_names(c, named)}"
                 )
         for c in named:
             times = grouped.count(c)
@@ -287,7 +287,7 @@ class Design:
                 return q
         raise ColumnNotFound(
             f"Column {name!r} must be a question of the design. "
-            f"{what_exists(name, self.columns)}"
+            f"{suggest_names(name, self.columns)}"
         )
 
     def size(self, columns: Sequence[str]) -> int:
@@ -324,7 +324,7 @@ class Design:
         for c in columns:
             self.question(c)
         if self.one_of:
-            return (self._mixed(columns),)
+            return (self._mix_groups(columns),)
         groups = [g for g in self.groups if set(g.columns) & set(columns)]
         return tuple(self.piece(g, columns) for g in groups)
 
@@ -332,7 +332,7 @@ class Design:
         """The groups that hold all of some columns."""
         return [g for g in self.groups if set(columns) <= set(g.columns)]
 
-    def _mixed(self, columns: Sequence[str]) -> MarginalChannel:
+    def _mix_groups(self, columns: Sequence[str]) -> MarginalChannel:
         """One channel for columns that several groups ask, one of them drawn."""
         words = " and ".join(map(repr, columns))
         found = [self.piece(g, columns) for g in self.asking(columns)]
@@ -344,13 +344,13 @@ class Design:
             )
         widest = max(found, key=lambda p: len(p.columns))
         if set(widest.columns) > set(columns):
-            return self._mixed(widest.columns)
+            return self._mix_groups(widest.columns)
         if len({p.columns for p in found}) > 1:
-            found = [self._ordered(p, widest.columns) for p in found]
+            found = [self._reorder_piece(p, widest.columns) for p in found]
         channel = mix_channels([p.channel for p in found], widest.size, words)
         return MarginalChannel(widest.columns, widest.size, channel)
 
-    def _ordered(
+    def _reorder_piece(
         self, piece: MarginalChannel, columns: tuple[str, ...]
     ) -> MarginalChannel:
         """The same piece with its columns in another order."""
@@ -367,12 +367,12 @@ class Design:
         size, part = self.size(group.columns), self.size(asked)
         channel = group.channel.marginal(size, part)
         if isinstance(group.channel, Replace) and channel is None:
-            channel = Replace(group.channel.truth, self._summed(group, asked))
+            channel = Replace(group.channel.truth, self._sum_shares(group, asked))
         if channel is None:
             return MarginalChannel(group.columns, size, group.channel)
         return MarginalChannel(asked, part, channel)
 
-    def _summed(self, group: Group, asked: Sequence[str]) -> list[Fraction]:
+    def _sum_shares(self, group: Group, asked: Sequence[str]) -> list[Fraction]:
         """The distribution of a part of what is drawn instead of the truth."""
         assert isinstance(group.channel, Replace)
         shares = group.channel.shares(self.size(group.columns))
@@ -406,7 +406,7 @@ class Design:
     @classmethod
     def from_dict(cls, stated: Mapping[str, Any]) -> Design:
         """The design that keys describe; see `to_dict`."""
-        return design_from(stated)
+        return parse_design(stated)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Design:
@@ -447,7 +447,7 @@ __all__ = [
     "Group",
     "MarginalChannel",
     "Question",
-    "channel_from",
+    "parse_channel",
     "design_of",
     "independent",
 ]
@@ -481,31 +481,31 @@ def read_design(path: Path) -> Design:
             f"The design {str(path)!r} must be TOML, or JSON if its name ends in "
             f".json; it is not: {error}."
         ) from None
-    return design_from(stated)
+    return parse_design(stated)
 
 
-def design_from(stated: Any) -> Design:
+def parse_design(stated: Any) -> Design:
     """The design that keys describe; all that is wrong with it in one message."""
     if not isinstance(stated, Mapping):
         raise InputError(f"A design must be keys and values; got {stated!r}.")
-    problems: list[str] = _unknown(stated, TOP, "A design")
+    problems: list[str] = _find_unknown(stated, TOP, "A design")
     questions, groups = [], []
-    alone = {c for t in _tables(stated, "together") for c in _listed(t)}
-    for i, keys in enumerate(_tables(stated, "question"), 1):
+    alone = {c for t in _read_tables(stated, "together") for c in _list_columns(t)}
+    for i, keys in enumerate(_read_tables(stated, "question"), 1):
         what = f"question {i}"
-        problems += _unknown(keys, OF_QUESTION, what)
+        problems += _find_unknown(keys, OF_QUESTION, what)
         try:
-            question = _question(keys)
+            question = _parse_question(keys)
             questions.append(question)
             if question.name not in alone or any(k in keys for k in KEYS):
-                groups.append(Group(question.name, channel_from(keys, what)))
+                groups.append(Group(question.name, parse_channel(keys, what)))
         except PrivetError as error:
             problems.append(str(error))
-    for i, keys in enumerate(_tables(stated, "together"), 1):
+    for i, keys in enumerate(_read_tables(stated, "together"), 1):
         what = f"together {i}"
-        problems += _unknown(keys, OF_GROUP, what)
+        problems += _find_unknown(keys, OF_GROUP, what)
         try:
-            groups.append(Group(keys.get("columns", ()), channel_from(keys, what)))
+            groups.append(Group(keys.get("columns", ()), parse_channel(keys, what)))
         except PrivetError as error:
             problems.append(str(error))
     title, one_of = stated.get("title", ""), stated.get("one_of", False)
@@ -518,7 +518,7 @@ def design_from(stated: Any) -> Design:
     return Design(questions, groups, title=title, one_of=one_of)
 
 
-def _question(keys: Mapping[str, Any]) -> Question:
+def _parse_question(keys: Mapping[str, Any]) -> Question:
     return Question(
         keys.get("name", ""),
         keys.get("values"),
@@ -528,21 +528,21 @@ def _question(keys: Mapping[str, Any]) -> Question:
     )
 
 
-def _listed(keys: Mapping[str, Any]) -> list[str]:
+def _list_columns(keys: Mapping[str, Any]) -> list[str]:
     columns = keys.get("columns", ())
     return [c for c in columns if isinstance(c, str)]
 
 
-def _tables(stated: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+def _read_tables(stated: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     found = stated.get(key, [])
     if not isinstance(found, list) or not all(isinstance(t, Mapping) for t in found):
         raise InputError(f"{key} of a design must be a list of tables: [[{key}]].")
     return found
 
 
-def _unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
+def _find_unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
     return [
-        f"{what} must have known keys; got {key!r}. {what_exists(key, known)}"
+        f"{what} must have known keys; got {key!r}. {suggest_names(key, known)}"
         for key in keys
         if key not in known
     ]
@@ -550,11 +550,13 @@ def _unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
 
 def as_toml(stated: Mapping[str, Any]) -> str:
     """Keys as a TOML file; the tables of lists come last."""
-    lines = [f"{k} = {_value(v)}" for k, v in stated.items() if not _is_tables(v)]
+    lines = [
+        f"{k} = {_format_value(v)}" for k, v in stated.items() if not _is_tables(v)
+    ]
     for key, tables in stated.items():
         for table in tables if _is_tables(tables) else ():
             lines += ["", f"[[{key}]]"]
-            lines += [f"{k} = {_value(v)}" for k, v in table.items()]
+            lines += [f"{k} = {_format_value(v)}" for k, v in table.items()]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
@@ -562,9 +564,9 @@ def _is_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
-def _value(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(_format_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

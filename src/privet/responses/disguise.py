@@ -24,18 +24,18 @@ from privet.engine.randomise.randomise_rows import (
 from privet.errors import InputError
 from privet.responses.channels import Flip, KAry, Keep, Matrix, Replace
 from privet.responses.design import Design, Group
-from privet.responses.release import code_of
+from privet.responses.release import find_code
 from privet.table import Table, require_columns
 
 
-def randomised_columns(design: Design) -> tuple[RandomisedColumns, ...]:
+def plan_columns(design: Design) -> tuple[RandomisedColumns, ...]:
     """What is done to each group of a design."""
     return tuple(
-        RandomisedColumns(g.columns, _disguise(design, g)) for g in design.groups
+        RandomisedColumns(g.columns, _choose_disguise(design, g)) for g in design.groups
     )
 
 
-def _disguise(design: Design, group: Group) -> Disguise:
+def _choose_disguise(design: Design, group: Group) -> Disguise:
     sizes = [len(design.question(c)) for c in group.columns]
     match group.channel:
         case Keep():
@@ -48,7 +48,7 @@ def _disguise(design: Design, group: Group) -> Disguise:
             shares = channel.shares(design.size(group.columns))
             return exact_sampling.replace_by_draw(truth, shares, sizes)
         case Matrix(rows=rows):
-            return exact_sampling.by_matrix(list(zip(*rows, strict=True)), sizes)
+            return exact_sampling.draw_by_matrix(list(zip(*rows, strict=True)), sizes)
     raise AssertionError(group.channel)
 
 
@@ -56,7 +56,7 @@ def disguise_codes(
     design: Design, true: Mapping[str, Codes], bits: RandomBits
 ) -> dict[str, Codes]:
     """The reports for some rows of codes; -1 where a row does not report a column."""
-    return disguise_rows(true, randomised_columns(design), bits, one_of=design.one_of)
+    return disguise_rows(true, plan_columns(design), bits, one_of=design.one_of)
 
 
 def disguise_record(
@@ -75,11 +75,11 @@ def disguise_record(
     source = bits or RandomBits()
     text = json.dumps(design.to_dict(), sort_keys=True)
     survey = hashlib.sha256(text.encode()).hexdigest()[:16]
-    groups = randomised_columns(design)
+    groups = plan_columns(design)
     if design.one_of:
         key = f"{survey}:asked"
         if key not in kept:
-            kept[key] = int(source.below(len(groups), 1)[0])
+            kept[key] = int(source.draw_below(len(groups), 1)[0])
         groups = groups[kept[key] : kept[key] + 1]
     found: dict[str, str | None] = dict.fromkeys(design.columns)
     for group in groups:
@@ -88,12 +88,12 @@ def disguise_record(
         if key not in kept:
             codes = group.disguise([np.array([code]) for code in true], source)
             reports = dict(zip(group.columns, codes, strict=True))
-            kept[key] = _labels(design, reports)
+            kept[key] = _decode_labels(design, reports)
         found |= kept[key]
     return found
 
 
-def _labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]:
+def _decode_labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]:
     return {
         c: None if code[0] < 0 else design.question(c).values[int(code[0])]
         for c, code in codes.items()
@@ -115,14 +115,14 @@ def plan_randomisation(
     """What the engine shall draw and write; every value must be declared."""
     require_columns(design.columns, table.schema, "the design")
     domains = binned(table, design).domains(list(design.columns), run)
-    codes = {c: _codes(design, c, list(d.labels)) for c, d in domains.items()}
+    codes = {c: _encode_labels(design, c, list(d.labels)) for c, d in domains.items()}
     return Randomisation(
         path,
         format_,
         design.columns,
         {q.name: q.values for q in design.questions},
         codes,
-        randomised_columns(design),
+        plan_columns(design),
         design.one_of,
         bits,
     )
@@ -137,9 +137,9 @@ def binned(table: Table, design: Design) -> Table:
     return table.with_roles(roles)
 
 
-def _codes(design: Design, column: str, labels: Sequence[str | None]) -> Codes:
+def _encode_labels(design: Design, column: str, labels: Sequence[str | None]) -> Codes:
     question = design.question(column)
-    found = [code_of(question, label) for label in labels]
+    found = [find_code(question, label) for label in labels]
     # Bins have a code for missing values whether there are any or not.
     if None in found and not (question.bins and found.index(None) == 0):
         wrong = sum(code is None for code in found)

@@ -18,8 +18,8 @@ from privet.engine.randomise.exact_sampling import Codes
 from privet.errors import EmptyTable, InputError
 from privet.responses.accuracy import LABEL, estimate_accuracy, score_second_class
 from privet.responses.channel_inverse import (
-    in_floats,
     invert_channel,
+    invert_in_floats,
     maximise_likelihood,
 )
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
@@ -77,59 +77,63 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.class_column_ = name if name in design.columns else None
         self.columns_ = tuple(frame.column_names)
         self.n_features_in_ = len(self.columns_)
-        self.classes_, label = _classes(design, self.class_column_, y)
+        self.classes_, label = _encode_classes(design, self.class_column_, y)
         if len(self.classes_) < 2:
             raise InputError("A class must have at least two values; got one.")
-        self.log_prior_ = np.log(self._priors(design, label))
+        self.log_prior_ = np.log(self._estimate_priors(design, label))
         self.log_likelihood_ = {
-            c: np.log(self._conditional(design, c, frame[c], label))
+            c: np.log(self._estimate_conditional(design, c, frame[c], label))
             for c in self.columns_
         }
         return self
 
     # Learning -----------------------------------------------------------------------
 
-    def _disguised_class(self, design: Design) -> str | None:
+    def _find_disguised_class(self, design: Design) -> str | None:
         name = self.class_column_
         return None if name is None or name in design.public else name
 
-    def _priors(self, design: Design, label: Codes) -> Floats:
+    def _estimate_priors(self, design: Design, label: Codes) -> Floats:
         """P(class) from the class alone."""
-        k, name = len(self.classes_), self._disguised_class(design)
+        k, name = len(self.classes_), self._find_disguised_class(design)
         counts = np.bincount(label[label >= 0], minlength=k).astype(float)
         if name is None:
             return self._smooth(counts / counts.sum(), counts.sum())
         pieces = design.pieces([name])
-        shares = maximise_likelihood(pieces, _sized(counts, pieces))
-        return self._smooth(shares, counts.sum() * _worth(pieces[0]))
+        shares = maximise_likelihood(pieces, _require_size(counts, pieces))
+        return self._smooth(shares, counts.sum() * _measure_worth(pieces[0]))
 
-    def _conditional(
+    def _estimate_conditional(
         self, design: Design, column: str, cells: Any, label: Codes
     ) -> Floats:
         """P(value | class), one row per value."""
         question = design.question(column)
-        codes = coded_or_missing(question, cells)
+        codes = encode_with_missing(question, cells)
         both = (codes >= 0) & (label >= 0)
         shape = len(question), len(self.classes_)
         counts = np.zeros(shape, dtype=np.int64)
         np.add.at(counts, (codes[both], label[both]), 1)
-        name = self._disguised_class(design)
+        name = self._find_disguised_class(design)
         if name is None:
             pieces = design.pieces([column])
-            columns = [self._column(pieces, counts[:, c]) for c in range(shape[1])]
+            columns = [
+                self._estimate_column(pieces, counts[:, c]) for c in range(shape[1])
+            ]
             return np.stack(columns, axis=1)
-        return self._joint(design, column, name, counts)
+        return self._estimate_joint(design, column, name, counts)
 
-    def _column(self, pieces: Any, counts: NDArray[np.int64]) -> Floats:
+    def _estimate_column(self, pieces: Any, counts: NDArray[np.int64]) -> Floats:
         """P(value | class) where the class is public: one channel, one class."""
         n = counts.sum()
-        tensor = _sized(counts, pieces)
+        tensor = _require_size(counts, pieces)
         if self.paper:
             shares = invert_channel(pieces, tensor / max(n, 1))
             return np.asarray(np.clip(shares, FLOOR, 1 - FLOOR))
-        return self._smooth(maximise_likelihood(pieces, tensor), n * _worth(pieces[0]))
+        return self._smooth(
+            maximise_likelihood(pieces, tensor), n * _measure_worth(pieces[0])
+        )
 
-    def _joint(
+    def _estimate_joint(
         self, design: Design, column: str, name: str, counts: NDArray[np.int64]
     ) -> Floats:
         """P(value | class) where both are disguised: the likeliest table of pairs."""
@@ -150,7 +154,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         table = table.reshape(turned.shape)
         table = table if order[0] == column else table.T
         total = table.sum(axis=0)
-        worth = float(np.prod([_worth(p) for p in pieces]))
+        worth = float(np.prod([_measure_worth(p) for p in pieces]))
         if self.paper:
             shares = table / np.where(total == 0, 1, total)
             return np.asarray(np.clip(shares, FLOOR, 1 - FLOOR))
@@ -189,11 +193,11 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{', '.join(frame.column_names)}."
             )
         codes = {
-            c: coded_or_missing(design.question(c), frame[c]) for c in self.columns_
+            c: encode_with_missing(design.question(c), frame[c]) for c in self.columns_
         }
-        return self._scores(codes, len(frame))
+        return self._score_classes(codes, len(frame))
 
-    def _scores(self, codes: Mapping[str, Codes], n: int) -> Floats:
+    def _score_classes(self, codes: Mapping[str, Codes], n: int) -> Floats:
         found: Floats = np.tile(self.log_prior_, (n, 1))
         for c in self.columns_:
             told = np.vstack([self.log_likelihood_[c], np.zeros(len(self.classes_))])
@@ -225,27 +229,27 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         records = {
             c: encode_answers(design.question(c), frame[c]) for c in self.columns_
         }
-        _, place = _classes(design, self.class_column_, y, self.classes_)
+        _, place = _encode_classes(design, self.class_column_, y, self.classes_)
         if (place < 0).any():
             raise InputError("Labels of a test set must not be missing.")
-        order = _order(design, self.class_column_, self.classes_)
+        order = _place_classes(design, self.class_column_, self.classes_)
 
-        def correct(table: dict[str, Codes]) -> NDArray[np.bool_]:
-            scores = self._scores(table, len(table[LABEL]))
+        def is_correct(table: dict[str, Codes]) -> NDArray[np.bool_]:
+            scores = self._score_classes(table, len(table[LABEL]))
             return np.asarray(order[np.argmax(scores, axis=1)] == table[LABEL])
 
-        name = self._disguised_class(design)
+        name = self._find_disguised_class(design)
         return estimate_accuracy(
             design,
             records,
             order[place],
             name,
-            correct,
+            is_correct,
             confidence=confidence,
-            shortcut=lambda table: self._halved(design, table, name, order),
+            shortcut=lambda table: self._score_by_halves(design, table, name, order),
         )
 
-    def _halved(
+    def _score_by_halves(
         self, design: Design, table: dict[str, Codes], name: str | None, order: Codes
     ) -> Floats | None:
         """What each record counts, by halves of its columns; None where that fails."""
@@ -261,7 +265,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if name is None:
             return np.where(label == order[1], second, 1 - second)
         (piece,) = design.pieces([name])
-        undone = in_floats(piece.channel, piece.size)
+        undone = invert_in_floats(piece.channel, piece.size)
         right = undone[order[1]][label] * second + undone[order[0]][label] * (
             1 - second
         )
@@ -282,7 +286,7 @@ def _refuse_odd(smoothing: Any, rows: int, labels: int) -> None:
         raise EmptyTable("Records must be there to learn from; there are none.")
 
 
-def coded_or_missing(question: Question, cells: Any) -> Codes:
+def encode_with_missing(question: Question, cells: Any) -> Codes:
     """The place of each answer; -1 where there is none."""
     if not cells.null_count or question.missing is not None:
         return encode_answers(question, cells)
@@ -292,7 +296,7 @@ def coded_or_missing(question: Question, cells: Any) -> Codes:
     return found
 
 
-def _classes(
+def _encode_classes(
     design: Design, name: str | None, y: Any, known: NDArray[Any] | None = None
 ) -> tuple[NDArray[Any], Codes]:
     """The classes, and the place of each label among them; -1 where it is missing."""
@@ -312,18 +316,18 @@ def _classes(
     rank = np.argsort(values, kind="stable")
     place = np.empty_like(rank)
     place[rank] = order
-    codes = coded_or_missing(question, cells)
+    codes = encode_with_missing(question, cells)
     return values[rank], np.where(codes < 0, -1, place[codes]).astype(np.int64)
 
 
-def _order(design: Design, name: str | None, classes: NDArray[Any]) -> Codes:
+def _place_classes(design: Design, name: str | None, classes: NDArray[Any]) -> Codes:
     """The place of each class among the values of its question."""
     if name is None:
         return np.arange(len(classes))
     return encode_answers(design.question(name), pa.array(classes))
 
 
-def _sized(counts: Any, pieces: Any) -> Any:
+def _require_size(counts: Any, pieces: Any) -> Any:
     """Counts of one column as what its piece needs."""
     if len(counts) != pieces[0].size:
         raise InputError(
@@ -333,7 +337,7 @@ def _sized(counts: Any, pieces: Any) -> Any:
     return counts
 
 
-def _worth(piece: MarginalChannel) -> float:
+def _measure_worth(piece: MarginalChannel) -> float:
     """How much of a plain answer a disguised one is worth, at the least."""
     channel: Channel = piece.channel
     match channel:

@@ -25,15 +25,15 @@ from privet.responses.channel_inverse import (
     covariance,
     invert_channel,
     maximise_likelihood,
-    report_weights,
     variance,
+    weigh_reports,
 )
 from privet.responses.channels import Matrix
 from privet.responses.design import Design, MarginalChannel, design_of
 from privet.responses.expressions import (
     Expression,
-    equalities,
     evaluate_event,
+    express_equalities,
     parse_expression,
 )
 from privet.responses.intervals import hoeffding, read_confidence, sure_interval, wilson
@@ -153,7 +153,7 @@ class SolvedCounts:
     @cached_property
     def n(self) -> int:
         """How many answers there are."""
-        return answers_in(self.counts)
+        return count_answers(self.counts)
 
     @cached_property
     def undone(self) -> Tensor:
@@ -170,19 +170,19 @@ class SolvedCounts:
         """The likeliest shares."""
         return maximise_likelihood(self.pieces, self.counts)
 
-    def unbiased(self, where: NDArray[np.bool_]) -> float:
+    def estimate_unbiased(self, where: NDArray[np.bool_]) -> float:
         """The unbiased share of some combinations."""
         return float(self.undone[where].sum() / self.n)
 
     def estimate(self, where: NDArray[np.bool_], *, confidence: float) -> Estimate:
         """The share of some combinations."""
-        n, raw = self.n, self.unbiased(where)
-        weight = report_weights(self.pieces, where.astype(float))
+        n, raw = self.n, self.estimate_unbiased(where)
+        weight = weigh_reports(self.pieces, where.astype(float))
         spread = float(variance(self.counts / n, weight, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
         here = np.ones(weight.shape, bool) if self.inside is None else self.inside
         seen, counted = self.counts[here], weight[here]
-        usual, sure = intervals(seen, counted, raw, error, confidence)
+        usual, sure = find_intervals(seen, counted, raw, error, confidence)
         ends, value = clip_interval(usual), float((self.likeliest * where).sum())
         return Estimate(
             min(max(value, 0.0), 1.0),
@@ -208,20 +208,20 @@ class SolvedCounts:
         By the delta method: a quotient of estimates is not unbiased, and its error is
         right for many answers.
         """
-        n, whole = self.n, self.unbiased(given)
+        n, whole = self.n, self.estimate_unbiased(given)
         if whole <= 0:
             raise InputError(
                 "Not estimable: the share of those that are given is estimated at 0 or "
                 "less. Ask more people."
             )
-        raw = self.unbiased(both) / whole
+        raw = self.estimate_unbiased(both) / whole
         part, all_ = (
-            report_weights(self.pieces, e.astype(float)) for e in (both, given)
+            weigh_reports(self.pieces, e.astype(float)) for e in (both, given)
         )
         score = (part - raw * all_) / whole
         spread = float(variance(self.counts / n, score, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
-        sure = self._sure_ratio(both, given, (part, all_), confidence)
+        sure = self._bound_ratio(both, given, (part, all_), confidence)
         usual = sure
         if n >= FEWEST and error:
             z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -233,7 +233,7 @@ class SolvedCounts:
         value = min(max(value, 0.0), 1.0)
         return Estimate(value, raw, error, ends, usual, confidence, n, note, sure)
 
-    def _sure_ratio(
+    def _bound_ratio(
         self,
         both: NDArray[np.bool_],
         given: NDArray[np.bool_],
@@ -245,7 +245,7 @@ class SolvedCounts:
         part, whole = (
             hoeffding(float(w.max() - w.min()), self.n, each) for w in weight
         )
-        top, below = self.unbiased(both), self.unbiased(given)
+        top, below = self.estimate_unbiased(both), self.estimate_unbiased(given)
         low = max(top - part, 0.0) / (below + whole)
         high = (top + part) / (below - whole) if below > whole else 1.0
         return clip_interval((low, high))
@@ -257,7 +257,7 @@ _WIDE = "Not estimable: the interval is all there is. Ask more people."
 Ends = tuple[float, float]
 
 
-def intervals(
+def find_intervals(
     counts: NDArray[np.int64],
     weight: Tensor,
     raw: float,
@@ -270,7 +270,7 @@ def intervals(
     binomial one, whose intervals (Wilson's, and Clopper and Pearson's) are mapped;
     otherwise by the standard error, and by Hoeffding's bound.
     """
-    n = answers_in(counts)
+    n = count_answers(counts)
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     low, high = float(weight.min()), float(weight.max())
     upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
@@ -293,7 +293,7 @@ def clip_interval(ends: Ends) -> Ends:
     return min(max(ends[0], 0.0), 1.0), max(min(ends[1], 1.0), 0.0)
 
 
-def answers_in(counts: NDArray[np.int64]) -> int:
+def count_answers(counts: NDArray[np.int64]) -> int:
     """How many answers were counted; an error if there are none."""
     n = int(counts.sum())
     if not n:
@@ -338,12 +338,14 @@ class Estimates:
         equal
             Or a value per column; all of them must be so.
         """
-        asked = self._expression(expression, equal)
+        asked = self._read_expression(expression, equal)
         if given is None:
-            return self._estimated(asked)
-        return self._conditional(asked, parse_expression(self.design, given))
+            return self._estimate_event(asked)
+        return self._estimate_given(asked, parse_expression(self.design, given))
 
-    def _expression(self, text: str | None, equal: dict[str, object]) -> Expression:
+    def _read_expression(
+        self, text: str | None, equal: dict[str, object]
+    ) -> Expression:
         if (text is None) == (not equal):
             raise InputError(
                 "A share must be asked of an expression or of values of columns, and "
@@ -351,22 +353,22 @@ class Estimates:
             )
         if text is not None:
             return parse_expression(self.design, text)
-        return equalities(self.design, equal)
+        return express_equalities(self.design, equal)
 
-    def _estimated(self, asked: Expression) -> Estimate:
+    def _estimate_event(self, asked: Expression) -> Estimate:
         pieces = self.design.pieces(asked.columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        where = evaluate_event(self.design, _columns(pieces), asked).reshape(
+        where = evaluate_event(self.design, _list_columns(pieces), asked).reshape(
             counts.shape
         )
         return estimate_share(pieces, counts, where, confidence=self.confidence)
 
-    def _conditional(self, asked: Expression, given: Expression) -> Estimate:
+    def _estimate_given(self, asked: Expression, given: Expression) -> Estimate:
         columns = tuple(dict.fromkeys((*asked.columns, *given.columns)))
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
         inside, where = (
-            evaluate_event(self.design, _columns(pieces), e).reshape(counts.shape)
+            evaluate_event(self.design, _list_columns(pieces), e).reshape(counts.shape)
             for e in (given, asked)
         )
         if set(given.columns) <= set(self.design.public):  # it is known who they are
@@ -381,7 +383,7 @@ class Estimates:
             raise InputError("Shares must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        return self._shares(columns, SolvedCounts(pieces, counts))
+        return self._estimate_shares(columns, SolvedCounts(pieces, counts))
 
     def every_share(self) -> dict[str, dict[str, Estimate]]:
         """The share of every answer to every disguised question, counted at once."""
@@ -390,18 +392,20 @@ class Estimates:
         counts = self.responses.counts(pieces, self.run)
         found = {}
         for column, some, counted in zip(secret, pieces, counts, strict=True):
-            shares = self._shares((column,), SolvedCounts(some, counted))
+            shares = self._estimate_shares((column,), SolvedCounts(some, counted))
             found[column] = {value: e for (value,), e in shares.items()}
         return found
 
-    def _shares(
+    def _estimate_shares(
         self, columns: tuple[str, ...], known: SolvedCounts
     ) -> dict[tuple[str, ...], Estimate]:
         found = {}
         values = [self.design.question(c).values for c in columns]
         for some in product(*values):
-            asked = equalities(self.design, dict(zip(columns, some, strict=True)))
-            where = evaluate_event(self.design, _columns(known.pieces), asked)
+            asked = express_equalities(
+                self.design, dict(zip(columns, some, strict=True))
+            )
+            where = evaluate_event(self.design, _list_columns(known.pieces), asked)
             shaped = where.reshape(known.counts.shape)
             found[some] = known.estimate(shaped, confidence=self.confidence)
         return found
@@ -412,7 +416,7 @@ class Estimates:
             raise InputError("A covariance must be asked of at least one column.")
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
-        n = answers_in(counts)
+        n = count_answers(counts)
         return covariance(pieces, counts / n, n, disguise_only=disguise_only)
 
 
@@ -445,5 +449,5 @@ def estimate(
     return Estimates(responses, wanted, Run(progress))
 
 
-def _columns(pieces: tuple[MarginalChannel, ...]) -> list[str]:
+def _list_columns(pieces: tuple[MarginalChannel, ...]) -> list[str]:
     return [c for p in pieces for c in p.columns]

@@ -64,71 +64,71 @@ class _Parser:
         self.at += 1
         return found
 
-    def takes(self, word: str) -> bool:
+    def accept(self, word: str) -> bool:
         kind, text = self.peek()
         same = kind in ("word", "sign") and text.lower() == word
         self.at += same
         return same
 
-    def either(self) -> Meaning:
-        parts = [self.both()]
-        while self.takes("or"):
-            parts.append(self.both())
+    def parse_or(self) -> Meaning:
+        parts = [self.parse_and()]
+        while self.accept("or"):
+            parts.append(self.parse_and())
         return lambda codes: np.logical_or.reduce([p(codes) for p in parts])
 
-    def both(self) -> Meaning:
-        parts = [self.one()]
-        while self.takes("and"):
-            parts.append(self.one())
+    def parse_and(self) -> Meaning:
+        parts = [self.parse_nested()]
+        while self.accept("and"):
+            parts.append(self.parse_nested())
         return lambda codes: np.logical_and.reduce([p(codes) for p in parts])
 
-    def one(self) -> Meaning:
+    def parse_nested(self) -> Meaning:
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.fail(f"this one is nested more than {DEEPEST} times.")
         try:
-            return self.inner()
+            return self.parse_term()
         finally:
             self.depth -= 1
 
-    def inner(self) -> Meaning:
-        if self.takes("not"):
-            negated = self.one()
+    def parse_term(self) -> Meaning:
+        if self.accept("not"):
+            negated = self.parse_nested()
             return lambda codes: ~negated(codes)
-        if self.takes("("):
-            inside = self.either()
-            if not self.takes(")"):
+        if self.accept("("):
+            inside = self.parse_or()
+            if not self.accept(")"):
                 raise self.fail("a bracket is not closed.")
             return inside
-        return self.comparison()
+        return self.parse_comparison()
 
-    def comparison(self) -> Meaning:
-        column = self.value("a column")
+    def parse_comparison(self) -> Meaning:
+        column = self.parse_value("a column")
         question = self.design.question(column)
         if column not in self.columns:
             self.columns.append(column)
-        if self.takes("in"):
-            wanted = [question.code(v) for v in self.several()]
+        if self.accept("in"):
+            wanted = [question.code(v) for v in self.parse_list()]
             return lambda codes: np.isin(codes[column], wanted)
         kind, sign = self.take()
         if kind != "sign" or sign not in ("=", "==", "!=", "<>"):
             raise self.fail(f"after {column!r} there must be =, != or in.")
-        code = question.code(self.value(f"a value of {column!r}"))
+        code = question.code(self.parse_value(f"a value of {column!r}"))
         if sign in ("!=", "<>"):
             return lambda codes: codes[column] != code
         return lambda codes: codes[column] == code
 
-    def several(self) -> list[str]:
-        if not self.takes("("):
+    def parse_list(self) -> list[str]:
+        if not self.accept("("):
             raise self.fail("after in there must be a list in brackets.")
-        found = [self.value("a value")]
-        while self.takes(","):
-            found.append(self.value("a value"))
-        if not self.takes(")"):
+        found = [self.parse_value("a value")]
+        while self.accept(","):
+            found.append(self.parse_value("a value"))
+        if not self.accept(")"):
             raise self.fail("a bracket is not closed.")
         return found
 
-    def value(self, what: str) -> str:
+    def parse_value(self, what: str) -> str:
         kind, text = self.take()
         if kind == "quoted":
             return re.sub(r"\\(.)", r"\1", text[1:-1])
@@ -147,14 +147,14 @@ def parse_expression(design: Design, text: str) -> Expression:
     >>> parse_expression(design, "not smokes = yes").columns
     ('smokes',)
     """
-    parser = _Parser(design, text, _tokens(text))
-    meaning = parser.either()
+    parser = _Parser(design, text, _split_tokens(text))
+    meaning = parser.parse_or()
     if parser.peek()[0] != "end":
         raise parser.fail(f"{parser.peek()[1]!r} is too much.")
     return Expression(tuple(parser.columns), meaning, text)
 
 
-def _tokens(text: str) -> list[tuple[str, str]]:
+def _split_tokens(text: str) -> list[tuple[str, str]]:
     found, at = [], 0
     while text[at:].strip():
         match = TOKEN.match(text, at)
@@ -169,16 +169,16 @@ def _tokens(text: str) -> list[tuple[str, str]]:
     return found
 
 
-def equalities(design: Design, wanted: dict[str, object]) -> Expression:
+def express_equalities(design: Design, wanted: dict[str, object]) -> Expression:
     """All of some columns having these values."""
     codes = {c: design.question(c).code(v) for c, v in wanted.items()}
 
-    def meaning(at: dict[str, NDArray[np.int64]]) -> Event:
+    def holds(at: dict[str, NDArray[np.int64]]) -> Event:
         found: Event = np.logical_and.reduce([at[c] == k for c, k in codes.items()])
         return found
 
     text = " and ".join(f"{c} = {v}" for c, v in wanted.items())
-    return Expression(tuple(codes), meaning, text)
+    return Expression(tuple(codes), holds, text)
 
 
 def evaluate_event(

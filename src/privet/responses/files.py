@@ -18,17 +18,17 @@ from privet.release.kinds import Form, Verification
 from privet.release.manifest import VERSION, WrittenFile, public_finding
 from privet.release.verify import (
     MANIFEST,
-    changed_files,
+    compare_findings,
+    compare_record,
     digest,
+    find_changed_files,
     open_files,
-    policy_from,
-    unlike_findings,
-    unlike_record,
+    read_policy,
 )
-from privet.release.write import Destination, files_of, now, policy_text
+from privet.release.write import Destination, digest_files, now, policy_text
 from privet.responses.design import Design
 from privet.responses.disguise import binned, plan_randomisation
-from privet.responses.release import Responses, code_of
+from privet.responses.release import Responses, find_code
 from privet.table import Table
 from privet.values.schema import Roles
 
@@ -54,17 +54,19 @@ def load_responses(
     folder: Path, content: Mapping[str, Any], **options: Any
 ) -> Responses:
     """Disguised rows from their public files; an error where something differs."""
-    problems = changed_files(folder, content)
+    problems = find_changed_files(folder, content)
     if problems:
         raise InputError(problems[0])
-    responses = _opened(folder, content, **options)
-    if problems := _differences(responses, content):
+    responses = _open_responses(folder, content, **options)
+    if problems := _list_differences(responses, content):
         responses.close()
         raise InputError("\n".join(problems))
     return responses
 
 
-def _opened(folder: Path, content: Mapping[str, Any], **options: Any) -> Responses:
+def _open_responses(
+    folder: Path, content: Mapping[str, Any], **options: Any
+) -> Responses:
     stated = content.get("design")
     if not isinstance(stated, Mapping):
         raise InputError(f"{MANIFEST} of disguised rows must hold their design.")
@@ -78,41 +80,41 @@ def _opened(folder: Path, content: Mapping[str, Any], **options: Any) -> Respons
     return replace(found, manifest=dict(content))
 
 
-def _differences(responses: Responses, content: Mapping[str, Any]) -> list[str]:
-    problems = misfits(responses, content["files"][0]["rows"], Run())
-    if content.get("privacy") != privacy(responses.design):
+def _list_differences(responses: Responses, content: Mapping[str, Any]) -> list[str]:
+    problems = find_misfits(responses, content["files"][0]["rows"], Run())
+    if content.get("privacy") != describe_privacy(responses.design):
         problems.append("privacy must be what the design gives; it is not.")
-    found = _judged(responses, content)
+    found = _judge_promises(responses, content)
     findings = found.findings if found else ()
-    return problems + unlike_findings(content["promises"], findings)
+    return problems + compare_findings(content["promises"], findings)
 
 
-def _judged(responses: Responses, content: Mapping[str, Any]) -> Audit | None:
+def _judge_promises(responses: Responses, content: Mapping[str, Any]) -> Audit | None:
     if not content["promises"]:
         return None
-    return audit(responses, list(policy_from(content).promises))
+    return audit(responses, list(read_policy(content).promises))
 
 
 def verify_responses(
     folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Recount disguised rows against their manifest."""
-    problems = unlike_record(folder, custody) + changed_files(folder, content)
+    problems = compare_record(folder, custody) + find_changed_files(folder, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:
-        responses = _opened(folder, content, **options)
+        responses = _open_responses(folder, content, **options)
     except InputError as error:
         return Verification((*problems, str(error)), None)
     try:
-        problems += _differences(responses, content)
-        found = _judged(responses, content)
+        problems += _list_differences(responses, content)
+        found = _judge_promises(responses, content)
         return Verification(tuple(problems), found, unpromised=found is None)
     finally:
         responses.close()
 
 
-def misfits(responses: Responses, rows: int, run: Run) -> list[str]:
+def find_misfits(responses: Responses, rows: int, run: Run) -> list[str]:
     """What does not fit the design: rows, columns, values."""
     table, design = responses.rows, responses.design
     problems = []
@@ -126,7 +128,7 @@ def misfits(responses: Responses, rows: int, run: Run) -> list[str]:
         question = design.question(column)
         for (value,), _ in values:
             missing = design.one_of and value is None
-            if not missing and code_of(question, value) is None:
+            if not missing and find_code(question, value) is None:
                 problems.append(
                     f"Column {column!r} must hold values that the design declares."
                 )
@@ -134,19 +136,19 @@ def misfits(responses: Responses, rows: int, run: Run) -> list[str]:
     return problems
 
 
-def privacy(design: Design) -> dict[str, Any]:
+def describe_privacy(design: Design) -> dict[str, Any]:
     """What the design gives away at most: e^ε of the record and of each column."""
     grown = design.growth()
     secret = [c for c in design.columns if c not in design.public]
     return {
         "growth": None if grown is None else str(grown),
         "epsilon": None if grown is None else round(design.epsilon(), 6),
-        "columns": {c: _shown(design.growth([c])) for c in secret},
+        "columns": {c: _format_growth(design.growth([c])) for c in secret},
         "public": list(design.public),
     }
 
 
-def _shown(grown: Any) -> str | None:
+def _format_growth(grown: Any) -> str | None:
     return None if grown is None else str(grown)
 
 
@@ -175,7 +177,7 @@ def recount(
     """What was written must have its rows, and values of the design only."""
     path = partial / place.file
     with open_files(path, Roles(), guarded=place.format == "csv") as rows:
-        problems = misfits(Responses(rows, design), written.rows, run)
+        problems = find_misfits(Responses(rows, design), written.rows, run)
     if problems:
         raise EngineError(
             "What was written does not recount to what the design says; nothing is "
@@ -183,7 +185,7 @@ def recount(
         )
 
 
-def manifest(
+def build_manifest(
     design: Design,
     policy: Policy | None,
     written: WrittenFile,
@@ -202,10 +204,10 @@ def manifest(
         "kind": "responses",
         "title": title,
         "files": [written.to_dict()],
-        "columns": {c: _column(design, c) for c in design.columns},
+        "columns": {c: _describe_column(design, c) for c in design.columns},
         "method": "randomized response",
         "design": design.to_dict(),
-        "privacy": privacy(design),
+        "privacy": describe_privacy(design),
         "promises": [public_finding(f) for f in promises],
         "not_promised": list(NOT_PROMISED),
     }
@@ -217,14 +219,14 @@ def manifest(
     return content
 
 
-def _column(design: Design, column: str) -> dict[str, Any]:
+def _describe_column(design: Design, column: str) -> dict[str, Any]:
     return {
         "type": "text",
         "shown_as": "as it is" if column in design.public else "disguised",
     }
 
 
-def note(content: Mapping[str, Any]) -> str:
+def write_note(content: Mapping[str, Any]) -> str:
     """What the recipients should know, from the public manifest alone."""
     told = content["privacy"]
     lines = [content["title"] or "Disguised answers", ""]
@@ -244,7 +246,7 @@ def note(content: Mapping[str, Any]) -> str:
     else:
         lines += [
             f"- ε of a whole record is {told['epsilon']:.3g}: seeing a row multiplies "
-            f"the odds of anything about its person by {_about(told['growth'])} at "
+            f"the odds of anything about its person by {_round(told['growth'])} at "
             "most."
         ]
     lines += ["", "What is not promised"]
@@ -254,13 +256,13 @@ def note(content: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _about(growth: str) -> str:
+def _round(growth: str) -> str:
     from privet.values.exact import as_float, fraction
 
     return f"{as_float(fraction(growth)):.4g}"
 
 
-def custody_record(
+def build_custody_record(
     table: Table, design: Design, policy: Policy | None, content: dict[str, Any]
 ) -> dict[str, Any]:
     """What the steward keeps: where the truth is, and how it was disguised."""
@@ -268,7 +270,7 @@ def custody_record(
         "custody": 1,
         "sensitive": "This file tells where the true answers are. It never travels.",
         "made": now(),
-        "source": files_of(table),
+        "source": digest_files(table),
         "rows": content["files"][0]["rows"],
         "engine": {table.engine.name: table.engine.version},
         "method": content["method"],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import exp, inf, lgamma, log, log1p, sqrt
 
 from privet.errors import InputError
-from privet.values.exact import Number, fraction, shown
+from privet.values.exact import Number, fraction, quote_value
 
 MOST_EXACT = 20_000
 """Up to so many answers the exact interval of a binomial share is worked out."""
@@ -22,7 +22,7 @@ def read_confidence(confidence: Number) -> float:
     found = float(fraction(confidence, "confidence"))
     if not 0 < found <= SUREST:
         raise InputError(
-            f"confidence must lie between 0 and 1; got {shown(confidence)}."
+            f"confidence must lie between 0 and 1; got {quote_value(confidence)}."
         )
     return found
 
@@ -54,9 +54,9 @@ def sure_interval(part: int, whole: int, confidence: float) -> tuple[float, floa
         return _chernoff(part, whole, miss)
     low = high = 0.0
     if part > 0:
-        low = _root(lambda p: beta_below(part, whole - part + 1, p) - miss)
+        low = _find_root(lambda p: beta_below(part, whole - part + 1, p) - miss)
     if part < whole:
-        high = _root(lambda p: beta_below(part + 1, whole - part, p) - (1 - miss))
+        high = _find_root(lambda p: beta_below(part + 1, whole - part, p) - (1 - miss))
     return low, high if part < whole else 1.0
 
 
@@ -67,12 +67,14 @@ def hoeffding(reach: float, n: int, confidence: float) -> float:
 
 def _chernoff(part: int, whole: int, miss: float) -> tuple[float, float]:
     share, most = part / whole, -log(miss) / whole
-    low = _root(lambda p: most - _apart(share, p), 0.0, share) if part else 0.0
-    high = _root(lambda p: _apart(share, p) - most, share, 1.0)
+    low = (
+        _find_root(lambda p: most - _divergence(share, p), 0.0, share) if part else 0.0
+    )
+    high = _find_root(lambda p: _divergence(share, p) - most, share, 1.0)
     return low, high if part < whole else 1.0
 
 
-def _apart(share: float, p: float) -> float:
+def _divergence(share: float, p: float) -> float:
     """The divergence of two coins."""
     if not 0 < p < 1:
         return inf if share != p else 0.0
@@ -80,7 +82,7 @@ def _apart(share: float, p: float) -> float:
     return found + ((1 - share) * log((1 - share) / (1 - p)) if share < 1 else 0.0)
 
 
-def _root(
+def _find_root(
     rises: Callable[[float], float], low: float = 0.0, high: float = 1.0
 ) -> float:
     """Where a rising function crosses zero, by halving."""

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from privet.errors import InputError, PrivacyWarning
-from privet.responses.channel_inverse import report_weights
+from privet.responses.channel_inverse import weigh_reports
 from privet.responses.channels import KAry, Keep
 from privet.responses.design import MOST_VALUES, Design, Group, Question
-from privet.responses.expressions import Expression, equalities, evaluate_event
+from privet.responses.expressions import Expression, evaluate_event, express_equalities
 from privet.responses.intervals import read_confidence
 from privet.values.exact import Number, fraction
 
@@ -45,7 +45,7 @@ class SampleSize:
     """So many would do if nothing were disguised."""
 
 
-def answers_needed(
+def find_sample_size(
     design: Design,
     expression: Expression,
     *,
@@ -65,29 +65,31 @@ def answers_needed(
     where = evaluate_event(design, columns, expression).reshape(
         [p.size for p in pieces]
     )
-    weight = report_weights(pieces, where.astype(float))
+    weight = weigh_reports(pieces, where.astype(float))
     z = NormalDist().inv_cdf((1 + read_confidence(confidence)) / 2)
     half = z / (2 * float(within))
     spread = float(weight.max() - weight.min())
-    people = ceil(_people(design, columns) * (half * spread) ** 2)
+    people = ceil(_count_people_per_answer(design, columns) * (half * spread) ** 2)
     return SampleSize(expression.text, people, ceil(half**2))
 
 
-def _people(design: Design, columns: Sequence[str]) -> Fraction:
+def _count_people_per_answer(design: Design, columns: Sequence[str]) -> Fraction:
     """How many people there are for one who is asked about some columns."""
     if not design.one_of:
         return Fraction(1)
     return Fraction(len(design.groups), len(design.asking(columns)))
 
 
-def every_answer(design: Design, **wanted: Any) -> list[SampleSize]:
+def list_sample_sizes(design: Design, **wanted: Any) -> list[SampleSize]:
     """The same for the worst value of every disguised question."""
     found = []
     for question in design.questions:
         if question.name in design.public:
             continue
         needs = [
-            answers_needed(design, equalities(design, {question.name: v}), **wanted)
+            find_sample_size(
+                design, express_equalities(design, {question.name: v}), **wanted
+            )
             for v in question.values
         ]
         worst = max(needs, key=lambda n: n.answers)
@@ -98,10 +100,10 @@ def every_answer(design: Design, **wanted: Any) -> list[SampleSize]:
 # How much truth ---------------------------------------------------------------------
 
 
-def truth_for(epsilon: Number, size: int) -> Fraction:
+def find_truth(epsilon: Number, size: int) -> Fraction:
     """The largest truth, in six digits, whose ε is not above the wanted one.
 
-    >>> truth_for("1.0986", 2)
+    >>> find_truth("1.0986", 2)
     Fraction(749997, 1000000)
     """
     wanted = fraction(epsilon, "epsilon")
@@ -153,14 +155,14 @@ def plan_design(design: Design, epsilon: Number, target: str | None = None) -> P
     if not wanted:
         raise InputError(f"A design must disguise more than its target {target!r}.")
     pairs = [(c,) if target is None else (c, target) for c in wanted]
-    split = _split(design, secret, epsilon)
-    together = _worst(split, pairs)
+    split = _split_epsilon(design, secret, epsilon)
+    together = _find_worst_error(split, pairs)
     found: list[tuple[float, Design]] = []
     if not design.public:
         for parts in range(len(wanted), 0, -1):
-            drawn = _drawn(design, wanted, target, parts, epsilon)
+            drawn = _draw_parts(design, wanted, target, parts, epsilon)
             if drawn is not None:
-                found.append((_worst(drawn, pairs), drawn))
+                found.append((_find_worst_error(drawn, pairs), drawn))
     least = min((error for error, _ in found), default=inf)
     near = (f for f in found if f[0] <= least * NEAR)  # the fewest questions come first
     one_of, drawn = next(near, (inf, split))
@@ -170,15 +172,17 @@ def plan_design(design: Design, epsilon: Number, target: str | None = None) -> P
     return Plan(chosen, together, one_of, asked)
 
 
-def _split(design: Design, secret: Sequence[Question], epsilon: Number) -> Design:
+def _split_epsilon(
+    design: Design, secret: Sequence[Question], epsilon: Number
+) -> Design:
     """Everybody answers everything, each question with its part of ε."""
     part = fraction(epsilon, "epsilon") / len(secret)
-    groups = [Group(q.name, KAry(truth_for(part, len(q)))) for q in secret]
+    groups = [Group(q.name, KAry(find_truth(part, len(q)))) for q in secret]
     groups += [Group(c, Keep()) for c in design.public]
-    return _quietly(design, groups)
+    return _make_candidate(design, groups)
 
 
-def _drawn(
+def _draw_parts(
     design: Design,
     columns: Sequence[str],
     target: str | None,
@@ -193,25 +197,25 @@ def _drawn(
         size = design.size(some)
         if size > MOST_VALUES:
             return None
-        groups.append(Group(some, KAry(truth_for(epsilon, size))))
-    return _quietly(design, groups, one_of=parts > 1)
+        groups.append(Group(some, KAry(find_truth(epsilon, size))))
+    return _make_candidate(design, groups, one_of=parts > 1)
 
 
-def _quietly(design: Design, groups: Sequence[Group], **more: bool) -> Design:
+def _make_candidate(design: Design, groups: Sequence[Group], **more: bool) -> Design:
     """A candidate; what would be said of it is said once it is chosen."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
         return Design(design.questions, groups, title=design.title, **more)
 
 
-def _worst(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
+def _find_worst_error(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
     """The largest standard error of a share of some columns, from one answer."""
     found = []
     for columns in sets:
         pieces = design.pieces(columns)
         one = np.zeros([p.size for p in pieces])
         one.flat[0] = 1.0
-        weight = report_weights(pieces, one)
+        weight = weigh_reports(pieces, one)
         spread = float(weight.max() - weight.min()) / 2
-        found.append(spread * sqrt(_people(design, columns)))
+        found.append(spread * sqrt(_count_people_per_answer(design, columns)))
     return max(found)

@@ -12,22 +12,22 @@ from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
 from privet.policy import Policy
-from privet.release.atomic_folder import beside
+from privet.release.atomic_folder import make_beside
 from privet.release.audit import audit
 from privet.release.verify import is_release, read_manifest
 from privet.release.write import (
     appear,
-    destination,
-    explained,
+    explain_refusals,
     refuse_place,
+    resolve_destination,
 )
 from privet.responses.design import Design
 from privet.responses.files import (
-    custody_record,
+    build_custody_record,
+    build_manifest,
     load_responses,
-    manifest,
-    note,
     recount,
+    write_note,
     write_rows,
 )
 from privet.responses.release import Responses
@@ -66,17 +66,17 @@ def disguise(
         Takes `Progress` events.
     """
     run = Run(progress)
-    found = _promised(design, policy)
-    place = destination(folder, custody, format)
+    found = _judge_policy(design, policy)
+    place = resolve_destination(folder, custody, format)
     refuse_place(place, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
-    with explained(place), beside(place.folder) as partial:
+    with explain_refusals(place), make_beside(place.folder) as partial:
         written = write_rows(table, design, place, partial, run)
         recount(design, place, partial, written, run)
-        content = manifest(design, policy, written, found, place)
-        record = custody_record(table, design, policy, content)
-        appear(partial, place, content, note(content), record, replace=replace)
+        content = build_manifest(design, policy, written, found, place)
+        record = build_custody_record(table, design, policy, content)
+        appear(partial, place, content, write_note(content), record, replace=replace)
     return load_responses(place.folder, content)
 
 
@@ -95,7 +95,7 @@ def is_disguised(table: Table) -> bool:
     return False
 
 
-def _promised(design: Design, policy: Policy | None) -> Audit | None:
+def _judge_policy(design: Design, policy: Policy | None) -> Audit | None:
     """The policy's promises, judged on the design before anything is drawn."""
     if policy is None:
         return None

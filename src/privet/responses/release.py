@@ -53,11 +53,11 @@ class Responses:
             _refuse_large(pieces)
         found = self.rows.engine.tabulate(columns, run or Run())
         return [
-            self._tensor(pieces, names, cells)
+            self._fill_tensor(pieces, names, cells)
             for pieces, names, cells in zip(sets, columns, found, strict=True)
         ]
 
-    def _tensor(
+    def _fill_tensor(
         self, pieces: Sequence[MarginalChannel], columns: Sequence[str], cells: Cells
     ) -> NDArray[np.int64]:
         questions = [self.design.question(c) for c in columns]
@@ -65,14 +65,14 @@ class Responses:
         for values, n in cells:
             if self.design.one_of and None in values:
                 continue  # this row was asked something else
-            at = [code_of(q, v) for q, v in zip(questions, values, strict=True)]
+            at = [find_code(q, v) for q, v in zip(questions, values, strict=True)]
             if None in at:
                 _refuse_value(questions[at.index(None)])
             counts[tuple(at)] += n
         return counts.reshape([p.size for p in pieces])
 
 
-def code_of(question: Question, text: str | None) -> int | None:
+def find_code(question: Question, text: str | None) -> int | None:
     """The place of a text among the values, also as another spelling of a number."""
     try:
         return question.code(text)

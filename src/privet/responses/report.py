@@ -14,11 +14,12 @@ def explain(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    known = f" and knowing that {words.facts(w.knows)}" if w.knows else ""
+    known = f" and knowing that {words.format_facts(w.knows)}" if w.knows else ""
     return (
-        f"Seeing the report {words.facts(w.sees)}{known}, one can be "
-        f"{words.apart(w.belief, stated.limit)} sure that {words.plain(w.column)} is "
-        f"{words.value(w.value)}; before, {percent(w.belief.prior)}."
+        f"Seeing the report {words.format_facts(w.sees)}{known}, one can be "
+        f"{words.format_posterior(w.belief, stated.limit)} sure that "
+        f"{words.escape_name(w.column)} is "
+        f"{words.format_cell(w.value)}; before, {percent(w.belief.prior)}."
     )
 
 
@@ -29,7 +30,7 @@ SENTENCES = {
         "the same person, and someone whose prior ties the answers together; "
         'prior = "any" covers that one too.',
         explain=explain,
-        beyond=words.groups_beyond,
+        beyond=words.describe_groups_beyond,
         subject="classifier as it is",
         offers=lambda finding: ("Or let privet classifier flatten its numbers.",),
     ),

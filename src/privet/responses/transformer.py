@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from privet.engine.randomise.exact_sampling import Codes, RandomBits
 from privet.engine.randomise.randomise_rows import MARK
-from privet.errors import ColumnNotFound, InputError, warn, what_exists
+from privet.errors import ColumnNotFound, InputError, suggest_names, warn
 from privet.responses.channels import Channel, Flip, KAry, Keep
 from privet.responses.design import Design, Group, Question, design_of
 from privet.responses.disguise import disguise_codes, disguise_record
-from privet.responses.release import code_of
+from privet.responses.release import find_code
 from privet.values.exact import Number, fraction
 
 MARKED = MARK.decode()
@@ -141,7 +141,7 @@ class RandomizedResponse:
     def fit(self, X: Any, y: Any = None) -> RandomizedResponse:
         """Settle the design: which values each column may have."""
         frame = as_arrow(X)
-        self.design_ = self.design or self._designed(frame)
+        self.design_ = self.design or self._make_design(frame)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -157,7 +157,7 @@ class RandomizedResponse:
         if is_marked(X):
             warn(TWICE)
         _refuse_other_columns(design, frame.column_names)
-        true = {c: _true(design.question(c), frame[c]) for c in design.columns}
+        true = {c: _encode_truths(design.question(c), frame[c]) for c in design.columns}
         seed = None if self.seed is None else str(self.seed).encode()
         found = disguise_codes(design, true, RandomBits(seed))
         columns = {
@@ -182,11 +182,11 @@ class RandomizedResponse:
         for column, value in record.items():
             question = design.question(column)
             cells = pa.chunked_array([pa.array([value])])
-            stated[column] = question.values[int(_true(question, cells)[0])]
+            stated[column] = question.values[int(_encode_truths(question, cells)[0])]
         seed = None if self.seed is None else str(self.seed).encode()
         return disguise_record(design, stated, memory, RandomBits(seed))
 
-    def _designed(self, frame: pa.Table) -> Design:
+    def _make_design(self, frame: pa.Table) -> Design:
         columns = frame.column_names
         for given, what in (
             (self.channels, "channels"),
@@ -197,28 +197,28 @@ class RandomizedResponse:
                 if c not in columns:
                     raise ColumnNotFound(
                         f"Column {c!r} of {what} must exist in the rows. "
-                        f"{what_exists(str(c), columns)}"
+                        f"{suggest_names(str(c), columns)}"
                     )
-        questions = [self._question(c, frame[c]) for c in columns]
+        questions = [self._make_question(c, frame[c]) for c in columns]
         flipped = [tuple(g) for g in self.groups or ()]
         joint = {c for g in flipped for c in g}
-        groups = [Group(g, Flip(self._truth())) for g in flipped]
-        groups += [Group(c, self._channel(c)) for c in columns if c not in joint]
+        groups = [Group(g, Flip(self._require_truth())) for g in flipped]
+        groups += [Group(c, self._choose_channel(c)) for c in columns if c not in joint]
         return Design(questions, groups)
 
-    def _truth(self) -> Number:
+    def _require_truth(self) -> Number:
         if self.truth is None:
             raise InputError(
                 "A disguise must have truth, a channel per column, or a design."
             )
         return self.truth
 
-    def _channel(self, column: str) -> Channel:
+    def _choose_channel(self, column: str) -> Channel:
         if self.channels is not None and column in self.channels:
             return self.channels[column] or Keep()
-        return KAry(self._truth())
+        return KAry(self._require_truth())
 
-    def _question(self, column: str, cells: pa.ChunkedArray) -> Question:
+    def _make_question(self, column: str, cells: pa.ChunkedArray) -> Question:
         if self.bins is not None and column in self.bins:
             return Question(column, bins=self.bins[column])
         if self.values is not None and column in self.values:
@@ -270,10 +270,10 @@ def encode_answers(question: Question, cells: pa.ChunkedArray | pa.Array) -> Cod
     packed = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     if not pa.types.is_dictionary(packed.type):
         packed = packed.dictionary_encode(null_encoding="encode")
-    places = [_code(question, v) for v in packed.dictionary.to_pylist()]
+    places = [_encode_value(question, v) for v in packed.dictionary.to_pylist()]
     index = packed.indices
     if index.null_count:
-        places.append(_code(question, None))
+        places.append(_encode_value(question, None))
         index = index.fill_null(len(places) - 1)
     found_codes: Codes = np.array(places, dtype=np.int64)[
         index.to_numpy(zero_copy_only=False)
@@ -281,7 +281,7 @@ def encode_answers(question: Question, cells: pa.ChunkedArray | pa.Array) -> Cod
     return found_codes
 
 
-def _true(question: Question, cells: pa.ChunkedArray) -> Codes:
+def _encode_truths(question: Question, cells: pa.ChunkedArray) -> Codes:
     if question.bins is None:
         return encode_answers(question, cells)
     edges: list[Any] = list(question.bins.edges)
@@ -289,11 +289,11 @@ def _true(question: Question, cells: pa.ChunkedArray) -> Codes:
     if any(v is None for v in distinct):
         question.code(None)
     kind = Fraction if isinstance(edges[0], Fraction) else date
-    place = {v: bisect_right(edges, _edge(question, v, kind)) for v in distinct}
+    place = {v: bisect_right(edges, _to_edge(question, v, kind)) for v in distinct}
     return np.array([place[v] for v in cells.to_pylist()], dtype=np.int64)
 
 
-def _edge(question: Question, value: Any, kind: type) -> Any:
+def _to_edge(question: Question, value: Any, kind: type) -> Any:
     """A cell as what the cut points are; nobody's cell is quoted."""
     try:
         if kind is Fraction:
@@ -306,10 +306,10 @@ def _edge(question: Question, value: Any, kind: type) -> Any:
         ) from None
 
 
-def _code(question: Question, value: Any) -> int:
-    from privet.values.adversaries import cell
+def _encode_value(question: Question, value: Any) -> int:
+    from privet.values.adversaries import as_cell
 
-    found = code_of(question, None if value is None else cell(value))
+    found = find_code(question, None if value is None else as_cell(value))
     return question.code(value) if found is None else found
 
 

@@ -47,7 +47,7 @@ def estimate_from_two_samples(
                 "A sample must be how many said yes, of how many, of at least two; "
                 f"got {yes} of {n}."
             )
-    best, other = _likeliest(first, second, float(p), float(q))
+    best, other = _find_likeliest(first, second, float(p), float(q))
     wanted = read_confidence(confidence)
     meant = (1 - q) / (p - q), (p - 1) / (p - q)
     unrelated = -q / (p - q), p / (p - q)
@@ -85,7 +85,7 @@ def _estimate(
     )
 
 
-def _likeliest(
+def _find_likeliest(
     first: Sample, second: Sample, p: float, q: float
 ) -> tuple[float, float]:
     """The likeliest pair of shares from 0 to 1: inside, or on an edge of the square."""
@@ -102,8 +102,8 @@ def _likeliest(
         )
 
     edges = [
-        *((end, _highest(lambda y, e=end: likely(e, y))) for end in (0.0, 1.0)),  # type: ignore[misc]
-        *((_highest(lambda x, e=end: likely(x, e)), end) for end in (0.0, 1.0)),  # type: ignore[misc]
+        *((end, _find_highest(lambda y, e=end: likely(e, y))) for end in (0.0, 1.0)),  # type: ignore[misc]
+        *((_find_highest(lambda x, e=end: likely(x, e)), end) for end in (0.0, 1.0)),  # type: ignore[misc]
     ]
     return max(edges, key=lambda pair: likely(*pair))
 
@@ -114,7 +114,7 @@ def _log(times: int, p: float) -> float:
     return times * log(p) if p > 1e-300 else -1e300
 
 
-def _highest(of: Callable[[float], float]) -> float:
+def _find_highest(of: Callable[[float], float]) -> float:
     """Where a function with one hill is highest, by thirds."""
     low, high = 0.0, 1.0
     for _ in range(120):

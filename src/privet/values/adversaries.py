@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from privet.errors import InputError, what_exists
+from privet.errors import InputError, suggest_names
 from privet.values import exact
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import as_names
@@ -48,13 +48,17 @@ class Linker:
             raise InputError("A linker must have knows or knows_any; got both.")
         known = None if knows is None else as_names(knows, "knows")
         object.__setattr__(self, "knows", known)
-        size = None if knows_any is None else _whole(knows_any, "knows_any", least=1)
+        size = (
+            None
+            if knows_any is None
+            else _require_whole(knows_any, "knows_any", least=1)
+        )
         object.__setattr__(self, "knows_any", size)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
         if self.knows_any is not None:
-            columns = _several(self.knows_any, "column")
+            columns = _format_amount(self.knows_any, "column")
             return f"someone who knows any {columns} of a person"
         if self.knows is None:
             return "someone who knows every quasi-identifying column of a person"
@@ -64,8 +68,8 @@ class Linker:
 
     def to_dict(self) -> dict[str, Any]:
         """The linker as a policy writes it."""
-        known = {"knows": _list(self.knows), "knows_any": self.knows_any}
-        return {"against": self.kind} | _given(known)
+        known = {"knows": _as_list(self.knows), "knows_any": self.knows_any}
+        return {"against": self.kind} | _drop_none(known)
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ class Insider:
 
     def __post_init__(self) -> None:
         self._read("rules_out", partial(as_names, what="rules_out", noun="value"))
-        self._read("knows_others", _row)
+        self._read("knows_others", _read_known_values)
         self._read("same_as", partial(as_names, what="same_as", noun="name"))
         if self.victim is not None and not isinstance(self.victim, str):
             raise InputError(f"victim must be a name; got {self.victim!r}.")
@@ -117,26 +121,29 @@ class Insider:
     def _read(self, key: str, reader: Callable[[Any], Any]) -> None:
         """A number stays one; anything else is the knowledge itself."""
         value = getattr(self, key)
-        known = reader(value) if _is_several(value) else _whole(value, key, least=0)
+        known = (
+            reader(value) if _is_several(value) else _require_whole(value, key, least=0)
+        )
         object.__setattr__(self, key, known)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
         return (
-            f"someone who can rule out {_several(self.rules_out, 'value')}, "
-            f"knows the value of {_several(self.knows_others, 'other person')} and "
-            f"knows {_several(self.same_as, 'person')} with the victim's own value"
+            f"someone who can rule out {_format_amount(self.rules_out, 'value')}, "
+            "knows the value of "
+            f"{_format_amount(self.knows_others, 'other person')} and knows "
+            f"{_format_amount(self.same_as, 'person')} with the victim's own value"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The insider as a policy writes it."""
         known = {
-            "rules_out": _list(self.rules_out),
+            "rules_out": _as_list(self.rules_out),
             "knows_others": self.knows_others,
-            "same_as": _list(self.same_as),
+            "same_as": _as_list(self.same_as),
             "victim": self.victim,
         }
-        return {"against": self.kind} | _given(known)
+        return {"against": self.kind} | _drop_none(known)
 
 
 MODELS = ("unrestricted", "restricted", "functional", "bag")
@@ -176,8 +183,8 @@ class Reconstructor:
             )
         if model is None:
             model = "restricted" if one_row_per_id else "unrestricted"
-        object.__setattr__(self, "model", _choice(model, MODELS, "model"))
-        object.__setattr__(self, "worlds", _choice(worlds, WORLDS, "worlds"))
+        object.__setattr__(self, "model", _require_choice(model, MODELS, "model"))
+        object.__setattr__(self, "worlds", _require_choice(worlds, WORLDS, "worlds"))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -216,18 +223,22 @@ class Bayesian:
     """Over a random row ("rows") or over the possible tables ("worlds")."""
 
     def __post_init__(self) -> None:
-        _choice(self.averaging, AVERAGING, "averaging")
+        _require_choice(self.averaging, AVERAGING, "averaging")
         known: Any = self.knows
         if isinstance(known, Mapping):
-            known = _row(known)
+            known = _read_known_values(known)
         elif known is not None:
             several = _is_several(known)
             known = (
-                as_names(known, "knows") if several else _whole(known, "knows", least=0)
+                as_names(known, "knows")
+                if several
+                else _require_whole(known, "knows", least=0)
             )
         object.__setattr__(self, "knows", known)
-        object.__setattr__(self, "sees", None if self.sees is None else _row(self.sees))
-        object.__setattr__(self, "prior", _prior(self.prior))
+        object.__setattr__(
+            self, "sees", None if self.sees is None else _read_known_values(self.sees)
+        )
+        object.__setattr__(self, "prior", _read_prior(self.prior))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -238,9 +249,9 @@ class Bayesian:
         prior: object = self.prior
         if isinstance(self.prior, Mapping):
             prior = {c: str(p) for c, p in self.prior.items()}
-        known = {"knows": _list(self.knows), "sees": self.sees, "prior": prior}
+        known = {"knows": _as_list(self.knows), "sees": self.sees, "prior": prior}
         worlds = {"averaging": self.averaging} if self.averaging != "rows" else {}
-        return {"against": self.kind} | _given(known) | worlds
+        return {"against": self.kind} | _drop_none(known) | worlds
 
 
 Adversary = Linker | Insider | Reconstructor | Bayesian
@@ -262,10 +273,10 @@ def join_words(words: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def cell(value: object) -> str:
+def as_cell(value: object) -> str:
     """A cell as engines show it: its text.
 
-    >>> cell(True), cell(4), cell("x")
+    >>> as_cell(True), as_cell(4), as_cell("x")
     ('true', '4', 'x')
     """
     if isinstance(value, str):
@@ -277,16 +288,16 @@ def cell(value: object) -> str:
     raise InputError(f"A value must be text, a number or a date; got {value!r}.")
 
 
-def _row(cells: object) -> FrozenDict[str, str]:
+def _read_known_values(cells: object) -> FrozenDict[str, str]:
     if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
         raise InputError(
             f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
             f"got {cells!r}."
         )
-    return FrozenDict({c: cell(v) for c, v in cells.items()})
+    return FrozenDict({c: as_cell(v) for c, v in cells.items()})
 
 
-def _prior(prior: object) -> str | FrozenDict[str, Fraction]:
+def _read_prior(prior: object) -> str | FrozenDict[str, Fraction]:
     if isinstance(prior, str) and prior in PRIORS:
         return prior
     if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
@@ -300,11 +311,11 @@ def _prior(prior: object) -> str | FrozenDict[str, Fraction]:
     return FrozenDict(shares)
 
 
-def _choice(value: str, known: Sequence[str], what: str) -> str:
+def _require_choice(value: str, known: Sequence[str], what: str) -> str:
     if value not in known:
         raise InputError(
             f"{what} must be one of {', '.join(known)}; got {value!r}. "
-            f"{what_exists(str(value), known)}"
+            f"{suggest_names(str(value), known)}"
         )
     return value
 
@@ -313,7 +324,7 @@ def _is_several(value: object) -> bool:
     return isinstance(value, str | Mapping | Sequence | set | frozenset)
 
 
-def _whole(value: Any, what: str, *, least: int) -> int:
+def _require_whole(value: Any, what: str, *, least: int) -> int:
     try:
         number = -1 if isinstance(value, bool) else index(value)
     except TypeError:
@@ -325,15 +336,15 @@ def _whole(value: Any, what: str, *, least: int) -> int:
     return number
 
 
-def _several(amount: Any, noun: str) -> str:
+def _format_amount(amount: Any, noun: str) -> str:
     number = amount if isinstance(amount, int) else len(amount)
     many = {"person": "people", "other person": "other people"}.get(noun, noun + "s")
     return f"one {noun}" if number == 1 else f"{number or 'no'} {many}"
 
 
-def _list(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _given(keys: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(keys: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in keys.items() if v is not None}

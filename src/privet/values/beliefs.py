@@ -56,7 +56,7 @@ class Ceiling:
         word, value = ("below", below) if at_most is None else ("at_most", at_most)
         level = exact.fraction(value, word)  # type: ignore[arg-type]
         if not 0 < level <= 1:
-            got = exact.shown(value)
+            got = exact.quote_value(value)
             raise InputError(f"{word} must be above 0 and at most 1; got {got}.")
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "strict", at_most is None)
@@ -138,7 +138,7 @@ Limit = Ceiling | Shift | Ratio
 """The three ways to bound a belief."""
 
 
-def limit_from(keys: Mapping[str, Number]) -> Limit:
+def read_limit(keys: Mapping[str, Number]) -> Limit:
     """The limit that a policy's keys describe."""
     if "at_most" in keys or "below" in keys:
         return Ceiling(keys.get("at_most"), below=keys.get("below"))
@@ -167,10 +167,10 @@ def largest_fraction_within(limit: Ceiling, people: int) -> Fraction:
     near = limit.level.limit_denominator(people)
     if near < limit.level or (near == limit.level and not limit.strict):
         return near
-    return _before(near, people)
+    return _find_next_lower(near, people)
 
 
-def _before(share: Fraction, people: int) -> Fraction:
+def _find_next_lower(share: Fraction, people: int) -> Fraction:
     """The next lower fraction whose denominator is at most so large."""
     if share == 0:
         return NEVER

@@ -56,11 +56,11 @@ class Domain:
         if (found := self._codes.get(str(value))) is not None:
             return found
         if self.kind in ("integer", "number"):
-            return self._codes.get(_same_number(value, self._codes))
+            return self._codes.get(_find_same_number(value, self._codes))
         return None
 
 
-def _same_number(value: object, known: Mapping[str | None, int]) -> str | None:
+def _find_same_number(value: object, known: Mapping[str | None, int]) -> str | None:
     try:
         wanted = fraction(value)  # type: ignore[arg-type]
     except InputError:
@@ -113,9 +113,9 @@ class Counts:
 
     def to_dict(self) -> dict[tuple[str | None, ...], int]:
         """Every cell by its values; for small tables."""
-        return dict(zip(self._cells(), self.n.tolist(), strict=True))
+        return dict(zip(self._list_cells(), self.n.tolist(), strict=True))
 
-    def _cells(self) -> Iterator[tuple[str | None, ...]]:
+    def _list_cells(self) -> Iterator[tuple[str | None, ...]]:
         columns = [
             [d[c] for c in codes.tolist()]
             for d, codes in zip(self.domains, self.codes, strict=True)
@@ -196,7 +196,7 @@ def packed(
     return key
 
 
-def distinct(
+def find_distinct(
     codes: Sequence[Codes], sizes: Sequence[int], rows: int
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first row of each distinct combination, and the combination of each row."""
@@ -249,7 +249,7 @@ def sum_equal_rows(
     if prod(sizes) < MOST_KEYS:
         keys, people = sum_by_key(packed(codes, sizes, len(n)), n)
         return [c.astype(np.int64) for c in unpacked(keys, sizes)], people
-    first, line = distinct(codes, sizes, len(n))
+    first, line = find_distinct(codes, sizes, len(n))
     people = np.zeros(len(first), dtype=np.int64)
     np.add.at(people, line, n)
     return [c[first] for c in codes], people

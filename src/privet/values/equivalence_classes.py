@@ -30,7 +30,7 @@ def group_counts(counts: Counts, by: Sequence[str], about: str) -> EquivalenceCl
     domains = [counts.domains[j] for j in at]
     sizes = [len(d) for d in domains]
     if prod(sizes) >= MOST_KEYS:
-        return EquivalenceClasses.of(counts.over([*by, about]), by, about)
+        return EquivalenceClasses.from_counts(counts.over([*by, about]), by, about)
     cells = packed([counts.codes[j] for j in at], sizes, len(counts))
     return EquivalenceClasses.from_sorted(domains, *sum_by_key(cells, counts.n))
 
@@ -49,7 +49,7 @@ class ClassKeys:
     """How many groups there are, where nothing is packed."""
 
     @classmethod
-    def of(
+    def from_codes(
         cls, columns: Sequence[Codes], sizes: Sequence[int], groups: int
     ) -> ClassKeys:
         """Keys from codes, one array per column."""
@@ -111,7 +111,7 @@ class EquivalenceClasses:
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     @classmethod
-    def of(
+    def from_counts(
         cls,
         counts: Counts,
         by: Sequence[str],
@@ -125,13 +125,13 @@ class EquivalenceClasses:
         cell = packed(codes, [len(d) for d in domains], len(counts))
         order = np.argsort(cell)
         key = cell[order] // max(len(domains[-1]), 1)
-        start = _starts(key)
+        start = _find_starts(key)
         first = order[start[:-1]]
         sizes = tuple(len(d) for d in domains[:-1])
-        keys = ClassKeys.of([c[first] for c in codes[:-1]], sizes, len(first))
+        keys = ClassKeys.from_codes([c[first] for c in codes[:-1]], sizes, len(first))
         n = counts.n[order]
-        total = None if totals is None else _totals(totals, by)
-        return cls._of(domains, keys, start, codes[-1][order], n, total)
+        total = None if totals is None else _sort_totals(totals, by)
+        return cls._build(domains, keys, start, codes[-1][order], n, total)
 
     @classmethod
     def from_sorted(
@@ -146,12 +146,12 @@ class EquivalenceClasses:
         size = max(sizes[-1], 1)
         key = (cell.view(np.uint64) // np.uint64(size)).view(np.int64)
         value = cell - key * size
-        start = _starts(key)
+        start = _find_starts(key)
         keys = ClassKeys(sizes[:-1], key[start[:-1]])
-        return cls._of(domains, keys, start, value, n, total)
+        return cls._build(domains, keys, start, value, n, total)
 
     @classmethod
-    def _of(
+    def _build(
         cls,
         domains: Sequence[Domain],
         keys: ClassKeys,
@@ -210,11 +210,11 @@ class EquivalenceClasses:
             ),
             np.concatenate([c.n for c in counts]),
         )
-        whole = EquivalenceClasses.of(joined, names, self.about.name)
-        return replace(whole, total=_merged_totals(whole, both))
+        whole = EquivalenceClasses.from_counts(joined, names, self.about.name)
+        return replace(whole, total=_merge_totals(whole, both))
 
 
-def _merged_totals(
+def _merge_totals(
     whole: EquivalenceClasses, parts: Sequence[EquivalenceClasses]
 ) -> NDArray[np.int64]:
     """The totals of the parts in the order of the whole."""
@@ -225,7 +225,7 @@ def _merged_totals(
     return total[np.argsort(packed(columns, whole.keys.sizes, len(total)))]
 
 
-def _starts(key: NDArray[np.int64]) -> NDArray[np.intp]:
+def _find_starts(key: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where each run of equal keys begins, and the end of the last."""
     changes = np.flatnonzero(key[1:] != key[:-1]) + 1
     return np.concatenate([[0] if len(key) else [], changes, [len(key)]]).astype(
@@ -233,7 +233,7 @@ def _starts(key: NDArray[np.int64]) -> NDArray[np.intp]:
     )
 
 
-def _totals(totals: Counts, by: Sequence[str]) -> NDArray[np.int64]:
+def _sort_totals(totals: Counts, by: Sequence[str]) -> NDArray[np.int64]:
     """The counts in the order of their codes."""
     at = [totals.columns.index(c) for c in by]
     codes, sizes = [totals.codes[j] for j in at], [len(totals.domains[j]) for j in at]

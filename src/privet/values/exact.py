@@ -32,7 +32,8 @@ def fraction(value: Number, what: str = "number") -> Fraction:
         return _read(value)
     except (ValueError, TypeError, ArithmeticError):
         raise InputError(
-            f"{what} must be a number such as 0.5, '1/2' or '50 %'; got {shown(value)}."
+            f"{what} must be a number such as 0.5, '1/2' or '50 %'; got "
+            f"{quote_value(value)}."
         ) from None
 
 
@@ -58,20 +59,20 @@ def _read_text(text: str) -> Fraction:
     return Fraction(text) if "/" in text else _read(Decimal(text))
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """Anything as an error quotes it: numbers by their digits.
 
-    >>> shown(Decimal("1.50")), shown("x"), shown(Fraction(5, 4))
+    >>> quote_value(Decimal("1.50")), quote_value("x"), quote_value(Fraction(5, 4))
     ('1.50', "'x'", '5/4')
     """
     numeric = isinstance(value, Decimal | Fraction | np.number)
     return str(value) if numeric else repr(value)
 
 
-def digits_after(x: Fraction) -> int | None:
+def count_decimals(x: Fraction) -> int | None:
     """How many digits a fraction has behind the point; None: they have no end.
 
-    >>> digits_after(Fraction(7, 8)), digits_after(Fraction(1, 3))
+    >>> count_decimals(Fraction(7, 8)), count_decimals(Fraction(1, 3))
     (3, None)
     """
     rest, twos, fives = x.denominator, 0, 0
@@ -88,7 +89,7 @@ def all_digits(x: Fraction) -> str:
     >>> all_digits(Fraction("-0.00000000012345678901")), all_digits(Fraction(1, 3))
     ('-0.00000000012345678901', '1/3')
     """
-    after = digits_after(x)
+    after = count_decimals(x)
     if not after:
         return str(x)
     digits = str(abs(x.numerator) * 10**after // x.denominator).zfill(after + 1)
@@ -104,7 +105,7 @@ def probability(value: Number, what: str = "probability") -> Fraction:
     """
     p = fraction(value, what)
     if not 0 <= p <= 1:
-        raise InputError(f"{what} must lie between 0 and 1; got {shown(value)}.")
+        raise InputError(f"{what} must lie between 0 and 1; got {quote_value(value)}.")
     return p
 
 
@@ -123,16 +124,16 @@ def percent(p: Fraction, *, unlike: Fraction | None = None) -> str:
     >>> percent(Fraction(1251, 2500), unlike=Fraction(1, 2))
     '50.04 %'
     """
-    text = _usual(p)
-    if unlike is None or p == unlike or text != _usual(unlike):
+    text = _format_percent(p)
+    if unlike is None or p == unlike or text != _format_percent(unlike):
         return text
     for digits in range(2, 7):
         if (text := _rounded(p, digits)) != _rounded(unlike, digits):
             return text
-    return f"slightly {'more' if p > unlike else 'less'} than {written(unlike)}"
+    return f"slightly {'more' if p > unlike else 'less'} than {write_in_full(unlike)}"
 
 
-def _usual(p: Fraction) -> str:
+def _format_percent(p: Fraction) -> str:
     if 0 < p < 1 and round(p * 1000) in (0, 1000):
         return "less than 0.1 %" if p < Fraction(1, 2) else "more than 99.9 %"
     return _rounded(p, 1)
@@ -144,10 +145,10 @@ def _rounded(p: Fraction, digits: int) -> str:
     return f"{whole}.{rest:0{digits}}".rstrip("0").removesuffix(".") + " %"
 
 
-def written(p: Fraction) -> str:
+def write_in_full(p: Fraction) -> str:
     """A limit in full: in hundredths where a few digits say it, else as a fraction.
 
-    >>> written(Fraction(1, 2000)), written(Fraction(1, 3))
+    >>> write_in_full(Fraction(1, 2000)), write_in_full(Fraction(1, 3))
     ('0.05 %', '1/3')
     """
     few = 10**6 % p.denominator == 0
@@ -165,7 +166,7 @@ def exceeds(
     >>> exceeds(np.array([4, 3]), np.array([5, 6]), Fraction(1, 2))
     array([ True, False])
     """
-    left, right = _sides(part, whole, limit)
+    left, right = _multiply_out(part, whole, limit)
     return np.asarray(left > right, dtype=bool)
 
 
@@ -173,11 +174,11 @@ def reaches(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
 ) -> NDArray[np.bool_]:
     """Where part / whole is at the limit or above it, decided in integers."""
-    left, right = _sides(part, whole, limit)
+    left, right = _multiply_out(part, whole, limit)
     return np.asarray(left >= right, dtype=bool)
 
 
-def _sides(
+def _multiply_out(
     part: NDArray[np.int64], whole: NDArray[np.int64], limit: Fraction
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Both sides of part / whole against the limit, multiplied out."""
@@ -191,21 +192,21 @@ def _sides(
     return part.astype(object) * den, whole.astype(object) * num
 
 
-def highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.intp]:
+def find_highest(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.intp]:
     """Positions where part / whole is largest, all of them, exactly.
 
     Division of integers below 2**53 rounds monotonically, so the exact maximum is
     among the positions with the largest float; those are compared as fractions.
 
-    >>> highest(np.array([4, 1, 8]), np.array([5, 2, 10]))
+    >>> find_highest(np.array([4, 1, 8]), np.array([5, 2, 10]))
     array([0, 2])
     """
     share = part / whole
     at = np.flatnonzero(share == share.max())
-    return highest_of(part, whole, at)
+    return find_highest_among(part, whole, at)
 
 
-def highest_of(
+def find_highest_among(
     part: NDArray[np.int64], whole: NDArray[np.int64], at: NDArray[np.intp]
 ) -> NDArray[np.intp]:
     """The same among some positions, whatever their floats are."""
@@ -232,20 +233,23 @@ PRIMES = (2**31 - 1, 2**31 - 19, 2**31 - 61)
 def invert_matrix(rows: Rows) -> Rows | None:
     """The inverse of a matrix by elimination in fractions; None if it has none."""
     size = len(rows)
-    work = [[*row, *(Fraction(i == j) for j in range(size))] for i, row in _at(rows)]
+    work = [
+        [*row, *(Fraction(i == j) for j in range(size))]
+        for i, row in _enumerate_rows(rows)
+    ]
     for i in range(size):
         pivot = next((j for j in range(i, size) if work[j][i]), None)
         if pivot is None:
             return None
         work[i], work[pivot] = work[pivot], work[i]
         work[i] = [v / work[i][i] for v in work[i]]
-        for j, row in _at(work):
+        for j, row in _enumerate_rows(work):
             if j != i and row[i]:
                 work[j] = [a - row[i] * b for a, b in zip(row, work[i], strict=True)]
     return tuple(tuple(row[size:]) for row in work)
 
 
-def _at(rows: Any) -> list[tuple[int, Any]]:
+def _enumerate_rows(rows: Any) -> list[tuple[int, Any]]:
     return list(enumerate(rows))
 
 
@@ -262,7 +266,9 @@ def is_singular(rows: Rows) -> bool:
 
 def _vanishes(rows: Rows, prime: int) -> bool:
     """Whether the determinant, times a number, is 0 modulo a prime."""
-    whole = [[_whole(row, lcm(*(v.denominator for v in row)), prime)] for row in rows]
+    whole = [
+        [_reduce_row(row, lcm(*(v.denominator for v in row)), prime)] for row in rows
+    ]
     work = np.array(whole, dtype=np.int64).reshape(len(rows), len(rows))
     for i in range(len(rows)):
         found = np.flatnonzero(work[i:, i])
@@ -276,5 +282,5 @@ def _vanishes(rows: Rows, prime: int) -> bool:
     return False
 
 
-def _whole(row: tuple[Fraction, ...], scale: int, prime: int) -> list[int]:
+def _reduce_row(row: tuple[Fraction, ...], scale: int, prime: int) -> list[int]:
     return [v.numerator * (scale // v.denominator) % prime for v in row]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from privet.errors import InputError, what_exists
+from privet.errors import InputError, suggest_names
 from privet.values.frozen_dict import FrozenDict
 
 TOP = "*"
@@ -70,8 +70,8 @@ class Hierarchy:
         """Read an ARX hierarchy: a line per value, separated by ; (or , or a tab)."""
         file = Path(path).expanduser()
         words = f"Hierarchy file {str(file)!r}"
-        lines = _lines(file, words)
-        rows = list(csv.reader(lines, delimiter=_delimiter(lines)))
+        lines = _read_lines(file, words)
+        rows = list(csv.reader(lines, delimiter=_find_delimiter(lines)))
         width = len(rows[0])
         for number, row in enumerate(rows, 1):
             if len(row) != width:
@@ -90,34 +90,36 @@ class Hierarchy:
         return cls({row[0]: row[1:] for row in rows}, words)
 
 
-def hierarchy_of(given: Given | Hierarchy, what: str) -> Hierarchy:
+def read_hierarchy(given: Given | Hierarchy, what: str) -> Hierarchy:
     """A hierarchy from a file, or from levels written out."""
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, str | PathLike):
         return Hierarchy.load(given)
     if isinstance(given, Mapping):
-        return Hierarchy({str(v): _listed(p, what) for v, p in given.items()}, what)
+        return Hierarchy(
+            {str(v): _require_levels(p, what) for v, p in given.items()}, what
+        )
     raise InputError(
         f"{what} must be a file, or the levels of each value; "
         f"got {type(given).__name__}."
     )
 
 
-def _listed(path: object, what: str) -> tuple[str, ...]:
+def _require_levels(path: object, what: str) -> tuple[str, ...]:
     if isinstance(path, str) or not isinstance(path, Sequence):
         raise InputError(f"{what} must have a list of levels per value.")
     return tuple(str(level) for level in path)
 
 
-def _lines(file: Path, words: str) -> list[str]:
+def _read_lines(file: Path, words: str) -> list[str]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         beside = sorted(p.name for p in file.parent.glob("*.csv"))
-        raise InputError(f"{words} must exist. {what_exists(file.name, beside)}") from (
-            None
-        )
+        raise InputError(
+            f"{words} must exist. {suggest_names(file.name, beside)}"
+        ) from (None)
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{words} must be readable UTF-8 text; it is not.") from None
     lines = [line for line in text.splitlines() if line.strip()]
@@ -126,7 +128,7 @@ def _lines(file: Path, words: str) -> list[str]:
     return lines
 
 
-def _delimiter(lines: Sequence[str]) -> str:
+def _find_delimiter(lines: Sequence[str]) -> str:
     """What separates levels: the first of ; tab , that stands in every line."""
     everywhere = [d for d in ";\t," if all(d in line for line in lines)]
     return everywhere[0] if everywhere else ";"

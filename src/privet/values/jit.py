@@ -13,7 +13,7 @@ SWITCH = "PRIVET_NUMBA"
 """Set this variable to 0 to do without numba."""
 
 
-def numba() -> Any:
+def import_numba() -> Any:
     """The module, or None where it is missing or switched off."""
     if os.environ.get(SWITCH) == "0":
         return None
@@ -26,7 +26,7 @@ def numba() -> Any:
 @cache
 def compile_loop(module: ModuleType, loop: str) -> Callable[..., Any] | None:
     """A loop of a module made fast; None without numba."""
-    return None if numba() is None else compile_module(module)[loop]
+    return None if import_numba() is None else compile_module(module)[loop]
 
 
 @cache
@@ -41,7 +41,7 @@ def compile_module(module: ModuleType) -> dict[str, Any]:
 
 def jit(loop: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled loop, kept for the next time where there is room to keep it."""
-    module = numba()
+    module = import_numba()
     try:
         fast: Callable[..., Any] = module.njit(cache=True)(loop)
     except RuntimeError:

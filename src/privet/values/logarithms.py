@@ -27,7 +27,7 @@ SLACK = 40
 class Logs:
     """Logarithms of many numbers at once, scaled by ``2**bits``.
 
-    >>> Logs([Fraction(8), Fraction(1, 2)], 10).of(Fraction(8))
+    >>> Logs([Fraction(8), Fraction(1, 2)], 10).bracket(Fraction(8))
     (3072, 3072)
     """
 
@@ -41,12 +41,15 @@ class Logs:
 
     def _chain(self, wanted: set[int]) -> dict[int, Bracket]:
         """Natural logarithms of the odd parts' mantissas, each from the one below."""
-        ordered = sorted({_odd(n)[0] for n in wanted}, key=_mantissa)
+        ordered = sorted({_split_odd(n)[0] for n in wanted}, key=_mantissa)
         two = _atanh(1, 3, self._fine)
         found: dict[int, Bracket] = {}
         below, log = 1, (0, 0)  # of the mantissa, between 1 and 2
         for n in ordered:
-            a, b = below << _size(n), n << _size(below)  # both mantissas, same scale
+            a, b = (
+                below << _floor_log2(n),
+                n << _floor_log2(below),
+            )  # both mantissas, same scale
             if a != b:
                 step = _atanh(b - a, b + a, self._fine)
                 log = log[0] + 2 * step[0], log[1] + 2 * step[1]
@@ -57,27 +60,27 @@ class Logs:
             for n, (low, high) in found.items()
         }
 
-    def of(self, x: Fraction) -> Bracket:
+    def bracket(self, x: Fraction) -> Bracket:
         """The binary logarithm of one of the numbers, scaled; bounds."""
-        twos = (_size(x.numerator) - _size(x.denominator)) << self.bits
-        top = self._logs[_odd(x.numerator)[0]]
-        bottom = self._logs[_odd(x.denominator)[0]]
+        twos = (_floor_log2(x.numerator) - _floor_log2(x.denominator)) << self.bits
+        top = self._logs[_split_odd(x.numerator)[0]]
+        bottom = self._logs[_split_odd(x.denominator)[0]]
         low, high = top[0] - bottom[1], top[1] - bottom[0]
         return twos + (low >> SLACK), twos - (-high >> SLACK)
 
 
-def _odd(n: int) -> tuple[int, int]:
+def _split_odd(n: int) -> tuple[int, int]:
     """An integer as an odd one and how often to double it."""
     twos = (n & -n).bit_length() - 1
     return n >> twos, twos
 
 
-def _size(n: int) -> int:
+def _floor_log2(n: int) -> int:
     return n.bit_length() - 1
 
 
 def _mantissa(n: int) -> Fraction:
-    return Fraction(n, 1 << _size(n))
+    return Fraction(n, 1 << _floor_log2(n))
 
 
 def _atanh(a: int, b: int, bits: int) -> Bracket:
@@ -94,18 +97,18 @@ def _atanh(a: int, b: int, bits: int) -> Bracket:
     return low, low + 3 * terms + 3
 
 
-def at_most_log(number: Fraction, x: Fraction) -> bool:
+def is_at_most_log(number: Fraction, x: Fraction) -> bool:
     """Whether a number is at most the binary logarithm of x, exactly.
 
-    >>> at_most_log(Fraction(3), Fraction(8)), at_most_log(Fraction(4), Fraction(8))
+    >>> tuple(is_at_most_log(Fraction(x), Fraction(8)) for x in (3, 4))
     (True, False)
     """
-    odd_top, odd_bottom = _odd(x.numerator), _odd(x.denominator)
+    odd_top, odd_bottom = _split_odd(x.numerator), _split_odd(x.denominator)
     if odd_top[0] == odd_bottom[0] == 1:
         return number <= odd_top[1] - odd_bottom[1]
     bits = 64
     while True:  # the logarithm is irrational, so this ends
-        low, high = Logs([x], bits).of(x)
+        low, high = Logs([x], bits).bracket(x)
         if number <= Fraction(low, 1 << bits):
             return True
         if number > Fraction(high, 1 << bits):
@@ -116,7 +119,7 @@ def at_most_log(number: Fraction, x: Fraction) -> bool:
 @lru_cache(maxsize=64)
 def log_bracket(x: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
     """Bounds on the binary logarithm of x."""
-    low, high = Logs([x], bits).of(x)
+    low, high = Logs([x], bits).bracket(x)
     return Fraction(low, 1 << bits), Fraction(high, 1 << bits)
 
 

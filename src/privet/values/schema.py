@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from privet.errors import ColumnNotFound, InputError, RoleConflict, what_exists
+from privet.errors import ColumnNotFound, InputError, RoleConflict, suggest_names
 from privet.values.exact import Number, all_digits, fraction
 from privet.values.frozen_dict import FrozenDict
 
@@ -47,7 +47,7 @@ class Bins:
             raise InputError(
                 f"bins must be a list of edges such as [18, 65]; got {edges!r}."
             )
-        cuts = _edges(edges)
+        cuts = _read_edges(edges)
         if any(b <= a for a, b in pairwise(cuts)):  # type: ignore[operator]
             shown = ", ".join(_show(c) for c in cuts)
             raise InputError(f"bins must be increasing edges; got {shown}.")
@@ -76,7 +76,7 @@ LARGEST_EDGE = 10**300
 """Numbers of tables are floats at the most, which end soon after."""
 
 
-def _edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
+def _read_edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
     if any(isinstance(e, date) or _is_iso_date(e) for e in edges):
         return tuple(_as_date(e) for e in edges)
     return tuple(_as_number(e) for e in edges)
@@ -135,9 +135,9 @@ class Roles:
         for role in ("identifier", "quasi", "sensitive"):
             object.__setattr__(self, role, as_names(getattr(self, role), role))
         for role in ("target", "unit", "weight"):
-            _one_name(getattr(self, role), role)
-        object.__setattr__(self, "bins", _bins(self.bins))
-        wrong = [rule for _, rule in conflicts(vars(self))]
+            _require_name(getattr(self, role), role)
+        object.__setattr__(self, "bins", _read_bins(self.bins))
+        wrong = [rule for _, rule in find_conflicts(vars(self))]
         if wrong:
             raise RoleConflict("\n".join(wrong))
 
@@ -148,10 +148,10 @@ class Roles:
         return tuple(dict.fromkeys(named))
 
 
-def conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
+def find_conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Each role that excludes an earlier one, and the rule it breaks.
 
-    >>> conflicts({"quasi": ("job",), "sensitive": ("job",)})
+    >>> find_conflicts({"quasi": ("job",), "sensitive": ("job",)})
     [('sensitive', "Column 'job' must have one role; got quasi and sensitive.")]
     """
     claims: dict[str, list[str]] = {}
@@ -176,12 +176,12 @@ TOGETHER = {("quasi", "target"), ("sensitive", "target"), ("identifier", "unit")
 """Roles one column may have at the same time."""
 
 
-def _one_name(value: object, what: str) -> None:
+def _require_name(value: object, what: str) -> None:
     if value is not None and (not isinstance(value, str) or not value):
         raise InputError(f"{what} must be one column name; got {value!r}.")
 
 
-def _bins(bins: object) -> FrozenDict[str, Bins]:
+def _read_bins(bins: object) -> FrozenDict[str, Bins]:
     if not isinstance(bins, Mapping):
         raise InputError(
             f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
@@ -230,7 +230,7 @@ class Schema:
         if missing:
             raise ColumnNotFound(
                 "\n".join(
-                    f"Column {c!r} must exist. {what_exists(c, self.names)}"
+                    f"Column {c!r} must exist. {suggest_names(c, self.names)}"
                     for c in missing
                 )
             )

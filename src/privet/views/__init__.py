@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 
 from privet.policy import Policy
-from privet.release.audit import bound
+from privet.release.audit import bind_table
 from privet.release.kinds import ReleaseKind
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
@@ -19,7 +19,7 @@ from privet.views.split import Proposal, SplitViews
 
 def _bind(views: Views, policy: Policy) -> Views:
     """The views of the rows a policy means, with the roles it gives."""
-    return Views(bound(views.table, policy), *views.views, marker=views.marker)
+    return Views(bind_table(views.table, policy), *views.views, marker=views.marker)
 
 
 KIND = ReleaseKind(

@@ -48,15 +48,15 @@ def judge_views(
 
 def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Finding:
     if not (views.showing(secret.person) and views.showing(secret.secret)):
-        return _nowhere(secret)
+        return _make_unshown(secret)
     if both := views.showing(secret.person, secret.secret):
         secret = replace(secret, published=True)
-        sides = _published(views, both[0], secret)
+        sides = _pair_one_view(views, both[0], secret)
         return two_views.judge_two_views(views, secret, sides, run, warn)
     full = secret.full
     parts = reduce_views(views, secret.person, secret.secret, full=full)
-    check_condition(secret.used(), parts, full)
-    if (sides_ := _two(parts, secret)) is not None:
+    check_condition(secret.list_used_columns(), parts, full)
+    if (sides_ := _pair_two_views(parts, secret)) is not None:
         return two_views.judge_two_views(views, secret, sides_, run, warn)
     try:
         return many_views.judge_many_views(views, secret, parts, run, warn)
@@ -64,7 +64,7 @@ def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Fi
         return make_undecided(secret, str(large))
 
 
-def _nowhere(secret: PrivateAssociation) -> Finding:
+def _make_unshown(secret: PrivateAssociation) -> Finding:
     return Finding(
         secret.promise,
         Verdict.SAFE,
@@ -74,17 +74,21 @@ def _nowhere(secret: PrivateAssociation) -> Finding:
     )
 
 
-def _published(views: Views, number: int, secret: PrivateAssociation) -> ViewPair:
+def _pair_one_view(views: Views, number: int, secret: PrivateAssociation) -> ViewPair:
     """One view shows both: each person is a key, and meets what is in the view."""
     shown = frozenset(views.views[number].columns)
-    check_condition(secret.used(), [RemainingView(number, shown)], full=True)
-    more = sorted(secret.used() - {secret.person, secret.secret})
+    check_condition(
+        secret.list_used_columns(), [RemainingView(number, shown)], full=True
+    )
+    more = sorted(secret.list_used_columns() - {secret.person, secret.secret})
     return ViewPair(
         (secret.person, *more), secret.person, secret.secret, views=(number, number)
     )
 
 
-def _two(parts: Sequence[RemainingView], secret: PrivateAssociation) -> ViewPair | None:
+def _pair_two_views(
+    parts: Sequence[RemainingView], secret: PrivateAssociation
+) -> ViewPair | None:
     """The sides of a join, where two views are all that matters."""
     if len(parts) != 2:
         return None

@@ -20,30 +20,35 @@ from privet.engine.sql import literal
 from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.policy import View
-from privet.release.atomic_folder import beside, sync
+from privet.release.atomic_folder import make_beside, sync
 from privet.release.audit import audit as judge
 from privet.release.kinds import Form, Verification
-from privet.release.manifest import WrittenFile, columns_of, is_list, manifest
-from privet.release.note import note
+from privet.release.manifest import (
+    WrittenFile,
+    build_manifest,
+    describe_columns,
+    is_list,
+)
+from privet.release.note import write_note
 from privet.release.verify import (
-    changed_files,
+    compare_findings,
+    compare_record,
     digest,
-    exact_source,
-    policy_from,
-    unlike_findings,
-    unlike_record,
+    find_changed_files,
+    find_exact_source,
+    read_policy,
 )
 from privet.release.write import (
     MISCOUNTED,
     Destination,
     appear,
     describe_source,
-    destination,
-    explained,
-    files_of,
+    digest_files,
+    explain_refusals,
     now,
     policy_text,
     refuse_place,
+    resolve_destination,
 )
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
@@ -90,14 +95,18 @@ def write(
     run: Run,
 ) -> ViewsRelease:
     """Write a file per view; they appear whole or not at all."""
-    place = destination(folder, custody, format)
+    place = resolve_destination(folder, custody, format)
     _refuse(release, place, replace)
-    with explained(place), beside(place.folder) as partial:
-        written = [_file(release, v, place, partial, run) for v in release.views.views]
-        content = _manifest(release, place, written)
+    with explain_refusals(place), make_beside(place.folder) as partial:
+        written = [
+            _write_view(release, v, place, partial, run) for v in release.views.views
+        ]
+        content = _build_manifest(release, place, written)
         found = _recount(release, partial, content, run)
-        record = _record(release, found)
-        appear(partial, place, content, note(content, ROWS), record, replace=replace)
+        record = _build_custody_record(release, found)
+        appear(
+            partial, place, content, write_note(content, ROWS), record, replace=replace
+        )
     return changed(release, manifest=content)
 
 
@@ -116,7 +125,7 @@ def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:
         raise InputError("A release must keep every promise to be written.")
 
 
-def _file(
+def _write_view(
     release: ViewsRelease, view: View, place: Destination, partial: Path, run: Run
 ) -> WrittenFile:
     table, name = release.views.table, f"{view.name}.{place.format}"
@@ -130,7 +139,7 @@ def _file(
     return WrittenFile(name, rows, digest(path))
 
 
-def _manifest(
+def _build_manifest(
     release: ViewsRelease, place: Destination, written: Sequence[WrittenFile]
 ) -> dict[str, Any]:
     from privet import __version__
@@ -138,10 +147,10 @@ def _manifest(
     table, views = release.views.table, release.views
     kinds = {c.name: c.kind for c in table.schema.columns}
     names = [c for c in views.columns if c in kinds]
-    columns = columns_of(table.schema, names, kinds)
+    columns = describe_columns(table.schema, names, kinds)
     for name in table.relabels.keys() & columns.keys():
         columns[name]["shown_as"] = "levels"
-    content = manifest(
+    content = build_manifest(
         "views",
         version=__version__,
         title=release.policy.title,
@@ -165,7 +174,7 @@ def _recount(
         with opened_views(partial, content) as views:
             promises = list(release.policy.promises)
             found = judge(views, promises, progress=run.listener)
-            problems = differences(views, found, content)
+            problems = find_differences(views, found, content)
     except InputError:
         problems = [""]
     if problems:
@@ -173,14 +182,14 @@ def _recount(
     return found
 
 
-def _record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
+def _build_custody_record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
     """What the steward keeps: source, witnesses, versions, times."""
     table = release.views.table
     return {
         "custody": 1,
         "sensitive": "This file quotes the private table. It never travels.",
         "made": now(),
-        "source": files_of(table),
+        "source": digest_files(table),
         "rows": table.engine.rows(Run()),
         "rows_from": describe_source(table),
         "engine": {table.engine.name: table.engine.version},
@@ -198,13 +207,13 @@ def load_views(
     folder: Path, content: Mapping[str, Any], **options: Any
 ) -> ViewsRelease:
     """Views from their public files; an error where something differs."""
-    for problem in changed_files(folder, content):
+    for problem in find_changed_files(folder, content):
         raise InputError(problem)
     views = open_views(folder, content, **options)
-    policy = policy_from(content)
+    policy = read_policy(content)
     try:
         found = judge(views, list(policy.promises))
-        problems = differences(views, found, content)
+        problems = find_differences(views, found, content)
     except BaseException:
         views.table.close()
         raise
@@ -219,13 +228,13 @@ def verify_views(
     folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
 ) -> Verification:
     """Recount views against their manifest."""
-    problems = unlike_record(folder, custody) + changed_files(folder, content)
+    problems = compare_record(folder, custody) + find_changed_files(folder, content)
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:
         with opened_views(folder, content, **options) as views:
-            found = judge(views, list(policy_from(content).promises))
-            problems += differences(views, found, content)
+            found = judge(views, list(read_policy(content).promises))
+            problems += find_differences(views, found, content)
     except PrivetError as error:
         return Verification((*problems, str(error)), None)
     return Verification(tuple(problems), found)
@@ -253,15 +262,17 @@ def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> View
     """The views of a release: the rows of all files, each marked by its view."""
     stated = [View(tuple(v["columns"]), v["name"]) for v in content["views"]]
     sources = [
-        exact_source(folder / f["path"], "escaped" in content) for f in content["files"]
+        find_exact_source(folder / f["path"], "escaped" in content)
+        for f in content["files"]
     ]
     names = [c for c in content["columns"] if any(c in v.columns for v in stated)]
     for view, source in zip(stated, sources, strict=True):
         if set(source.names or ()) != set(view.columns):
             raise InputError(f"View {view.name!r} must have the columns it states.")
     parts = " UNION ALL BY NAME ".join(
-        f"SELECT {', '.join(_called(names, view, source.names or ()))}, "
-        f"'{i}' AS pv_view FROM {_scan(source)} AS t({_numbered(source.names or ())})"
+        f"SELECT {', '.join(_select_columns(names, view, source.names or ()))}, "
+        f"'{i}' AS pv_view FROM {_scan(source)} "
+        f"AS t({_number_columns(source.names or ())})"
         for i, (view, source) in enumerate(zip(stated, sources, strict=True))
     )
     both = replace(
@@ -273,7 +284,7 @@ def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> View
         rows=None,
     )
     table = open_table(both, Roles(), **options)
-    roles = _roles(content)
+    roles = _read_roles(content)
     schema = Schema(table.schema.columns, roles)
     return Views(replace(table, schema=schema), *stated, marker=MARKER)
 
@@ -284,7 +295,7 @@ def _scan(source: Source) -> str:
     return source.scan.replace("getvariable('files')", path)
 
 
-def _called(names: Sequence[str], view: View, own: Sequence[str]) -> list[str]:
+def _select_columns(names: Sequence[str], view: View, own: Sequence[str]) -> list[str]:
     """The columns of all views, those of others missing."""
     return [
         f"f{list(own).index(n)} AS n{i}" if n in view.columns else f"NULL AS n{i}"
@@ -292,22 +303,24 @@ def _called(names: Sequence[str], view: View, own: Sequence[str]) -> list[str]:
     ]
 
 
-def _numbered(names: Sequence[str]) -> str:
+def _number_columns(names: Sequence[str]) -> str:
     return ", ".join(f"f{i}" for i in range(len(names)))
 
 
-def _roles(content: Mapping[str, Any]) -> Roles:
-    def having(role: str) -> tuple[str, ...]:
+def _read_roles(content: Mapping[str, Any]) -> Roles:
+    def find_columns(role: str) -> tuple[str, ...]:
         return tuple(c for c, a in content["columns"].items() if a.get("role") == role)
 
     return Roles(
-        identifier=having("identifier"),
-        quasi=having("quasi"),
-        sensitive=having("sensitive"),
+        identifier=find_columns("identifier"),
+        quasi=find_columns("quasi"),
+        sensitive=find_columns("sensitive"),
     )
 
 
-def differences(views: Views, found: Audit, content: Mapping[str, Any]) -> list[str]:
+def find_differences(
+    views: Views, found: Audit, content: Mapping[str, Any]
+) -> list[str]:
     """What is not as the manifest says."""
     problems = []
     for number, (view, file) in enumerate(
@@ -320,4 +333,4 @@ def differences(views: Views, found: Audit, content: Mapping[str, Any]) -> list[
             )
         if rows != different:
             problems.append(f"View {view.name!r} must have no duplicates; it has some.")
-    return problems + unlike_findings(content["promises"], found.findings)
+    return problems + compare_findings(content["promises"], found.findings)

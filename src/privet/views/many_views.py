@@ -22,7 +22,7 @@ from privet.release.kinds import Warn
 from privet.values.contingency import Domain
 from privet.views.counting.chains import Chain, find_chain
 from privet.views.counting.general_join import MOST_JOINED, GeneralJoin, Pair, Row
-from privet.views.counting.sampling import ERROR, new_key
+from privet.views.counting.sampling import ERROR, make_key
 from privet.views.counting.share import Share, combine_independent
 from privet.views.counting.stars import Star, find_star
 from privet.views.private_associations import PrivateAssociation, RemainingView
@@ -30,13 +30,13 @@ from privet.views.release import Views
 from privet.views.sql.view_tuples import ViewTuples, null_code
 from privet.views.verdict import (
     MOST_TOLD,
-    association,
+    describe_association,
+    explain_refuted,
     format_bounds,
     make_finding,
     make_undecided,
     make_unsupported,
     prior_share,
-    refuted,
 )
 
 MOST_TUPLES = 200_000
@@ -75,7 +75,7 @@ def judge_many_views(
         views.tuples(p.number, sorted(p.columns), run, most=MOST_TUPLES)
         for p in reduced
     ]
-    return _ManyViewsJudge(secret, seen, run, warn).finding()
+    return _ManyViewsJudge(secret, seen, run, warn).judge()
 
 
 @dataclass
@@ -88,21 +88,21 @@ class _ManyViewsJudge:
     warn: Warn
     draws: int = field(default=0)
 
-    def finding(self) -> Finding:
+    def judge(self) -> Finding:
         secret = self.secret
-        pairs = list(self._pairs())
+        pairs = list(self._list_pairs())
         if not pairs:
             self._warn_of_strangers()
             return make_unsupported(secret)
-        shares, lost = self._shares(pairs)
-        notes = [refuted(secret, len({i for i, _ in lost}))] if lost else []
+        shares, lost = self._collect_shares(pairs)
+        notes = [explain_refuted(secret, len({i for i, _ in lost}))] if lost else []
         if len(shares) + len(lost) < len(pairs):
             return make_undecided(secret, MODEL.format(model=secret.model))
         if not shares:
             return make_undecided(secret, notes[0])
-        return self._told(pairs, shares, notes)
+        return self._make_finding(pairs, shares, notes)
 
-    def _told(
+    def _make_finding(
         self, pairs: Sequence[Pair], shares: Mapping[Pair, Share], notes: list[str]
     ) -> Finding:
         secret = self.secret
@@ -110,26 +110,26 @@ class _ManyViewsJudge:
             shares.items(), key=lambda k: (k[1].high, k[1].low, -k[0][0], -k[0][1])
         )
         surest = max(s.low for s in shares.values())
-        above = [pair for pair, s in shares.items() if s.beyond(secret.limit)]
+        above = [pair for pair, s in shares.items() if s.is_beyond(secret.limit)]
         if above:  # certain, even if another might be worse
             worst = replace(worst, low=max(worst.low, surest))
         if any(s.sampled for s in shares.values()):
             worst = replace(worst, sampled=True)
-        before = prior_share(secret, *self._overall())
+        before = prior_share(secret, *self._count_overall())
         doubt = notes and not above
         return make_finding(
             secret,
             worst,
             before,
-            self._witness(worst, person, value, before),
+            self._make_witness(worst, person, value, before),
             bounded=True,
-            notes=[*notes, *self._told_draws(worst)],
+            notes=[*notes, *self._describe_draws(worst)],
             verdict_=Verdict.BREACH if above else Verdict.UNDECIDED if doubt else None,
             counts=(len(pairs), len(above), len({i for i, _ in above})),
-            details=self._details(shares),
+            details=self._collect_details(shares),
         )
 
-    def _told_draws(self, worst: Share) -> list[str]:
+    def _describe_draws(self, worst: Share) -> list[str]:
         if not worst.sampled:
             return []
         low, high = format_bounds(worst)
@@ -138,12 +138,13 @@ class _ManyViewsJudge:
         told = {"draws": self.draws, "seed": seed, "error": f"{float(ERROR):.0e}"}
         return [DRAWN.format(n=n, low=low, high=high, **told)]
 
-    def _details(self, shares: Mapping[Pair, Share]) -> dict[str, Any]:
+    def _collect_details(self, shares: Mapping[Pair, Share]) -> dict[str, Any]:
         labels = self._domain(self.secret.person), self._domain(self.secret.secret)
         surest = sorted(shares.items(), key=lambda s: (-s[1].high, s[0]))[:MOST_TOLD]
         told: dict[str, Any] = {
             "associations": [
-                association(labels[0][i], labels[1][p], s) for (i, p), s in surest
+                describe_association(labels[0][i], labels[1][p], s)
+                for (i, p), s in surest
             ]
         }
         if any(s.sampled for s in shares.values()):
@@ -152,17 +153,17 @@ class _ManyViewsJudge:
 
     # Which associations -------------------------------------------------------------
 
-    def _pairs(self) -> Iterator[tuple[int, int]]:
+    def _list_pairs(self) -> Iterator[tuple[int, int]]:
         """Private associations that the join supports and the promise is about."""
         secret = self.secret
-        people = self._asked(secret.person, secret.people)
-        values = self._asked(secret.secret, secret.values)
+        people = self._encode_values(secret.person, secret.people)
+        values = self._encode_values(secret.secret, secret.values)
         number = 0
         for i, p in sorted(self._supported):
             if (people is None or i in people) and (values is None or p in values):
-                if i == self._missing(secret.person):
+                if i == self._missing_code(secret.person):
                     continue
-                if values is None and p == self._missing(secret.secret):
+                if values is None and p == self._missing_code(secret.secret):
                     continue
                 number += 1
                 if number > MOST_PAIRS:
@@ -172,7 +173,7 @@ class _ManyViewsJudge:
                     )
                 yield i, p
 
-    def _asked(
+    def _encode_values(
         self, column: str, values: tuple[object, ...] | None
     ) -> set[int | None] | None:
         if values is None:
@@ -182,7 +183,7 @@ class _ManyViewsJudge:
     def _domain(self, column: str) -> Domain:
         return next(t.domains[column] for t in self.seen if column in t.columns)
 
-    def _missing(self, column: str) -> int | None:
+    def _missing_code(self, column: str) -> int | None:
         return null_code(self._domain(column))
 
     def _warn_of_strangers(self) -> None:
@@ -193,7 +194,7 @@ class _ManyViewsJudge:
                 if self._domain(column).code(v) is None:
                     self.warn(f"Value {v!r} never occurs in column {column!r}.")
 
-    def _overall(self) -> tuple[int, int]:
+    def _count_overall(self) -> tuple[int, int]:
         """How many people and values there are."""
         person, secret = (
             {
@@ -208,24 +209,26 @@ class _ManyViewsJudge:
 
     # Shares -------------------------------------------------------------------------
 
-    def _shares(self, pairs: Sequence[Pair]) -> tuple[dict[Pair, Share], list[Pair]]:
+    def _collect_shares(
+        self, pairs: Sequence[Pair]
+    ) -> tuple[dict[Pair, Share], list[Pair]]:
         """The shares that are known, and the associations no table of the model has."""
         known: dict[Pair, Share] = {}
         lost: list[Pair] = []
         for pair in pairs:
             self.run.check()
-            counted, share = self._share(*pair)
+            counted, share = self._find_share(*pair)
             if counted and share is None:
                 lost.append(pair)
             elif share is not None:
                 known[pair] = share
-        return self._drawn(pairs, known, lost), lost
+        return self._draw_undecided(pairs, known, lost), lost
 
-    def _share(self, person: int, value: int) -> tuple[bool, Share | None]:
+    def _find_share(self, person: int, value: int) -> tuple[bool, Share | None]:
         """Whether it is counted or bounded; None where no table is left."""
         model = self.secret.model
         if model == "unrestricted":
-            return True, self._unrestricted(person, value)
+            return True, self._find_unrestricted_share(person, value)
         chain = self._chain if model == "restricted" else None
         if chain and (found := chain.restricted(person, value)) is not None:
             part, whole = found
@@ -235,19 +238,19 @@ class _ManyViewsJudge:
         counted, share = getattr(self._general, model)(person, value)
         return counted, None if share is None else Share.of(share)
 
-    def _unrestricted(self, person: int, value: int) -> Share:
+    def _find_unrestricted_share(self, person: int, value: int) -> Share:
         if self._star is not None:
             return combine_independent(self._star.shares(person, value))
         if self._chain is None:
             return self._general.share(person, value)
         if self._chain.tuples > MOST_JOINED:
-            return combine_independent(self._chain.bounded(person, value))
+            return combine_independent(self._chain.bound_share(person, value))
         found = self._chain.shares(person, value)
         if any(s is None for s in found):
             return self._general.share(person, value)
         return combine_independent(s for s in found if s is not None)
 
-    def _drawn(
+    def _draw_undecided(
         self, pairs: Sequence[Pair], known: dict[Pair, Share], lost: Sequence[Pair]
     ) -> dict[Pair, Share]:
         """Draws, where bounds decide nothing."""
@@ -256,23 +259,23 @@ class _ManyViewsJudge:
             return known
         if self._chain is not None and self._chain.tuples > MOST_JOINED:
             return known
-        key, check = new_key(self.run.seed), self.run.check
+        key, check = make_key(self.run.seed), self.run.check
         if model == "restricted" and len(known) + len(lost) < len(pairs):
             left = [p for p in pairs if p not in known and p not in set(lost)]
-            found, self.draws = self._general.drawn_restricted(left, key, check)
+            found, self.draws = self._general.draw_restricted(left, key, check)
             return known | {pair: s for pair, s in found.items() if s is not None}
         open_ = limit.level == 1 and not limit.strict  # every bound keeps that
         wide = [
             pair
             for pair, s in known.items()
             if not s.exact
-            and (open_ or s.beyond(limit) is None)
+            and (open_ or s.is_beyond(limit) is None)
             and self._general.is_wide(*pair)
         ]
-        broken = any(s.beyond(limit) for s in known.values())
+        broken = any(s.is_beyond(limit) for s in known.values())
         if model != "unrestricted" or not wide or broken:
             return known
-        found_, self.draws = self._general.drawn(wide, key, check)
+        found_, self.draws = self._general.draw_shares(wide, key, check)
         return known | found_
 
     @cached_property
@@ -293,11 +296,11 @@ class _ManyViewsJudge:
 
     @cached_property
     def _supported(self) -> set[Pair]:
-        return (self._chain or self._star or self._general).supported()
+        return (self._chain or self._star or self._general).find_supported()
 
     # What is told -------------------------------------------------------------------
 
-    def _witness(
+    def _make_witness(
         self, worst: Share, person: int, value: int, before: Share
     ) -> Reconstruction:
         """The surest association, with its association cover."""

@@ -75,7 +75,7 @@ class PrivateAssociation:
         """Whether every association is meant."""
         return self.people is None and self.values is None and self.condition is None
 
-    def equal_to(self) -> list[tuple[str, str]]:
+    def list_equalities(self) -> list[tuple[str, str]]:
         """Columns and the values the condition asks for by name."""
         return [
             (test.column, test.other.text)
@@ -85,9 +85,9 @@ class PrivateAssociation:
             and test.other.text is not None
         ]
 
-    def used(self) -> set[str]:
+    def list_used_columns(self) -> set[str]:
         """The columns the condition looks at."""
-        return self.query.used() if self.query else set()
+        return self.query.list_used_columns() if self.query else set()
 
 
 def read_private_association(promise: Promise, views: Views) -> PrivateAssociation:
@@ -101,24 +101,24 @@ def read_private_association(promise: Promise, views: Views) -> PrivateAssociati
     if is_query(about) and about not in views.table.schema.names:
         assert isinstance(about, str)
         return _read_secret_query(promise, views, about, promise.limit)
-    named = _named(promise, views)
-    person, secret = _in_order(list(named), views)
+    named = _find_named_columns(promise, views)
+    person, secret = _put_person_first(list(named), views)
     return PrivateAssociation(
         promise, person, secret, named[person], named[secret], None, promise.limit
     )
 
 
-def _named(promise: Promise, views: Views) -> dict[str, Values]:
+def _find_named_columns(promise: Promise, views: Views) -> dict[str, Values]:
     """The columns a promise names, with their values; those it leaves out are found."""
     about, table = promise.about, views.table
     if isinstance(about, dict):
-        named: dict[str, Values] = {c: _several(v) for c, v in about.items()}
+        named: dict[str, Values] = {c: _as_values(v) for c, v in about.items()}
     elif isinstance(about, str):
         named = {about: None}
     else:
         named = {table.protected(): None if about is None else tuple(about)}
     if len(named) == 1:
-        named = {_person(views): None, **named}
+        named = {_find_person_column(views): None, **named}
     if len(named) != 2:
         raise InputError(
             "about must name two columns for a reconstructor, the one that names "
@@ -129,13 +129,13 @@ def _named(promise: Promise, views: Views) -> dict[str, Values]:
     return named
 
 
-def _several(values: object) -> Values:
+def _as_values(values: object) -> Values:
     if values == "*":
         return None
     return tuple(values) if isinstance(values, tuple) else (values,)
 
 
-def _person(views: Views) -> str:
+def _find_person_column(views: Views) -> str:
     """The one column that names people."""
     found = [c for c in views.roles.identifier if c in views.columns]
     found = found or list(views.roles.identifier) or [views.roles.unit or ""]
@@ -148,7 +148,7 @@ def _person(views: Views) -> str:
     return found[0]
 
 
-def _in_order(columns: list[str], views: Views) -> tuple[str, str]:
+def _put_person_first(columns: list[str], views: Views) -> tuple[str, str]:
     """The column of people first: an identifier, else the one named first."""
     first, second = columns
     names = {*views.roles.identifier, views.roles.unit}
@@ -160,14 +160,14 @@ def _read_secret_query(
     promise: Promise, views: Views, text: str, limit: Ceiling
 ) -> PrivateAssociation:
     names = [c.name for c in views.table.engine.columns()]
-    query = read_query(views.engine.session, text, names, _called(views))
+    query = read_query(views.engine.session, text, names, _list_table_names(views))
     if query.columns[0] == query.columns[1]:
         raise InputError("A secret query must select two different columns.")
-    person, secret = _in_order(list(query.columns), views)
+    person, secret = _put_person_first(list(query.columns), views)
     return PrivateAssociation(promise, person, secret, None, None, query, limit)
 
 
-def _called(views: Views) -> list[str]:
+def _list_table_names(views: Views) -> list[str]:
     """What a query may call the table: T, its file's name, its name in a database."""
     source = views.table.source
     stems = [Path(p).name.split(".")[0] for p in source.paths[:1]]
@@ -199,15 +199,17 @@ def reduce_views(
     """
     parts = [RemainingView(i, frozenset(v.columns)) for i, v in enumerate(views.views)]
     while True:
-        kept = _without_contained(parts)
+        kept = _drop_contained(parts)
         if not full:
-            kept = _connected(_projected(kept, {person, secret}), {person, secret})
+            kept = _select_connected(
+                _project_columns(kept, {person, secret}), {person, secret}
+            )
         if kept == parts:
             return parts
         parts = kept
 
 
-def _without_contained(parts: list[RemainingView]) -> list[RemainingView]:
+def _drop_contained(parts: list[RemainingView]) -> list[RemainingView]:
     kept: list[RemainingView] = []
     for i, part in enumerate(parts):
         others = [p.columns for j, p in enumerate(parts) if j != i]
@@ -218,7 +220,9 @@ def _without_contained(parts: list[RemainingView]) -> list[RemainingView]:
     return kept
 
 
-def _projected(parts: list[RemainingView], asked: set[str]) -> list[RemainingView]:
+def _project_columns(
+    parts: list[RemainingView], asked: set[str]
+) -> list[RemainingView]:
     kept = []
     for i, part in enumerate(parts):
         others = frozenset().union(*(p.columns for j, p in enumerate(parts) if j != i))
@@ -228,7 +232,9 @@ def _projected(parts: list[RemainingView], asked: set[str]) -> list[RemainingVie
     return kept
 
 
-def _connected(parts: list[RemainingView], asked: set[str]) -> list[RemainingView]:
+def _select_connected(
+    parts: list[RemainingView], asked: set[str]
+) -> list[RemainingView]:
     """Views that a chain of shared columns leads to from what is asked."""
     reached = set(asked)
     while more := {

@@ -8,9 +8,9 @@ from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Basis, Verdict
 from privet.policy import Policy
-from privet.policy.policy import Stated, policy_of
+from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit as judge
-from privet.release.audit import bound
+from privet.release.audit import bind_table
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
 from privet.views.release import Views, ViewsRelease
@@ -38,10 +38,10 @@ def publish(
                 f"got {type(method).__name__}. Split the table instead."
             )
         return publish_views(subject, promises, progress=progress)
-    policy = policy_of(promises, subject.roles)
+    policy = as_policy(promises, subject.roles)
     chosen = (method or SplitViews()).for_policy(policy.hierarchy_files())
     found = chosen.propose(
-        bound(subject, policy), list(policy.promises), run=Run(progress)
+        bind_table(subject, policy), list(policy.promises), run=Run(progress)
     )
     return publish_views(found[0].views, found[0].settled(policy), progress=progress)
 
@@ -53,11 +53,11 @@ def publish_views(
     progress: Listener | None = None,
 ) -> ViewsRelease:
     """Release views as they are, if they keep every promise; else `Infeasible`."""
-    policy = policy_of(promises, views.roles)
+    policy = as_policy(promises, views.roles)
     if policy is not promises:
         policy = replace(policy, views=views.views)
     _refuse_unjudged(policy)
-    views = Views(bound(views.table, policy), *views.views)
+    views = Views(bind_table(views.table, policy), *views.views)
     found = judge(views, [*policy.promises, *policy.measures], progress=progress)
     broken = [
         f for f in found.findings if f.verdict in (Verdict.BREACH, Verdict.UNDECIDED)

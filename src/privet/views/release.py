@@ -14,7 +14,7 @@ from privet.engine.protocol import JoiningEngine, Listener, Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Policy, View, views_of
-from privet.release.kinds import named
+from privet.release.kinds import import_kind
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
 from privet.views.sql.join import JoinedViews, relate
@@ -120,7 +120,9 @@ class Views:
             views=(number,) * 2,
         )
         recodings = self.table.recodings
-        with self.engine.projection(columns, sides.weight, recodings, run) as places:
+        with self.engine.open_projection(
+            columns, sides.weight, recodings, run
+        ) as places:
             if sides.weight:
                 places.check_weight(sides.weight, run)
             return fetch_tuples(places, columns, sides, recodings, run, most)
@@ -129,7 +131,7 @@ class Views:
         """The rows of a loaded view, and how many of them differ."""
         view = self.views[number]
         sides = ViewPair((), "", "", marker=self.marker, views=(number,) * 2)
-        with self.engine.projection(view.columns, None, {}, Run()) as places:
+        with self.engine.open_projection(view.columns, None, {}, Run()) as places:
             return count_tuples(places, view.columns, sides, Run())
 
     def showing(self, *columns: str) -> list[int]:
@@ -177,7 +179,7 @@ class ViewsRelease:
         progress: Listener | None = None,
     ) -> ViewsRelease:
         """Write a file per view to a new folder, whole or not at all."""
-        written: ViewsRelease = named("views").write(
+        written: ViewsRelease = import_kind("views").write(
             self,
             folder,
             custody=custody,

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from privet.findings import Finding, Reconstruction
 from privet.release.kinds import Sentences
-from privet.report.words import groups_beyond, plain, value
+from privet.report.words import describe_groups_beyond, escape_name, format_cell
 from privet.values.adversaries import join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
@@ -24,38 +24,38 @@ def explain(finding: Finding) -> str:
     ((column, person),) = w.knows.items()
     limit = getattr(finding.promise, "limit", None)
     level = limit.level if isinstance(limit, Ceiling) else None
-    holds = f"{value(person)} has {value(w.value)}"
+    holds = f"{format_cell(person)} has {format_cell(w.value)}"
     share = rounded(w.shares[w.model] or Fraction(0), level)
     views = f"these {NUMBERS.get(w.views, str(w.views))} views"
     if w.views == 1:
         views = "this view"
     told = {
-        "unrestricted": _counted(w, holds, share, views),
-        "restricted": f"If each {plain(column)} has one row, {share} of the tables "
-        f"that would give {views} say that {holds}.",
-        "functional": f"If everybody has one {plain(w.column)}, {share} of the tables "
-        f"that would give {views} say that {holds}.",
+        "unrestricted": _explain_unrestricted(w, holds, share, views),
+        "restricted": f"If each {escape_name(column)} has one row, {share} of the "
+        f"tables that would give {views} say that {holds}.",
+        "functional": f"If everybody has one {escape_name(w.column)}, {share} of the "
+        f"tables that would give {views} say that {holds}.",
         "bag": f"If rows are matched at random and duplicates are kept, it is {share} "
         f"that {holds}.",
     }[w.model]
-    return " ".join([told, *_others(w, column)])
+    return " ".join([told, *_explain_other_models(w, column)])
 
 
-def _counted(w: Reconstruction, holds: str, share: str, views: str) -> str:
+def _explain_unrestricted(w: Reconstruction, holds: str, share: str, views: str) -> str:
     if w.shares[w.model] == 1:
         return f"Every table that would give {views} says that {holds}: 100 %."
     if w.whole > MOST_SAID or Fraction(w.part, w.whole) != w.shares[w.model]:
         return f"Of all tables that would give {views}, {share} say that {holds}."
-    where = f"{_where(w)} " if any(w.keys) and not w.alone else ""
+    where = f"{_describe_keys(w)} " if any(w.keys) and not w.alone else ""
     tables = "table" if w.whole == 1 else "tables"
     first = f"{where}{w.whole:,} {tables} would give {views}"
     return f"{first}; in {w.part:,} of them {holds}: {share}."
 
 
-def _where(w: Reconstruction) -> str:
+def _describe_keys(w: Reconstruction) -> str:
     """The keys in which they meet: elsewhere there may be many more tables."""
     keys = [
-        join_words([f"{plain(c)} is {value(v)}" for c, v in key.items()])
+        join_words([f"{escape_name(c)} is {format_cell(v)}" for c, v in key.items()])
         for key in w.keys
     ]
     return (
@@ -63,27 +63,31 @@ def _where(w: Reconstruction) -> str:
     )
 
 
-def _others(w: Reconstruction, column: str) -> list[str]:
+def _explain_other_models(w: Reconstruction, column: str) -> list[str]:
     """The other models, beside."""
     said = []
     for model, share in w.shares.items():
         if model == w.model:
             continue
         if model == "restricted" and share is None:
-            said.append(f"That each {plain(column)} has one row, the views refute.")
+            said.append(
+                f"That each {escape_name(column)} has one row, the views refute."
+            )
         elif model == "restricted" and share is not None:
-            said.append(f"If each {plain(column)} has one row: {_chance(share)}.")
+            said.append(
+                f"If each {escape_name(column)} has one row: {_format_chance(share)}."
+            )
         elif model == "bag" and share is not None:
-            said.append(f"If rows are matched at random: {_chance(share)}.")
+            said.append(f"If rows are matched at random: {_format_chance(share)}.")
         elif share is not None:
             said.append(f"If anybody may have several rows: {rounded(share)}.")
     return said
 
 
-def _chance(share: Fraction) -> str:
+def _format_chance(share: Fraction) -> str:
     """One in so many, where it is.
 
-    >>> _chance(Fraction(1, 3)), _chance(Fraction(1)), _chance(Fraction(2, 3))
+    >>> tuple(_format_chance(Fraction(x)) for x in ("1/3", "1", "2/3"))
     ('1 in 3', 'certain', '67 %')
     """
     if share == 1:
@@ -104,11 +108,11 @@ def rounded(share: Fraction, unlike: Fraction | None = None) -> str:
     return f"{whole} %" if plain else percent(share, unlike=unlike)
 
 
-def beyond(finding: Finding) -> str:
+def describe_beyond(finding: Finding) -> str:
     """How much of the table is beyond the limit."""
     w = finding.witness
     if not isinstance(w, Reconstruction):
-        return groups_beyond(finding)
+        return describe_groups_beyond(finding)
     groups, above = finding.groups, finding.groups_above
     many = "" if groups == 1 else "s"
     what = (
@@ -128,7 +132,7 @@ SENTENCES = {
         "someone who knows more about the people, who holds some tables for likelier, "
         "or who has another release about the same people.",
         explain=explain,
-        beyond=beyond,
+        beyond=describe_beyond,
         subject="views as they are",
         repairs=lambda finding: (
             "Share fewer columns between views, or coarser ones; privet views "

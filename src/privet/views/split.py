@@ -25,15 +25,15 @@ from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
 from privet.policy import Policy, Promise
-from privet.policy.promises import looking_at
+from privet.policy.promises import select_promises
 from privet.release.audit import audit as judge
-from privet.release.audit import bound
+from privet.release.audit import bind_table
 from privet.table import Table, require_columns
 from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
 from privet.values.frozen_dict import FrozenDict
-from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
+from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
 from privet.values.schema import LARGEST_EDGE, Bins, as_names
 from privet.views.private_associations import read_private_association
 from privet.views.release import Views
@@ -83,13 +83,13 @@ def list_coarsenings(
     if column in table.recodings or not 2 < len(domain) <= MOST_VALUES:
         return [Coarsening()]
     if hierarchy is not None:
-        return [Coarsening(), *_levels(domain, hierarchy)]
+        return [Coarsening(), *_list_levels(domain, hierarchy)]
     if domain.kind not in NUMBERS + DATES:
         return [Coarsening()]
-    return [Coarsening(), *_binned(table, column, domain, run)]
+    return [Coarsening(), *_list_binnings(table, column, domain, run)]
 
 
-def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Coarsening]:
+def _list_levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Coarsening]:
     before = len(domain)
     for level in range(1, hierarchy.depth):
         texts = tuple(
@@ -101,10 +101,10 @@ def _levels(domain: Domain, hierarchy: Hierarchy) -> Iterator[Coarsening]:
             before = left
 
 
-def _binned(
+def _list_binnings(
     table: Table, column: str, domain: Domain, run: Run
 ) -> Iterator[Coarsening]:
-    read = _date if domain.kind in DATES else _number
+    read = _parse_date if domain.kind in DATES else _parse_number
     ((_, counts),) = table.count([CountQuery((), column)], run)
     rows: Counter[Edge] = Counter()
     for code, n in zip(counts.value, counts.n, strict=True):
@@ -112,15 +112,15 @@ def _binned(
         if text is not None and (value := read(text)) is not None:
             rows[value] += int(n)
     for level in LEVELS:
-        edges = _edges(sorted(rows.items()), level)
+        edges = _choose_edges(sorted(rows.items()), level)
         if edges and len(edges) + 1 < len(domain):
             yield Coarsening(Bins(edges), worth=_worth(len(edges) + 1, len(domain)))
 
 
-def _number(text: str) -> Edge | None:
+def _parse_number(text: str) -> Edge | None:
     """A number as its digits say; None: nothing is cut there.
 
-    >>> _number("9007199254740993"), _number("nan")
+    >>> _parse_number("9007199254740993"), _parse_number("nan")
     (Fraction(9007199254740993, 1), None)
     """
     try:
@@ -130,7 +130,7 @@ def _number(text: str) -> Edge | None:
     return value if abs(value) <= LARGEST_EDGE else None
 
 
-def _date(text: str) -> Edge | None:
+def _parse_date(text: str) -> Edge | None:
     """The day of a date or a moment; None: nothing is cut there."""
     try:
         return date.fromisoformat(text[:10])
@@ -147,10 +147,10 @@ def _worth(left: int, of: int) -> Fraction:
     return Fraction(log(left) / log(of)).limit_denominator(100)
 
 
-def _edges(values: Sequence[tuple[Edge, int]], bins: int) -> list[Edge]:
+def _choose_edges(values: Sequence[tuple[Edge, int]], bins: int) -> list[Edge]:
     """Cuts that put about as many rows into each bin.
 
-    >>> _edges([(1, 2), (2, 2), (3, 2), (4, 2)], 2)
+    >>> _choose_edges([(1, 2), (2, 2), (3, 2), (4, 2)], 2)
     [3]
     """
     total, seen = sum(n for _, n in values), 0
@@ -252,24 +252,24 @@ class SplitViews:
         run: Run | None = None,
     ) -> list[Proposal]:
         """Pairs of views that keep every promise, the most useful first."""
-        stated = _promises(promises)
+        stated = _select_promises(promises)
         method = self
         if isinstance(promises, Policy):
-            table = bound(table, promises)
+            table = bind_table(table, promises)
             method = self.for_policy(promises.hierarchy_files())
-        return _ViewSearch(method, table, stated, run or Run()).proposals()
+        return _ViewSearch(method, table, stated, run or Run()).find_proposals()
 
     def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
         """The same with the hierarchies of a policy, where it has none of its own."""
         return replace(self, hierarchies={**files, **self.hierarchies})
 
 
-def _promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
+def _select_promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:
     if isinstance(promises, Policy):
         given = list(promises.promises)
     else:
         given = [promises] if isinstance(promises, Promise) else list(promises)
-    found = looking_at("views", given)
+    found = select_promises("views", given)
     if not found:
         raise InputError(
             "A table must have promises against a reconstructor to be split into views."
@@ -287,40 +287,40 @@ class _ViewSearch:
     run: Run
     tried: list[Proposal] = field(default_factory=list)
 
-    def proposals(self) -> list[Proposal]:
+    def find_proposals(self) -> list[Proposal]:
         self._check()
         if not self._needed:  # what shares nothing gives away the least
-            self._floor()
+            self._judge_floor()
         found: list[Proposal] = []
-        for shared in islice(self._candidates(), self.method.max_audits):
-            proposal = self._judged(shared)
+        for shared in islice(self._list_candidates(), self.method.max_audits):
+            proposal = self._make_proposal(shared)
             self.tried.append(proposal)
             if proposal.audit.safe:
                 found.append(proposal)
             if len(found) == self.method.proposals:
                 break
-        return found or [self._least()]
+        return found or [self._propose_least()]
 
-    def _least(self) -> Proposal:
+    def _propose_least(self) -> Proposal:
         """Views that share as little as they can; or nothing helps."""
-        floor = self._floor()
+        floor = self._judge_floor()
         if self._is_allowed({c: Coarsening() for c in self._needed}):
             return floor
-        best = min(self.tried, key=lambda p: _reached(p.audit) or 0)
-        raise self._infeasible(best, "that together and apart allow")
+        best = min(self.tried, key=lambda p: _worst_posterior(p.audit) or 0)
+        raise self._make_infeasible(best, "that together and apart allow")
 
-    def _floor(self) -> Proposal:
-        floor = self._judged({c: Coarsening() for c in self._needed})
+    def _judge_floor(self) -> Proposal:
+        floor = self._make_proposal({c: Coarsening() for c in self._needed})
         if not floor.audit.safe:
             what = f"only {join_words(self._needed)}" if self._needed else "no column"
-            raise self._infeasible(floor, f"that share {what}")
+            raise self._make_infeasible(floor, f"that share {what}")
         return floor
 
-    def _judged(self, shared: Mapping[str, Coarsening]) -> Proposal:
-        views = self._views(shared)
+    def _make_proposal(self, shared: Mapping[str, Coarsening]) -> Proposal:
+        views = self._make_views(shared)
         audit = judge(views, self.promises, progress=self.run.listener)
         levels = {c: o.level for c, o in shared.items() if o.level}
-        return Proposal(views, self._kept(shared), audit, levels)
+        return Proposal(views, self._measure_kept(shared), audit, levels)
 
     def _check(self) -> None:
         method, schema = self.method, self.table.schema
@@ -338,8 +338,8 @@ class _ViewSearch:
             )
         ((self.person, self.secret),) = asked
         asked_for = {self.person, self.secret}
-        used = {c for a in secrets for c in a.used()} - asked_for
-        shared = {c for a in secrets if not a.full for c in a.used()}
+        used = {c for a in secrets for c in a.list_used_columns()} - asked_for
+        shared = {c for a in secrets if not a.full for c in a.list_used_columns()}
         self._needed = [c for c in self._others if c in shared]
         if gone := sorted(used - set(self._others)):
             raise InputError(
@@ -364,9 +364,9 @@ class _ViewSearch:
 
     # Candidates ---------------------------------------------------------------------
 
-    def _candidates(self) -> Iterator[dict[str, Coarsening]]:
+    def _list_candidates(self) -> Iterator[dict[str, Coarsening]]:
         """Sets of shared columns that the rules allow, the most useful first."""
-        options = {c: self._options(c) for c in self._others}
+        options = {c: self._list_options(c) for c in self._others}
         if prod(map(len, options.values())) > MOST_CANDIDATES:
             options = {  # too many levels: columns as they are, or not
                 c: [o for o in given if o is None or o == Coarsening()]
@@ -382,9 +382,11 @@ class _ViewSearch:
             raise InputError(
                 "together and apart must leave some pair of views; they exclude all."
             )
-        return iter(sorted(allowed, key=lambda s: (-self._kept(s), len(s), list(s))))
+        return iter(
+            sorted(allowed, key=lambda s: (-self._measure_kept(s), len(s), list(s)))
+        )
 
-    def _options(self, column: str) -> list[Coarsening | None]:
+    def _list_options(self, column: str) -> list[Coarsening | None]:
         """Not shared, shared as it is, or coarser.
 
         What a secret query looks at is shared as it is, or nobody could judge it.
@@ -399,9 +401,11 @@ class _ViewSearch:
         """What values are called at coarser levels, by column."""
         given = self.method.hierarchies
         require_columns(list(given), self.table.schema, "hierarchies")
-        return {c: hierarchy_of(h, f"Hierarchy of {c!r}") for c, h in given.items()}
+        return {c: read_hierarchy(h, f"Hierarchy of {c!r}") for c, h in given.items()}
 
-    def _sides(self, shared: Mapping[str, Coarsening]) -> tuple[list[str], list[str]]:
+    def _split_columns(
+        self, shared: Mapping[str, Coarsening]
+    ) -> tuple[list[str], list[str]]:
         """The columns of both views; what need not be with people is with secrets."""
         left = [self.person, *shared]
         with_people = {
@@ -418,7 +422,7 @@ class _ViewSearch:
         return [*left, *mine], [*shared, self.secret, *rest]
 
     def _is_allowed(self, shared: Mapping[str, Coarsening]) -> bool:
-        sides = [set(side) for side in self._sides(shared)]
+        sides = [set(side) for side in self._split_columns(shared)]
         whole = all(any(set(s) <= side for side in sides) for s in self.method.together)
         split = not any(
             {a, b} <= side
@@ -428,27 +432,27 @@ class _ViewSearch:
         )
         return whole and split
 
-    def _views(self, shared: Mapping[str, Coarsening]) -> Views:
+    def _make_views(self, shared: Mapping[str, Coarsening]) -> Views:
         bins = {c: o.bins for c, o in shared.items() if o.bins is not None}
         roles = replace(self.table.roles, bins={**self.table.roles.bins, **bins})
         order = self.table.schema.names.index
-        left, right = (sorted(side, key=order) for side in self._sides(shared))
+        left, right = (sorted(side, key=order) for side in self._split_columns(shared))
         relabels = {c: r for c, o in shared.items() if (r := o.relabel) is not None}
         table = self.table.with_roles(roles).relabelled(relabels)
         return Views(table, left, right)
 
-    def _kept(self, shared: Mapping[str, Coarsening]) -> Fraction:
+    def _measure_kept(self, shared: Mapping[str, Coarsening]) -> Fraction:
         """Pairs of columns that stand side by side, by what is left of them."""
         columns = [self.person, self.secret, *self._others]
         worth = {c: shared[c].worth if c in shared else Fraction(1) for c in columns}
-        sides = [set(side) for side in self._sides(shared)]
+        sides = [set(side) for side in self._split_columns(shared)]
         pairs = list(combinations(columns, 2))
         together = [p for p in pairs if any(set(p) <= side for side in sides)]
         return sum((worth[a] * worth[b] for a, b in together), Fraction(0)) / len(pairs)
 
-    def _infeasible(self, found: Proposal, which: str) -> Infeasible:
+    def _make_infeasible(self, found: Proposal, which: str) -> Infeasible:
         finding = found.audit.worst
-        reached = _reached(found.audit)
+        reached = _worst_posterior(found.audit)
         shown = "" if reached is None else f", which come to {float(reached):.4g}"
         return Infeasible(
             f"No two views keep {finding.promise.name!r}: not even views {which}"
@@ -462,6 +466,6 @@ class _ViewSearch:
         )
 
 
-def _reached(found: Audit) -> Fraction | None:
+def _worst_posterior(found: Audit) -> Fraction | None:
     belief = found.worst.belief
     return belief.posterior if belief else None

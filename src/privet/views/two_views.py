@@ -53,13 +53,13 @@ from privet.views.sql.some_associations import (
 from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import (
     MOST_TOLD,
-    association,
+    describe_association,
+    explain_refuted,
     format_share,
     make_finding,
     make_undecided,
     make_unsupported,
     prior_share,
-    refuted,
 )
 
 SMALL = 100_000
@@ -91,7 +91,7 @@ def judge_two_views(
                 secret, "The functional model is offered for projected worlds only."
             )
         if secret.everything and model == "unrestricted" and not full:
-            return EveryAssociation(relation, secret).finding()
+            return EveryAssociation(relation, secret).judge()
         try:
             return _judge_some(relation, secret, full, warn)
         except TooLarge as large:
@@ -113,28 +113,32 @@ def _judge_some(
         full=full,
         condition=secret.condition,
     )
-    answers = asked.answers(model)
-    kinds = answers.kinds()
+    answers = asked.list_for_model(model)
+    kinds = answers.fetch_kinds()
     if not kinds:
         _warn_of_strangers(relation, secret, warn)
         return make_unsupported(secret)
-    if model == "functional" and (n := asked.spread()):
+    if model == "functional" and (n := asked.count_spread()):
         return make_undecided(secret, SPREAD.format(n=n))
     shares = [answer(model, kind) for kind in kinds]
     known = [(s, k) for s, k in zip(shares, kinds, strict=True) if s is not None]
     lost = [k for s, k in zip(shares, kinds, strict=True) if s is None]
-    notes = [refuted(secret, answers.people([k.number for k in lost]))] if lost else []
+    notes = (
+        [explain_refuted(secret, answers.count_people([k.number for k in lost]))]
+        if lost
+        else []
+    )
     if not known:
         return make_undecided(secret, notes[0])
     worst, kind = max(known, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
-    above = [k for s, k in known if s.beyond(secret.limit)]
-    before = prior_share(secret, *relation.overall())
-    witness = witness_of(secret, worst, kind, answers.example(kind), before)
+    above = [k for s, k in known if s.is_beyond(secret.limit)]
+    before = prior_share(secret, *relation.count_overall())
+    witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
     if secret.condition is None:
-        witness = beside(relation, witness, full)
+        witness = add_other_models(relation, witness, full)
     if not full:
         witness = replace(witness, alone=_is_alone(relation, witness))
-    doubt = lost and not worst.beyond(secret.limit)
+    doubt = lost and not worst.is_beyond(secret.limit)
     return make_finding(
         secret,
         worst,
@@ -144,16 +148,16 @@ def _judge_some(
         bounded=not worst.exact
         and worst.high - worst.low > Fraction(1, 1 << BITS // 2),
         verdict_=Verdict.UNDECIDED if doubt else None,
-        details={"associations": _listed(answers, known)},
+        details={"associations": _list_surest(answers, known)},
         counts=(
             sum(k.pairs for k in kinds),
             sum(k.pairs for k in above),
-            answers.people([k.number for k in above]),
+            answers.count_people([k.number for k in above]),
         ),
     )
 
 
-def _listed(
+def _list_surest(
     answers: ListedAssociations, known: Sequence[tuple[Share, AssociationKind]]
 ) -> list[dict[str, Any]]:
     """The surest associations, true or not: the answer does not depend on that."""
@@ -162,13 +166,13 @@ def _listed(
     place = {high: at for at, high in enumerate(order)}
     ranks = {number: place[share.high] for number, share in by_kind.items()}
     return [
-        association(
+        describe_association(
             one.person,
             one.secret,
             by_kind[one.number],
             **({} if one.held is None else {"in_table": one.held}),
         )
-        for one in answers.first(ranks, MOST_TOLD)
+        for one in answers.fetch_first(ranks, MOST_TOLD)
     ]
 
 
@@ -180,11 +184,11 @@ def _warn_of_strangers(
     cells |= {secret.person: "i", secret.secret: "p"}
     asked = [(secret.person, v) for v in secret.people or ()]
     asked += [(secret.secret, v) for v in secret.values or ()]
-    asked += [(c, v) for c, v in secret.equal_to() if c in cells]
+    asked += [(c, v) for c, v in secret.list_equalities() if c in cells]
     for name, value in dict.fromkeys(asked):
-        test = relation.wanted(name, [value], cells[name])
+        test = relation.build_condition(name, [value], cells[name])
         side = int(cells[name] == "p")
-        found = relation.one(
+        found = relation.fetch_one(
             f"SELECT count(*) AS n FROM ({relation.rows(side)}) WHERE {test}"
         )
         if not found["n"]:
@@ -202,10 +206,10 @@ def answer(model: str, kind: AssociationKind) -> Share | None:
 def _unrestricted(kind: AssociationKind) -> Share:
     """UIW/UPW: all possible worlds count; keys are independent."""
     assert kind.meetings is not None
-    return combine_independent(_met(meeting) for meeting in kind.meetings)
+    return combine_independent(_meeting_share(meeting) for meeting in kind.meetings)
 
 
-def _met(meeting: Meeting) -> Share:
+def _meeting_share(meeting: Meeting) -> Share:
     m, n, s, t, *more = meeting
     if not more or (len(more[0]) == t and set(more[0]) == {(1 << s) - 1}):
         return block_share(m, n, s, t)
@@ -254,10 +258,10 @@ def _functional(kind: AssociationKind) -> Share | None:
 def _bag(kind: AssociationKind) -> Share:
     """Views published with their duplicates."""
     assert kind.meetings is not None
-    return combine_independent(_dealt(*meeting[:3]) for meeting in kind.meetings)
+    return combine_independent(_bag_share(*meeting[:3]) for meeting in kind.meetings)
 
 
-def _dealt(rows: int, having: int, mine: int) -> Share:
+def _bag_share(rows: int, having: int, mine: int) -> Share:
     """Rows matched at random; a long product is enclosed instead of multiplied out."""
     few, other = sorted((having, mine))
     if rows - other < few:
@@ -285,7 +289,7 @@ MODELS: dict[str, Callable[[AssociationKind], Share | None]] = {
 # Witnesses --------------------------------------------------------------------------
 
 
-def witness_of(
+def make_witness(
     secret: PrivateAssociation,
     worst: Share,
     kind: AssociationKind,
@@ -294,7 +298,7 @@ def witness_of(
 ) -> Reconstruction:
     """The association that decides, its association cover, and by which counts."""
     meetings = kind.meetings or ()
-    part, whole = _worlds(secret.model, worst, meetings)
+    part, whole = _count_worlds(secret.model, worst, meetings)
     shares = {secret.model: worst.high}
     sizes: tuple[tuple[int, int], ...] = ()
     if secret.model in ("unrestricted", "restricted", "functional"):
@@ -319,7 +323,7 @@ def witness_of(
     )
 
 
-def beside(
+def add_other_models(
     relation: JoinedViews, witness: Reconstruction, full: bool
 ) -> Reconstruction:
     """The same association as other attack models see it."""
@@ -336,7 +340,7 @@ def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
     if total is None or total > SMALL:
         return False
     mine = sum(m > 1 and n > 1 for m, n in witness.sizes)
-    return mine == relation.with_choices()
+    return mine == relation.count_with_choices()
 
 
 def with_others(
@@ -346,7 +350,7 @@ def with_others(
     wanted = ["unrestricted", "restricted", *([] if marked else ["bag"])]
     shares = dict(witness.shares)
     for model in wanted:
-        kinds = asked.answers(model).kinds() if model not in shares else ()
+        kinds = asked.list_for_model(model).fetch_kinds() if model not in shares else ()
         with suppress(TooLarge):
             for kind in kinds:
                 found = answer(model, kind)
@@ -354,7 +358,9 @@ def with_others(
     return replace(witness, shares={m: shares[m] for m in MODELS if m in shares})
 
 
-def _worlds(model: str, worst: Share, meetings: Sequence[Meeting]) -> tuple[int, int]:
+def _count_worlds(
+    model: str, worst: Share, meetings: Sequence[Meeting]
+) -> tuple[int, int]:
     """Interesting and possible worlds; as a share where they are not counted."""
     plain = model == "unrestricted" and all(len(k) == 4 for k in meetings)
     if plain and worst.exact and sum(k[0] * k[1] for k in meetings) <= 10_000:
@@ -384,34 +390,34 @@ class EveryAssociation:
         self._relation, self._secret = relation, secret
         self._all = AllAssociations(relation)
         self._excess = [_log2_excess(s) for s in self._all.sizes]
-        self._parts = [_missing(e) for e in self._excess]
+        self._parts = [_log_double_miss(e) for e in self._excess]
 
-    def finding(self) -> Finding:
+    def judge(self) -> Finding:
         """The surest association, and how many people are beyond the limit."""
         if not self._all.sizes:
             return make_unsupported(self._secret)
         limit = self._secret.limit
         beyond = [
-            _beyond(s, e, limit)
+            _passes_limit(s, e, limit)
             for s, e in zip(self._all.sizes, self._excess, strict=True)
         ]
-        at = self._worst_sizes()
-        worst, pair = key_share(*_pair(self._all.sizes[at])), None
-        several = self._all.several()
+        at = self._find_worst_sizes()
+        worst, pair = key_share(*_as_pair(self._all.sizes[at])), None
+        several = self._all.count_several()
         people = sum(
             s.single for s, b in zip(self._all.sizes, beyond, strict=True) if b
         )
         if several:
             self._all.judge_several(self._parts, beyond)
-            people += self._all.surely_beyond() + self._doubtful(limit)
-            worst, pair = self._worst_pair(worst, Bound(1, self._parts[at]))
-        before = key_share(*self._all.overall())
-        details = self._details(several)
+            people += self._all.count_surely_beyond() + self._count_doubtful(limit)
+            worst, pair = self._find_worst_pair(worst, Bound(1, self._parts[at]))
+        before = key_share(*self._all.count_overall())
+        details = self._collect_details(several)
         return make_finding(
             self._secret,
             worst,
             before,
-            self._witness(worst, pair, at, before),
+            self._make_witness(worst, pair, at, before),
             counts=(
                 sum(s.keys for s in self._all.sizes),
                 sum(s.keys for s, b in zip(self._all.sizes, beyond, strict=True) if b),
@@ -420,65 +426,67 @@ class EveryAssociation:
             details=details,
         )
 
-    def _worst_sizes(self) -> int:
+    def _find_worst_sizes(self) -> int:
         """Where the share is largest; floats choose, exact shares decide."""
         top = max(self._excess)
         close = [i for i, e in enumerate(self._excess) if e >= top - CLOSE]
-        shares = [key_share(*_pair(self._all.sizes[i])) for i in close]
+        shares = [key_share(*_as_pair(self._all.sizes[i])) for i in close]
         best = max(shares, key=lambda s: (s.high, s.low))
         return close[shares.index(best)]
 
     # People in several keys ---------------------------------------------------------
 
-    def _combined(self, pair: AssociationPairs) -> Share:
+    def _combine_keys(self, pair: AssociationPairs) -> Share:
         return combine_independent(
-            key_share(*_pair(self._all.sizes[z])) for z in pair.kinds
+            key_share(*_as_pair(self._all.sizes[z])) for z in pair.kinds
         )
 
     def _bound(self, pair: AssociationPairs) -> Bound:
         return Bound(len(pair.kinds), sum(self._parts[z] for z in pair.kinds))
 
-    def _doubtful(self, limit: Ceiling) -> int:
+    def _count_doubtful(self, limit: Ceiling) -> int:
         """People whose keys are each within the limit, but not together."""
         bound = log1p(-float(limit.level)) if limit.level < 1 else float("-inf")
         some = bound if isinf(bound) else bound + CLOSE
-        pairs = [p for p in self._all.doubtful(some) if len(p.kinds) > 1]
+        pairs = [p for p in self._all.find_doubtful(some) if len(p.kinds) > 1]
         bad = [p.kinds for p in pairs if self._is_beyond(p, bound, limit)]
-        return self._all.people_with(bad)
+        return self._all.count_people_with(bad)
 
     def _is_beyond(self, pair: AssociationPairs, bound: float, limit: Ceiling) -> bool:
         found = self._bound(pair).log
         if not isinf(bound) and abs(found - bound) > CLOSE:
             return found < bound
-        return bool(self._combined(pair).beyond(limit))
+        return bool(self._combine_keys(pair).is_beyond(limit))
 
-    def _worst_pair(
+    def _find_worst_pair(
         self, worst: Share, best: Bound
     ) -> tuple[Share, AssociationPairs | None]:
         """The surest association of somebody in several keys, if it is surer still."""
         found, most = None, AT_ONCE
         while worst.low < 1:
-            pairs = self._all.contenders(best, most)
+            pairs = self._all.fetch_contenders(best, most)
             if pairs is None:
                 break
-            close = self._surest(pairs)
-            if close and (surest := min(close, key=self._missed)):
-                combined = self._combined(surest)
+            close = self._select_surest(pairs)
+            if close and (surest := min(close, key=self._chance_to_miss)):
+                combined = self._combine_keys(surest)
                 if combined.high > worst.high:
                     worst, found, best = combined, surest, self._bound(surest)
             most *= 8
         return worst, found
 
-    def _missed(self, pair: AssociationPairs) -> int:
+    def _chance_to_miss(self, pair: AssociationPairs) -> int:
         """The chance to miss it in all of its keys, to more digits than floats have."""
         product = 1 << BITS
         for z in pair.kinds:
-            missed = 1 - key_share(*_pair(self._all.sizes[z])).high
+            missed = 1 - key_share(*_as_pair(self._all.sizes[z])).high
             product = product * ((missed.numerator << BITS) // missed.denominator)
             product >>= BITS
         return product
 
-    def _surest(self, pairs: Sequence[AssociationPairs]) -> list[AssociationPairs]:
+    def _select_surest(
+        self, pairs: Sequence[AssociationPairs]
+    ) -> list[AssociationPairs]:
         """Of each number of keys those that floats do not tell from the surest."""
         top: dict[int, float] = {}
         bounds = [self._bound(p) for p in pairs]
@@ -492,43 +500,43 @@ class EveryAssociation:
 
     # What is told -------------------------------------------------------------------
 
-    def _witness(
+    def _make_witness(
         self, worst: Share, pair: AssociationPairs | None, at: int, before: Share
     ) -> Reconstruction:
         """The association that attains it, with what other models say about it."""
         secret = self._secret
         if pair is None:
-            person, value = self._all.look_at_sizes(*_pair(self._all.sizes[at]))
+            person, value = self._all.look_at_sizes(*_as_pair(self._all.sizes[at]))
         else:
             person, value = pair.person, pair.secret
             self._all.look_at_person(person)
         asked = SomeAssociations(self._relation, [person], [value], every_key=True)
         marked = bool(self._relation.sides.marker)
-        answers = asked.answers("unrestricted")
-        (kind,) = answers.kinds()
-        witness = witness_of(secret, worst, kind, answers.example(kind), before)
+        answers = asked.list_for_model("unrestricted")
+        (kind,) = answers.fetch_kinds()
+        witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
         return replace(with_others(witness, asked, marked=marked), listed=False)
 
-    def _details(self, several: int) -> dict[str, object]:
-        shares = [_rough(e) for e in self._excess]
+    def _collect_details(self, several: int) -> dict[str, object]:
+        shares = [_approximate_share(e) for e in self._excess]
         order = sorted(range(len(shares)), key=self._gravity)
-        worst = self._all.worst_keys(order[:WORST_KEYS], WORST_KEYS)
+        worst = self._all.list_worst_keys(order[:WORST_KEYS], WORST_KEYS)
         return {
             "people_in_several_keys": several,
             "histogram": _histogram(self._all.sizes, shares),
-            "worst_keys": [self._key(key) for key in worst],
+            "worst_keys": [self._describe_key(key) for key in worst],
         }
 
     def _gravity(self, at: int) -> tuple[int, float, int]:
         """What is certain first; then what one row per person cannot explain."""
-        people, values = _pair(self._all.sizes[at])
+        people, values = _as_pair(self._all.sizes[at])
         rank = 0 if values == 1 else 1 if people == 1 else 2
         return rank, -self._excess[at], at
 
-    def _key(self, key: dict[str, Any]) -> dict[str, object]:
+    def _describe_key(self, key: dict[str, Any]) -> dict[str, object]:
         """A key as every model sees it, whoever is in no other key."""
         at = key["kind"]
-        people, values = _pair(self._all.sizes[at])
+        people, values = _as_pair(self._all.sizes[at])
         one = people > 1 or values == 1
         return {
             "key": key["key"],
@@ -542,7 +550,7 @@ class EveryAssociation:
         }
 
 
-def _pair(sizes: KeySizes) -> tuple[int, int]:
+def _as_pair(sizes: KeySizes) -> tuple[int, int]:
     return sizes.people, sizes.secrets
 
 
@@ -551,17 +559,17 @@ def _log2_excess(sizes: KeySizes) -> float:
     return e + log2(f)
 
 
-def _rough(log2_excess: float) -> float:
+def _approximate_share(log2_excess: float) -> float:
     return 0.5 + 0.5 * exp2(max(log2_excess, -1000))
 
 
-def _missing(log2_excess: float) -> float:
+def _log_double_miss(log2_excess: float) -> float:
     """The logarithm of 2 (1 - share), from that of 2 share - 1."""
     part = exp2(max(log2_excess, -1000))
     return float("-inf") if part >= 1 else log1p(-part)
 
 
-def _beyond(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
+def _passes_limit(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
     """Whether a share passes the limit: by floats unless they are too close."""
     need = 2 * limit.level - 1
     if need <= 0:  # no share is as low as that
@@ -569,7 +577,7 @@ def _beyond(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
     bound = log2(need.numerator) - log2(need.denominator)
     if abs(log2_excess - bound) > CLOSE:
         return log2_excess > bound
-    found = key_share(*_pair(sizes)).beyond(limit)
+    found = key_share(*_as_pair(sizes)).is_beyond(limit)
     return True if found is None else found
 
 

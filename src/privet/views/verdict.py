@@ -29,7 +29,7 @@ MOST_TOLD = 100
 """Associations that a report lists."""
 
 
-def association(
+def describe_association(
     person: str | None, value: str | None, found: Share, **more: bool
 ) -> dict[str, Any]:
     """One association and its share, for machines."""
@@ -49,7 +49,7 @@ def make_undecided(secret: PrivateAssociation, note: str) -> Finding:
     return Finding(secret.promise, Verdict.UNDECIDED, note=note)
 
 
-def refuted(secret: PrivateAssociation, people: int) -> str:
+def explain_refuted(secret: PrivateAssociation, people: int) -> str:
     """What to say where people cannot have one value each."""
     who = "one person has" if people == 1 else f"{people:,} people have"
     return REFUTED.format(who=who, model=secret.model)
@@ -62,9 +62,9 @@ def prior_share(secret: PrivateAssociation, people: int, values: int) -> Share:
     return Share.of(Fraction(1, values))
 
 
-def verdict(share_: Share, secret: PrivateAssociation) -> Verdict:
+def decide_verdict(share_: Share, secret: PrivateAssociation) -> Verdict:
     """What a breach probability makes of a promise."""
-    beyond = share_.beyond(secret.limit)
+    beyond = share_.is_beyond(secret.limit)
     if beyond is None:
         return Verdict.UNDECIDED
     return Verdict.BREACH if beyond else Verdict.SAFE
@@ -83,7 +83,7 @@ def make_finding(
     details: Mapping[str, Any] | None = None,
 ) -> Finding:
     """A judged promise; `counts` are groups, groups above, people above."""
-    found = verdict_ or verdict(worst, secret)
+    found = verdict_ or decide_verdict(worst, secret)
     said = list(notes)
     if not worst.exact and not worst.sampled:
         low, high = format_bounds(worst)

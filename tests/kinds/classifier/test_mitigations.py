@@ -20,8 +20,8 @@ from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks import mitigations as module
 from privet.classifier.attacks.inversion import reconstruct_card
 from privet.classifier.attacks.mitigations import compare_mitigations
-from privet.classifier.publish import method_from
-from privet.classifier.transforms.synthetic import ratios, whole_counts
+from privet.classifier.publish import read_method
+from privet.classifier.transforms.synthetic import make_whole_counts, scores_from_card
 
 SIXTEEN = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])
 
@@ -120,7 +120,7 @@ def test_the_card_behind_exact_counts_is_the_card(seed: int) -> None:
         sizes, cells = random_views(dice, classes=2)
         made = pv.SafetyTransform().apply(named(sizes, cells), [PROMISE]).card
         leads = [{(r[0] > r[1]) - (r[0] < r[1]) for r in t} for t in made.points]
-    card, doubts = reconstruct_card(whole_counts(ratios(made), made))
+    card, doubts = reconstruct_card(make_whole_counts(scores_from_card(made), made))
     assert max(max(d) for d in doubts) < 1e-9
     for mine, theirs in zip(made.points, card.points, strict=True):
         for a, b in zip(mine, theirs, strict=True):
@@ -137,9 +137,9 @@ def test_counts_tell_as_much_as_the_card_and_few_rows_less(
     safe = pv.publish(model, [PROMISE])
     attacker = pv.Inverter(sizes)
     card = attacker.attack(safe).right(views)
-    assert card == attacker.attack(whole_counts(ratios(safe.card), safe.card)).right(
-        views
-    )
+    assert card == attacker.attack(
+        make_whole_counts(scores_from_card(safe.card), safe.card)
+    ).right(views)
     assert attacker.attack(safe.table(100).views).right(views) < card
 
 
@@ -201,4 +201,4 @@ def test_methods_survive_the_custody_record() -> None:
         pv.ExtendedSafetyTransform(paper=True),
     ):
         options = {k: str(v) for k, v in vars(method).items() if v is not None}
-        assert method == method_from(method.kind, options)
+        assert method == read_method(method.kind, options)

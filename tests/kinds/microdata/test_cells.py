@@ -8,7 +8,7 @@ import pytest
 import privet as pv
 from privet.engine.protocol import Relabel
 from privet.microdata import utility
-from privet.microdata.utility import best_leaf, cells_of, split_into_folds
+from privet.microdata.utility import count_class_cells, find_best_leaf, split_into_folds
 
 ROWS = pa.table(
     {
@@ -23,7 +23,7 @@ ROWS = pa.table(
 @pytest.fixture
 def people() -> utility.ClassCells:
     table = pv.read(ROWS, quasi=["age", "job"], target="class", weight="n")
-    return cells_of(table, ["job", "age"], "class")
+    return count_class_cells(table, ["job", "age"], "class")
 
 
 def rows(found: utility.ClassCells) -> dict[tuple[str | None, ...], int]:
@@ -80,7 +80,7 @@ def test_folds_are_parts_of_the_whole_by_chance() -> None:
         {"job": ["a", "b", "c"], "class": ["x", "x", "y"], "n": [3, 1000, 7]}
     )
     table = pv.read(many, quasi="job", target="class", weight="n")
-    found = cells_of(table, ["job"], "class")
+    found = count_class_cells(table, ["job"], "class")
     parts = split_into_folds(found, 4)
     assert found.n.tolist() == parts.sum(axis=0).tolist()
     of_x = parts[:, found.classes == found.target.code("x")].sum(axis=1)
@@ -95,7 +95,7 @@ def test_huge_packs_are_dealt_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(utility, "MOST_DEALT", 100)
     many = pa.table({"job": ["a", "b"], "class": ["x", "x"], "n": [8, 1000]})
     table = pv.read(many, quasi="job", target="class", weight="n")
-    parts = split_into_folds(cells_of(table, ["job"], "class"), 4)
+    parts = split_into_folds(count_class_cells(table, ["job"], "class"), 4)
     assert [8, 1000] == parts.sum(axis=0).tolist()
     # 1000 rows in 4 folds: 250 each, give or take 4 standard deviations of 13.7.
     assert (abs(parts[:, 1] - 250) < 55).all()
@@ -109,5 +109,7 @@ def test_leaves_are_as_large_as_the_data_can_do_with() -> None:
     chosen = []
     for classes in (by_job, by_nothing):
         table = pv.read(pa.table({"job": job, "class": classes}), quasi="job")
-        chosen.append(best_leaf(cells_of(table, ["job"], "class"), [2, 100]))
+        chosen.append(
+            find_best_leaf(count_class_cells(table, ["job"], "class"), [2, 100])
+        )
     assert [2, 100] == chosen

@@ -97,7 +97,7 @@ def random_limits(dice: random.Random, rules: int) -> ConfidenceLimits:
         ]
         for _ in range(rules)
     ]
-    return kernels.limits_of(ceilings, 10_000)
+    return kernels.compile_limits(ceilings, 10_000)
 
 
 def case(seed: int) -> tuple[CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits]:
@@ -236,7 +236,7 @@ def test_compiled_loops_split_as_numpy_does(numba: DisclosureKernels) -> None:
 def test_a_limit_of_many_digits_is_decided_exactly() -> None:
     """1/3 is beyond a limit of twenty-two threes, although both round to one float."""
     third = Ceiling("0.3333333333333333333333")
-    limits = kernels.limits_of([[third]], 2**52)
+    limits = kernels.compile_limits([[third]], 2**52)
     assert object == limits.den.dtype
     part, whole = np.array([10**15, 10**15]), np.array([3 * 10**15, 3 * 10**15 + 1])
     actual = kernels.find_beyond(part / whole, part, whole, limits, 0)
@@ -288,7 +288,7 @@ def test_releases_are_the_same_with_and_without_numba(
 
 
 def test_small_cubes_do_without_numba() -> None:
-    limits = kernels.limits_of([[Ceiling("0.9")]], 100)
+    limits = kernels.compile_limits([[Ceiling("0.9")]], 100)
     assert kernels.PLAIN is kernels.choose_kernels(kernels.WORTH - 1, limits)
 
 
@@ -296,7 +296,7 @@ def test_the_switch_turns_numba_off(
     fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(SWITCH, "0")
-    limits = kernels.limits_of([[Ceiling("0.9")]], 100)
+    limits = kernels.compile_limits([[Ceiling("0.9")]], 100)
     assert kernels.PLAIN is kernels.choose_kernels(10**9, limits)
 
 
@@ -304,7 +304,7 @@ def test_without_numba_numpy_does_it(
     fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    limits = kernels.limits_of([[Ceiling("0.9")]], 100)
+    limits = kernels.compile_limits([[Ceiling("0.9")]], 100)
     assert kernels.PLAIN is kernels.choose_kernels(10**9, limits)
 
 

@@ -114,14 +114,16 @@ class Kept(PartitionedCounts):
         for i in range(3):
             yield self._batches[i::3]
 
-    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
+    def _count_pairs(self, look: PairCounter, run: Run) -> pa.Table:
         told = [b for p in self._partitions() for b in look(p)]
         whole = pa.Table.from_batches(told).group_by(["pair", "key"])
         summed = whole.aggregate([("n", "sum"), ("lines", "sum")])
         return summed.rename_columns({"n_sum": "n", "lines_sum": "lines"})
 
-    def each(self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run) -> Any:
-        look = self._in(tree, wanted)
+    def map_leaves(
+        self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run
+    ) -> Any:
+        look = self._select_leaves(tree, wanted)
         parts = [b for p in self._partitions() for b in LeafLabels(look)(p)]
         whole = pa.Table.from_batches(parts)
         found = []
@@ -132,10 +134,10 @@ class Kept(PartitionedCounts):
             found.append((leaf, block["lines"], block["told"]))
         return Done(found, len(self.sizes) + 1)
 
-    def blocks(
+    def fetch_blocks(
         self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
-        look = LeafBlocks(self._in(tree, wanted))
+        look = LeafBlocks(self._select_leaves(tree, wanted))
         for batch in (b for p in self._partitions() for b in look(p)):
             for row in batch.to_pylist():
                 take(wanted[row["leaf"]], _lines(row["lines"], len(self.sizes) + 1))
@@ -148,10 +150,10 @@ class Done:
     def __init__(self, found: list[tuple[int, bytes, bytes]], width: int) -> None:
         self._found, self._width = found, width
 
-    def told(self, run: Run) -> dict[int, bytes]:
+    def fetch_results(self, run: Run) -> dict[int, bytes]:
         return {leaf: told for leaf, _, told in self._found}
 
-    def blocks(self, run: Run, take: Take) -> None:
+    def fetch_blocks(self, run: Run, take: Take) -> None:
         for leaf, lines, _ in self._found:
             take(leaf, _lines(lines, self._width))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privet.engine.duckdb.session import size_of
+from privet.engine.duckdb.session import parse_size
 from privet.microdata.generalisation import domain_order, kernels, mondrian_loops
 from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
@@ -44,7 +44,7 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
     placed = [a.place[c] for a, c in zip(made, codes, strict=True)]
     others = [rng.integers(0, 5, lines), rng.integers(0, 3, lines)]
     rows = np.column_stack([*placed, *others, rng.integers(1, 4, lines)])
-    return domain_order.shape(made), rows.astype(np.int16)
+    return domain_order.pack_domains(made), rows.astype(np.int16)
 
 
 def random_rules(rng: np.random.Generator) -> kernels.GroupRules:
@@ -124,4 +124,4 @@ def test_small_fractions_decide_as_the_limit_does() -> None:
 
 
 def test_sizes_of_memory() -> None:
-    assert [1000, 2**20, 3 * 10**9] == [size_of(s) for s in ("1kB", "1 MiB", "3GB")]
+    assert [1000, 2**20, 3 * 10**9] == [parse_size(s) for s in ("1kB", "1 MiB", "3GB")]

@@ -14,7 +14,7 @@ import pytest
 import privet as pv
 from privet.demo.tables import bank_path
 from privet.microdata.recipe import Cut, Hide
-from privet.microdata.utility import kept
+from privet.microdata.utility import measure_utility
 
 PROMISE = pv.Promise(
     against=pv.Linker(knows=["job", "country"]),
@@ -56,7 +56,7 @@ def shop(**columns: list[object]) -> pv.Table:
 
 def test_the_maximal_release_hides_10_of_24_countries(bank: pv.Table) -> None:
     """Canada and the UK have 5 rows each; nothing else is hidden."""
-    found = kept(pv.publish(bank, PROMISE))
+    found = measure_utility(pv.publish(bank, PROMISE))
     shares = {c.name: c.hidden_share for c in found.columns}
     assert {"job": 0, "country": Fraction(10, 24), "child": 0} == shares
     assert (10, 24) == (found["country"].hidden, found["country"].rows)
@@ -65,14 +65,14 @@ def test_the_maximal_release_hides_10_of_24_countries(bank: pv.Table) -> None:
 def test_the_papers_release_hides_20_cells(bank: pv.Table) -> None:
     """Table 2: Trader (6 rows) and Clerk (4), UK (5) and Canada (5)."""
     method = pv.TopDownDisclosure(paper=True)
-    found = kept(pv.publish(bank, PROMISE, method=method))
+    found = measure_utility(pv.publish(bank, PROMISE, method=method))
     assert [10, 10, 0] == [c.hidden for c in found.columns]
 
 
 def test_a_column_without_a_cut_is_hidden_everywhere() -> None:
     recipe = pv.Recipe({"age": Cut(())})
     table = shop(age=list(range(40)))
-    found = kept(pv.publish(table, LOOSE, recipe=recipe))
+    found = measure_utility(pv.publish(table, LOOSE, recipe=recipe))
     assert 1 == found["age"].hidden_share
     assert 0 == found["age"].after
 
@@ -84,7 +84,7 @@ def test_information_before_and_after_by_hand(bank: pv.Table) -> None:
     """Country by rating (G, B): US 4, 6; France 1, 3; UK 5, 0; Canada 5, 0."""
     recipe = pv.Recipe({"country": Hide(("US", "France"))})
     loose = pv.Promise(PROMISE.against, pv.Ceiling(1), PROMISE.about)
-    found = kept(pv.publish(bank, loose, recipe=recipe))
+    found = measure_utility(pv.publish(bank, loose, recipe=recipe))
     all_bits = entropy(15, 9)
     before = all_bits - 10 / 24 * entropy(4, 6) - 4 / 24 * entropy(1, 3)
     after = all_bits - 14 / 24 * entropy(5, 9)
@@ -95,16 +95,16 @@ def test_information_before_and_after_by_hand(bank: pv.Table) -> None:
 
 def test_hiding_values_of_one_class_loses_nothing(bank: pv.Table) -> None:
     """Everybody in Canada and the UK is rated G."""
-    country = kept(pv.publish(bank, PROMISE))["country"]
+    country = measure_utility(pv.publish(bank, PROMISE))["country"]
     assert country.before == pytest.approx(country.after)
 
 
 def test_missing_is_a_value_and_tells_what_it_tells() -> None:
     table = shop(job=[None] * 24 + ["b"] * 16)
-    found = kept(pv.publish(table, LOOSE, recipe=pv.Recipe()))
+    found = measure_utility(pv.publish(table, LOOSE, recipe=pv.Recipe()))
     assert found["job"].before == pytest.approx(entropy(24, 16))
     hidden = pv.Recipe({"job": Hide((None, "b"))})
-    found = kept(pv.publish(table, LOOSE, recipe=hidden), classifier=True)
+    found = measure_utility(pv.publish(table, LOOSE, recipe=hidden), classifier=True)
     assert 0 == found["job"].after
     assert Fraction(24, 40) == found.predictions.after
 
@@ -113,12 +113,12 @@ def test_without_a_target_only_cells_are_counted() -> None:
     rows = pa.table({"job": ["a", "b"] * 20, "ill": ["yes", "no"] * 20})
     table = pv.read(rows, quasi="job", sensitive="ill")
     release = pv.publish(table, LOOSE)
-    found = kept(release)
+    found = measure_utility(release)
     assert "Kept(job 0 % hidden)" == repr(found)
     assert found.entropy is None
     assert found["job"].before is None
     with pytest.raises(pv.InputError, match="must have a target"):
-        kept(release, classifier=True)
+        measure_utility(release, classifier=True)
 
 
 # Predictions ------------------------------------------------------------------------
@@ -127,13 +127,15 @@ def test_without_a_target_only_cells_are_counted() -> None:
 def test_a_tree_that_sees_nothing_says_what_is_commonest() -> None:
     """Without the job 24 of 40 are right, and the same as before: those rated x."""
     hidden = pv.Recipe({"job": Hide(("a", "b"))})
-    found = kept(pv.publish(shop(), LOOSE, recipe=hidden), classifier=True).predictions
+    found = measure_utility(
+        pv.publish(shop(), LOOSE, recipe=hidden), classifier=True
+    ).predictions
     assert 1 == found.before
     assert Fraction(24, 40) == found.after == found.agreement == found.majority
 
 
 def test_a_release_that_hides_nothing_agrees_with_the_table() -> None:
-    found = kept(pv.publish(shop(), LOOSE), classifier=True).predictions
+    found = measure_utility(pv.publish(shop(), LOOSE), classifier=True).predictions
     assert 1 == found.before == found.after == found.agreement
 
 
@@ -150,7 +152,7 @@ def test_weights_are_rows() -> None:
     table = pv.read(few, quasi="job", sensitive="ill", target="rating", weight="n")
     hidden = pv.Recipe({"job": Hide(("a", "b"))})
     both = [
-        kept(pv.publish(t, LOOSE, recipe=hidden), classifier=True)
+        measure_utility(pv.publish(t, LOOSE, recipe=hidden), classifier=True)
         for t in (shop(), table)
     ]
     assert both[0] == both[1]
@@ -160,7 +162,7 @@ def test_cuts_keep_the_order_of_numbers() -> None:
     """Up to 23 is x, above is y: one cut there keeps everything."""
     table = shop(job=["a"] * 40, age=list(range(40)))
     release = pv.publish(table, LOOSE, recipe=pv.Recipe({"age": Cut(("23",))}))
-    found = kept(release, classifier=True, leaf=1)
+    found = measure_utility(release, classifier=True, leaf=1)
     assert found["age"].after == pytest.approx(entropy(24, 16))
     assert 1 == found.predictions.after
     assert Fraction(35, 40) <= found.predictions.before
@@ -169,11 +171,11 @@ def test_cuts_keep_the_order_of_numbers() -> None:
 def test_few_rows_and_odd_numbers_are_refused(bank: pv.Table) -> None:
     release = pv.publish(bank, PROMISE)
     with pytest.raises(pv.InputError, match="folds must be at least 2"):
-        kept(release, classifier=True, folds=1)
+        measure_utility(release, classifier=True, folds=1)
     few = pa.table({"job": ["a", "b"], "ill": ["yes", "no"], "rating": ["x", "y"]})
     small = pv.read(few, quasi="job", sensitive="ill", target="rating")
     with pytest.raises(pv.InputError, match="at least 20 rows"):
-        kept(pv.publish(small, LOOSE), classifier=True)
+        measure_utility(pv.publish(small, LOOSE), classifier=True)
 
 
 def test_the_missing_extra_is_named(
@@ -181,9 +183,9 @@ def test_the_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "sklearn.tree", None)
     release = pv.publish(bank, PROMISE)
-    assert kept(release).predictions is None
+    assert measure_utility(release).predictions is None
     with pytest.raises(pv.MissingExtra, match=r"pip install 'privet\[learn\]'"):
-        kept(release, classifier=True)
+        measure_utility(release, classifier=True)
 
 
 # Shapes -----------------------------------------------------------------------------
@@ -195,11 +197,11 @@ def test_a_loaded_release_does_not_know_its_table(
     made = pv.publish(bank, PROMISE)
     made.write(tmp_path / "out", custody=tmp_path / "vault")
     with pytest.raises(pv.InputError, match="loaded from files"):
-        kept(pv.load(tmp_path / "out"))
+        measure_utility(pv.load(tmp_path / "out"))
 
 
 def test_it_shows_itself_and_survives_json(bank: pv.Table) -> None:
-    found = kept(pv.publish(bank, PROMISE), classifier=True, leaf=2)
+    found = measure_utility(pv.publish(bank, PROMISE), classifier=True, leaf=2)
     assert "country 41.7 % hidden, 0.415 of 0.415 bits" in repr(found)
     assert "a tree is right in" in repr(found)
     content = json.loads(json.dumps(found.to_dict()))

@@ -11,10 +11,10 @@ import pytest
 
 import privet as pv
 from privet.responses.planning import (
-    answers_needed,
-    every_answer,
+    find_sample_size,
+    find_truth,
+    list_sample_sizes,
     plan_design,
-    truth_for,
 )
 
 
@@ -46,7 +46,7 @@ def _nothing() -> object:
 def test_truth_for_is_the_largest_in_six_digits() -> None:
     for size in (2, 4, 30):
         for epsilon in ("0.01", "1", "2.5", "9"):
-            found = truth_for(epsilon, size)
+            found = find_truth(epsilon, size)
             step = Fraction(1, 10**6)
             assert pv.KAry(found).growth(size) <= exp(float(epsilon)) * (1 + 1e-12)
             if found + step < 1:
@@ -68,9 +68,9 @@ def test_the_larger_epsilon_is_the_more_is_asked(epsilon: str, most: int) -> Non
 def test_the_stated_error_is_that_of_one_answer() -> None:
     """One of 14 yes-or-no questions with all of ε: √14 / (2 (p - r))."""
     plan = plan_design(asked(14), "1")
-    p = float(truth_for("1", 2))
+    p = float(find_truth("1", 2))
     assert plan.one_of == pytest.approx(sqrt(14) / (2 * (2 * p - 1)))
-    part = float(truth_for(Fraction(1, 14), 2))
+    part = float(find_truth(Fraction(1, 14), 2))
     assert plan.together == pytest.approx(1 / (2 * (2 * part - 1)))
 
 
@@ -114,10 +114,12 @@ def test_answers_needed_count_who_is_asked() -> None:
     pair = pv.KAry("0.8")
     groups = [pv.Group([c, "y"], pair) for c in ("a", "b")]
     design = pv.Design(questions, groups, one_of=True)
-    needs = {n.about: n.answers for n in every_answer(design, error="0.05")}
+    needs = {n.about: n.answers for n in list_sample_sizes(design, error="0.05")}
     assert needs["a"] == needs["b"]
     assert 2 * needs["y"] == pytest.approx(needs["a"], abs=2)
-    from privet.responses.expressions import equalities
+    from privet.responses.expressions import express_equalities
 
-    every = answers_needed(design, equalities(design, {"y": "1"}), error="0.05")
+    every = find_sample_size(
+        design, express_equalities(design, {"y": "1"}), error="0.05"
+    )
     assert needs["y"] == every.answers

@@ -486,7 +486,7 @@ def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
         ]
 
     whole = told()
-    filled, parted = JoinedViews._filled, []
+    filled, parted = JoinedViews._fill_table, []
 
     def too_much(self, table, select, cut, parts, doing):
         if cut and parts == 1:
@@ -494,7 +494,7 @@ def test_what_does_not_fit_is_counted_in_parts(monkeypatch):
         parted.append(parts)
         filled(self, table, select, cut, parts, doing)
 
-    monkeypatch.setattr(JoinedViews, "_filled", too_much)
+    monkeypatch.setattr(JoinedViews, "_fill_table", too_much)
     assert whole == told()
     assert 8 in parted
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
-from privet.errors import InputError, what_exists
+from privet.errors import InputError, suggest_names
 from privet.values import exact
 from privet.values.exact import Number
 
@@ -41,7 +41,7 @@ def reconstruct_card(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
     tables: list[list[list[float]]] = []
     doubts: Doubts = []
     for table in views.cells:
-        ones = [_one([row[c] for row in table]) for c in k]
+        ones = [_estimate_log_unit([row[c] for row in table]) for c in k]
         tables.append([[log2(row[c]) - ones[c] for c in k] for row in table])
         doubts.append([sum(0.5 / max(n, 1) for n in row) for row in table])
         for c in k:  # take the sum of the beliefs off the class size
@@ -50,14 +50,14 @@ def reconstruct_card(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
         views.target,
         views.labels,
         views.attributes,
-        tuple(map(_points, base)),
-        tuple(tuple(tuple(map(_points, row)) for row in t) for t in tables),
+        tuple(map(_to_points, base)),
+        tuple(tuple(tuple(map(_to_points, row)) for row in t) for t in tables),
         SCALE,
     )
     return card, doubts
 
 
-def _one(counts: Sequence[int]) -> float:
+def _estimate_log_unit(counts: Sequence[int]) -> float:
     """What a belief of 1 was scaled to, as a logarithm: the least count, evened out."""
     least = min(counts)
     alike = [n for n in counts if n <= least + 1]
@@ -65,7 +65,7 @@ def _one(counts: Sequence[int]) -> float:
     return log2(whole) - log2(len(alike)) if whole else 0.0
 
 
-def _points(doublings: float) -> int:
+def _to_points(doublings: float) -> int:
     return round(doublings * SCALE)
 
 
@@ -147,25 +147,25 @@ class Inverter:
             card, doubts = reconstruct_card(card)
         if not isinstance(card, Scorecard):
             raise InputError("An inverter must have a published classifier to attack.")
-        sizes = self._sizes(card.labels)
-        beta = self._exponent(card, sizes)
+        sizes = self._look_up_sizes(card.labels)
+        beta = self._estimate_exponent(card, sizes)
         tables = [
-            self._attribute(card, i, sizes, beta, doubts[i] if doubts else None)
+            self._recover_attribute(card, i, sizes, beta, doubts[i] if doubts else None)
             for i in range(len(card.attributes))
         ]
         return RecoveredCounts(beta, tuple(tables))
 
-    def _sizes(self, labels: Sequence[str]) -> list[int]:
+    def _look_up_sizes(self, labels: Sequence[str]) -> list[int]:
         missing = [c for c in labels if c not in self.class_sizes]
         if missing:
             known = list(self.class_sizes)
             raise InputError(
                 f"class_sizes must name every class; {missing[0]!r} is missing. "
-                f"{what_exists(missing[0], known)}"
+                f"{suggest_names(missing[0], known)}"
             )
         return [self.class_sizes[c] for c in labels]
 
-    def _exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
+    def _estimate_exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
         """From base points and class sizes; by trial where all classes are alike."""
         start = card.totals({})
         c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
@@ -177,19 +177,21 @@ class Inverter:
         cells = len(sizes) * sum(map(len, card.points))
         steps = min(400, max(20, MOST_GUESSES // cells))
         tried = [k / steps for k in range(1, steps + 1)]
-        return max(tried, key=lambda b: (self._whole(card, sizes, b), b))
+        return max(tried, key=lambda b: (self._score_exponent(card, sizes, b), b))
 
-    def _whole(self, card: Scorecard, sizes: Sequence[int], beta: float) -> float:
+    def _score_exponent(
+        self, card: Scorecard, sizes: Sequence[int], beta: float
+    ) -> float:
         """How well an exponent makes counts that add up; the best is the truth."""
         misses = [
             abs(sum(row[c] or 0 for row in table) - n) / n
             for i in range(len(card.attributes))
-            for table in [self._attribute(card, i, sizes, beta)]
+            for table in [self._recover_attribute(card, i, sizes, beta)]
             for c, n in enumerate(sizes)
         ]
         return -round(sum(misses), 6)
 
-    def _attribute(
+    def _recover_attribute(
         self,
         card: Scorecard,
         i: int,
@@ -210,19 +212,19 @@ class Inverter:
         ]
         sure = _precision(card, beta) + float(self.margin) / (len(card.points) + 1)
         precision = [sure + d / beta for d in doubts or [0.0] * len(ratios)]
-        scales = self._scales(ratios, wholes, precision)
+        scales = self._solve_scales(ratios, wholes, precision)
         return tuple(
-            tuple(self._count(s * x, n) for x, n in zip(row, sizes, strict=True))
+            tuple(self._round_count(s * x, n) for x, n in zip(row, sizes, strict=True))
             for s, row in zip(scales, ratios, strict=True)
         )
 
-    def _count(self, smoothed: float, size: int) -> int | None:
+    def _round_count(self, smoothed: float, size: int) -> int | None:
         if not abs(smoothed) < 2**53:
             return None
         count = round(smoothed - float(self.smoothing))
         return count if 0 <= count <= size else None
 
-    def _scales(
+    def _solve_scales(
         self,
         ratios: list[list[float]],
         wholes: Sequence[Fraction],
@@ -236,10 +238,10 @@ class Inverter:
         unit = self.smoothing.denominator
         most = max(1, int(wholes[0] * unit))
         least = [
-            _denominator(row, most, p) / unit
+            _find_denominator(row, most, p) / unit
             for row, p in zip(ratios, precision, strict=True)
         ]
-        return _added_up(least, ratios, [float(w) for w in wholes])
+        return _fit_scales(least, ratios, [float(w) for w in wholes])
 
 
 def _power(doublings: float) -> float:
@@ -252,12 +254,12 @@ def _precision(card: Scorecard, beta: float) -> float:
     return max(2 * len(card.labels) / card.scale / beta, 1e-13)
 
 
-def _denominator(row: Sequence[float], most: int, precision: float) -> int:
+def _find_denominator(row: Sequence[float], most: int, precision: float) -> int:
     """The least whole number that makes whole numbers of all ratios, nearly."""
     best = 1
     for x in row[1:]:
         off = min(2 * precision, 0.5)
-        _, found = _simplest(x * best * (1 - off), x * best * (1 + off))
+        _, found = _find_simplest_fraction(x * best * (1 - off), x * best * (1 + off))
         if found * best > most:
             found = (
                 Fraction(x * best).limit_denominator(max(1, most // best)).denominator
@@ -266,21 +268,26 @@ def _denominator(row: Sequence[float], most: int, precision: float) -> int:
     return best
 
 
-def _simplest(low: float, high: float, depth: int = 60) -> tuple[int, int]:
+def _find_simplest_fraction(
+    low: float, high: float, depth: int = 60
+) -> tuple[int, int]:
     """The fraction between two positive numbers with the least denominator.
 
-    >>> _simplest(0.33, 0.34), _simplest(2.9, 3.1), _simplest(0.142857, 0.142858)
-    ((1, 3), (3, 1), (1, 7))
+    >>> between = (0.33, 0.34), (2.9, 3.1), (0.142857, 0.142858)
+    >>> [_find_simplest_fraction(low, high) for low, high in between]
+    [(1, 3), (3, 1), (1, 7)]
     """
     whole = ceil(low)
     if whole <= high or not depth or low > 2**40:
         return whole, 1
     below = whole - 1
-    part, parts = _simplest(1 / (high - below), 1 / (low - below), depth - 1)
+    part, parts = _find_simplest_fraction(
+        1 / (high - below), 1 / (low - below), depth - 1
+    )
     return below * part + parts, part
 
 
-def _added_up(
+def _fit_scales(
     least: list[float], ratios: list[list[float]], wholes: Sequence[float]
 ) -> list[float]:
     """Multiply some of the numbers so that all add up to what is known."""

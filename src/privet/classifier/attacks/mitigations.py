@@ -15,7 +15,7 @@ from typing import Any
 
 from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks.inversion import Inverter
-from privet.classifier.publish import Method, method_for
+from privet.classifier.publish import Method, choose_method
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -73,22 +73,28 @@ def compare_mitigations(
     method
         How it is made safe; each way changes one setting of it.
     """
-    chosen = method or method_for(promises)
+    chosen = method or choose_method(promises)
     tried = MitigationTrial(views, list(promises), zeros=chosen.zeros)
-    return [tried.line(name, setting, way) for name, setting, way in ways(chosen)]
+    return [
+        tried.try_method(name, setting, way)
+        for name, setting, way in list_mitigations(chosen)
+    ]
 
 
-def of_release(
+def measure_release(
     views: ClassifierViews, method: Method, shown: Sequence[Scorecard | ClassifierViews]
 ) -> MitigationCost:
     """What one release costs and tells: the most of all that it shows."""
     tried = MitigationTrial(views, [], zeros=method.zeros)
     margin = getattr(method, "margin", None)
-    lines = [tried.judged("this release", _set(method), x, margin) for x in shown]
+    lines = [
+        tried.measure_cost("this release", _describe_settings(method), x, margin)
+        for x in shown
+    ]
     return max(lines, key=lambda x: x.recovered or 0.0)
 
 
-def _set(method: Method) -> str:
+def _describe_settings(method: Method) -> str:
     """The mitigations of a method, in words."""
     said = {
         "epsilon": "epsilon {}",
@@ -104,13 +110,13 @@ def _set(method: Method) -> str:
     )
 
 
-def ways(method: Method) -> Iterator[tuple[str, str, Method]]:
+def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
     """A method without mitigation, and with each."""
     if isinstance(method, ExtendedSafetyTransform):
         plain: Method = replace(method, bits=None)
         yield "precise points", "", plain
         if not method.paper:
-            yield from _coarse(plain)
+            yield from _list_coarse_points(plain)
         return
     bare = replace(method, bits=None, epsilon=None, margin=None, rows=None, seed=None)
     yield "precise points", "", bare
@@ -118,12 +124,12 @@ def ways(method: Method) -> Iterator[tuple[str, str, Method]]:
         yield "noise first", f"epsilon {e}", replace(bare, epsilon=Fraction(e))
     for m in MARGINS:
         yield "margin jitter", f"margin {m}", replace(bare, margin=Fraction(m))
-    yield from _coarse(bare)
+    yield from _list_coarse_points(bare)
     for n in ROWS if bare.mode == "tight" else ():
         yield "small table", f"{n:,} rows", replace(bare, rows=n)
 
 
-def _coarse(plain: Method) -> Iterator[tuple[str, str, Method]]:
+def _list_coarse_points(plain: Method) -> Iterator[tuple[str, str, Method]]:
     for b in BITS:
         yield "coarse points", f"{b} bits", replace(plain, bits=b)
 
@@ -140,16 +146,16 @@ class MitigationTrial:
         self.people = WeightedTuples.of(prepared.scores)
         self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
 
-    def line(self, name: str, setting: str, method: Method) -> MitigationCost:
+    def try_method(self, name: str, setting: str, method: Method) -> MitigationCost:
         """Publish it in one way."""
         try:
             made = method.apply(self.views, self.promises)
         except (Infeasible, InputError, TooLarge) as no:
             return MitigationCost(name, setting, None, None, note=str(no))
         shown = made.card if made.table is None else made.table.views
-        return self.judged(name, setting, shown, getattr(method, "margin", None))
+        return self.measure_cost(name, setting, shown, getattr(method, "margin", None))
 
-    def judged(
+    def measure_cost(
         self,
         name: str,
         setting: str,

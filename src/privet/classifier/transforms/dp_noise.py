@@ -38,12 +38,12 @@ def add_noise(
         for c in range(len(views.labels))
     ]
     fitted = tuple(
-        _scaled(table, s, sizes) for table, s in zip(cells, sums, strict=True)
+        _fit_to_sizes(table, s, sizes) for table, s in zip(cells, sums, strict=True)
     )
     return replace(views, sizes=tuple(sizes), cells=fitted, prior=None)
 
 
-def _scaled(
+def _fit_to_sizes(
     table: list[list[int]], sums: list[int], sizes: list[int]
 ) -> tuple[tuple[int, ...], ...]:
     """Cells that add up to the class sizes again, by largest remainders."""

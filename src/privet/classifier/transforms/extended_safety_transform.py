@@ -26,8 +26,8 @@ from privet.classifier.transforms.r_closeness import (
     accuracy_steps,
     balance_classes,
     block_weights,
-    certified_r,
-    crossing_blocks,
+    certify_r,
+    find_crossing_blocks,
     find_least_r,
     limit_r,
 )
@@ -41,7 +41,7 @@ from privet.classifier.transforms.safety_transform import (
     ZEROS,
     check_bits,
     check_choice,
-    kept_of,
+    describe_smoothing,
 )
 from privet.classifier.transforms.zero_counts import KEEPS, fill_zeros
 from privet.errors import Infeasible, InputError, TooLarge
@@ -292,19 +292,19 @@ class ExtendedSafetyTransform:
         given, views = views, self.prepared(views)
         scores = fill_zeros(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
-        keeps += kept_of(given, views)
+        keeps += describe_smoothing(given, views)
         base = CardRounder(views, scores, *find_gap(views.scores), keeps)
         prior = shared_prior(promises, views.labels)
         r = min(LARGEST, *(factor_of(p) for p in promises))
         if self.paper:
             return _apply_paper_est(base, prior, r, promises[0])
         if self.rule == "declared":
-            return self._declared(base, prior, r, promises)
-        return self._argmax(base, prior, r, promises)
+            return self._apply_declared(base, prior, r, promises)
+        return self._apply_argmax(base, prior, r, promises)
 
     # Argmax ---------------------------------------------------------------------------
 
-    def _argmax(
+    def _apply_argmax(
         self,
         base: CardRounder,
         prior: Prior,
@@ -314,33 +314,35 @@ class ExtendedSafetyTransform:
         scores = base.scores
         needed = find_least_r(scores, prior)
         if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
-            raise _impossible(base.views, promises[0], r, needed, prior)
-        blocks = crossing_blocks(scores)
+            raise _make_impossible_error(base.views, promises[0], r, needed, prior)
+        blocks = find_crossing_blocks(scores)
         weights = block_weights(prior, blocks, float(r))
         if weights is None or float(r) <= limit_r(prior, blocks) * (1 + 1e-12):
-            raise _open(promises[0], needed.r, limit_r(prior, blocks))
+            raise _make_limit_error(promises[0], needed.r, limit_r(prior, blocks))
         moves = [log2(w) for w in weights]
-        exponent = self._largest(base, moves, prior, float(r))
-        return self._settled(base, exponent, lambda _: moves, False, promises)
+        exponent = self._find_largest_exponent(base, moves, prior, float(r))
+        return self._flatten_until_safe(
+            base, exponent, lambda _: moves, False, promises
+        )
 
-    def _largest(
+    def _find_largest_exponent(
         self, base: CardRounder, moves: Sequence[float], prior: Prior, r: float
     ) -> Fraction:
         """The largest exponent whose beliefs are proved to stay within r."""
         low, high = 0.0, 1.0
-        if certified_r(base.scores, high, moves, prior) <= r * (1 - 1e-9):
+        if certify_r(base.scores, high, moves, prior) <= r * (1 - 1e-9):
             return Fraction(1)
         for _ in range(60):
             middle = (low + high) / 2
-            if certified_r(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
+            if certify_r(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
                 low = middle
             else:
                 high = middle
-        return _on_grid(low)
+        return _round_to_grid(low)
 
     # Declared rule --------------------------------------------------------------------
 
-    def _declared(
+    def _apply_declared(
         self,
         base: CardRounder,
         prior: Prior,
@@ -349,20 +351,20 @@ class ExtendedSafetyTransform:
     ) -> FlattenedCard:
         if base.scores.classes == 2:
             exponent, moved_by = spread_two_classes(base.scores, prior, r)
-            return self._settled(base, exponent, moved_by, True, promises)
+            return self._flatten_until_safe(base, exponent, moved_by, True, promises)
         moves, mean = balance_classes(base.scores)
         start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
-        exponent = _on_grid(start)
+        exponent = _round_to_grid(start)
         beliefs = [log_of(f) for f in prior]
 
-        def moved(beta: Fraction) -> list[float]:
+        def compute_moves(beta: Fraction) -> list[float]:
             return [b + m * float(beta) for b, m in zip(beliefs, moves, strict=True)]
 
-        return self._settled(base, exponent, moved, True, promises)
+        return self._flatten_until_safe(base, exponent, compute_moves, True, promises)
 
     # Together -------------------------------------------------------------------------
 
-    def _settled(
+    def _flatten_until_safe(
         self,
         base: CardRounder,
         exponent: Fraction,
@@ -372,12 +374,12 @@ class ExtendedSafetyTransform:
     ) -> FlattenedCard:
         """Round, judge, and flatten a little more until every promise is kept."""
         for _ in range(60):
-            made = base.rounded(
+            made = base.round_card(
                 exponent, bits=self.bits, moves=moves(exponent), ruled=ruled
             )
             if audit(made.card, list(promises)).safe:
                 return made
-            exponent = _on_grid(float(exponent) * 0.97)
+            exponent = _round_to_grid(float(exponent) * 0.97)
         raise Infeasible(
             f"Promise {promises[0].name!r} is not reached by flattening.",
             promise=promises[0],
@@ -401,10 +403,10 @@ def spread_two_classes(
     wide = (ends[1] - ends[0]) * (1 - 1e-9)
     start = min(1.0, wide / (most - least)) if most > least else 1.0
 
-    def moved(exponent: Fraction) -> list[float]:
+    def compute_moves(exponent: Fraction) -> list[float]:
         return [0.0, sum(ends) / 2 - float(exponent) * (most + least) / 2]
 
-    return _on_grid(start), moved
+    return _round_to_grid(start), compute_moves
 
 
 def _log_odds(belief: Fraction) -> float:
@@ -414,7 +416,7 @@ def _log_odds(belief: Fraction) -> float:
     return min(100.0, max(-100.0, log_of(belief / (1 - belief))))
 
 
-def _on_grid(exponent: float) -> Fraction:
+def _round_to_grid(exponent: float) -> Fraction:
     """An exponent rounded down to a fraction with a power of two below."""
     steps = STEPS
     while exponent * steps < 1024 and steps < 2**60:
@@ -431,10 +433,14 @@ def _apply_paper_est(
     """Split, flatten and merge; or FAIL, or refuse what its checks let pass."""
     views, scores = base.views, base.scores
     if r <= 1:
-        raise _fails(promise, statement_14_least_log_r(scores, views.sizes, prior))
+        raise _make_fail_error(
+            promise, statement_14_least_log_r(scores, views.sizes, prior)
+        )
     found = run_paper_est(scores, views.sizes, prior, r)
     if not (found.splits and found.merges):
-        raise _fails(promise, statement_14_least_log_r(scores, views.sizes, prior))
+        raise _make_fail_error(
+            promise, statement_14_least_log_r(scores, views.sizes, prior)
+        )
     try:
         row = find_flipped_row(scores, found)
     except TooLarge as no:
@@ -445,11 +451,11 @@ def _apply_paper_est(
             advice=("Leave paper out: then it is proved.",),
         ) from None
     if row is not None:
-        raise _flips(views, promise, found, row)
-    return base.rounded(found.exponent, moves=found.moves)
+        raise _make_flip_error(views, promise, found, row)
+    return base.round_card(found.exponent, moves=found.moves)
 
 
-def _fails(promise: Promise, needed: float) -> Infeasible:
+def _make_fail_error(promise: Promise, needed: float) -> Infeasible:
     small = needed < log(10**12)
     digits = f"10 to the power {needed / log(10):,.0f}"
     least = f"{ceil(exp(needed)):,}" if small else digits
@@ -463,19 +469,20 @@ def _fails(promise: Promise, needed: float) -> Infeasible:
     )
 
 
-def _flips(
+def _make_flip_error(
     views: ClassifierViews, promise: Promise, found: PaperEst, known: Mapping[int, int]
 ) -> Infeasible:
     return Infeasible(
         f"Promise {promise.name!r}: the checks of the paper's EST pass (delta = "
         f"{found.power}, k = {found.root}), and yet a row is ranked otherwise "
-        f"({_named(views, known)}). Lemma 12 looks at the two largest counts only.",
+        f"({_describe_row(views, known)}). Lemma 12 looks at the two largest counts "
+        "only.",
         promise=promise,
         advice=("Leave paper out.", "Or publish with a declared rule."),
     )
 
 
-def _named(views: ClassifierViews, known: Mapping[int, int]) -> str:
+def _describe_row(views: ClassifierViews, known: Mapping[int, int]) -> str:
     told = views.told(known)
     return ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
 
@@ -513,7 +520,7 @@ def factor_of(promise: Promise) -> Fraction:
             )
 
 
-def _impossible(
+def _make_impossible_error(
     views: ClassifierViews,
     promise: Promise,
     r: Fraction,
@@ -521,7 +528,7 @@ def _impossible(
     prior: Prior,
 ) -> Infeasible:
     best = Fraction(ceil(needed.r * 10**6), 10**6)
-    row = _named(views, needed.known)
+    row = _describe_row(views, needed.known)
     within = [s for s in accuracy_steps(views, prior) if s.r <= r]
     return Infeasible(
         f"Promise {promise.name!r} cannot be kept by any release with the same "
@@ -533,12 +540,12 @@ def _impossible(
         advice=(
             f"Allow a factor of {float(best):.4g} or more.",
             "Or publish with a declared rule: rule='declared'.",
-            *(_left(s, r) for s in within[-1:]),
+            *(_describe_step(s, r) for s in within[-1:]),
         ),
     )
 
 
-def _left(stair: AccuracyStep, r: Fraction) -> str:
+def _describe_step(stair: AccuracyStep, r: Fraction) -> str:
     some = ", ".join(stair.classes)
     return (
         f"Within a factor of {float(r):.4g} no more can be predicted than {some}: that "
@@ -547,7 +554,7 @@ def _left(stair: AccuracyStep, r: Fraction) -> str:
     )
 
 
-def _open(promise: Promise, needed: float, limit: float) -> Infeasible:
+def _make_limit_error(promise: Promise, needed: float, limit: float) -> Infeasible:
     best = Fraction(ceil(limit * 10**6), 10**6)
     return Infeasible(
         f"Promise {promise.name!r} is not reached: any release needs a factor of "

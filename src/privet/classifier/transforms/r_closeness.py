@@ -42,13 +42,13 @@ def closeness(posterior: Sequence[Fraction], prior: Prior) -> Fraction:
     return max(max(p / f, f / p) for p, f in pairs)
 
 
-def needed_for_top(prior: Prior, label: int) -> float:
+def least_r_for_top(prior: Prior, label: int) -> float:
     """What any release needs that has this class on top for somebody."""
     own = prior[label]
     return max(sqrt(max(prior) / own), float(1 / sum(min(f, own) for f in prior)))
 
 
-def needed_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
+def least_r_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
     """What any release needs that ranks the classes like this for somebody."""
     ordered = [prior[c] for c in ranking]
     low = list(accumulate(reversed(ordered), max))[::-1]
@@ -78,23 +78,20 @@ def find_least_r(scores: Scores, prior: Prior) -> RequiredCloseness:
                 continue
             known = pair_odds(scores, (c, d)).known
             ranking = scores.ranking(known)
-            found = needed_for_ranking(prior, ranking)
+            found = least_r_for_ranking(prior, ranking)
             if found > best.r:
                 best = RequiredCloseness(found, known, ranking[0])
     return best
 
 
-def crossing_blocks(scores: Scores) -> list[list[int]]:
+def find_crossing_blocks(scores: Scores) -> list[list[int]]:
     """Classes that beat each other for different rows, together; the best block first.
 
     Blocks are ordered: every class of an earlier one is above every later one always.
     """
     k = scores.classes
     beats = np.array(
-        [
-            [c != d and _somewhere_above(scores, c, d) for d in range(k)]
-            for c in range(k)
-        ]
+        [[c != d and _is_ever_above(scores, c, d) for d in range(k)] for c in range(k)]
     )
     reach = beats | np.eye(k, dtype=bool)
     for _ in range(k):
@@ -105,21 +102,21 @@ def crossing_blocks(scores: Scores) -> list[list[int]]:
     return [list(b) for b in ordered]
 
 
-def _somewhere_above(scores: Scores, c: int, d: int) -> bool:
+def _is_ever_above(scores: Scores, c: int, d: int) -> bool:
     odds = pair_odds(scores, (c, d)).odds
     return odds is None or odds > 1 or (odds == 1 and c > d)
 
 
 def limit_r(prior: Prior, blocks: Sequence[Sequence[int]]) -> float:
     """The r that scores to smaller and smaller powers come near to, ranking kept."""
-    low, high, sizes = _bounds(prior, blocks)
+    low, high, sizes = _bound_blocks(prior, blocks)
     worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
     total_low = sum(s * lo for s, lo in zip(sizes, low, strict=True))
     total_high = sum(s * hi for s, hi in zip(sizes, high, strict=True))
     return max(sqrt(worst), float(total_low), float(1 / total_high))
 
 
-def _bounds(
+def _bound_blocks(
     prior: Prior, blocks: Sequence[Sequence[int]]
 ) -> tuple[list[Fraction], list[Fraction], list[int]]:
     low = [max(prior[c] for b in blocks[j:] for c in b) for j in range(len(blocks))]
@@ -133,7 +130,7 @@ def block_weights(
     prior: Prior, blocks: Sequence[Sequence[int]], r: float
 ) -> list[float] | None:
     """Beliefs of each class that are r-close and fall along the blocks; None: none."""
-    low, high, sizes = _bounds(prior, blocks)
+    low, high, sizes = _bound_blocks(prior, blocks)
     ends = [
         sum(s * float(lo) / r for s, lo in zip(sizes, low, strict=True)),
         sum(s * float(hi) * r for s, hi in zip(sizes, high, strict=True)),
@@ -169,7 +166,7 @@ def staircase(prior: Prior) -> list[tuple[float, tuple[int, ...]]]:
     return points
 
 
-def certified_r(
+def certify_r(
     scores: Scores, exponent: float, moves: Sequence[float], prior: Prior
 ) -> float:
     """An r that scores to a power, moved by so many doublings, surely keep to."""
@@ -251,7 +248,7 @@ def accuracy_steps(
     people = WeightedTuples.of(views.scores)
     found = []
     for r, classes in staircase(prior):
-        alike, right = people.restricted(classes)
+        alike, right = people.score_restricted(classes)
         ordered = sorted(classes, key=lambda c: (-prior[c], c))
         named = tuple(views.labels[c] for c in ordered)
         found.append(AccuracyStep(r, named, alike, right))

@@ -91,15 +91,15 @@ def true_gap(scores: Scores) -> int | None:
     pairs = [(c, d) for c in range(scores.classes) for d in range(c)]
     found = 1
     for c, d in pairs:
-        b = _least(scores, c, d, MOST_HALF // max(1, len(pairs) // 4))
+        b = _find_pair_gap(scores, c, d, MOST_HALF // max(1, len(pairs) // 4))
         if b is None:
             return None
         found = max(found, b)
     return found
 
 
-def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
-    if _halves_at_least(scores, c, d) > 2 * log2(most):
+def _find_pair_gap(scores: Scores, c: int, d: int, most: int) -> int | None:
+    if _count_combinations(scores, c, d) > 2 * log2(most):
         return None
     ratios = [
         sorted({row[c] / row[d] for row in table if row[c] and row[d]})
@@ -107,18 +107,18 @@ def _least(scores: Scores, c: int, d: int, most: int) -> int | None:
     ]
     if not all(ratios):
         return 1
-    left, right = _halves([r for r in ratios if len(r) > 1])
+    left, right = _split_in_halves([r for r in ratios if len(r) > 1])
     single = prod((r[0] for r in ratios if len(r) == 1), start=Fraction(1))
     start = single * scores.weights[c] / scores.weights[d]
     if max(prod(map(len, left)), prod(map(len, right))) > most:
         return None
-    sums = _sums(left) + _ln(start)
-    others = _sums(right)
+    sums = _sum_logs(left) + _ln(start)
+    others = _sum_logs(right)
     order = np.argsort(others)
-    return _nearest(sums, others[order], order, (left, right, start))
+    return _find_nearest_tie(sums, others[order], order, (left, right, start))
 
 
-def _halves_at_least(scores: Scores, c: int, d: int) -> float:
+def _count_combinations(scores: Scores, c: int, d: int) -> float:
     """How many combinations two halves have together at least, in doublings."""
     found = 0.0
     for table in scores.log_factors:
@@ -129,7 +129,7 @@ def _halves_at_least(scores: Scores, c: int, d: int) -> float:
     return found
 
 
-def _halves(
+def _split_in_halves(
     ratios: list[list[Fraction]],
 ) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
     """Two lists of attributes with about as many combinations each."""
@@ -146,7 +146,7 @@ def _ln(x: Fraction) -> float:
     return log_of(x) * float(np.log(2))
 
 
-def _sums(ratios: list[list[Fraction]]) -> Floats:
+def _sum_logs(ratios: list[list[Fraction]]) -> Floats:
     """Logarithms of all products, the last attribute varying fastest."""
     found: Floats = np.zeros(1)
     for r in ratios:
@@ -157,7 +157,9 @@ def _sums(ratios: list[list[Fraction]]) -> Floats:
 Exactly = tuple[list[list[Fraction]], list[list[Fraction]], Fraction]
 
 
-def _nearest(sums: Floats, others: Floats, order: Any, parts: Exactly) -> int | None:
+def _find_nearest_tie(
+    sums: Floats, others: Floats, order: Any, parts: Exactly
+) -> int | None:
     low = np.searchsorted(others, -sums - NEAR)
     high = np.searchsorted(others, -sums + NEAR)
     padded = np.concatenate([[-np.inf], others, [np.inf]])
@@ -273,18 +275,18 @@ def bits_needed(scores: Scores, exponent: Fraction, gap: int) -> int:
 
 def margin_of(scores: Scores, exponent: Fraction, bits: int, jitter: int = 0) -> float:
     """Natural logarithm of the odds that surely keep their order with so few bits."""
-    steps = _steps(scores, jitter)
+    steps = _bound_lead_change(scores, jitter)
     return float(Fraction(steps, 2**bits) / exponent) * log(2)
 
 
 def jitter_of(scores: Scores, exponent: Fraction, bits: int, margin: Fraction) -> int:
     """By how much points may be moved so that odds beyond a margin keep their order."""
     points = float(margin * exponent) / log(2) * (1 - 1e-9)
-    most = int(Fraction(points) * 2**bits) - _steps(scores)
+    most = int(Fraction(points) * 2**bits) - _bound_lead_change(scores)
     return max(0, most // (2 * (scores.attributes + 1)))
 
 
-def _steps(scores: Scores, jitter: int = 0) -> int:
+def _bound_lead_change(scores: Scores, jitter: int = 0) -> int:
     """Points by which all roundings, head starts and moves may change a lead."""
     n = scores.attributes
     return scores.classes * (n + 2) + 2 * (n + 1) * jitter
@@ -309,7 +311,9 @@ def round_to_scorecard(
     base = [points.of(w) + c * head + next(by) for c, w in enumerate(scores.weights)]
     low = min(base)
     rows: Points = tuple(
-        tuple(_from_zero([points.of(x) + next(by) for x in row], k) for row in table)
+        tuple(
+            _shift_to_zero([points.of(x) + next(by) for x in row], k) for row in table
+        )
         for table in scores.factors
     )
     return Scorecard(
@@ -322,7 +326,7 @@ def round_to_scorecard(
     )
 
 
-def _from_zero(row: Sequence[int], classes: int) -> tuple[int, ...]:
+def _shift_to_zero(row: Sequence[int], classes: int) -> tuple[int, ...]:
     """Points of a value with the least at 0: only differences matter."""
     low = min(row)
     return tuple(classes * (z - low) for z in row)
@@ -344,7 +348,7 @@ class RoundedScores:
         key = x.numerator, x.denominator  # a fraction's own hash is slow
         found = self.known.get(key)
         if found is None:
-            _, high = self.logs.of(x)
+            _, high = self.logs.bracket(x)
             found = self.known[key] = -(-high * self.exponent.numerator // self.parts)
         return found
 
@@ -387,8 +391,11 @@ def check_certificate(
         return
     if card.rule is not None and tuple(card.rule) != tuple(-m for m in moved):
         yield "The declared rule must undo how beliefs were moved; it does not."
-    total = [t - m for t, m in zip(card.totals({}), _unruled(card, moved), strict=True)]
-    if not _moves_nothing(filled, _unruled(card, moved), proof):
+    total = [
+        t - m
+        for t, m in zip(card.totals({}), _drop_ruled_moves(card, moved), strict=True)
+    ]
+    if not _keeps_rankings(filled, _drop_ruled_moves(card, moved), proof):
         yield "Beliefs must be moved only where no ranking changes."
     slack = 2 * k * proof.jitter
     if proof.jitter < 0 or not _fits(total, base, k, range(k), slack):
@@ -405,16 +412,16 @@ def check_certificate(
             )
 
 
-def _unruled(card: Scorecard, moved: Sequence[int]) -> Sequence[int]:
+def _drop_ruled_moves(card: Scorecard, moved: Sequence[int]) -> Sequence[int]:
     """What moves predictions: nothing where a rule undoes it."""
     return (0,) * len(moved) if card.rule is not None else moved
 
 
-def _moves_nothing(scores: Scores, moved: Sequence[int], proof: Certificate) -> bool:
+def _keeps_rankings(scores: Scores, moved: Sequence[int], proof: Certificate) -> bool:
     """Whether no class that gains on another gets past it."""
     classes = range(scores.classes)
     return all(
-        _never_above(scores, c, d) or _stays_below(scores, (c, d), moved, proof)
+        _is_never_above(scores, c, d) or _stays_below(scores, (c, d), moved, proof)
         for c in classes
         for d in classes
         if moved[d] > moved[c]
@@ -430,7 +437,7 @@ def _stays_below(
     are less than K(n + 2) points, and moves less than 2(n + 1) times the largest.
     """
     k = scores.classes
-    rounded = k * _steps(scores, proof.jitter)
+    rounded = k * _bound_lead_change(scores, proof.jitter)
     gained = Fraction(moved[pair[1]] - moved[pair[0]] + rounded, k << proof.bits)
     try:
         led = find_narrow_lead(
@@ -441,7 +448,7 @@ def _stays_below(
     return led is None
 
 
-def _never_above(scores: Scores, c: int, d: int) -> bool:
+def _is_never_above(scores: Scores, c: int, d: int) -> bool:
     """Whether class c ranks below class d for every row, known in full or in part."""
     odds = pair_odds(scores.with_unknown(), (c, d)).odds
     return odds is not None and (odds < 1 or (odds == 1 and c < d))
@@ -534,7 +541,7 @@ class Jitter:
     """A number of 64 bits for every point."""
 
     @classmethod
-    def drawn(cls, margin: Fraction, scores: Scores, seed: int | None) -> Jitter:
+    def draw(cls, margin: Fraction, scores: Scores, seed: int | None) -> Jitter:
         """From the operating system's secure source, unless there is a seed."""
         dice: Random = SystemRandom() if seed is None else Random(seed)
         points = scores.classes * (1 + sum(map(len, scores.factors)))
@@ -562,7 +569,7 @@ class CardRounder:
     jitter: Jitter | None = None
     """How points are moved at random, if they are."""
 
-    def rounded(
+    def round_card(
         self,
         exponent: Fraction,
         *,
@@ -603,7 +610,9 @@ class CardRounder:
             attributes=views.attributes,
             moved=None if self.jitter is None else self.jitter.moves(most),
         )
-        shifts = _shifts(moves or [0.0] * len(views.labels), card.scale, len(card.base))
+        shifts = _moves_to_points(
+            moves or [0.0] * len(views.labels), card.scale, len(card.base)
+        )
         coarse = used < needed or most > 0
         margin = margin_of(scores, exponent, used, most) if coarse else 0.0
         proof = Certificate(exponent, used, self.gap, self.how, shifts, coarse, most)
@@ -611,7 +620,9 @@ class CardRounder:
         if coarse:
             odds = factor_words(margin * float(exponent))
             keeps += f", but for classes whose published odds are within {odds}"
-        return FlattenedCard(_moved(card, shifts, ruled), views, proof, keeps, margin)
+        return FlattenedCard(
+            _move_beliefs(card, shifts, ruled), views, proof, keeps, margin
+        )
 
 
 def factor_words(margin: float) -> str:
@@ -619,7 +630,7 @@ def factor_words(margin: float) -> str:
     return f"{exp(margin):.7g}" if margin < 700 else f"e to the power {margin:.0f}"
 
 
-def _moved(card: Scorecard, shifts: tuple[int, ...], ruled: bool) -> Scorecard:
+def _move_beliefs(card: Scorecard, shifts: tuple[int, ...], ruled: bool) -> Scorecard:
     """Move beliefs; undo it for predictions where there is a rule."""
     if not any(shifts):
         return card
@@ -627,6 +638,8 @@ def _moved(card: Scorecard, shifts: tuple[int, ...], ruled: bool) -> Scorecard:
     return replace(card, base=base, rule=tuple(-s for s in shifts) if ruled else None)
 
 
-def _shifts(moves: Sequence[float], scale: int, classes: int) -> tuple[int, ...]:
+def _moves_to_points(
+    moves: Sequence[float], scale: int, classes: int
+) -> tuple[int, ...]:
     """Moves as points, in steps that keep classes apart; any rounding will do."""
     return tuple(classes * int(Fraction(m) * scale / classes) for m in moves)

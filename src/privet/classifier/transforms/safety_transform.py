@@ -29,7 +29,7 @@ from privet.classifier.transforms.rounding import (
     find_gap,
 )
 from privet.classifier.transforms.zero_counts import KEEPS, WAYS, fill_zeros
-from privet.errors import Infeasible, InputError, NoAudit, what_exists
+from privet.errors import Infeasible, InputError, NoAudit, suggest_names
 from privet.policy import Policy, Promise
 from privet.values.adversaries import Bayesian
 from privet.values.exact import Number
@@ -86,9 +86,11 @@ class SafetyTransform:
         if self.rows is not None and others != (None, None, "tight"):
             raise InputError("rows must go without bits and margin, in tight mode.")
         if self.epsilon is not None:
-            object.__setattr__(self, "epsilon", _positive(self.epsilon, "epsilon"))
+            object.__setattr__(
+                self, "epsilon", _require_positive(self.epsilon, "epsilon")
+            )
         if self.margin is not None:
-            object.__setattr__(self, "margin", _positive(self.margin, "margin"))
+            object.__setattr__(self, "margin", _require_positive(self.margin, "margin"))
 
     @property
     def kind(self) -> str:
@@ -112,22 +114,26 @@ class SafetyTransform:
         prepared = self.prepared(views)
         original = prepared.scores
         scores = fill_zeros(original, self.zeros)
-        shifts, exponent = self._exponent(prepared, scores, promises)
-        jitter = self._jitter(scores)
-        exponent = self._lowered(exponent, promises, scores.classes)
+        shifts, exponent = self._find_exponent(prepared, scores, promises)
+        jitter = self._draw_jitter(scores)
+        exponent = self._lower_for_jitter(exponent, promises, scores.classes)
         base = CardRounder(
-            prepared, scores, *find_gap(original), self._keeps(views, prepared), jitter
+            prepared,
+            scores,
+            *find_gap(original),
+            self._describe_kept(views, prepared),
+            jitter,
         )
         while True:
             moves = [m * float(exponent) for m in shifts]
-            made = base.rounded(
+            made = base.round_card(
                 exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
             )
-            if all(_kept(made.card, p) for p in promises):
+            if all(_keeps_promise(made.card, p) for p in promises):
                 return self._as_rows(made, promises)
             exponent = _lower(exponent, promises[0])
 
-    def _exponent(
+    def _find_exponent(
         self, views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
     ) -> tuple[list[float], Fraction]:
         """How far each class is moved by a declared rule, and the exponent."""
@@ -136,10 +142,12 @@ class SafetyTransform:
             moves, mean = balance_classes(scores)
             limits = [limit_of(p, scores.classes) for p in promises]
             ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
-            return moves, _grid(min([1.0, *ends]), promises[0])
+            return moves, _round_to_grid(min([1.0, *ends]), promises[0])
         if self.mode == "paper":
             return none, _paper_exponent(views, scores, promises)
-        return none, min(_tight_exponent(*_seen(views, scores, p), p) for p in promises)
+        return none, min(
+            _tight_exponent(*_restrict_to_known(views, scores, p), p) for p in promises
+        )
 
     def _as_rows(
         self, made: FlattenedCard, promises: Sequence[Promise]
@@ -150,12 +158,12 @@ class SafetyTransform:
 
         return publish_rows_only(made, promises, self.rows)
 
-    def _jitter(self, scores: Scores) -> Jitter | None:
+    def _draw_jitter(self, scores: Scores) -> Jitter | None:
         if self.margin is None:
             return None
-        return Jitter.drawn(self.margin, scores, self.seed)
+        return Jitter.draw(self.margin, scores, self.seed)
 
-    def _lowered(
+    def _lower_for_jitter(
         self, exponent: Fraction, promises: Sequence[Promise], classes: int
     ) -> Fraction:
         """The exponent, less what moving the numbers may add to beliefs."""
@@ -164,17 +172,17 @@ class SafetyTransform:
         if self.margin is None or least is None or least <= 1:
             return exponent
         added = float(exponent * self.margin) / log(least)
-        return _grid(float(exponent) / (1 + added), promises[0])
+        return _round_to_grid(float(exponent) / (1 + added), promises[0])
 
-    def _keeps(self, views: ClassifierViews, prepared: ClassifierViews) -> str:
+    def _describe_kept(self, views: ClassifierViews, prepared: ClassifierViews) -> str:
         """What is kept, and of what."""
         kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
         if self.epsilon is not None:
             return f"{kept}, as the counts with noise have it"
-        return kept + kept_of(views, prepared)
+        return kept + describe_smoothing(views, prepared)
 
 
-def kept_of(views: ClassifierViews, prepared: ClassifierViews) -> str:
+def describe_smoothing(views: ClassifierViews, prepared: ClassifierViews) -> str:
     """That something was added to the counts, where it was not before."""
     if views.smoothing == prepared.smoothing:
         return ""
@@ -228,7 +236,7 @@ def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction
     return odds / 2
 
 
-def _seen(
+def _restrict_to_known(
     views: ClassifierViews, scores: Scores, promise: Promise
 ) -> tuple[Scores, int | None]:
     """What an adversary sees of a classifier: which attributes, and how many."""
@@ -247,27 +255,27 @@ def _tight_exponent(scores: Scores, most: int | None, promise: Promise) -> Fract
     if limit is None or found is None or found <= limit:
         return Fraction(1)
     wanted = log_of(limit) / log_of(found)
-    start = _grid(wanted, promise)
-    while not _within(found, start, limit):
+    start = _round_to_grid(wanted, promise)
+    while not _is_within(found, start, limit):
         start = _lower(start, promise)
     return start
 
 
-def _within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
+def _is_within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
     """Whether odds to a power are at most a limit; surely, if it says so."""
     _, most = log_bracket(odds, 256)
     least, _ = log_bracket(limit, 256)
     return most * exponent <= least
 
 
-def _grid(wanted: float, promise: Promise) -> Fraction:
+def _round_to_grid(wanted: float, promise: Promise) -> Fraction:
     """The exponent rounded down to a fraction with a power of two below."""
     steps = FINEST
     while wanted * steps < 1024 and steps < 2**40:
         steps *= 2
     parts = floor(wanted * steps + 1e-9)
     if parts < 1:
-        raise _nothing_left(promise)
+        raise _make_no_room_error(promise)
     return min(Fraction(1), Fraction(parts, steps))
 
 
@@ -275,11 +283,11 @@ def _lower(exponent: Fraction, promise: Promise) -> Fraction:
     steps = max(exponent.denominator, FINEST)
     lower = Fraction(floor(exponent * steps) - 1, steps)
     if lower <= 0:
-        raise _nothing_left(promise)
+        raise _make_no_room_error(promise)
     return lower
 
 
-def _nothing_left(promise: Promise) -> Infeasible:
+def _make_no_room_error(promise: Promise) -> Infeasible:
     return Infeasible(
         f"Promise {promise.name!r} leaves no room for predictions: every class would "
         "have to be equally likely for everybody.",
@@ -306,18 +314,18 @@ def _paper_exponent(
         limit = limit_of(p, scores.classes, paper=True)
         if limit is not None:
             if limit <= 1:
-                raise _nothing_left(p)
+                raise _make_no_room_error(p)
             k = n * (2 * n + 3) * log_of(w) / log_of(limit)
             roots.append(Fraction(1, max(1, -floor(-k))))
     return min(roots)
 
 
-def _kept(card: Scorecard, promise: Promise) -> bool:
+def _keeps_promise(card: Scorecard, promise: Promise) -> bool:
     """Whether whoever has the card stays within the limit, in whole points."""
     limit = limit_of(promise, len(card.labels))
     knows: Any = promise.against.knows  # type: ignore[union-attr]
     if limit is None or not isinstance(knows, int | tuple):
-        return card.within(limit)
+        return card.is_within(limit)
     if isinstance(knows, tuple):
         seen = card.scores.over([card.victim_index(name) for name in knows])
         found = amplification(seen, seen.attributes).odds
@@ -349,11 +357,11 @@ def check_choice(value: str, known: Sequence[str], what: str) -> None:
     if value not in known:
         raise InputError(
             f"{what} must be one of {', '.join(known)}; got {value!r}. "
-            f"{what_exists(str(value), known)}"
+            f"{suggest_names(str(value), known)}"
         )
 
 
-def _positive(value: Number, what: str) -> Fraction:
+def _require_positive(value: Number, what: str) -> Fraction:
     from privet.values.exact import fraction
 
     found = fraction(value, what)

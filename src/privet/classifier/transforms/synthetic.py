@@ -41,7 +41,7 @@ LONGEST = 14_000
 """Bits of a whole count; longer ones are refused: not every reader takes them."""
 
 
-def ratios(card: Scorecard) -> Scores:
+def scores_from_card(card: Scorecard) -> Scores:
     """The beliefs of a card as fractions, rounded so little that no ranking changes.
 
     Sums of points differ by at least one, hence scores by more than 1 + 0.69/scale;
@@ -80,7 +80,9 @@ class _Powers:
         return self.known[points]
 
 
-def whole_counts(scores: Scores, like: Scorecard | ClassifierViews) -> ClassifierViews:
+def make_whole_counts(
+    scores: Scores, like: Scorecard | ClassifierViews
+) -> ClassifierViews:
     """Step 3: integer counts with exactly these scores, but for a common factor.
 
     N = W T times the sums of the other attributes, P = W times all sums: marginals of
@@ -104,15 +106,15 @@ def whole_counts(scores: Scores, like: Scorecard | ClassifierViews) -> Classifie
             "Publish the scorecard, or fewer attributes."
         )
 
-    def whole(x: Fraction) -> int:
+    def to_whole(x: Fraction) -> int:
         return int(x * scale) // common
 
     return ClassifierViews(
         like.target,
         like.labels,
         like.attributes,
-        tuple(map(whole, sizes)),
-        tuple(tuple(tuple(map(whole, row)) for row in table) for table in cells),
+        tuple(map(to_whole, sizes)),
+        tuple(tuple(tuple(map(to_whole, row)) for row in table) for table in cells),
     )
 
 
@@ -120,7 +122,7 @@ def _lcm(a: int, b: int) -> int:
     return a * b // gcd(a, b)
 
 
-def table_counts(
+def make_table_counts(
     scores: Scores, like: Scorecard | ClassifierViews, rows: int
 ) -> ClassifierViews:
     """Step 4: counts of a table of so many rows, as near to the scores as they come.
@@ -135,9 +137,12 @@ def table_counts(
             f"every value occurs in every class; got {rows:,}."
         )
     total = sum(view.weights)
-    sizes = _shared([w / total for w in view.weights], rows, least)
+    sizes = _apportion_with_least([w / total for w in view.weights], rows, least)
     cells = [
-        [_shared([row[c] for row in table], sizes[c], 1) for c in range(view.classes)]
+        [
+            _apportion_with_least([row[c] for row in table], sizes[c], 1)
+            for c in range(view.classes)
+        ]
         for table in view.factors
     ]
     return ClassifierViews(
@@ -149,10 +154,12 @@ def table_counts(
     )
 
 
-def _shared(shares: Sequence[Fraction], total: int, least: int) -> list[int]:
+def _apportion_with_least(
+    shares: Sequence[Fraction], total: int, least: int
+) -> list[int]:
     """Whole numbers near to the shares of a total, each at least so much.
 
-    >>> _shared([Fraction(9, 10), Fraction(1, 10), Fraction(0)], 10, 1)
+    >>> _apportion_with_least([Fraction(9, 10), Fraction(1, 10), Fraction(0)], 10, 1)
     [8, 1, 1]
     """
     found = [max(least, n) for n in apportion(list(shares), total)]
@@ -192,11 +199,11 @@ def count_flips(before: Scores, after: Scores) -> tuple[int, int] | None:
     whole = prod(len(t) for t in before.factors)
     if whole > MOST_TUPLES:
         return None
-    old, new = (_best(s) for s in (before, after))
+    old, new = (_pick_best_classes(s) for s in (before, after))
     return int((old != new).sum()), whole
 
 
-def _best(scores: Scores) -> Floats:
+def _pick_best_classes(scores: Scores) -> Floats:
     """The best class of every tuple; of equals the last."""
     sums = scores.log_weights[None, :]
     for table in scores.log_factors:
@@ -207,7 +214,7 @@ def _best(scores: Scores) -> Floats:
     return found
 
 
-def margin_words(drift: Fraction, exponent: Fraction) -> float:
+def margin_of_drift(drift: Fraction, exponent: Fraction) -> float:
     """The margin as odds of the original: natural logarithm, rounded up a little."""
     return log_of(drift) * log(2) / float(exponent) * (1 + 1e-9)
 
@@ -232,19 +239,19 @@ def draw_rows(
     target = [
         c for c, n in zip(views.labels, views.sizes, strict=True) for _ in range(n)
     ]
-    columns = [_column(views, i, dice) for i in range(len(views.attributes))]
+    columns = [_draw_column(views, i, dice) for i in range(len(views.attributes))]
     names = [a.name for a in views.attributes]
     if not apart:
         whole: dict[str, list[Any]] = dict(zip(names, columns, strict=True))
         whole[views.target] = target
-        return [_shuffled(whole, dice)]
+        return [_shuffle_rows(whole, dice)]
     return [
-        _shuffled({name: column, views.target: target}, dice)
+        _shuffle_rows({name: column, views.target: target}, dice)
         for name, column in zip(names, columns, strict=True)
     ]
 
 
-def _column(views: ClassifierViews, i: int, dice: Random) -> list[str | None]:
+def _draw_column(views: ClassifierViews, i: int, dice: Random) -> list[str | None]:
     found: list[str | None] = []
     for c in range(len(views.labels)):
         part = [
@@ -257,7 +264,7 @@ def _column(views: ClassifierViews, i: int, dice: Random) -> list[str | None]:
     return found
 
 
-def _shuffled(
+def _shuffle_rows(
     columns: dict[str, list[Any]], dice: Random
 ) -> dict[str, list[str | None]]:
     length = len(next(iter(columns.values())))
@@ -279,18 +286,18 @@ def make_synthetic_table(
 
     Rounding to rows moves beliefs a little; the exponent is lowered until all is kept.
     """
-    exact = ratios(made.card)
+    exact = scores_from_card(made.card)
     steepness = Fraction(1)
     for _ in range(60):
-        scores = exact if steepness == 1 else _flatter(exact, steepness)
-        views = table_counts(scores, made.card, rows)
+        scores = exact if steepness == 1 else _flatten_scores(exact, steepness)
+        views = make_table_counts(scores, made.card, rows)
         if audit(views, list(promises)).safe and also(views):
             drift = drift_between(scores, views.scores)
             exponent = made.proof.exponent * steepness
             return SyntheticTable(
                 views,
-                margin_words(drift, exponent) + made.margin,
-                odds_of_margin(margin_words(drift, Fraction(1))),
+                margin_of_drift(drift, exponent) + made.margin,
+                odds_of_margin(margin_of_drift(drift, Fraction(1))),
                 count_flips(exact, views.scores),
                 exponent,
             )
@@ -302,15 +309,15 @@ def make_synthetic_table(
     )
 
 
-def _flatter(scores: Scores, power: Fraction) -> Scores:
+def _flatten_scores(scores: Scores, power: Fraction) -> Scores:
     """Scores to a power, to about fifteen digits: rows are far coarser than that."""
 
-    def to(x: Fraction) -> Fraction:
+    def flatten(x: Fraction) -> Fraction:
         return Fraction(float(x) ** float(power))
 
     return Scores(
-        tuple(map(to, scores.weights)),
-        tuple(tuple(tuple(map(to, row)) for row in t) for t in scores.factors),
+        tuple(map(flatten, scores.weights)),
+        tuple(tuple(tuple(map(flatten, row)) for row in t) for t in scores.factors),
     )
 
 
@@ -319,13 +326,13 @@ def publish_rows_only(
 ) -> FlattenedCard:
     """The scorecard of a synthetic table: it tells no more than the rows do."""
 
-    def card(views: ClassifierViews, keeps: str = "") -> FlattenedCard:
+    def make_card(views: ClassifierViews, keeps: str = "") -> FlattenedCard:
         base = CardRounder(views, views.scores, *find_gap(views.scores), keeps)
-        return base.rounded(Fraction(1))
+        return base.round_card(Fraction(1))
 
     table = make_synthetic_table(
-        made, promises, rows, lambda v: audit(card(v).card, list(promises)).safe
+        made, promises, rows, lambda v: audit(make_card(v).card, list(promises)).safe
     )
     odds = factor_words(log(table.drift))
     keeps = f"{made.keeps}, but for classes whose published odds are within {odds}"
-    return replace(card(table.views, keeps), margin=table.margin, table=table)
+    return replace(make_card(table.views, keeps), margin=table.margin, table=table)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import prod
 
 from privet.classifier.scores import Scores
-from privet.errors import InputError, TooLarge, what_exists
+from privet.errors import InputError, TooLarge, suggest_names
 
 MOST_BITS = 20_000
 """A replacement smaller than two to the minus this is refused."""
@@ -32,7 +32,7 @@ def replace_zeros(scores: Scores, how: str) -> Scores:
     if how not in WAYS:
         raise InputError(
             f"zeros must be one of {', '.join(WAYS)}; got {how!r}. "
-            f"{what_exists(how, list(WAYS))}"
+            f"{suggest_names(how, list(WAYS))}"
         )
     if not scores.has_zeros:
         return scores
@@ -48,13 +48,13 @@ def fill_zeros(scores: Scores, how: str) -> Scores:
     return Scores(found.weights, tuple(table[:-1] for table in found.factors))
 
 
-def _copied(scores: Scores) -> Table:
+def _copy_factors(scores: Scores) -> Table:
     return [[list(row) for row in table] for table in scores.factors]
 
 
 def _fill_full(scores: Scores) -> Table:
     """The ranking of all labels on every tuple; the corrected Figure 3."""
-    table, classes = _copied(scores), range(scores.classes)
+    table, classes = _copy_factors(scores), range(scores.classes)
     largest = [[max(row[c] for row in t) for t in table] for c in classes]
     least = [[min(row[c] for row in t if row[c]) for t in table] for c in classes]
     for c in reversed(classes):
@@ -68,7 +68,7 @@ def _fill_full(scores: Scores) -> Table:
                     for d in classes
                     if d != c
                 )
-                row[c] = _small(bound / 2)
+                row[c] = _round_down_to_power(bound / 2)
                 least[c][i] = min(least[c][i], row[c])
                 largest[c][i] = max(largest[c][i], row[c])
     return table
@@ -76,33 +76,33 @@ def _fill_full(scores: Scores) -> Table:
 
 def _fill_positive(scores: Scores) -> Table:
     """The order of all labels with a positive score, and these above the others."""
-    table = _copied(scores)
+    table = _copy_factors(scores)
     small = [
-        _less_than(
+        _find_replacement(
             scores, c, scores.factors, [d for d in range(scores.classes) if d != c]
         )
         for c in range(scores.classes)
     ]
-    return _replaced(table, small)
+    return _replace_in_table(table, small)
 
 
 def _fill_positive_and_top(scores: Scores) -> Table:
     """The same, and the best label on every tuple, also where all scores are zero."""
     last = scores.classes - 1
     others = list(range(last))
-    first = _less_than(scores, last, scores.factors, others)
-    table = _replaced(_copied(scores), [None] * last + [first])
+    first = _find_replacement(scores, last, scores.factors, others)
+    table = _replace_in_table(_copy_factors(scores), [None] * last + [first])
     small: list[Fraction | None] = [None] * scores.classes
     for c in others:
         rest = [d for d in range(scores.classes) if d != c]
         small[c] = min(
-            _less_than(scores, c, scores.factors, rest),
-            _less_than(scores, c, table, [last]),
+            _find_replacement(scores, c, scores.factors, rest),
+            _find_replacement(scores, c, table, [last]),
         )
-    return _replaced(table, small)
+    return _replace_in_table(table, small)
 
 
-def _less_than(
+def _find_replacement(
     scores: Scores,
     c: int,
     table: Sequence[Sequence[Sequence[Fraction]]],
@@ -131,10 +131,10 @@ def _less_than(
         )
         if worst:
             bounds.append(scores.weights[d] / (2 * scores.weights[c] * worst))
-    return _small(min(bounds))
+    return _round_down_to_power(min(bounds))
 
 
-def _replaced(table: Table, small: Sequence[Fraction | None]) -> Table:
+def _replace_in_table(table: Table, small: Sequence[Fraction | None]) -> Table:
     for attribute in table:
         for row in attribute:
             for c, s in enumerate(small):
@@ -143,7 +143,7 @@ def _replaced(table: Table, small: Sequence[Fraction | None]) -> Table:
     return table
 
 
-def _small(number: Fraction) -> Fraction:
+def _round_down_to_power(number: Fraction) -> Fraction:
     """A power of two that is not larger, to keep the numbers short."""
     bits = number.denominator.bit_length() - number.numerator.bit_length() + 1
     if bits > MOST_BITS:

@@ -14,12 +14,14 @@ Order = tuple[int, ...]
 """Columns counted together, by their position; the one counted in groups is last."""
 
 
-def widest(order: Order, orders: Sequence[Order]) -> Order:
+def find_widest(order: Order, orders: Sequence[Order]) -> Order:
     """The order itself, or one of more columns that has all of its columns."""
     return max((o for o in orders if {*order} <= {*o}), key=len)
 
 
-def projected(cube: NDArray[np.int64], wide: Order, order: Order) -> NDArray[np.int64]:
+def project_counts(
+    cube: NDArray[np.int64], wide: Order, order: Order
+) -> NDArray[np.int64]:
     """The counts of some columns, from those of more."""
     if wide == order:
         return cube
@@ -29,25 +31,27 @@ def projected(cube: NDArray[np.int64], wide: Order, order: Order) -> NDArray[np.
     return fewer.transpose([kept.index(c) for c in order])
 
 
-def nonzero(cube: NDArray[np.int64]) -> pa.Table:
+def find_nonzero(cube: NDArray[np.int64]) -> pa.Table:
     """The cells that somebody is in: their packed keys, in order, and counts."""
     n = cube.ravel()
     key = np.flatnonzero(n)
     return arrow.frame(key=arrow.integers(key), n=arrow.integers(n[key]))
 
 
-def runs(keys: NDArray[np.int64]) -> pa.Table:
+def count_keys(keys: NDArray[np.int64]) -> pa.Table:
     """The different keys, in order, and how often each occurs."""
-    return _alike(np.sort(keys))
+    return _count_sorted(np.sort(keys))
 
 
-def _alike(keys: NDArray[np.int64]) -> pa.Table:
+def _count_sorted(keys: NDArray[np.int64]) -> pa.Table:
     first = np.flatnonzero(np.r_[True, keys[1:] != keys[:-1]][: len(keys)])
     n = np.diff(np.r_[first, len(keys)])
     return arrow.frame(key=arrow.integers(keys[first]), n=arrow.integers(n))
 
 
-def blocks(keys: NDArray[np.int64], size: int, most: int) -> Iterator[pa.Table]:
+def count_in_blocks(
+    keys: NDArray[np.int64], size: int, most: int
+) -> Iterator[pa.Table]:
     """The same, so many keys at a time, but those of a group together.
 
     A group has so many keys, one after the other; a larger one comes by itself.
@@ -59,11 +63,11 @@ def blocks(keys: NDArray[np.int64], size: int, most: int) -> Iterator[pa.Table]:
             group = ordered[stop] // size
             edges = np.searchsorted(ordered, [group * size, (group + 1) * size])
             stop = int(edges[0] if edges[0] > start else edges[1])
-        yield _alike(ordered[start:stop])
+        yield _count_sorted(ordered[start:stop])
         start = stop
 
 
-def joined(parts: Sequence[pa.Table]) -> pa.Table:
+def merge_parts(parts: Sequence[pa.Table]) -> pa.Table:
     """Parts of one count put together: what two parts have in common is added."""
     if len(parts) == 1:
         return parts[0]
@@ -76,7 +80,7 @@ def joined(parts: Sequence[pa.Table]) -> pa.Table:
     return arrow.frame(**{c: arrow.integers(v) for c, v in columns.items()})
 
 
-def by_key(counted: pa.Table) -> pa.Table:
+def sort_by_key(counted: pa.Table) -> pa.Table:
     """The same by increasing keys."""
     order = np.argsort(numbers(counted, "key"), kind="stable")
     columns = {c: numbers(counted, c)[order] for c in counted.column_names}

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from privet.engine import arrow, sql
 from privet.engine.counting.cells import (
     Order,
-    blocks,
-    by_key,
-    joined,
-    nonzero,
+    count_in_blocks,
+    count_keys,
+    find_nonzero,
+    find_widest,
+    merge_parts,
     numbers,
-    projected,
-    runs,
-    widest,
+    project_counts,
+    sort_by_key,
 )
 from privet.engine.counting.precount import COLUMNS_AT_ONCE, Precount, agree
 from privet.engine.dictionaries import Dictionary
@@ -100,40 +100,40 @@ class Counter:
         statements
             How many were run before; for progress.
         """
-        rounds = self._rounds(tallies)
+        rounds = self._plan_rounds(tallies)
         for i, few in enumerate(rounds):
             step = (statements + 1 + i, statements + len(rounds))
             covered = dict.fromkeys(few, 0)
-            for tally, tables in self._round(few, step):
-                covered[tally] += self._covered(tally, tables)
-                yield tally, self._grouped(tally, tables)
+            for tally, tables in self._count_round(few, step):
+                covered[tally] += self._sum_covered(tally, tables)
+                yield tally, self._group_cells(tally, tables)
             for number in covered.values():
                 check_complete(number, expected)
 
-    def _round(
+    def _count_round(
         self, few: Sequence[CountQuery], step: tuple[int, int]
     ) -> Iterator[tuple[CountQuery, Tables]]:
         together = self._is_one_statement(few)
         if together and len(few) == 1 and self._mostly_differ(few[0], step):
-            yield from self._in_blocks(few[0], step)
+            yield from self._count_in_blocks(few[0], step)
             return
         if together:
             try:
-                tables = self._together(few, step)
+                tables = self._count_together(few, step)
             except DoesNotFit:
                 pass
             else:
                 yield from ((tally, tables) for tally in few)
                 return
         for tally in few:
-            again = together and len(few) == 1 and len(self._orders(tally)) == 1
-            yield from self._in_parts(tally, step, first=int(again))
+            again = together and len(few) == 1 and len(self._list_orders(tally)) == 1
+            yield from self._count_in_parts(tally, step, first=int(again))
 
-    def _rounds(self, tallies: Sequence[CountQuery]) -> list[list[CountQuery]]:
+    def _plan_rounds(self, tallies: Sequence[CountQuery]) -> list[list[CountQuery]]:
         """Tallies for one statement each: no set of columns in two orders."""
         rounds: list[tuple[list[CountQuery], dict[frozenset[int], Order]]] = []
         for tally in tallies:
-            own = {frozenset(o): o for o in self._orders(tally)}
+            own = {frozenset(o): o for o in self._list_orders(tally)}
             at = next((i for i, (_, o) in enumerate(rounds) if agree(o, own)), None)
             if at is None or not self._is_one_statement([tally]):
                 at = len(rounds)
@@ -143,26 +143,28 @@ class Counter:
         return [few for few, _ in rounds]
 
     def _is_one_statement(self, few: Sequence[CountQuery]) -> bool:
-        orders = [o for tally in few for o in self._orders(tally)]
+        orders = [o for tally in few for o in self._list_orders(tally)]
         used = {c for o in orders for c in o}
-        if self._cells is not None and self._cells.table(used) is None:
+        if self._cells is not None and self._cells.find_table(used) is None:
             return False
         fits = len(used) <= COLUMNS_AT_ONCE and all(map(self._packs, orders))
         return fits and self._dialect.grouping_sets
 
     # Statements ---------------------------------------------------------------------
 
-    def _together(self, tallies: Sequence[CountQuery], step: tuple[int, int]) -> Tables:
-        orders = list(dict.fromkeys(o for t in tallies for o in self._orders(t)))
+    def _count_together(
+        self, tallies: Sequence[CountQuery], step: tuple[int, int]
+    ) -> Tables:
+        orders = list(dict.fromkeys(o for t in tallies for o in self._list_orders(t)))
         used = sorted({c for o in orders for c in o})
         if self._adds_up(orders):
-            return self._added_up(orders, used, step)
+            return self._sum_in_arrays(orders, used, step)
         if self._is_plain and (self._session.total or 0) * len(orders) <= KEYS_AT_ONCE:
-            return self._sorted_here(orders, used, step)
+            return self._sort_keys(orders, used, step)
         statement = sql.count_sets(
-            orders, self._sizes, self._rows(used), self._sums, self._dialect
+            orders, self._sizes, self._select_rows(used), self._sums, self._dialect
         )
-        table = self._watched(statement, "counting", step, CELLS_AT_ONCE)
+        table = self._fetch_counts(statement, "counting", step, CELLS_AT_ONCE)
         marks = arrow.numbers(table["g"])
         found: Tables = {}
         for order in orders:
@@ -183,29 +185,37 @@ class Counter:
         rows = sql.amounts(False, False, self._dialect)
         return self._dialect.at_hand and self._sums == rows
 
-    def _added_up(
+    def _sum_in_arrays(
         self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
     ) -> Tables:
         """Rows added up in arrays; what is part of another count is added from it."""
-        wide = {o: widest(o, orders) for o in orders}
+        wide = {o: find_widest(o, orders) for o in orders}
         added = list(dict.fromkeys(wide.values()))
-        statement = sql.keys(added, self._sizes, self._rows(used), self._dialect)
+        statement = sql.select_keys(
+            added, self._sizes, self._select_rows(used), self._dialect
+        )
         shapes = [tuple(self._sizes[c] for c in o) for o in added]
-        work = partial(self._session.added, statement, [prod(s) for s in shapes])
-        counted = self._session.watched(work, self._run, "counting", step)
+        work = partial(
+            self._session.tally_columns, statement, [prod(s) for s in shapes]
+        )
+        counted = self._session.run_watched(work, self._run, "counting", step)
         made = zip(added, counted, shapes, strict=True)
         cubes = {o: n.reshape(shape) for o, n, shape in made}
-        return {o: nonzero(projected(cubes[w], w, o)) for o, w in wide.items()}
+        return {
+            o: find_nonzero(project_counts(cubes[w], w, o)) for o, w in wide.items()
+        }
 
-    def _sorted_here(
+    def _sort_keys(
         self, orders: Sequence[Order], used: Sequence[int], step: tuple[int, int]
     ) -> Tables:
         """Keys of all rows, sorted: where most rows differ, grouping them is slower."""
-        statement = sql.keys(orders, self._sizes, self._rows(used), self._dialect)
-        table = self._watched(statement, "counting", step, None)
+        statement = sql.select_keys(
+            orders, self._sizes, self._select_rows(used), self._dialect
+        )
+        table = self._fetch_counts(statement, "counting", step, None)
         found = {}
         for order, column in zip(orders, table.columns, strict=True):
-            found[order] = runs(arrow.numbers(column))
+            found[order] = count_keys(arrow.numbers(column))
         return found
 
     def _mostly_differ(self, tally: CountQuery, step: tuple[int, int]) -> bool:
@@ -213,32 +223,32 @@ class Counter:
 
         Grouping would find that out after it has held more cells than fit.
         """
-        orders, rows = self._orders(tally), self._session.total or 0
+        orders, rows = self._list_orders(tally), self._session.total or 0
         if not tally.by or not self._is_plain or self._adds_up(orders):
             return False
         if rows <= KEYS_AT_ONCE or rows * KEY_BYTES > self._session.room:
             return False
-        some = self._keys(orders[0], step, f"LIMIT {SOME}")
+        some = self._fetch_keys(orders[0], step, f"LIMIT {SOME}")
         return 2 * len(np.unique(some)) > len(some)
 
-    def _in_blocks(
+    def _count_in_blocks(
         self, tally: CountQuery, step: tuple[int, int]
     ) -> Iterator[tuple[CountQuery, Tables]]:
         """Keys of all rows, sorted, some groups at a time."""
-        (order,) = self._orders(tally)
-        keys = self._keys(order, step)
-        for table in blocks(keys, self._sizes[order[-1]], CELLS_AT_ONCE):
+        (order,) = self._list_orders(tally)
+        keys = self._fetch_keys(order, step)
+        for table in count_in_blocks(keys, self._sizes[order[-1]], CELLS_AT_ONCE):
             yield tally, {order: table}
 
-    def _keys(
+    def _fetch_keys(
         self, order: Order, step: tuple[int, int], only: str = ""
     ) -> NDArray[np.int64]:
-        rows = self._rows(order)
-        statement = sql.keys([order], self._sizes, rows, self._dialect)
-        found = self._watched(f"{statement} {only}", "counting", step, None)
+        rows = self._select_rows(order)
+        statement = sql.select_keys([order], self._sizes, rows, self._dialect)
+        found = self._fetch_counts(f"{statement} {only}", "counting", step, None)
         return arrow.numbers(found.column(0))
 
-    def _in_parts(
+    def _count_in_parts(
         self, tally: CountQuery, step: tuple[int, int], first: int
     ) -> Iterator[tuple[CountQuery, Tables]]:
         """The same count, cut by a hash of the group until each part fits.
@@ -247,17 +257,17 @@ class Counter:
         cut again without losing or repeating a group.
         """
         if not tally.by:
-            yield tally, self._one_group(tally, step)
+            yield tally, self._count_one_group(tally, step)
             return
-        codes = [f"k{c}" for c in self._orders(tally)[0][:-1]]
+        codes = [f"k{c}" for c in self._list_orders(tally)[0][:-1]]
         key = sql.hashed(codes, self._dialect)
         pending = [(first, p) for p in reversed(range(PARTS[first]))]
         while pending:
             depth, part = pending.pop()
             if depth:
-                self._keep(tally, step)
+                self._pack_rows(tally, step)
             try:
-                tables = self._part(tally, key, (part, PARTS[depth]), step)
+                tables = self._count_part(tally, key, (part, PARTS[depth]), step)
             except DoesNotFit:
                 tables = {}
             if tables:
@@ -271,25 +281,25 @@ class Counter:
         if kept := self._kept.pop(tally, ""):
             self._session.ask(f"DROP TABLE {kept}")
 
-    def _keep(self, tally: CountQuery, step: tuple[int, int]) -> None:
+    def _pack_rows(self, tally: CountQuery, step: tuple[int, int]) -> None:
         """Pack all rows once, since each part reads them again; where there is room."""
         if tally in self._kept:
             return
         self._kept[tally] = ""
-        order = self._orders(tally)[0]
+        order = self._list_orders(tally)[0]
         if not self._dialect.at_hand or self._amount.unit or not self._packs(order):
             return
         key = sql.packed(order, self._sizes, self._dialect)
         chosen = f"{key} AS key" + (", w" if "w" in self._sums["n"] else "")
         name = f"pv_packed_{len(self._kept)}"
-        rows = f"SELECT {chosen} FROM ({self._rows(order)})"
+        rows = f"SELECT {chosen} FROM ({self._select_rows(order)})"
         make = f"CREATE OR REPLACE TEMP TABLE {name} AS {rows}"
         work = partial(self._session.fetch, make)
         with suppress(DoesNotFit):
-            self._session.watched(work, self._run, "coding rows", step)
+            self._session.run_watched(work, self._run, "coding rows", step)
             self._kept[tally] = name
 
-    def _one_group(self, tally: CountQuery, step: tuple[int, int]) -> Tables:
+    def _count_one_group(self, tally: CountQuery, step: tuple[int, int]) -> Tables:
         """Everybody is one group, which stays whole: its parts are put together.
 
         Values are cut by their hash, or people where distinct ones are counted: each
@@ -299,13 +309,17 @@ class Counter:
         for parts in PARTS:
             try:
                 key = sql.hashed([cut], self._dialect)
-                found = [self._part(tally, key, (p, parts), step) for p in range(parts)]
+                found = [
+                    self._count_part(tally, key, (p, parts), step) for p in range(parts)
+                ]
             except DoesNotFit:
                 continue
-            return {o: joined([f[o] for f in found]) for o in self._orders(tally)}
+            return {
+                o: merge_parts([f[o] for f in found]) for o in self._list_orders(tally)
+            }
         raise too_little_memory()
 
-    def _part(
+    def _count_part(
         self, tally: CountQuery, key: str, part: tuple[int, int], step: tuple[int, int]
     ) -> Tables:
         """One part of so many, as far as it can be held if it can be cut again."""
@@ -315,33 +329,33 @@ class Counter:
         most = CELLS_AT_ONCE if tally.by and of < PARTS[-1] else None
         found: Tables = {}
         if kept := self._kept.get(tally):
-            order = self._orders(tally)[0]
+            order = self._list_orders(tally)[0]
             statement = sql.count_packed(
                 kept, self._sizes[order[-1]], self._sums, (number, of), self._dialect
             )
-            return {order: self._watched(statement, doing, step, most)}
-        for order in self._orders(tally):
+            return {order: self._fetch_counts(statement, doing, step, most)}
+        for order in self._list_orders(tally):
             packs = self._packs(order)
             packed = sql.packed(order, self._sizes, self._dialect) if packs else ""
-            rows = self._rows(order)
+            rows = self._select_rows(order)
             statement = sql.count_set(
                 order, packed, rows, self._sums, only, self._dialect
             )
-            counted = self._watched(statement, doing, step, most)
+            counted = self._fetch_counts(statement, doing, step, most)
             in_order = self._dialect.sorts or not packs
-            found[order] = counted if in_order else by_key(counted)
+            found[order] = counted if in_order else sort_by_key(counted)
         return found
 
-    def _watched(
+    def _fetch_counts(
         self, statement: str, doing: str, step: tuple[int, int], most: int | None
     ) -> pa.Table:
         """The result of a count, unless it is too large to hold."""
         work = partial(self._session.fetch, statement, most=most)
-        return self._session.watched(work, self._run, doing, step)
+        return self._session.run_watched(work, self._run, doing, step)
 
     # Pieces -------------------------------------------------------------------------
 
-    def _orders(self, tally: CountQuery) -> list[Order]:
+    def _list_orders(self, tally: CountQuery) -> list[Order]:
         """What a tally needs counted; the groups by themselves for people."""
         if len(tally.by) > MOST_COLUMNS:
             raise TooLarge(
@@ -360,10 +374,10 @@ class Counter:
     def _packs(self, order: Order) -> bool:
         return prod(self._sizes[c] for c in order) < MOST_KEYS
 
-    def _rows(self, columns: Sequence[int]) -> str:
+    def _select_rows(self, columns: Sequence[int]) -> str:
         extra, people = "", self._people
         if self._cells is not None:
-            extra, people = "s.n AS w", self._cells.table(columns) or people
+            extra, people = "s.n AS w", self._cells.find_table(columns) or people
         if self._amount.unit:
             extra = f"s.c{self._position(self._amount.unit)} AS u"
         if self._weight:
@@ -371,26 +385,28 @@ class Counter:
         tables = {c: self._dictionaries[c].table for c in columns}
         return sql.coded(tables, people, extra, self._dialect)
 
-    def _covered(self, tally: CountQuery, tables: Tables) -> int:
+    def _sum_covered(self, tally: CountQuery, tables: Tables) -> int:
         """How many rows, or which sum of weights, a part of a tally holds."""
-        cells = tables[self._orders(tally)[0]]
+        cells = tables[self._list_orders(tally)[0]]
         return int(numbers(cells, "r" if self._amount.unit else "n").sum())
 
-    def _grouped(self, tally: CountQuery, tables: Tables) -> EquivalenceClasses:
-        cells, *groups = self._orders(tally)
+    def _group_cells(self, tally: CountQuery, tables: Tables) -> EquivalenceClasses:
+        cells, *groups = self._list_orders(tally)
         if self._packs(cells):
             n = numbers(tables[cells], "n")
             total = numbers(tables[groups[0]], "n") if groups else None
             key = numbers(tables[cells], "key")
             return EquivalenceClasses.from_sorted(self._domains(cells), key, n, total)
-        counts = [self._counts(order, tables[order]) for order in (cells, *groups)]
+        counts = [self._read_counts(order, tables[order]) for order in (cells, *groups)]
         names = [d.name for d in self._domains(cells)]
-        return EquivalenceClasses.of(counts[0], names[:-1], names[-1], *counts[1:])
+        return EquivalenceClasses.from_counts(
+            counts[0], names[:-1], names[-1], *counts[1:]
+        )
 
     def _domains(self, order: Order) -> tuple[Domain, ...]:
         return tuple(self._dictionaries[c].domain for c in order)
 
-    def _counts(self, order: Order, table: pa.Table) -> Counts:
+    def _read_counts(self, order: Order, table: pa.Table) -> Counts:
         if self._packs(order) and order:  # the groups of cells that do not pack
             codes = ClassKeys(
                 tuple(self._sizes[c] for c in order), numbers(table, "key")

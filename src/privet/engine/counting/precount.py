@@ -43,7 +43,7 @@ class Precount:
         self._many: set[Set] = set()  # what was looked at and is not to be counted
         self._lock = Lock()
 
-    def table(self, columns: Iterable[int]) -> str | None:
+    def find_table(self, columns: Iterable[int]) -> str | None:
         """A table with these columns and their `n`, if there is one."""
         wanted = frozenset(columns)
         wide = [s for s in self._tables if wanted <= s]
@@ -52,22 +52,22 @@ class Precount:
     def prepare(self, sets: Collection[Set], run: Run) -> bool:
         """Count combinations, if they are few; whether all of the sets are there."""
         with self._lock:
-            new = [s for s in dict.fromkeys(sets) if self.table(s) is None]
+            new = [s for s in dict.fromkeys(sets) if self.find_table(s) is None]
             if new:
-                self._count(self._few(_widest(new), run), run)
-                self._many.update(s for s in new if self.table(s) is None)
-            return all(self.table(s) is not None for s in sets)
+                self._count(self._choose_sets(_select_widest(new), run), run)
+                self._many.update(s for s in new if self.find_table(s) is None)
+            return all(self.find_table(s) is not None for s in sets)
 
-    def _few(self, sets: Sequence[Set], run: Run) -> Sequence[Set]:
+    def _choose_sets(self, sets: Sequence[Set], run: Run) -> Sequence[Set]:
         """What to count: all columns together, else set by set, else nothing."""
         union = Set().union(*sets)
         if len(union) > COLUMNS_AT_ONCE or not self._many.isdisjoint(sets):
             return ()
         tried = list(dict.fromkeys([union, *sets[:SETS_AT_ONCE]]))
-        statement = sql.sampled(tried, "pv_people", FEW_ROWS)
+        statement = sql.count_sampled(tried, "pv_people", FEW_ROWS)
         ask = partial(self._session.fetch, statement)
         try:
-            table = self._session.watched(ask, run, "reading values", (1, 3))
+            table = self._session.run_watched(ask, run, "reading values", (1, 3))
         except DoesNotFit:
             return ()
         rows, *distinct = (column[0].as_py() for column in table.columns)
@@ -86,7 +86,7 @@ class Precount:
             return
         name = f"pv_cells_{len(self._tables)}"
         used = sorted(Set().union(*sets))
-        statement = sql.cells([sorted(s) for s in sets], "pv_people")
+        statement = sql.count_cells([sorted(s) for s in sets], "pv_people")
         try:
             self._session.make(statement, name, run, "counting", (2, 3))
         except DoesNotFit:
@@ -100,10 +100,10 @@ class Precount:
             )
             self._tables[columns] = own
         for c in used:
-            self._values.learn(c, self.table([c]) or "", run)
+            self._values.learn(c, self.find_table([c]) or "", run)
 
 
-def _widest(sets: Sequence[Set]) -> list[Set]:
+def _select_widest(sets: Sequence[Set]) -> list[Set]:
     """The sets that no other one contains."""
     return [s for s in sets if not any(s < other for other in sets)]
 

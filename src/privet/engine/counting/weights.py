@@ -28,8 +28,8 @@ def check_counted(
             f"Weight column {column.name!r} must hold whole numbers; it holds values "
             f"of kind {column.kind}."
         )
-    work = partial(session.fetch, _statement("v", values))
-    table = session.watched(work, run, "checking weights", step)
+    work = partial(session.fetch, _build_statement("v", values))
+    table = session.run_watched(work, run, "checking weights", step)
     bad, total = table["bad"][0].as_py(), int(table["total"][0].as_py() or 0)
     if bad:
         raise InputError(
@@ -48,7 +48,7 @@ def check_counted(
     return total
 
 
-def _statement(cell: str, values: str) -> str:
+def _build_statement(cell: str, values: str) -> str:
     """Weights that are too large count as 2**53, lest their sum overflows."""
     number = f"TRY_CAST({cell} AS HUGEINT)"
     return (

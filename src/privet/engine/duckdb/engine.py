@@ -18,7 +18,7 @@ import pyarrow as pa
 from privet.engine import arrow, sql, text_types
 from privet.engine.counting.precount import Precount
 from privet.engine.counting.weights import check_weights
-from privet.engine.describe import kind_of, summary
+from privet.engine.describe import kind_of, summarise_column
 from privet.engine.dictionaries import COLUMNS_AT_ONCE, Dictionary
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import RowWriter
@@ -49,7 +49,7 @@ from privet.engine.sources.text_files import (
 )
 from privet.engine.sql import literal, quoted
 from privet.engine.sql_engine import CountedRows, SqlEngine
-from privet.errors import EmptyTable, EngineError, InputError, what_exists
+from privet.errors import EmptyTable, EngineError, InputError, suggest_names
 from privet.values.contingency import Domain
 from privet.values.schema import Column
 
@@ -60,7 +60,7 @@ DATABASE = "source_database"
 # Files ------------------------------------------------------------------------------
 
 
-def names_files(session: Session, paths: Sequence[str]) -> None:
+def name_files(session: Session, paths: Sequence[str]) -> None:
     """Tell the engine which files, outside of any statement.
 
     Folders such as ``city=Bonn`` hold values; and a name may look like a pattern.
@@ -71,7 +71,7 @@ def names_files(session: Session, paths: Sequence[str]) -> None:
     session.unregister("paths")
 
 
-def plain_folders(scan: str) -> str:
+def ignore_folder_names(scan: str) -> str:
     """A scan for which the names of folders mean nothing, unless it says so."""
     if not scan.startswith("read_") or "hive_partitioning" in scan:
         return scan
@@ -89,14 +89,14 @@ def attach_table(session: Session, path: str, table: str) -> str:
         if "could not read" not in str(error):
             raise
     else:
-        return _found(_tables(session), table, path)
+        return _find_table(_list_tables(session), table, path)
     raise InputError(
         f"File {path!r} must be a DuckDB database that this version of DuckDB reads; "
         "it is not."
     )
 
 
-def _tables(session: Session) -> dict[str, str]:
+def _list_tables(session: Session) -> dict[str, str]:
     """What tables and views are called, and how a statement calls them."""
     rows = session.ask(
         "SELECT schema_name AS s, table_name AS t FROM duckdb_tables() "
@@ -112,7 +112,7 @@ def _tables(session: Session) -> dict[str, str]:
     }
 
 
-def _found(tables: dict[str, str], table: str, path: str) -> str:
+def _find_table(tables: dict[str, str], table: str, path: str) -> str:
     if not tables:
         raise EmptyTable(f"Database {path!r} must have tables; it has none.")
     for name in (table, table.removeprefix("main.")):
@@ -121,19 +121,19 @@ def _found(tables: dict[str, str], table: str, path: str) -> str:
     if not table:
         raise InputError(
             f"table must name a table of the database {path!r}; got none. "
-            f"{what_exists('', list(tables))}"
+            f"{suggest_names('', list(tables))}"
         )
     raise InputError(
-        f"Table {table!r} must exist in {path!r}. {what_exists(table, list(tables))}"
+        f"Table {table!r} must exist in {path!r}. {suggest_names(table, list(tables))}"
     )
 
 
 # JSON and frames --------------------------------------------------------------------
 
 
-def json_names(session: Session, words: str) -> list[str]:
+def read_json_names(session: Session, words: str) -> list[str]:
     """All keys of all objects."""
-    if others := session.one(OTHER_LINES):
+    if others := session.fetch_one(OTHER_LINES):
         raise InputError(
             f"Each line of {words} must be a JSON object; {others} lines are not."
         )
@@ -221,24 +221,26 @@ class DuckDB(SqlEngine):
         """Columns of texts: those that may be of the same kinds share scans."""
         json = self._source.json
         at = {f"c{c}": c for c in range(len(self._columns)) if self._source.is_text(c)}
-        few = self.session.few_kinds(list(at), json=json)
-        possible = {c: text_types.possible(*n) for c, n in few.items()}
+        few = self.session.sample_kinds(list(at), json=json)
+        possible = {c: text_types.list_possible_kinds(*n) for c, n in few.items()}
         distinct = (
             "count(DISTINCT v)" if precise else sql.DUCKDB.distinct.format(column="v")
         )
         found: dict[int, ColumnSummary] = {}
         for among in sorted({tuple(p) for p in possible.values()}):
             alike = [c for c in at if tuple(possible[c]) == among]
-            fits = text_types.fitting("v", json=json, among=among)
+            fits = text_types.count_fitting("v", json=json, among=among)
             tests = ["count(*)", "count(v)", distinct, *fits]
-            work = partial(self.session.each, alike, "pv_people", tests)
+            work = partial(self.session.aggregate_columns, alike, "pv_people", tests)
             step = (len(found) + len(alike), len(self._columns))
-            numbers = self.session.watched(work, run, "reading columns", step)
+            numbers = self.session.run_watched(work, run, "reading columns", step)
             for c, (rows, present, values, *n) in numbers.items():
-                kind = text_types.recognised(present, *n)
+                kind = text_types.recognise_kind(present, *n)
                 name = self._columns[at[c]].name
-                close = text_types.nearly(present, *n[1:]) or text_types.nearly(*few[c])
-                one = summary(name, kind, rows, present, values)
+                close = text_types.find_near_kind(
+                    present, *n[1:]
+                ) or text_types.find_near_kind(*few[c])
+                one = summarise_column(name, kind, rows, present, values)
                 found[at[c]] = replace(one, nearly=close if kind == "text" else "")
         return found
 
@@ -252,12 +254,12 @@ class DuckDB(SqlEngine):
         """The values of some columns, and of those that are counted soon."""
         self._check_whole(run)
         if before:
-            self._precounted(before, run)
+            self._precount(before, run)
         soon = [c for t in before for c in (*t.by, t.about)]
         found = super().domains([*columns, *soon], recodings, run)
         return {c: found[c] for c in columns}
 
-    def _precounted(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+    def _precount(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
         """Combinations of values as they are, where they are few.
 
         A query of the user's would be run once more to see whether they are.
@@ -267,10 +269,10 @@ class DuckDB(SqlEngine):
         sets = [frozenset(map(self._position, (*t.by, t.about))) for t in tallies]
         return self._cells if self._cells.prepare(sets, run) else None
 
-    def _scans(self, columns: int) -> int:
+    def _count_scans(self, columns: int) -> int:
         return max(1, -(-columns // COLUMNS_AT_ONCE))
 
-    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+    def _weigh_rows(self, name: str, people: str, run: Run, before: int) -> CountedRows:
         w, step = self._position(name), (before + 1, before + 2)
         total = check_weights(self.session, w, self._columns[w], run, step)
         return CountedRows(people, total, before + 1, f"CAST(s.c{w} AS BIGINT)")
@@ -300,7 +302,7 @@ class DuckDB(SqlEngine):
         at = [[self._position(c) for c in columns] for columns in sets]
         return tabulate_cells(self.session, at, self._source, run)
 
-    def projection(
+    def open_projection(
         self,
         columns: Sequence[str],
         weight: str | None,
@@ -316,8 +318,8 @@ class DuckDB(SqlEngine):
 
     def _look_at(self, source: Source) -> None:
         self._source = source
-        scan, names = self._scan(source)
-        self._types = self._described(scan)["column_type"].to_pylist()
+        scan, names = self._prepare_scan(source)
+        self._types = self._describe_scan(scan)["column_type"].to_pylist()
         self._columns = tuple(
             Column(name, "text" if source.is_text(i) else kind_of(type_))
             for i, (name, type_) in enumerate(zip(names, self._types, strict=True))
@@ -329,20 +331,20 @@ class DuckDB(SqlEngine):
         everybody = f"SELECT {cells} FROM {scan} AS t({renamed})"
         self.session.view("pv_everybody", everybody)
 
-    def _scan(self, source: Source) -> tuple[str, Sequence[str]]:
+    def _prepare_scan(self, source: Source) -> tuple[str, Sequence[str]]:
         """What to select from, and the names of its columns."""
         session = self.session
         if source.attach:
             scan = attach_table(session, source.attach, source.scan)
-            return scan, self._described(scan)["column_name"].to_pylist()
+            return scan, self._describe_scan(scan)["column_name"].to_pylist()
         if source.paths:
-            names_files(session, source.paths)
+            name_files(session, source.paths)
         if source.json:
-            names = json_names(session, source.words)
+            names = read_json_names(session, source.words)
             return json_scan(names), names
         if source.frame is not None:
             register_frame(session, source)
-        return plain_folders(source.scan or "frame"), source.names or ()
+        return ignore_folder_names(source.scan or "frame"), source.names or ()
 
-    def _described(self, scan: str) -> pa.Table:
+    def _describe_scan(self, scan: str) -> pa.Table:
         return self.session.ask(f"DESCRIBE SELECT * FROM {scan}")

@@ -44,10 +44,10 @@ UNITS = {
 }
 
 
-def size_of(limit: str) -> int:
+def parse_size(limit: str) -> int:
     """Bytes of a memory limit as DuckDB takes it.
 
-    >>> size_of("4GB"), size_of("1.5 KiB")
+    >>> parse_size("4GB"), parse_size("1.5 KiB")
     (4000000000, 1536)
     """
     found = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", str(limit))
@@ -147,22 +147,22 @@ class Session(StatementRunner):
 
     def register(self, name: str, frame: object) -> None:
         """Let statements see a frame under a name."""
-        self.guarded(lambda: self.con.register(name, frame))
+        self.run_guarded(lambda: self.con.register(name, frame))
 
     def unregister(self, name: str) -> None:
         """Take a frame away again."""
-        self.guarded(lambda: self.con.unregister(name))
+        self.run_guarded(lambda: self.con.unregister(name))
 
     @contextmanager
-    def drawing(self) -> Iterator[str]:
+    def allow_drawing(self) -> Iterator[str]:
         """Let statements draw a number for each row from the system's secure source.
 
         Gives the name of the function; its argument means nothing.
         """
-        self.guarded(
+        self.run_guarded(
             lambda: self.con.create_function(
                 DRAWN,
-                _drawn,
+                _draw_numbers,
                 ["INTEGER"],
                 "UBIGINT",
                 type=PythonUDFType.ARROW,
@@ -172,7 +172,7 @@ class Session(StatementRunner):
         try:
             yield DRAWN
         finally:
-            self.guarded(lambda: self.con.remove_function(DRAWN))
+            self.run_guarded(lambda: self.con.remove_function(DRAWN))
 
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table.
@@ -193,7 +193,9 @@ class Session(StatementRunner):
                     raise DoesNotFit
         return pa.Table.from_batches(batches, reader.schema)
 
-    def added(self, statement: str, sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+    def tally_columns(
+        self, statement: str, sizes: Sequence[int]
+    ) -> list[NDArray[np.int64]]:
         """Run a statement in this thread; how often each of its columns has 0, 1, …
 
         Adding up in arrays is several times faster than grouping, where they fit.
@@ -206,28 +208,28 @@ class Session(StatementRunner):
                     np.add.at(n, at, 1)
         return found
 
-    def possible_kinds(
+    def find_possible_kinds(
         self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
     ) -> dict[str, list[str]]:
         """The kinds of `text_types.TEXT_KINDS` that a few texts of each column allow.
 
         Matching patterns is slow, and most columns of texts are ruled out at once.
         """
-        few = self.few_kinds(columns, json=json, source=source)
-        return {c: text_types.possible(*n) for c, n in few.items()}
+        few = self.sample_kinds(columns, json=json, source=source)
+        return {c: text_types.list_possible_kinds(*n) for c, n in few.items()}
 
-    def few_kinds(
+    def sample_kinds(
         self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
     ) -> dict[str, list[int]]:
         """A few texts of each column: how many there are, and are of each kind."""
         if not columns:
             return {}
         few = f"(SELECT {', '.join(columns)} FROM {source} LIMIT {FEW})"
-        tests = ["count(v)", *text_types.fitting("v", json=json)[1:]]
-        work = partial(self.each, columns, few, tests, rows=FEW)
-        return self.guarded(work)
+        tests = ["count(v)", *text_types.count_fitting("v", json=json)[1:]]
+        work = partial(self.aggregate_columns, columns, few, tests, rows=FEW)
+        return self.run_guarded(work)
 
-    def each(
+    def aggregate_columns(
         self,
         columns: Sequence[str],
         source: str,
@@ -256,7 +258,7 @@ class Session(StatementRunner):
 
     def run(self, statement: str, run: Run, doing: str, step: tuple[int, int]) -> None:
         """Run a statement whose result nobody wants."""
-        self.watched(lambda: self.con.execute(statement), run, doing, step)
+        self.run_watched(lambda: self.con.execute(statement), run, doing, step)
 
     def make(
         self, select: str, table: str, run: Run, doing: str, step: tuple[int, int]
@@ -268,8 +270,8 @@ class Session(StatementRunner):
     @property
     def room(self) -> int:
         """A part of the memory limit."""
-        limit = self.one("SELECT current_setting('memory_limit')")
-        return size_of(limit) // SHARE
+        limit = self.fetch_one("SELECT current_setting('memory_limit')")
+        return parse_size(limit) // SHARE
 
     @property
     def is_open(self) -> bool:
@@ -294,7 +296,7 @@ DRAWN = "pv_drawn"
 """What statements call the secure source."""
 
 
-def _drawn(rows: pa.ChunkedArray) -> pa.Array:
+def _draw_numbers(rows: pa.ChunkedArray) -> pa.Array:
     """As many numbers as there are rows; nobody can guess or repeat them."""
     return arrow.integers(np.frombuffer(os.urandom(8 * len(rows)), np.uint64))
 

@@ -38,13 +38,13 @@ def copy_selected(
             "write Parquet."
         )
     if "" in names or not differ(names):
-        return _streamed(con, select, names, writing)
+        return _stream_rows(con, select, names, writing)
     cells = ", ".join(f"o{i} AS {sql.quoted(name)}" for i, name in enumerate(names))
     copy = sql.copy(f"SELECT {cells} FROM ({select})", writing.path, writing.format)
     return int(con.execute(copy).fetchall()[0][0])
 
 
-def _streamed(
+def _stream_rows(
     con: duckdb.DuckDBPyConnection,
     select: str,
     names: Sequence[str],
@@ -57,7 +57,7 @@ def _streamed(
     with closing(con.sql(select).to_arrow_reader(ROWS_AT_ONCE)) as reader:
         types = [field.type for field in reader.schema]
         schema = pa.schema(list(zip(names, types, strict=True)))
-        with file_of(writing.path, writing.format, schema) as file:
+        with open_file(writing.path, writing.format, schema) as file:
             for batch in reader:
                 shown = pa.RecordBatch.from_arrays(batch.columns, schema=schema)
                 file.write_batch(shown)
@@ -73,7 +73,7 @@ def guard_name(name: str, format_: str) -> str:
 # Files ------------------------------------------------------------------------------
 
 
-def file_of(path: str, format_: str, schema: pa.Schema) -> Any:
+def open_file(path: str, format_: str, schema: pa.Schema) -> Any:
     """A new file that takes batches."""
     if format_ == "csv":
         from pyarrow import csv
@@ -136,10 +136,10 @@ class RowWriter:
             )
             self._session.register(f"labels_{c}", labels)
         try:
-            with self._session.drawing() as drawn:
-                statement = self._statement(drawn, run)
-                rows = self._session.watched(
-                    partial(self._copied, statement), run, "writing", (1, 1)
+            with self._session.allow_drawing() as drawn:
+                statement = self._build_statement(drawn, run)
+                rows = self._session.run_watched(
+                    partial(self._copy_rows, statement), run, "writing", (1, 1)
                 )
         except DoesNotFit:
             raise too_little_memory() from None
@@ -148,24 +148,26 @@ class RowWriter:
                 self._session.unregister(f"labels_{c}")
         return rows
 
-    def _copied(self, statement: str) -> int:
+    def _copy_rows(self, statement: str) -> int:
         """Write what a statement selects; how many rows that are."""
         return copy_selected(self._session.con, statement, self._writing)
 
-    def _statement(self, drawn: str, run: Run) -> str:
-        types = self._types(run)
-        cells = [self._cell(c, types) for c in self._writing.columns]
+    def _build_statement(self, drawn: str, run: Run) -> str:
+        types = self._find_types(run)
+        cells = [self._select_cell(c, types) for c in self._writing.columns]
         if self._writing.times is None:
-            shuffled = sql.shuffled(self._rows(cells, "pv_people"), drawn)
+            shuffled = sql.shuffled(self._select_rows(cells, "pv_people"), drawn)
         else:  # shuffled before values are looked up, which may be long
-            shuffled = self._rows(cells, f"({sql.shuffled(self._repeated(), drawn)})")
+            shuffled = self._select_rows(
+                cells, f"({sql.shuffled(self._repeat_rows(), drawn)})"
+            )
         chosen = ", ".join(
-            f"{spelled(f'o{i}', name, self._writing)} AS o{i}"
+            f"{guard_cell(f'o{i}', name, self._writing)} AS o{i}"
             for i, name in enumerate(self._writing.columns)
         )
         return f"SELECT {chosen} FROM ({shuffled})"
 
-    def _rows(self, cells: list[str], people: str) -> str:
+    def _select_rows(self, cells: list[str], people: str) -> str:
         """The rows to write; those that look alike once, where they are counted."""
         joins = " ".join(
             f"JOIN {d.table} d{c} ON "
@@ -183,17 +185,17 @@ class RowWriter:
             return f"SELECT DISTINCT * FROM ({rows})"
         if self._writing.weight is None:
             return rows
-        return summed(
+        return sum_weights(
             rows, len(cells), self._writing.columns.index(self._writing.weight)
         )
 
-    def _repeated(self) -> str:
+    def _repeat_rows(self) -> str:
         """The rows of the source, each as often as it is written."""
         assert self._writing.times is not None
         times = f"CAST(c{self._position(self._writing.times)} AS BIGINT)"
         return f"SELECT *, unnest(range({times})) AS pv_again FROM pv_people"
 
-    def _cell(self, name: str, types: Mapping[str, str]) -> str:
+    def _select_cell(self, name: str, types: Mapping[str, str]) -> str:
         c = self._position(name)
         if c in self._dictionaries:
             return f"l{c}.label"
@@ -203,7 +205,7 @@ class RowWriter:
         wanted = types.get(f"c{c}")
         return f"CAST({text} AS {wanted})" if wanted else text
 
-    def _types(self, run: Run) -> dict[str, str]:
+    def _find_types(self, run: Run) -> dict[str, str]:
         """The types of texts that are written as they are."""
         if self._writing.format != "parquet":
             return {}
@@ -212,10 +214,10 @@ class RowWriter:
         }
         cells = [f"c{c}" for c in sorted(shown) if self._source.is_text(c)]
         json = self._source.json
-        return types_in_files(self._session, cells, "pv_people", run, json=json)
+        return find_file_types(self._session, cells, "pv_people", run, json=json)
 
 
-def summed(rows: str, columns: int, weight: int) -> str:
+def sum_weights(rows: str, columns: int, weight: int) -> str:
     """Rows that look alike, once each, with the sum of their weights."""
     others = ", ".join(f"o{i}" for i in range(columns) if i != weight)
     chosen = ", ".join(
@@ -226,7 +228,7 @@ def summed(rows: str, columns: int, weight: int) -> str:
     return f"SELECT {chosen} FROM ({rows}) r {by} HAVING sum(o{weight}) > 0"
 
 
-def spelled(cell: str, name: str, writing: WriteQuery) -> str:
+def guard_cell(cell: str, name: str, writing: WriteQuery) -> str:
     """A cell that a spreadsheet does not take for a formula."""
     if writing.format != "csv" or name == writing.weight:
         return cell
@@ -236,7 +238,7 @@ def spelled(cell: str, name: str, writing: WriteQuery) -> str:
 # Types ------------------------------------------------------------------------------
 
 
-def types_in_files(
+def find_file_types(
     session: Session,
     cells: Sequence[str],
     source: str,
@@ -246,23 +248,23 @@ def types_in_files(
 ) -> dict[str, str]:
     """What all texts of each column are, where the format has types; empty: text."""
     wanted = dict.fromkeys(cells, "")
-    possible = session.possible_kinds(cells, json=json, source=source)
+    possible = session.find_possible_kinds(cells, json=json, source=source)
     among = sorted({tuple(kinds_) for kinds_ in possible.values() if kinds_})
     for step, of in enumerate(among, start=1):
         alike = [c for c in cells if tuple(possible[c]) == of]
         tests = [
             "count(v)",
             "count(TRY_CAST(v AS BIGINT))" if "integer" in of else "0",
-            f"count(*) FILTER (WHERE {_kept('v')})" if "number" in of else "0",
-            *text_types.fitting("v", json=json, among=of),
+            f"count(*) FILTER (WHERE {_keeps_digits('v')})" if "number" in of else "0",
+            *text_types.count_fitting("v", json=json, among=of),
         ]
-        work = partial(session.each, alike, source, tests)
-        found = session.watched(work, run, "reading columns", (step, len(among)))
-        wanted |= {c: _wanted(*numbers) for c, numbers in found.items()}
+        work = partial(session.aggregate_columns, alike, source, tests)
+        found = session.run_watched(work, run, "reading columns", (step, len(among)))
+        wanted |= {c: _choose_type(*numbers) for c, numbers in found.items()}
     return wanted
 
 
-def _kept(cell: str) -> str:
+def _keeps_digits(cell: str) -> str:
     """Whether a float keeps every digit, and numbers that differ different.
 
     Fifteen digits are kept, away from the smallest and the largest floats.
@@ -275,8 +277,8 @@ def _kept(cell: str) -> str:
     return f"{digits} = 0 OR ({digits} <= 15 AND {value} BETWEEN 1e-290 AND 1e290)"
 
 
-def _wanted(texts: int, whole: int, kept: int, *fits: int) -> str:
-    kind = text_types.recognised(texts, *fits)
+def _choose_type(texts: int, whole: int, kept: int, *fits: int) -> str:
+    kind = text_types.recognise_kind(texts, *fits)
     if kind == "integer" and whole == texts:
         return "BIGINT"
     if kind == "number" and kept < texts:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from privet.engine import arrow
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
-from privet.engine.export.row_writer import types_in_files
+from privet.engine.export.row_writer import find_file_types
 from privet.engine.protocol import Progress, Run, WriteQuery
 from privet.engine.sources.dataframes import Stream, StreamColumn
 
@@ -43,14 +43,14 @@ def write_stream(
     """Write the file; how many rows it has."""
     column = {c.name: c for c in stream.columns}
     chosen = [column[name] for name in writing.columns]
-    shown = [(c, _shown(session, c, run)) for c in chosen]
+    shown = [(c, _make_encoder(session, c, run)) for c in chosen]
     assert writing.times is not None
     times = column[writing.times].in_rows()
     room = session.room
-    return session.guarded(lambda: _written(shown, times, room, writing, run))
+    return session.run_guarded(lambda: _write_batches(shown, times, room, writing, run))
 
 
-def _written(
+def _write_batches(
     shown: list[tuple[StreamColumn, Shown]],
     times: NDArray[np.int64],
     room: int,
@@ -67,17 +67,17 @@ def _written(
         store_schema=False,
         write_statistics=False,  # as long as everything else, for nobody
     ) as file:
-        for rows in _shuffled(times, total, room):
+        for rows in _shuffle_rows(times, total, room):
             run.check()
             run.tell(Progress("writing", 1, 1, done / total, done))
-            numbers = _numbers([column for column, _ in shown], rows)
+            numbers = _look_up_numbers([column for column, _ in shown], rows)
             found = [show(n) for (_, show), n in zip(shown, numbers, strict=True)]
             file.write_batch(pa.RecordBatch.from_arrays(found, schema=schema))
             done += len(rows)
     return done
 
 
-def _shuffled(
+def _shuffle_rows(
     times: NDArray[np.int64], total: int, room: int
 ) -> Iterator[NDArray[Any]]:
     """Which row stands where, some at a time.
@@ -86,34 +86,34 @@ def _shuffled(
     """
     narrow = np.int32 if len(times) < 2**31 else np.int64
     row = np.repeat(np.arange(len(times), dtype=narrow), times)
-    for part in _parts(total, room):
+    for part in _draw_parts(total, room):
         own = row if part is None else row[part]
-        order = _order(len(own))
+        order = _draw_order(len(own))
         for start in range(0, len(own), ROWS_AT_ONCE):
             yield own[order[start : start + ROWS_AT_ONCE]]
 
 
-def _parts(total: int, room: int) -> Iterator[NDArray[np.bool_] | None]:
+def _draw_parts(total: int, room: int) -> Iterator[NDArray[np.bool_] | None]:
     """Which rows are in each part; None: all are in one."""
     wanted = ceil(total * BYTES / max(room, 1))
     if wanted <= 1:
         yield None
         return
     parts = min(1 << (wanted - 1).bit_length(), MOST_PARTS)
-    drawn = _drawn(total, np.uint8 if parts <= 2**8 else np.uint16)
+    drawn = _draw_numbers(total, np.uint8 if parts <= 2**8 else np.uint16)
     drawn = drawn & (parts - 1)  # a power of two: all are as likely
     for part in range(parts):
         yield drawn == part
 
 
-def _order(rows: int) -> NDArray[np.int64]:
+def _draw_order(rows: int) -> NDArray[np.int64]:
     """A drawn order of so many rows: numbers are drawn, and sorted with the rows.
 
     Sorted as one integer, which takes a third of the time of sorting positions; rows
     whose numbers are equal beyond the bits that hold the row draw again.
     """
     bits = np.uint64(rows.bit_length())
-    both = _drawn(rows, np.uint64) >> bits << bits
+    both = _draw_numbers(rows, np.uint64) >> bits << bits
     both |= np.arange(rows, dtype=np.uint64)
     both.sort()
     number = both >> bits
@@ -123,35 +123,39 @@ def _order(rows: int) -> NDArray[np.int64]:
     for run in np.split(equal, np.flatnonzero(np.diff(equal) > 1) + 1):
         if len(run):
             same = slice(run[0], run[-1] + 2)
-            order[same] = order[same][np.argsort(_drawn(len(run) + 1, np.uint64))]
+            order[same] = order[same][
+                np.argsort(_draw_numbers(len(run) + 1, np.uint64))
+            ]
     return order
 
 
-def _drawn(rows: int, kind: Any) -> NDArray[Any]:
+def _draw_numbers(rows: int, kind: Any) -> NDArray[Any]:
     """Numbers that nobody can guess or repeat."""
     return np.frombuffer(os.urandom(rows * np.dtype(kind).itemsize), kind)
 
 
-def _shown(session: Session, column: StreamColumn, run: Run) -> Shown:
+def _make_encoder(session: Session, column: StreamColumn, run: Run) -> Shown:
     """How a column is written."""
     if not column.texts:
         return arrow.integers
     values = arrow.texts(column.texts)
-    if not column.coded and (typed := _typed(session, values, run)) is not None:
+    if not column.coded and (typed := _cast_texts(session, values, run)) is not None:
         return lambda numbers: typed.take(arrow.integers(numbers))
     missing = next((i for i, t in enumerate(column.texts) if t is None), -1)
     known = arrow.texts(t or "" for t in column.texts).cast(pa.string())
 
-    def texts(numbers: NDArray[Any]) -> pa.Array:
+    def encode_texts(numbers: NDArray[Any]) -> pa.Array:
         at = arrow.integers(numbers)
         if missing >= 0:
-            at = arrow.without(at, numbers == missing)
+            at = arrow.mask_values(at, numbers == missing)
         return pa.DictionaryArray.from_arrays(at, known)
 
-    return texts
+    return encode_texts
 
 
-def _numbers(columns: list[StreamColumn], rows: NDArray[Any]) -> Iterator[NDArray[Any]]:
+def _look_up_numbers(
+    columns: list[StreamColumn], rows: NDArray[Any]
+) -> Iterator[NDArray[Any]]:
     """The numbers of some rows, column by column; groups are looked up once."""
     groups: dict[int, NDArray[Any]] = {}
     for column in columns:
@@ -163,12 +167,12 @@ def _numbers(columns: list[StreamColumn], rows: NDArray[Any]) -> Iterator[NDArra
         yield column.numbers[groups[id(column.of)]]
 
 
-def _typed(session: Session, values: pa.Array, run: Run) -> pa.Array | None:
+def _cast_texts(session: Session, values: pa.Array, run: Run) -> pa.Array | None:
     """Texts as what they mean, where files have a type for it."""
     code = arrow.integers(np.arange(len(values)))
     session.register("pv_values", arrow.frame(code=code, v=values))
     try:
-        kind = types_in_files(session, ["v"], "pv_values", run)["v"]
+        kind = find_file_types(session, ["v"], "pv_values", run)["v"]
         if not kind:
             return None
         cast = f"SELECT CAST(v AS {kind}) AS v FROM pv_values ORDER BY code"

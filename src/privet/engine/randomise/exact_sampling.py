@@ -39,15 +39,15 @@ class RandomBits:
         self._seed = seed
         self._drawn = 0
 
-    def words(self, number: int) -> NDArray[np.uint16]:
+    def draw_words(self, number: int) -> NDArray[np.uint16]:
         """So many words of 16 bits."""
-        return np.frombuffer(self._bytes(2 * number), dtype=np.uint16)
+        return np.frombuffer(self._draw_bytes(2 * number), dtype=np.uint16)
 
-    def word(self) -> int:
+    def draw_word(self) -> int:
         """One more word."""
-        return int.from_bytes(self._bytes(2), "little")
+        return int.from_bytes(self._draw_bytes(2), "little")
 
-    def below(self, bound: int, number: int) -> Codes:
+    def draw_below(self, bound: int, number: int) -> Codes:
         """Whole numbers from 0 to below a bound, all as likely."""
         if bound == 1:
             return np.zeros(number, dtype=np.int64)
@@ -57,11 +57,11 @@ class RandomBits:
         while len(found) < number:
             missing = number - len(found)
             size = missing * np.dtype(kind).itemsize
-            fresh = np.frombuffer(self._bytes(size), dtype=kind)
+            fresh = np.frombuffer(self._draw_bytes(size), dtype=kind)
             found = np.concatenate([found, fresh[fresh <= kind(most - 1)]])
         return np.asarray(found % np.asarray(bound, kind), dtype=np.int64)
 
-    def _bytes(self, number: int) -> bytes:
+    def _draw_bytes(self, number: int) -> bytes:
         if self._seed is None:
             return os.urandom(number)
         self._drawn += 1
@@ -77,9 +77,9 @@ class ExactChoice:
         parts = (s.numerator * (self._whole // s.denominator) for s in shares)
         self._ends = [0, *accumulate(parts)]
         assert self._ends[-1] == self._whole, "shares must sum to 1"
-        self._table = self._settled()
+        self._table = self._settle_words()
 
-    def _settled(self) -> NDArray[np.int32]:
+    def _settle_words(self) -> NDArray[np.int32]:
         """The outcome of each first word; -1 where a boundary lies inside of it."""
         table = np.full(WORD, -1, dtype=np.int32)
         for i, (low, high) in enumerate(
@@ -92,7 +92,7 @@ class ExactChoice:
 
     def draw(self, number: int, bits: RandomBits) -> Codes:
         """So many outcomes."""
-        words = bits.words(number)
+        words = bits.draw_words(number)
         found = self._table[words].astype(np.int64)
         for i in np.flatnonzero(found < 0):
             found[i] = self.settle(int(words[i]), bits)
@@ -105,7 +105,7 @@ class ExactChoice:
             i = bisect_right(self._ends, number * self._whole // scale) - 1
             if (number + 1) * self._whole <= self._ends[i + 1] * scale:
                 return i
-            number, scale = number * WORD + bits.word(), scale * WORD
+            number, scale = number * WORD + bits.draw_word(), scale * WORD
 
 
 class ExactCoin:
@@ -121,7 +121,7 @@ class ExactCoin:
         """Which of so many tosses are heads."""
         if self._sure:
             return np.full(number, self._heads)
-        words = bits.words(number)
+        words = bits.draw_words(number)
         found = words < self._first
         for i in np.flatnonzero(words == self._first):
             found[i] = self._choice.settle(int(words[i]), bits) == 0
@@ -154,7 +154,7 @@ def draw_evenly(truth: Fraction, sizes: Sequence[int]) -> Disguise:
     def disguise(codes: Several, bits: RandomBits) -> Several:
         whole = _packed(codes, sizes)
         at = np.flatnonzero(coin.toss(len(whole), bits))
-        step = 1 + bits.below(size - 1, len(at))
+        step = 1 + bits.draw_below(size - 1, len(at))
         whole[at] = (whole[at] + step) % size
         return _unpacked(whole, sizes)
 
@@ -176,7 +176,9 @@ def replace_by_draw(
     return disguise
 
 
-def by_matrix(columns: Sequence[Sequence[Fraction]], sizes: Sequence[int]) -> Disguise:
+def draw_by_matrix(
+    columns: Sequence[Sequence[Fraction]], sizes: Sequence[int]
+) -> Disguise:
     """One distribution of reports for each truth."""
     choices = [ExactChoice(column) for column in columns]
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from privet.engine import sql, text_types
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
-from privet.engine.export.row_writer import file_of, guard_name
+from privet.engine.export.row_writer import guard_name, open_file
 from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
 from privet.engine.randomise.exact_sampling import Codes, Disguise, RandomBits
 from privet.engine.run import DoesNotFit
@@ -71,7 +71,7 @@ class DisguiseBatches:
     def __init__(self, drawing: Randomisation, position: Callable[[str], int]) -> None:
         self._drawing = drawing
         self._at = {c: position(c) for c in drawing.columns}
-        self._values = [cells_of(drawing.labels[c], drawing.format) for c in self._at]
+        self._values = [make_cells(drawing.labels[c], drawing.format) for c in self._at]
 
     @property
     def columns(self) -> list[int]:
@@ -102,7 +102,7 @@ class DisguiseBatches:
     def show(self, reports: pa.RecordBatch) -> pa.RecordBatch:
         """Reports as they are written."""
         columns = [
-            _column(values, codes.to_numpy())
+            _decode_column(values, codes.to_numpy())
             for values, codes in zip(self._values, reports.columns, strict=True)
         ]
         return pa.record_batch(columns, schema=self.schema())
@@ -110,7 +110,9 @@ class DisguiseBatches:
     def schema(self) -> pa.Schema:
         """The columns of the file."""
         fields = [
-            pa.field(guard_name(c, self._drawing.format), _column(v, NO_CODES).type)
+            pa.field(
+                guard_name(c, self._drawing.format), _decode_column(v, NO_CODES).type
+            )
             for c, v in zip(self._drawing.columns, self._values, strict=True)
         ]
         return pa.schema(fields, metadata={MARK: b"1"})
@@ -119,7 +121,7 @@ class DisguiseBatches:
         """Write the file; how many rows it has."""
         rows = 0
         path, format_ = self._drawing.path, self._drawing.format
-        with file_of(path, format_, self.schema()) as file:
+        with open_file(path, format_, self.schema()) as file:
             for batch in reports:
                 file.write_batch(self.show(batch))
                 rows += len(batch)
@@ -139,7 +141,7 @@ class RowRandomiser:
     def write(self, statement: str, run: Run) -> int:
         """Write reports instead of the codes selected; how many rows the file has."""
         work = partial(self._stream, statement)
-        return self._session.watched(work, run, "disguising", (1, 1))
+        return self._session.run_watched(work, run, "disguising", (1, 1))
 
     def _stream(self, statement: str) -> int:
         reader = self._session.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)
@@ -160,19 +162,19 @@ def disguise_rows(
     """The reports of some rows, by column; -1 where a row does not report it."""
     found: dict[str, Codes] = {}
     if one_of:
-        return _one_of(true, groups, bits)
+        return _disguise_one_group(true, groups, bits)
     for group in groups:
         reports = group.disguise([true[c] for c in group.columns], bits)
         found |= dict(zip(group.columns, reports, strict=True))
     return found
 
 
-def _one_of(
+def _disguise_one_group(
     true: Mapping[str, Codes], groups: Sequence[RandomisedColumns], bits: RandomBits
 ) -> dict[str, Codes]:
     rows = len(next(iter(true.values())))
     found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
-    asked = bits.below(len(groups), rows)
+    asked = bits.draw_below(len(groups), rows)
     for i, group in enumerate(groups):
         at = np.flatnonzero(asked == i)
         reports = group.disguise([true[c][at] for c in group.columns], bits)
@@ -184,10 +186,10 @@ def _one_of(
 # Writing ----------------------------------------------------------------------------
 
 
-def cells_of(labels: Sequence[str], format_: str) -> pa.Array:
+def make_cells(labels: Sequence[str], format_: str) -> pa.Array:
     """The values of a column as they are written: whole numbers as such."""
     if format_ == "csv":
-        return pa.array([_guarded(v) for v in labels], pa.string())
+        return pa.array([_guard_label(v) for v in labels], pa.string())
     if all(_is_whole(v) for v in labels):
         return pa.array([int(v) for v in labels], pa.int64())
     return pa.array(labels, pa.string())
@@ -201,7 +203,7 @@ def _is_whole(label: str) -> bool:
     return str(number) == label and abs(number) < 2**63
 
 
-def _guarded(label: str) -> str:
+def _guard_label(label: str) -> str:
     """A text that a spreadsheet does not take for a formula; numbers stay."""
     if not label.startswith(tuple(sql.FORMULA)):
         return label
@@ -212,7 +214,7 @@ def _guarded(label: str) -> str:
     return label if label.lower().lstrip("+-")[:1].isdigit() else f"'{label}"
 
 
-def _column(values: pa.Array, codes: Codes) -> pa.Array:
+def _decode_column(values: pa.Array, codes: Codes) -> pa.Array:
     missing = codes < 0
     mask = missing if missing.any() else None
     if pa.types.is_integer(values.type):
@@ -225,7 +227,7 @@ def _column(values: pa.Array, codes: Codes) -> pa.Array:
 # Counting reports -------------------------------------------------------------------
 
 
-def counted_cells(
+def count_cells(
     engine: Engine, sets: Sequence[Sequence[str]], run: Run
 ) -> Iterator[Cells]:
     """The same for any engine, by its own counting."""
@@ -250,10 +252,10 @@ def tabulate_cells(
     is stored by column is read set by set, each column once; a text file at one go.
     """
     apart = len(sets) == 1 or (source.frame is None and not source.textual)
-    statement = (_one_by_one if apart else _at_one_go)(sets, source)
+    statement = (_count_one_by_one if apart else _count_at_one_go)(sets, source)
     work = partial(session.fetch, statement, most=MOST_CELLS)
     try:
-        found = session.watched(work, run, "counting", (1, 1)).to_pydict()
+        found = session.run_watched(work, run, "counting", (1, 1)).to_pydict()
     except DoesNotFit:
         raise InputError(
             "Reports must have values that a design declares; these columns have more "
@@ -268,18 +270,18 @@ def tabulate_cells(
         ]
 
 
-def _text(column: int, source: Source) -> str:
+def _select_text(column: int, source: Source) -> str:
     textual = source.is_text(column)
     return text_types.text_of(f"c{column}", textual=textual, json=source.json)
 
 
-def _one_by_one(sets: Sequence[Sequence[int]], source: Source) -> str:
+def _count_one_by_one(sets: Sequence[Sequence[int]], source: Source) -> str:
     used = sorted({c for s in sets for c in s})
     parts = []
     for i, columns in enumerate(sets):
+        cells = {c: _select_text(c, source) for c in columns}
         texts = ", ".join(
-            f"{_text(c, source) if c in columns else 'CAST(NULL AS VARCHAR)'} AS t{c}"
-            for c in used
+            f"{cells.get(c, 'CAST(NULL AS VARCHAR)')} AS t{c}" for c in used
         )
         named = ", ".join(f"c{c}" for c in dict.fromkeys(columns))
         parts.append(
@@ -289,9 +291,9 @@ def _one_by_one(sets: Sequence[Sequence[int]], source: Source) -> str:
     return " UNION ALL ".join(parts)
 
 
-def _at_one_go(sets: Sequence[Sequence[int]], source: Source) -> str:
+def _count_at_one_go(sets: Sequence[Sequence[int]], source: Source) -> str:
     used = sorted({c for s in sets for c in s})
-    texts = ", ".join(f"{_text(c, source)} AS t{c}" for c in used)
+    texts = ", ".join(f"{_select_text(c, source)} AS t{c}" for c in used)
     named = ", ".join(f"c{c}" for c in used)
     each = dict.fromkeys(tuple(sorted(set(s))) for s in sets)  # twice counts twice
     wanted = ", ".join("(" + ", ".join(f"c{c}" for c in s) + ")" for s in each)

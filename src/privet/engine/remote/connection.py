@@ -42,7 +42,7 @@ class Connection(StatementRunner):
     version: str
     """Which software, and which version of it."""
 
-    def cells(self) -> tuple[RemoteColumn, ...]:
+    def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns, in the order of the source."""
         raise NotImplementedError
 

@@ -17,12 +17,12 @@ from privet.engine.counting.weights import check_counted
 from privet.engine.describe import kind_of
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session
-from privet.engine.export.row_writer import types_in_files
+from privet.engine.export.row_writer import find_file_types
 from privet.engine.protocol import CountUnit, Recoding, Run, WriteQuery
 from privet.engine.randomise.randomise_rows import DisguiseBatches, Randomisation
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.partitioned_counts import PartitionedCounts
-from privet.engine.remote.remote_writer import RemoteWriter, complete
+from privet.engine.remote.remote_writer import RemoteWriter, require_complete
 from privet.engine.remote.transfer import (
     FetchedTuples,
     RemoteRowFilter,
@@ -59,7 +59,7 @@ class Remote(SqlEngine):
         super().__init__(source, where, session, place)
 
     def _look_at(self, source: Source) -> None:
-        self._cells = self._place.cells()
+        self._cells = self._place.list_columns()
         names = tuple(c.name for c in self._cells)
         refuse_twice(names, source.words)
         shape = self._place.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
@@ -74,12 +74,12 @@ class Remote(SqlEngine):
             for c, t in zip(self._cells, self._types, strict=True)
         )
 
-    def _row_filter(self) -> RemoteRowFilter:
+    def _make_row_filter(self) -> RemoteRowFilter:
         return RemoteRowFilter(
             self._place, self.session, self._source, self._columns, self._types
         )
 
-    def _distinct_values(self) -> RemoteValues:
+    def _make_distinct_values(self) -> RemoteValues:
         return RemoteValues(self.session, self._place)
 
     def hold(
@@ -91,10 +91,10 @@ class Remote(SqlEngine):
     ) -> PartitionedCounts | None:
         """The combinations of some columns, kept by the machines that counted them."""
         at = [self._position(c) for c in columns]
-        made = self._coded(at, recodings, run)
+        made = self._code_columns(at, recodings, run)
         rows = CountedRows(PEOPLE, self.rows(run), 0)
         if amount.weight is not None:
-            rows = self._weighted(amount.weight, PEOPLE, run, 0)
+            rows = self._weigh_rows(amount.weight, PEOPLE, run, 0)
         dialect = self._place.dialect
         extra = f"{rows.weight} AS w" if rows.weight else ""
         coded = sql.coded({c: made[c].table for c in at}, rows.people, extra, dialect)
@@ -110,7 +110,7 @@ class Remote(SqlEngine):
     ) -> int:
         people = PEOPLE
         if (weight := writing.weight or writing.only) is not None:
-            people = self._weighted(weight, people, run, 0).people
+            people = self._weigh_rows(weight, people, run, 0).people
         writer = RemoteWriter(
             self._place,
             self.session,
@@ -120,7 +120,7 @@ class Remote(SqlEngine):
             people,
             json=self._source.json,
         )
-        typed = partial(self._typed, run=run)
+        typed = partial(self._find_file_type, run=run)
         return writer.write(typed, self.rows(run), run)
 
     def _write_reports(
@@ -128,9 +128,9 @@ class Remote(SqlEngine):
     ) -> int:
         scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
         with self._place.draw(codes, change, drawing.bits, scratch, run) as drawn:
-            return complete(change.write(drawn), self.rows(run))
+            return require_complete(change.write(drawn), self.rows(run))
 
-    def projection(
+    def open_projection(
         self,
         columns: Sequence[str],
         weight: str | None,
@@ -139,10 +139,10 @@ class Remote(SqlEngine):
     ) -> FetchedTuples:
         """The different tuples of some columns, fetched."""
         at = [self._position(n) for n in dict.fromkeys(columns)]
-        made = self._coded(at, recodings, run)
+        made = self._code_columns(at, recodings, run)
         people = PEOPLE
         if weight is not None:
-            people = self._weighted(weight, people, run, 0).people
+            people = self._weigh_rows(weight, people, run, 0).people
         here = FetchedTuples(
             self.session,
             self._columns,
@@ -155,18 +155,18 @@ class Remote(SqlEngine):
 
     # Pieces -------------------------------------------------------------------------
 
-    def _coded(
+    def _code_columns(
         self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[int, Dictionary]:
         """Dictionaries that the place has, too."""
-        made = super()._coded(columns, recodings, run)
+        made = super()._code_columns(columns, recodings, run)
         for c, dictionary in made.items():
             table = dictionary.table
             codes = f"SELECT v, CAST(code AS INTEGER) AS code FROM {table}"
             self._send(table, codes, c)
         return made
 
-    def _weighted(self, name: str, people: str, run: Run, before: int) -> CountedRows:
+    def _weigh_rows(self, name: str, people: str, run: Run, before: int) -> CountedRows:
         """The people with their weight `w`."""
         c = self._position(name)
         self._values.gather([c], run)
@@ -176,7 +176,7 @@ class Remote(SqlEngine):
         table = f"pv_weights_{c}"
         self._send(table, f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}", c)
         same = self._place.dialect.same.format(a=f"p.c{c}", b="m.v")
-        small = sql.smalls(["m"], self._place.dialect)
+        small = sql.hint_small(["m"], self._place.dialect)
         joined = f"SELECT {small}p.*, m.w AS w FROM {people} p JOIN {table} m ON {same}"
         return CountedRows(f"({joined})", total, before, "s.w")
 
@@ -186,7 +186,7 @@ class Remote(SqlEngine):
             upload_selected(self._place, self.session, table, select, column)
             self._sent.add(table)
 
-    def _typed(self, c: int, run: Run) -> str:
+    def _find_file_type(self, c: int, run: Run) -> str:
         """The type that the texts of a column have in files; empty: text."""
         if not self._source.is_text(c):
             return ""
@@ -194,6 +194,6 @@ class Remote(SqlEngine):
         values, wanted = f"pv_values_{c}", self._cells[c].written
         if not wanted:
             json = self._source.json
-            return types_in_files(self.session, ["v"], values, run, json=json)["v"]
+            return find_file_types(self.session, ["v"], values, run, json=json)["v"]
         fits = f"SELECT bool_and(v IS NULL OR TRY_CAST(v AS {wanted}) IS NOT NULL)"
-        return wanted if self.session.one(f"{fits} FROM {values}") else "DOUBLE"
+        return wanted if self.session.fetch_one(f"{fits} FROM {values}") else "DOUBLE"

@@ -41,7 +41,7 @@ class SplitTree(NamedTuple):
     left: Ints
     """The left child; the right one follows it."""
 
-    def leaf_of(self, lines: Lines) -> Ints:
+    def find_leaves(self, lines: Lines) -> Ints:
         """The leaf each line is in."""
         node = np.zeros(len(lines), dtype=np.int64)
         on = np.flatnonzero(self.column[node] >= 0)
@@ -66,14 +66,14 @@ class Selection:
     wanted: tuple[int, ...] = (0,)
     """The leaves that are meant."""
 
-    def lines(
+    def select_lines(
         self, batches: Iterable[pa.RecordBatch]
     ) -> Iterator[tuple[Lines, NDArray[np.int64]]]:
         """The lines that are meant, many at a time, and the number of each one's leaf.
 
         Leaves are numbered in the order of `wanted`.
         """
-        for whole in self._gathered(batches):
+        for whole in self._gather_blocks(batches):
             for d, place in enumerate(self.places):
                 whole[:, d] = place[whole[:, d]]
             if self.tree is None:
@@ -81,11 +81,11 @@ class Selection:
                 continue
             number = np.full(len(self.tree.column), -1, dtype=np.int64)
             number[list(self.wanted)] = np.arange(len(self.wanted))
-            own = number[self.tree.leaf_of(whole)]
+            own = number[self.tree.find_leaves(whole)]
             inside = own >= 0
             yield whole[inside], own[inside]
 
-    def _gathered(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Lines]:
+    def _gather_blocks(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Lines]:
         waiting: list[Lines] = []
         for batch in batches:
             block = np.empty((len(batch), self.width + 1), dtype=np.int32)
@@ -159,8 +159,8 @@ class PartitionedCounts:
         run: Run,
     ) -> dict[tuple[int, ColumnPair], Histogram]:
         """The histogram of each pair in each of some leaves."""
-        look = PairCounter(self._in(tree, wanted), self.sizes, tuple(pairs))
-        found = self._counted(look, run)
+        look = PairCounter(self._select_leaves(tree, wanted), self.sizes, tuple(pairs))
+        found = self._count_pairs(look, run)
         pair, key, n, lines = (
             found[c].to_numpy().astype(np.int64) for c in ("pair", "key", "n", "lines")
         )
@@ -168,7 +168,7 @@ class PartitionedCounts:
         for p, columns in enumerate(pairs):
             own = np.flatnonzero(pair == p)
             own = own[np.argsort(key[own])]
-            leaf, first, second = look.apart(key[own], p)
+            leaf, first, second = look.split_keys(key[own], p)
             edges = np.searchsorted(leaf, np.arange(len(wanted) + 1))
             for i, node in enumerate(wanted):
                 part = slice(edges[i], edges[i + 1])
@@ -177,13 +177,13 @@ class PartitionedCounts:
                 )
         return made
 
-    def each(
+    def map_leaves(
         self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run
     ) -> LeafResults:
         """Do something to each of some leaves, where they are, all at once."""
         raise NotImplementedError
 
-    def blocks(
+    def fetch_blocks(
         self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
         """Hand over the lines of some leaves, as they are, some at a time."""
@@ -193,10 +193,12 @@ class PartitionedCounts:
         """Forget the lines."""
         raise NotImplementedError
 
-    def _in(self, tree: SplitTree | None, wanted: Sequence[int]) -> Selection:
+    def _select_leaves(
+        self, tree: SplitTree | None, wanted: Sequence[int]
+    ) -> Selection:
         return replace(self.meant, tree=tree, wanted=tuple(wanted))
 
-    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
+    def _count_pairs(self, look: PairCounter, run: Run) -> pa.Table:
         """Sums of what a look tells of all lines."""
         raise NotImplementedError
 
@@ -208,10 +210,10 @@ Take = Callable[[int, Lines], None]
 class LeafResults(Protocol):
     """What was done to parts."""
 
-    def told(self, run: Run) -> dict[int, bytes]:
+    def fetch_results(self, run: Run) -> dict[int, bytes]:
         """What the work told of each leaf."""
 
-    def blocks(self, run: Run, take: Take) -> None:
+    def fetch_blocks(self, run: Run, take: Take) -> None:
         """Hand over the lines of every leaf, in the order the work gave them."""
 
     def close(self) -> None:
@@ -231,7 +233,7 @@ class PairCounter:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Sums of some lines: pair, key, people and lines."""
-        for lines, leaf in self.look.lines(batches):
+        for lines, leaf in self.look.select_lines(batches):
             n = lines[:, -1].astype(np.int64)
             for p, (first, second) in enumerate(self.pairs):
                 key = leaf * self.sizes[first] + lines[:, first]
@@ -249,7 +251,7 @@ class PairCounter:
                     }
                 )
 
-    def apart(self, key: Ints, pair: int) -> tuple[Ints, Ints, Ints]:
+    def split_keys(self, key: Ints, pair: int) -> tuple[Ints, Ints, Ints]:
         """Leaf, first and second code of keys."""
         first, second = self.pairs[pair]
         other = np.zeros_like(key)
@@ -268,7 +270,7 @@ class LeafLabels:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Leaf, codes and people of each line."""
         names = ["leaf", *(f"h{j}" for j in range(self.look.width + 1))]
-        for lines, leaf in self.look.lines(batches):
+        for lines, leaf in self.look.select_lines(batches):
             columns = [leaf.astype(np.int32), *lines.T.copy()]
             yield pa.record_batch([pa.array(c) for c in columns], names=names)
 
@@ -287,7 +289,7 @@ class LeafWork:
             lines[:, j] = part[f"h{j}"].to_numpy()
         told = self.work(lines)
         leaf = int(part["leaf"][0].as_py())
-        return _block(leaf, lines, told)
+        return _pack_block(leaf, lines, told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,13 +300,13 @@ class LeafBlocks:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Blocks of lines."""
-        for lines, leaf in self.look.lines(batches):
+        for lines, leaf in self.look.select_lines(batches):
             order = np.argsort(leaf, kind="stable")
             edges = np.searchsorted(leaf[order], np.arange(len(self.look.wanted) + 1))
             for i in range(len(self.look.wanted)):
                 for start in range(edges[i], edges[i + 1], BLOCK):
                     own = order[start : min(start + BLOCK, edges[i + 1])]
-                    (batch,) = _block(i, lines[own], b"").to_batches()
+                    (batch,) = _pack_block(i, lines[own], b"").to_batches()
                     yield batch
 
 
@@ -312,7 +314,7 @@ BLOCKS = "leaf INT, lines BINARY, told BINARY"
 """The columns of blocks."""
 
 
-def _block(leaf: int, lines: Lines, told: bytes) -> pa.Table:
+def _pack_block(leaf: int, lines: Lines, told: bytes) -> pa.Table:
     return pa.table(
         {
             "leaf": pa.array([leaf], pa.int32()),

@@ -22,7 +22,7 @@ from privet.errors import (
     EngineError,
     InputError,
     MissingExtra,
-    what_exists,
+    suggest_names,
 )
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class DatabaseAddress:
     table: str
     """The table, with its schema unless that is public."""
 
-    def opened(self, words: str) -> Postgres:
+    def open(self, words: str) -> Postgres:
         """A connection of our own."""
         return Postgres(self.uri, self.table, words)
 
@@ -84,7 +84,7 @@ class Postgres(Connection):
         super().__init__(words)
         adbc = require_adbc()
         self.failures = (adbc.Error, pa.ArrowException, OSError)  # type: ignore[misc]
-        self._con = _connected(adbc, uri)
+        self._con = _connect(adbc, uri)
         self._cursor: Any = None
         self._open = True
         try:
@@ -95,23 +95,26 @@ class Postgres(Connection):
 
     def _begin(self, table: str) -> None:
         snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ"
-        self.guarded(partial(self._execute, snapshot))
+        self.run_guarded(partial(self._execute, snapshot))
         self.ask("SET LOCAL TIME ZONE 'UTC'")
         self.ask("SET LOCAL datestyle = 'ISO, YMD'")
         self.ask("SET LOCAL extra_float_digits = 1")
-        version = self.one("SELECT current_setting('server_version') AS v")
+        version = self.fetch_one("SELECT current_setting('server_version') AS v")
         self.version = f"PostgreSQL {version.split()[0]}"
-        called = self._found(table)
+        called = self._find_table(table)
         columns = self.ask(COLUMNS.format(table=sql.literal(called))).to_pylist()
-        self._cells = tuple(_cell(c["name"], c["type"], c["modifier"]) for c in columns)
+        self._cells = tuple(
+            _describe_column(c["name"], c["type"], c["modifier"]) for c in columns
+        )
         if not columns:
             raise EmptyTable(f"A table must have columns; {self.words} has none.")
         cells = ", ".join(
-            f"{_plain(sql.quoted(c['name']), c)} AS c{i}" for i, c in enumerate(columns)
+            f"{_make_comparable(sql.quoted(c['name']), c)} AS c{i}"
+            for i, c in enumerate(columns)
         )
         self.view("pv_everybody", f"SELECT {cells} FROM {called}")
 
-    def _found(self, table: str) -> str:
+    def _find_table(self, table: str) -> str:
         """How statements call the table; an error lists those there are."""
         found = {
             r["t"] if r["s"] == "public" else f"{r['s']}.{r['t']}": (r["s"], r["t"])
@@ -121,7 +124,7 @@ class Postgres(Connection):
         if wanted is None:
             raise InputError(
                 f"Table {table!r} must exist in the PostgreSQL database. "
-                f"{what_exists(table, list(found))}"
+                f"{suggest_names(table, list(found))}"
             )
         return ".".join(map(sql.quoted, wanted))
 
@@ -139,7 +142,7 @@ class Postgres(Connection):
         with suppress(Exception):  # the server may be gone already
             self._con.close()
 
-    def cells(self) -> tuple[RemoteColumn, ...]:
+    def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns of the table."""
         return self._cells
 
@@ -147,9 +150,9 @@ class Postgres(Connection):
 
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table."""
-        return self._kept(partial(self._fetched, statement, most))
+        return self._run_in_savepoint(partial(self._fetch_batches, statement, most))
 
-    def _fetched(self, statement: str, most: int | None) -> pa.Table:
+    def _fetch_batches(self, statement: str, most: int | None) -> pa.Table:
         with self._con.cursor() as self._cursor:
             self._cursor.execute(statement)
             if self._cursor.description is None:
@@ -164,7 +167,7 @@ class Postgres(Connection):
                     raise DoesNotFit
             return pa.Table.from_batches(batches, reader.schema)
 
-    def _kept(self, work: Callable[[], T]) -> T:
+    def _run_in_savepoint(self, work: Callable[[], T]) -> T:
         """Run work; if it fails, the snapshot and what we made stay."""
         self._execute("SAVEPOINT pv_before")
         try:
@@ -206,7 +209,7 @@ class Postgres(Connection):
 
     def upload(self, name: str, frame: pa.Table, column: int) -> None:
         """Let statements see a small table."""
-        self._kept(partial(self._ingest, name, frame))
+        self._run_in_savepoint(partial(self._ingest, name, frame))
 
     def _ingest(self, name: str, frame: pa.Table) -> None:
         with self._con.cursor() as cursor:
@@ -226,13 +229,13 @@ class Postgres(Connection):
         """Rows, recoded by the server, as they arrive."""
         cursor = self._con.cursor()
         try:
-            self.watched(partial(cursor.execute, select), run, "writing", (1, 2))
+            self.run_watched(partial(cursor.execute, select), run, "writing", (1, 2))
             yield cursor.fetch_record_batch()
         finally:
             cursor.close()
 
 
-def _connected(adbc: Any, uri: str) -> Any:
+def _connect(adbc: Any, uri: str) -> Any:
     try:
         # The driver's own transactions end with the first error; ours do not.
         return adbc.connect(uri, autocommit=True)
@@ -259,19 +262,19 @@ def require_adbc() -> Any:
 # Types ------------------------------------------------------------------------------
 
 
-def _cell(name: str, type_: str, modifier: int) -> RemoteColumn:
+def _describe_column(name: str, type_: str, modifier: int) -> RemoteColumn:
     if type_ != "numeric":
         return RemoteColumn(name)
-    digits, scale = _digits(modifier)
+    digits, scale = _unpack_digits(modifier)
     fits = digits is not None and digits <= 38 and 0 <= scale <= digits
     written = f"DECIMAL({digits},{scale})" if fits else ""
     return RemoteColumn(name, "number", textual=True, written=written)
 
 
-def _digits(modifier: int) -> tuple[int | None, int]:
+def _unpack_digits(modifier: int) -> tuple[int | None, int]:
     """Digits in all and after the point of a numeric type.
 
-    >>> _digits((15 << 16) + 2 + 4), _digits(-1)
+    >>> _unpack_digits((15 << 16) + 2 + 4), _unpack_digits(-1)
     ((15, 2), (None, 0))
     """
     if modifier < 0:
@@ -280,7 +283,7 @@ def _digits(modifier: int) -> tuple[int | None, int]:
     return (modifier - 4) >> 16, scale - 2048 if scale >= 1024 else scale
 
 
-def _plain(cell: str, column: dict[str, Any]) -> str:
+def _make_comparable(cell: str, column: dict[str, Any]) -> str:
     """A column whose values can be compared and sent."""
     type_ = column["type"]
     if column["base"]:

@@ -11,7 +11,7 @@ import numpy as np
 from privet.engine import arrow, sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
-from privet.engine.export.row_writer import copy_selected, spelled, summed
+from privet.engine.export.row_writer import copy_selected, guard_cell, sum_weights
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.transfer import upload_selected
@@ -49,37 +49,39 @@ class RemoteWriter:
         for c, made in self._dictionaries.items():
             self._send_labels(c, made)
         try:
-            return self._written(typed, rows, run)
+            return self._write_rows(typed, rows, run)
         except DoesNotFit:
             raise too_little_memory() from None
         finally:
             for c in self._dictionaries:
                 self._place.drop(f"pv_shown_{c}")
 
-    def _written(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
+    def _write_rows(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
         path, columns = Path(self._writing.path), list(self._writing.columns)
-        types = self._types(typed)  # asked now: a stream lets nothing else run
+        types = self._find_types(typed)  # asked now: a stream lets nothing else run
         many = self._writing.format == "parquet" and rows > ROWS_PER_FILE
         if many and not self._writing.distinct:
             plain = not (self._json or any(types.values()))
             parts = -(-rows // ROWS_PER_FILE)
-            work = partial(self._place.write_parts, self._rows(), columns, path, parts)
-            if plain and (n := self._place.watched(work, run, "writing", (1, 1))):
-                return self._checked(n, rows)
+            work = partial(
+                self._place.write_parts, self._select_rows(), columns, path, parts
+            )
+            if plain and (n := self._place.run_watched(work, run, "writing", (1, 1))):
+                return self._check_written(n, rows)
         with self._place.stream(
-            self._rows(), path.with_name(f".{path.name}.rows"), run
+            self._select_rows(), path.with_name(f".{path.name}.rows"), run
         ) as stream:
             self._local.register("pv_stream", stream)
             try:
-                return self._checked(self._copied(types, run), rows)
+                return self._check_written(self._copy_rows(types, run), rows)
             finally:
                 self._local.unregister("pv_stream")
 
-    def _checked(self, written: int, rows: int) -> int:
+    def _check_written(self, written: int, rows: int) -> int:
         some = self._writing.weight or self._writing.only or self._writing.distinct
-        return written if some else complete(written, rows)
+        return written if some else require_complete(written, rows)
 
-    def _types(self, typed: Callable[[int], str]) -> dict[str, str]:
+    def _find_types(self, typed: Callable[[int], str]) -> dict[str, str]:
         """The types that texts have in a file, of columns that stay as they are."""
         if self._writing.format != "parquet":
             return {}
@@ -88,24 +90,24 @@ class RemoteWriter:
         changed |= {c for c, i in at.items() if i in self._dictionaries}
         return {c: typed(i) for c, i in at.items() if c not in changed}
 
-    def _copied(self, types: Mapping[str, str], run: Run) -> int:
+    def _copy_rows(self, types: Mapping[str, str], run: Run) -> int:
         """Shuffle and write what comes, as rows of files are written."""
         writing = self._writing
         cells = ", ".join(
-            f"{spelled(f'o{i}', name, writing)} AS o{i}"
+            f"{guard_cell(f'o{i}', name, writing)} AS o{i}"
             for i, name in enumerate(writing.columns)
         )
-        with self._local.drawing() as drawn:
-            shuffled = sql.shuffled(self._arrived(types), drawn)
+        with self._local.allow_drawing() as drawn:
+            shuffled = sql.shuffled(self._select_arrived(types), drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
             work = partial(copy_selected, self._local.con, select, writing)
-            return self._local.watched(work, run, "writing", (1, 1))
+            return self._local.run_watched(work, run, "writing", (1, 1))
 
-    def _arrived(self, types: Mapping[str, str]) -> str:
+    def _select_arrived(self, types: Mapping[str, str]) -> str:
         """The rows that come, with texts as they are meant."""
         columns, weight = self._writing.columns, self._writing.weight
         cells = ", ".join(
-            f"{self._cell(i, name, types.get(name, ''))} AS o{i}"
+            f"{self._cast_cell(i, name, types.get(name, ''))} AS o{i}"
             for i, name in enumerate(columns)
         )
         if self._writing.distinct:  # texts that differ may be one number
@@ -113,15 +115,15 @@ class RemoteWriter:
         rows = f"SELECT {cells} FROM pv_stream"
         if weight is None or not self._json:
             return rows
-        return summed(rows, len(columns), columns.index(weight))  # a and "\u0061"
+        return sum_weights(rows, len(columns), columns.index(weight))  # a and "\u0061"
 
-    def _cell(self, i: int, name: str, wanted: str) -> str:
+    def _cast_cell(self, i: int, name: str, wanted: str) -> str:
         shown = self._position(name) in self._dictionaries
         raw = self._json and not shown and name != self._writing.weight
         text = text_types.text_of(f"o{i}", textual=True, json=raw)
         return f"CAST({text} AS {wanted})" if wanted else text
 
-    def _rows(self) -> str:
+    def _select_rows(self) -> str:
         """The rows to write; those that look alike once, where they are counted."""
         dialect, writing = self._place.dialect, self._writing
         joins = " ".join(
@@ -130,18 +132,21 @@ class RemoteWriter:
             for c in self._dictionaries
         )
         cells = ", ".join(
-            f"{self._source(name)} AS o{i}" for i, name in enumerate(writing.columns)
+            f"{self._select_cell(name)} AS o{i}"
+            for i, name in enumerate(writing.columns)
         )
-        small = sql.smalls([f"d{c}" for c in self._dictionaries], dialect)
+        small = sql.hint_small([f"d{c}" for c in self._dictionaries], dialect)
         some = " WHERE s.w > 0" if writing.only else ""
         rows = f"SELECT {small}{cells} FROM {self._people} s {joins}{some}"
         if writing.distinct:
             return f"SELECT DISTINCT * FROM ({rows}) r"
         if writing.weight is None:
             return rows
-        return summed(rows, len(writing.columns), writing.columns.index(writing.weight))
+        return sum_weights(
+            rows, len(writing.columns), writing.columns.index(writing.weight)
+        )
 
-    def _source(self, name: str) -> str:
+    def _select_cell(self, name: str) -> str:
         c = self._position(name)
         if c in self._dictionaries:
             return f"d{c}.label"
@@ -158,7 +163,7 @@ class RemoteWriter:
         self._local.unregister("pv_labels")
 
 
-def complete(written: int, rows: int) -> int:
+def require_complete(written: int, rows: int) -> int:
     """Everybody must have been written once."""
     if written != rows:
         raise EngineError(

@@ -31,9 +31,9 @@ from privet.engine.remote.partitioned_counts import PartitionedCounts
 from privet.engine.remote.spark_files import read_spread
 from privet.engine.remote.spark_partitions import SparkPartitionedCounts
 from privet.engine.run import DoesNotFit
-from privet.engine.sources.find_source import find_source, root_of
+from privet.engine.sources.find_source import find_root, find_source
 from privet.engine.sources.source import Source, TextOptions
-from privet.engine.sources.text_files import delimiter_of
+from privet.engine.sources.text_files import find_delimiter
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ class DataFrameAddress:
     textual: bool = False
     """Whether all of its columns are texts of a file."""
 
-    def opened(self, words: str) -> Spark:
+    def open(self, words: str) -> Spark:
         """A place of our own in the session of the frame."""
         return Spark(self.frame, words, textual=self.textual)
 
@@ -85,23 +85,25 @@ class Spark(Connection):
         self._holds: list[PartitionedCounts] = []
         self._open = True
         self.version: str = self._spark.version
-        self.guarded(partial(self._show, frame))
+        self.run_guarded(partial(self._show, frame))
 
     def _show(self, frame: Any) -> None:
         """Call the rows pv_everybody; columns that differ by case only stay apart."""
         numbered = frame.toDF(*(f"c{i}" for i in range(len(self._names))))
-        cells = (_plain(f.name, f.dataType.simpleString()) for f in numbered.schema)
+        cells = (
+            _make_comparable(f.name, f.dataType.simpleString()) for f in numbered.schema
+        )
         everybody = numbered.selectExpr(*cells)
         self._types = [f.dataType for f in everybody.schema]
-        everybody.createOrReplaceTempView(self._called("pv_everybody"))
+        everybody.createOrReplaceTempView(self._make_name("pv_everybody"))
 
-    def _called(self, name: str) -> str:
+    def _make_name(self, name: str) -> str:
         """A name that nobody else in the session uses."""
         called = name.replace("pv_", f"pv_{self._token}_", 1)
         self._made.add(called)
         return called
 
-    def _spelled(self, statement: str) -> str:
+    def _rename_tables(self, statement: str) -> str:
         return re.sub(r"\bpv_", f"pv_{self._token}_", statement)
 
     @property
@@ -121,7 +123,7 @@ class Spark(Connection):
             for name in self._made:
                 self._spark.catalog.dropTempView(name)
 
-    def cells(self) -> tuple[RemoteColumn, ...]:
+    def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns of the frame."""
         return tuple(RemoteColumn(n, textual=self._textual) for n in self._names)
 
@@ -133,7 +135,7 @@ class Spark(Connection):
         A result can have as many rows as the table. Where that may be too many, it is
         kept by the executors until its size is known.
         """
-        found = self.tagged(lambda: self._spark.sql(self._spelled(statement)))
+        found = self.run_tagged(lambda: self._spark.sql(self._rename_tables(statement)))
         if most is None or (self.total is not None and self.total <= most):
             return found.toArrow()
         found = found.persist()
@@ -144,19 +146,19 @@ class Spark(Connection):
         finally:
             found.unpersist()
 
-    def tagged(self, work: Callable[[], T]) -> T:
+    def run_tagged(self, work: Callable[[], T]) -> T:
         """Run work in this thread so that it can be told from others', and stopped."""
         self._spark.addTag(self._tag)
         return work()
 
     def hold(self, statement: str, sizes: Sequence[int], run: Run) -> PartitionedCounts:
         """Let the executors keep what a statement counts: codes, and last people."""
-        make = partial(self.tagged, lambda: self._kept(statement, sizes))
-        return self.watched(make, run, "counting")
+        make = partial(self.run_tagged, lambda: self._keep_counts(statement, sizes))
+        return self.run_watched(make, run, "counting")
 
-    def _kept(self, statement: str, sizes: Sequence[int]) -> PartitionedCounts:
+    def _keep_counts(self, statement: str, sizes: Sequence[int]) -> PartitionedCounts:
         kept = SparkPartitionedCounts(
-            self, self._spark.sql(self._spelled(statement)), sizes
+            self, self._spark.sql(self._rename_tables(statement)), sizes
         )
         self._holds.append(kept)
         return kept
@@ -196,10 +198,10 @@ class Spark(Connection):
         """Let statements see what is selected under a name."""
 
         def show() -> None:
-            found = self._spark.sql(self._spelled(select))
-            found.createOrReplaceTempView(self._called(name))
+            found = self._spark.sql(self._rename_tables(select))
+            found.createOrReplaceTempView(self._make_name(name))
 
-        self.watched(show, Run(), "opening", (1, 1))
+        self.run_watched(show, Run(), "opening", (1, 1))
 
     def upload(self, name: str, frame: pa.Table, column: int) -> None:
         """Let statements see a small table."""
@@ -213,12 +215,12 @@ class Spark(Connection):
         }
         fields = [t.StructField(n, known[n]) for n in frame.column_names]
         made = self._spark.createDataFrame(frame, t.StructType(fields))
-        made.createOrReplaceTempView(self._called(name))
+        made.createOrReplaceTempView(self._make_name(name))
 
     def drop(self, name: str) -> None:
         """Take an uploaded table away again."""
-        called = self._called(name)
-        self.guarded(lambda: self._spark.catalog.dropTempView(called))
+        called = self._make_name(name)
+        self.run_guarded(lambda: self._spark.catalog.dropTempView(called))
 
     # Writing ------------------------------------------------------------------------
 
@@ -228,10 +230,12 @@ class Spark(Connection):
 
         def write() -> None:
             self._spark.addTag(self._tag)
-            with self._settings(WRITING):
-                self._spark.sql(self._spelled(select)).write.parquet(uri_of(scratch))
+            with self._apply_settings(WRITING):
+                self._spark.sql(self._rename_tables(select)).write.parquet(
+                    uri_of(scratch)
+                )
 
-        with self._arrived(write, scratch, run) as rows:
+        with self._collect_written(write, scratch, run) as rows:
             yield rows
 
     @contextmanager
@@ -251,26 +255,26 @@ class Spark(Connection):
         if bits is not None:
             raise InputError("A seed must be left out where Spark disguises rows.")
 
-        def drawn(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def draw_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             source = RandomBits()
             return (change.draw(batch, source) for batch in batches)
 
         def write() -> None:
             self._spark.addTag(self._tag)
-            rows = self._spark.sql(self._spelled(select))
+            rows = self._spark.sql(self._rename_tables(select))
             schema = ", ".join(f"{name} BIGINT" for name in change.names)
-            rows.mapInArrow(drawn, schema).write.parquet(uri_of(scratch))
+            rows.mapInArrow(draw_batches, schema).write.parquet(uri_of(scratch))
 
-        with self._arrived(write, scratch, run) as reports:
+        with self._collect_written(write, scratch, run) as reports:
             yield reports.to_batches()
 
     @contextmanager
-    def _arrived(
+    def _collect_written(
         self, write: Callable[[], None], scratch: Path, run: Run
     ) -> Iterator[ds.Dataset]:
         """What the executors write to a folder that all of them share."""
         try:
-            self.watched(write, run, "writing", (1, 2))
+            self.run_watched(write, run, "writing", (1, 2))
             files = sorted(map(str, scratch.glob("part-*.parquet")))
             if not files:
                 raise _not_shared()
@@ -290,8 +294,8 @@ class Spark(Connection):
         from pyspark.sql import functions as f
 
         self._spark.addTag(self._tag)
-        with self._settings(WRITING):
-            rows = self._spark.sql(self._spelled(select))
+        with self._apply_settings(WRITING):
+            rows = self._spark.sql(self._rename_tables(select))
             cells = [f.col(c) for c in rows.columns]
             texts = [f.coalesce(c.cast("string"), f.lit("\x00")) for c in cells]
             secret = f.lit(secrets.token_hex(32))
@@ -300,10 +304,10 @@ class Spark(Connection):
             shuffled = keyed.sortWithinPartitions("pv_key", *rows.columns)
             shown = shuffled.drop("pv_key").toDF(*names)
             shown.write.option("compression", "zstd").parquet(uri_of(folder))
-        return _tidied(folder)
+        return _tidy_folder(folder)
 
     @contextmanager
-    def _settings(self, wanted: Mapping[str, str]) -> Iterator[None]:
+    def _apply_settings(self, wanted: Mapping[str, str]) -> Iterator[None]:
         """Settings of the user's session that hold while something is done."""
         conf = self._spark.conf
         before = {key: conf.get(key, None) for key in wanted}
@@ -316,7 +320,7 @@ class Spark(Connection):
                 conf.unset(key) if value is None else conf.set(key, value)
 
 
-def _plain(column: str, type_: str) -> str:
+def _make_comparable(column: str, type_: str) -> str:
     """A column whose values can be compared and sent."""
     if type_.startswith("map") or type_.startswith("variant"):
         return f"to_json({column}) AS {column}"
@@ -332,7 +336,7 @@ def uri_of(path: Path) -> str:
     return f"file://{path.absolute()}"
 
 
-def _tidied(folder: Path) -> int:
+def _tidy_folder(folder: Path) -> int:
     """Give the files of a folder plain names, remove Spark's marks; count the rows."""
     if not (folder / "_SUCCESS").exists():
         raise _not_shared()
@@ -379,8 +383,8 @@ QUIET = {
 
 def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
     """Files as a DataFrame of the session that runs, or of one at `master`."""
-    called = [os.fspath(s) for s in (source if _several(source) else [source])]
-    session = session_at(master)
+    called = [os.fspath(s) for s in (source if _is_several(source) else [source])]
+    session = open_session(master)
     if any("://" in c for c in called):
         return _from_addresses(session, called, text)
     found = find_source(source, text=text)
@@ -390,18 +394,18 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
             "neither. Convert it to Parquet, or hand over a DataFrame."
         )
     try:
-        frame, names = _frame(session, found, root_of(*called), text)
+        frame, names = _read_frame(session, found, find_root(*called), text)
     except Exception as error:
         if isinstance(error, PrivetError):
             raise
-        failed = _unread(found.words, error)
+        failed = _explain_refusal(found.words, error)
     else:
         place = DataFrameAddress(frame, textual=found.textual)
         return replace(found, place=place, names=names, scan="", rows=None)
     raise failed
 
 
-def _unread(words: str, error: Exception) -> InputError:
+def _explain_refusal(words: str, error: Exception) -> InputError:
     """What Spark's refusal means; none of its text is passed on."""
     condition = getattr(error, "getCondition", lambda: None)()
     if condition in ("COLUMN_ALREADY_EXISTS", "AMBIGUOUS_REFERENCE"):
@@ -412,23 +416,23 @@ def _unread(words: str, error: Exception) -> InputError:
     return InputError(f"Spark must be able to read {words}; it is not.")
 
 
-def _frame(
+def _read_frame(
     session: Any, found: Source, root: Path, text: TextOptions
 ) -> tuple[Any, tuple[str, ...]]:
     """What Spark reads, and how the columns are called."""
     if found.json or text.null:
         return read_spread(session, found)
-    files = [_exactly(uri_of(Path(p))) for p in found.paths]
+    files = [_escape_pattern(uri_of(Path(p))) for p in found.paths]
     names = found.names or ()
     if not found.textual:
         frame = _read_parquet(session, files, uri_of(root))
-        return frame.select(*(f"`{_ticked(n)}`" for n in names)), names
-    delimiter = delimiter_of(Path(found.paths[0]), text)
+        return frame.select(*(f"`{_escape_ticks(n)}`" for n in names)), names
+    delimiter = find_delimiter(Path(found.paths[0]), text)
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
     return _read_csv(session, files, text, delimiter, schema).toDF(*names), names
 
 
-def session_at(master: str | None) -> Any:
+def open_session(master: str | None) -> Any:
     """The session at an address: spark://…, local[2], yarn, k8s://… or sc://…"""
     require_pyspark()
     from pyspark.sql import SparkSession
@@ -445,17 +449,18 @@ def session_at(master: str | None) -> Any:
     except Exception:
         pass
     raise EngineError(
-        f"Spark must be running at {_shown(master)}, or start there; it does not. Look "
+        f"Spark must be running at {_hide_secrets(master)}, or start there; it does "
+        "not. Look "
         "at its own log. Spark needs Java 17, unless you connect with sc://…"
     )
 
 
-def _shown(master: str | None) -> str:
+def _hide_secrets(master: str | None) -> str:
     """An address without what may be secret in it."""
     return "this machine" if master is None else master.split("/;", maxsplit=1)[0]
 
 
-def _several(source: Any) -> bool:
+def _is_several(source: Any) -> bool:
     return isinstance(source, Sequence) and not isinstance(source, str)
 
 
@@ -478,7 +483,7 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
             None, words=words, place=DataFrameAddress(_read_parquet(session, called))
         )
     except Exception as error:
-        failed = _unread(words, error)
+        failed = _explain_refusal(words, error)
     raise failed
 
 
@@ -515,10 +520,10 @@ def _read_csv(
     return (reader.schema(schema) if schema else reader).csv(files)
 
 
-def _exactly(path: str) -> str:
+def _escape_pattern(path: str) -> str:
     """A path that is no pattern to Hadoop, whatever it looks like."""
     return re.sub(r"([\\*?\[\]{}])", r"\\\1", path)
 
 
-def _ticked(name: str) -> str:
+def _escape_ticks(name: str) -> str:
     return name.replace("`", "``")

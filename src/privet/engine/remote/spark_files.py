@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from privet.engine.duckdb.engine import json_names, names_files, plain_folders
+from privet.engine.duckdb.engine import ignore_folder_names, name_files, read_json_names
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import Run
 from privet.engine.sources.source import Source
@@ -36,16 +36,16 @@ class SparkReader:
         """The rows of the files that are named."""
         for batch in batches:
             for path in batch["path"].to_pylist():
-                yield from self.rows(path)
+                yield from self.read_rows(path)
 
-    def rows(self, path: str) -> Iterator[pa.RecordBatch]:
+    def read_rows(self, path: str) -> Iterator[pa.RecordBatch]:
         """The rows of one file."""
         schema = pa.schema([(f"c{i}", pa.string()) for i in range(self.columns)])
         names = ", ".join(f"c{i}" for i in range(self.columns))
         cells = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in range(self.columns))
         session = Session("a file", threads=1)
         try:
-            names_files(session, [path])
+            name_files(session, [path])
             statement = f"SELECT {cells} FROM {self.scan} AS t({names})"
             reader = session.con.sql(statement).to_arrow_reader(ROWS)
             for batch in reader:
@@ -60,27 +60,27 @@ def read_spread(spark: Any, found: Source) -> tuple[Any, tuple[str, ...]]:
     check_whole(found.paths, Run())
     names, scan = found.names or (), found.scan
     if found.json:
-        names = tuple(_names(found))
+        names = tuple(_read_names(found))
         scan = json_scan(names)
-    reading = SparkReader(plain_folders(scan), len(names))
+    reading = SparkReader(ignore_folder_names(scan), len(names))
     files = spark.createDataFrame([(p,) for p in found.paths], "path STRING")
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
     apart = files.repartition(len(found.paths))
-    return apart.mapInArrow(_function(reading), schema).toDF(*names), names
+    return apart.mapInArrow(_wrap_reader(reading), schema).toDF(*names), names
 
 
-def _function(reading: SparkReader) -> Any:
+def _wrap_reader(reading: SparkReader) -> Any:
     def read(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return reading(batches)
 
     return read
 
 
-def _names(found: Source) -> Sequence[str]:
+def _read_names(found: Source) -> Sequence[str]:
     """The keys of all objects, which are looked for here."""
     session = Session(found.words)
     try:
-        names_files(session, found.paths)
-        return json_names(session, found.words)
+        name_files(session, found.paths)
+        return read_json_names(session, found.words)
     finally:
         session.close()

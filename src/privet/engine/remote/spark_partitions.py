@@ -49,7 +49,7 @@ class SparkPartitionedCounts(PartitionedCounts):
         """Let the executors forget the lines."""
         self._frame.unpersist()
 
-    def _counted(self, look: PairCounter, run: Run) -> pa.Table:
+    def _count_pairs(self, look: PairCounter, run: Run) -> pa.Table:
         def ask() -> pa.Table:
             from pyspark.sql import functions as f
 
@@ -64,7 +64,7 @@ class SparkPartitionedCounts(PartitionedCounts):
             return found
 
         try:
-            return self._watched(ask, run, "counting parts")
+            return self._run_watched(ask, run, "counting parts")
         except DoesNotFit:
             raise TooLarge(
                 f"Two columns must have at most {MOST_SUMS:,} combinations of values "
@@ -72,26 +72,28 @@ class SparkPartitionedCounts(PartitionedCounts):
                 "them into bins."
             ) from None
 
-    def each(
+    def map_leaves(
         self, tree: SplitTree, wanted: Sequence[int], work: Work, run: Run
     ) -> SparkLeafResults:
         """Do something to each of some leaves, by the executors, all at once."""
-        look = self._in(tree, wanted)
+        look = self._select_leaves(tree, wanted)
         columns = ", ".join(f"h{j} INT" for j in range(look.width + 1))
         parted = self._frame.mapInArrow(LeafLabels(look), f"leaf INT, {columns}")
         working = LeafWork(look.width, work)
 
-        def done(part: pa.Table) -> pa.Table:  # Spark counts its arguments
+        def apply_work(part: pa.Table) -> pa.Table:  # Spark counts its arguments
             return working(part)
 
-        made = parted.groupBy("leaf").applyInArrow(done, BLOCKS)
+        made = parted.groupBy("leaf").applyInArrow(apply_work, BLOCKS)
         return SparkLeafResults(self, made.persist(), tuple(wanted))
 
-    def blocks(
+    def fetch_blocks(
         self, tree: SplitTree | None, wanted: Sequence[int], run: Run, take: Take
     ) -> None:
         """Hand over the lines of some leaves, partition by partition."""
-        made = self._frame.mapInArrow(LeafBlocks(self._in(tree, wanted)), BLOCKS)
+        made = self._frame.mapInArrow(
+            LeafBlocks(self._select_leaves(tree, wanted)), BLOCKS
+        )
         self._hand_over(made, wanted, run, take)
 
     def _hand_over(
@@ -102,10 +104,12 @@ class SparkPartitionedCounts(PartitionedCounts):
                 lines = np.frombuffer(row["lines"], dtype=np.int32)
                 take(wanted[row["leaf"]], lines.reshape(-1, len(self.sizes) + 1))
 
-        self._watched(work, run, "fetching parts")
+        self._run_watched(work, run, "fetching parts")
 
-    def _watched(self, work: Callable[[], Any], run: Run, doing: str) -> Any:
-        return self._place.watched(partial(self._place.tagged, work), run, doing)
+    def _run_watched(self, work: Callable[[], Any], run: Run, doing: str) -> Any:
+        return self._place.run_watched(
+            partial(self._place.run_tagged, work), run, doing
+        )
 
 
 class SparkLeafResults:
@@ -118,7 +122,7 @@ class SparkLeafResults:
         self._frame = frame
         self._wanted = wanted
 
-    def told(self, run: Run) -> dict[int, bytes]:
+    def fetch_results(self, run: Run) -> dict[int, bytes]:
         """What the work told of each leaf."""
 
         def ask() -> dict[int, bytes]:
@@ -127,10 +131,10 @@ class SparkLeafResults:
             texts = found["told"].to_pylist()
             return {self._wanted[i]: t for i, t in zip(leaves, texts, strict=True)}
 
-        made: dict[int, bytes] = self._kept._watched(ask, run, "cutting parts")
+        made: dict[int, bytes] = self._kept._run_watched(ask, run, "cutting parts")
         return made
 
-    def blocks(self, run: Run, take: Take) -> None:
+    def fetch_blocks(self, run: Run, take: Take) -> None:
         """Hand over the lines of every leaf, in the order the work gave them."""
         self._kept._hand_over(self._frame, self._wanted, run, take)
 

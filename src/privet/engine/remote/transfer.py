@@ -19,7 +19,7 @@ from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import Recoding, Run
 from privet.engine.remote.connection import Connection
-from privet.engine.row_filter import RowFilter, texts_of
+from privet.engine.row_filter import RowFilter, list_spellings
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.values.schema import Column
@@ -56,13 +56,13 @@ def fetch_values(
     """Make a table of a column's values here, each with its rows; how many in all."""
     for parts in (1, *PARTS):
         try:
-            return _in_parts(local, place, column, table, run, source, parts)
+            return _fetch_in_parts(local, place, column, table, run, source, parts)
         except DoesNotFit:
             continue
     raise DoesNotFit
 
 
-def _in_parts(
+def _fetch_in_parts(
     local: Session,
     place: Connection,
     column: int,
@@ -72,13 +72,15 @@ def _in_parts(
     parts: int,
 ) -> int:
     for part in range(parts):
-        statement = sql.values_in_part(column, part, parts, place.dialect, source)
+        statement = sql.select_values_in_part(
+            column, part, parts, place.dialect, source
+        )
         most = VALUES_AT_ONCE if parts < PARTS[-1] else None
         doing = "reading values"
         if parts > 1:
             doing += f", part {part + 1} of {parts}"
         work = partial(place.fetch, statement, most=most)
-        found = place.watched(work, run, doing, (1, 2))
+        found = place.run_watched(work, run, doing, (1, 2))
         local.register("pv_arrived", found)
         if part == 0:
             local.make("SELECT * FROM pv_arrived", table, run, doing, (1, 2))
@@ -86,7 +88,7 @@ def _in_parts(
             insert = f"INSERT INTO {table} SELECT * FROM pv_arrived"
             local.run(insert, run, doing, (1, 2))
         local.unregister("pv_arrived")
-    return int(local.one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
+    return int(local.fetch_one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
 
 
 def upload_selected(
@@ -94,12 +96,12 @@ def upload_selected(
 ) -> None:
     """Upload what a statement selects here, under a name of the place."""
     frame = local.ask(select)
-    place.watched(
-        partial(place.upload, table, plain(frame), column), Run(), "coding values"
+    place.run_watched(
+        partial(place.upload, table, cast_texts(frame), column), Run(), "coding values"
     )
 
 
-def plain(frame: pa.Table) -> pa.Table:
+def cast_texts(frame: pa.Table) -> pa.Table:
     """The same table with texts as everybody reads them."""
     wanted = [
         f.with_type(pa.string())
@@ -127,9 +129,11 @@ class RemoteRowFilter(RowFilter):
         super().__init__(session, source, columns, types)
         self._place = place
 
-    def _test(self, c: int, values: Sequence[object], table: str, people: str) -> str:
+    def _write_test(
+        self, c: int, values: Sequence[object], table: str, people: str
+    ) -> str:
         self._gather(c, values, people)
-        meant = super()._test(c, values, "pv_meant", "pv_candidate")
+        meant = super()._write_test(c, values, "pv_meant", "pv_candidate")
         select = f"SELECT e.c{c} AS v FROM pv_candidate e WHERE {meant}"
         self._place.drop(table)
         upload_selected(self._place, self._session, table, select, c)
@@ -142,7 +146,7 @@ class RemoteRowFilter(RowFilter):
         if self._source.is_text(c) or self._columns[c].kind not in EASY:
             fetch_values(local, self._place, c, "pv_candidates", Run(), people)
         else:
-            given = arrow.texts(t for v in values for t in texts_of(v))
+            given = arrow.texts(t for v in values for t in list_spellings(v))
             local.register("pv_asked", arrow.frame(v=given))
             cast = f"SELECT DISTINCT TRY_CAST(v AS {self._types[c]}) AS v FROM pv_asked"
             local.make(cast, "pv_candidates", Run(), "opening", (1, 1))
@@ -182,13 +186,13 @@ class FetchedTuples(Projection):
         """How many rows the place has."""
         return self._total
 
-    def coded(
+    def code_needed(
         self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all columns that are here."""
         return {n: self._made[self.position(n)] for n in dict.fromkeys(names)}
 
-    every = coded
+    code_all = code_needed
 
     def weight(self, name: str | None) -> str:
         """How many rows a tuple stands for."""
@@ -235,7 +239,7 @@ class FetchedTuples(Projection):
             doing += f", part {number + 1} of {of}"
         most = TUPLES_AT_ONCE if of < PARTS[-1] else None
         work = partial(place.fetch, statement, most=most)
-        found = place.watched(work, run, doing, (1, 2))
+        found = place.run_watched(work, run, doing, (1, 2))
         self.session.register("pv_arriving", found)
         head = f"INSERT INTO {self.people} " if number else ""
         if not head:

@@ -63,7 +63,7 @@ def _is_a(frame: object, module: str, name: str) -> bool:
     )
 
 
-def _numbered(columns: int) -> list[str]:
+def _number_columns(columns: int) -> list[str]:
     return [f"c{i}" for i in range(columns)]
 
 
@@ -81,15 +81,15 @@ def _from_pandas(frame: Any) -> Source:
     names = [str(c) for c in frame.columns]
     _check_names(names, words)
     shown = frame.copy(deep=False)
-    shown.columns = _numbered(len(names))
+    shown.columns = _number_columns(len(names))
     shown.index = range(len(frame))  # else DuckDB may take it for a column
     mixed, several = set(), []
     for i, name in enumerate(names):
         column = shown[f"c{i}"]
-        kind = _objects(column)
+        kind = _infer_objects(column)
         if kind in ("", "string", "empty"):
             continue
-        typed = _typed(column, kind, name)
+        typed = _convert_objects(column, kind, name)
         shown[f"c{i}"] = typed
         if pa.types.is_string(typed.dtype.pyarrow_dtype):
             mixed.add(i)
@@ -105,7 +105,7 @@ def _from_pandas(frame: Any) -> Source:
     )
 
 
-def _objects(column: Any) -> str:
+def _infer_objects(column: Any) -> str:
     """What kind of Python objects a column holds; empty: it has a type."""
     import pandas as pd
 
@@ -114,7 +114,7 @@ def _objects(column: Any) -> str:
     )
 
 
-def _typed(column: Any, kind: str, name: str) -> Any:
+def _convert_objects(column: Any, kind: str, name: str) -> Any:
     """Python objects as Arrow values; as texts where they have no type in common.
 
     DuckDB would guess the type from some of the objects, at each statement anew, and
@@ -129,7 +129,7 @@ def _typed(column: Any, kind: str, name: str) -> Any:
         except (pa.ArrowException, OverflowError, ValueError, TypeError):
             values = None  # such as integers of more than 64 bits
     if values is None:
-        values = _texts(column, name)
+        values = _convert_to_texts(column, name)
     return pd.Series(pd.arrays.ArrowExtensionArray(values), index=column.index)
 
 
@@ -141,9 +141,11 @@ def _warn_of_several(names: Sequence[str]) -> None:
     )
 
 
-def _texts(column: Any, name: str) -> pa.Array:
+def _convert_to_texts(column: Any, name: str) -> pa.Array:
     missing = column.isna()
-    texts = [None if m else _told(v) for v, m in zip(column, missing, strict=True)]
+    texts = [
+        None if m else _object_as_text(v) for v, m in zip(column, missing, strict=True)
+    ]
     try:
         return pa.array(texts, pa.string())
     except UnicodeError:
@@ -179,20 +181,20 @@ def _from_arrow(frame: Any) -> Source:
     mixed = set()
     for i, field in enumerate(frame.schema):
         if pa.types.is_float16(field.type):
-            frame = _with_type(frame, i, pa.float32())
+            frame = _cast_column(frame, i, pa.float32())
         if pa.types.is_decimal256(field.type):
-            frame = _with_type(frame, i, pa.string())
+            frame = _cast_column(frame, i, pa.string())
             mixed.add(i)
     return Source(
         tuple(names),
-        frame=frame.rename_columns(_numbered(len(names))),
+        frame=frame.rename_columns(_number_columns(len(names))),
         mixed=frozenset(mixed),
         words=words,
         rows=len(frame),
     )
 
 
-def _with_type(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
+def _cast_column(table: pa.Table, column: int, wanted: pa.DataType) -> pa.Table:
     """A column that DuckDB does not read, as one with the same values that it reads."""
     values = table.column(column).cast(wanted)
     return table.set_column(column, table.field(column).with_type(wanted), values)
@@ -216,7 +218,7 @@ class RepeatableRelation:
 
     def __init__(self, relation: Any) -> None:
         self._relation = relation
-        names = _numbered(len(relation.columns))
+        names = _number_columns(len(relation.columns))
         schema = relation.limit(0).to_arrow_table().schema
         self.schema = pa.schema(
             [f.with_name(n) for f, n in zip(schema, names, strict=True)]
@@ -225,10 +227,10 @@ class RepeatableRelation:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         # The stream is asked for three times per statement, and read once: the
         # relation must not run before the first batch is wanted.
-        reader = pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._read_batches())
         return reader.__arrow_c_stream__(requested_schema)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self) -> Iterator[pa.RecordBatch]:
         reader = self._relation.to_arrow_reader(BATCH)
         try:
             for batch in reader:
@@ -268,7 +270,7 @@ def _as_texts(relation: Any, names: list[str], columns: set[int]) -> Any:
     return relation.project(", ".join(chosen))
 
 
-def _told(value: object) -> str:
+def _object_as_text(value: object) -> str:
     """An object as text; what it says where it cannot be told is withheld."""
     with suppress(Exception):
         return str(value)
@@ -322,16 +324,16 @@ class Stream:
         self.schema = pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self._batches())
+        reader = pa.RecordBatchReader.from_batches(self.schema, self._read_batches())
         return reader.__arrow_c_stream__(requested_schema)
 
-    def _batches(self) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self) -> Iterator[pa.RecordBatch]:
         for start in range(0, self.rows, ROWS):
             part = slice(start, start + ROWS)
-            found = [self._part(i, part) for i in range(len(self.columns))]
+            found = [self._slice_column(i, part) for i in range(len(self.columns))]
             yield pa.RecordBatch.from_arrays(found, schema=self.schema)
 
-    def _part(self, i: int, part: slice) -> pa.Array:
+    def _slice_column(self, i: int, part: slice) -> pa.Array:
         column, texts = self.columns[i], self._texts[i]
         numbers = (
             column.numbers[part]
@@ -341,7 +343,7 @@ class Stream:
         whole = arrow.integers(numbers.astype(np.int64, copy=False))
         return whole if texts is None else texts.take(whole)
 
-    def source(self, words: str) -> Source:
+    def as_source(self, words: str) -> Source:
         """The rows as an engine reads them."""
         texts = [i for i, text in enumerate(self._texts) if text is not None]
         return Source(

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 
 from privet.engine.sources.dataframes import from_frame
 from privet.engine.sources.source import Source, TextOptions, refuse_twice
-from privet.engine.sources.text_files import FILES, endings, from_csv
+from privet.engine.sources.text_files import FILES, from_csv, split_endings
 from privet.engine.sql import quoted
-from privet.errors import EmptyTable, InputError, nearest
+from privet.errors import EmptyTable, InputError, find_nearest
 
 __all__ = ["Source", "TextOptions", "find_source"]
 
@@ -54,7 +54,7 @@ def find_source(
         return from_database(source, table)
     if isinstance(source, str | os.PathLike):
         called = os.fspath(source)
-        return _from_files(_paths(called), root_of(called), called, table, text)
+        return _from_files(_find_paths(called), find_root(called), called, table, text)
     if isinstance(source, list | tuple):
         return _from_list(source, table, text)
     found = from_frame(source)
@@ -67,11 +67,11 @@ def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> 
         kinds = ", ".join(sorted({type(s).__name__ for s in sources})) or "none"
         raise InputError(f"A list of sources must be a list of paths; got {kinds}.")
     called = [os.fspath(s) for s in sources]
-    paths = [p for c in called for p in _paths(c)]
+    paths = [p for c in called for p in _find_paths(c)]
     if len(set(paths)) < len(paths):
         twice = next(p for p in paths if paths.count(p) > 1)
         raise InputError(f"Each file must be given once; {str(twice)!r} is twice.")
-    return _from_files(paths, root_of(*called), called[0], table, text)
+    return _from_files(paths, find_root(*called), called[0], table, text)
 
 
 # Which files ------------------------------------------------------------------------
@@ -80,10 +80,10 @@ def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> 
 def require_there(path: str) -> None:
     """Refuse a path where nothing is; an address may lead to a database."""
     if "://" not in path:
-        _paths(path)
+        _find_paths(path)
 
 
-def _paths(path: str) -> list[Path]:
+def _find_paths(path: str) -> list[Path]:
     if "://" in path:
         scheme = path.split("://", maxsplit=1)[0]
         raise InputError(
@@ -92,18 +92,18 @@ def _paths(path: str) -> list[Path]:
         )
     place = Path(path).expanduser()
     if place.is_dir():
-        return _in_folder(place)
+        return _find_in_folder(place)
     if place.exists():
         return [place]
     if glob.has_magic(path):
         found = [Path(p) for p in sorted(glob.glob(str(place), recursive=True))]  # noqa: PTH207 - a pattern may be absolute
         if not found:
             raise InputError(f"Pattern {path!r} must match a file; nothing matches.")
-        return [f for p in found for f in (_in_folder(p) if p.is_dir() else [p])]
-    raise InputError(f"File {path!r} must exist. {_what_is_there(place)}")
+        return [f for p in found for f in (_find_in_folder(p) if p.is_dir() else [p])]
+    raise InputError(f"File {path!r} must exist. {_suggest_files(place)}")
 
 
-def _in_folder(folder: Path) -> list[Path]:
+def _find_in_folder(folder: Path) -> list[Path]:
     inside = [p for p in folder.rglob("*") if p.is_file()]
     found = sorted(p for p in inside if p.suffix.lower() in PARQUET)
     if not found:
@@ -115,16 +115,16 @@ def _in_folder(folder: Path) -> list[Path]:
     return found
 
 
-def _what_is_there(path: Path) -> str:
+def _suggest_files(path: Path) -> str:
     if not path.parent.is_dir():
         return f"The folder {str(path.parent)!r} does not exist either."
-    near = nearest(path.name, [p.name for p in path.parent.iterdir()])
+    near = find_nearest(path.name, [p.name for p in path.parent.iterdir()])
     if near:
         return "Did you mean " + " or ".join(repr(n) for n in near) + "?"
     return f"Nothing in {str(path.parent)!r} has a similar name."
 
 
-def root_of(*called: str) -> Path:
+def find_root(*called: str) -> Path:
     """The folder the user named; what is below it was found."""
     roots = []
     for path in called:
@@ -135,8 +135,8 @@ def root_of(*called: str) -> Path:
     return Path(os.path.commonpath([os.path.abspath(r) for r in roots]))  # noqa: PTH100 - links stay
 
 
-def _format(path: Path) -> str:
-    ending, packed = endings(path)
+def _recognise_format(path: Path) -> str:
+    ending, packed = split_endings(path)
     form = FORMATS.get(ending, "")
     if not form or (packed and form not in ("csv", "json")):
         raise InputError(
@@ -149,7 +149,7 @@ def _format(path: Path) -> str:
 def _from_files(
     paths: list[Path], root: Path, called: str, table: str | None, text: TextOptions
 ) -> Source:
-    words, formats = repr(called), {_format(p) for p in paths}
+    words, formats = repr(called), {_recognise_format(p) for p in paths}
     if len(formats) > 1:
         raise InputError(
             f"All files of {words} must have one format; got {sorted(formats)}."
@@ -193,12 +193,12 @@ def _check_readable(path: Path) -> None:
 
 
 def _from_parquet(paths: list[Path], root: Path, words: str) -> Source:
-    footers = [Footer.of(path) for path in paths]
+    footers = [Footer.read(path) for path in paths]
     names = footers[0].names
     refuse_twice(names, words)
     for path, footer in zip(paths[1:], footers[1:], strict=True):
         _check_same(footers[0].types, footer.types, paths[0], path)
-    hive = _hive(paths, root, words)
+    hive = _find_hive_columns(paths, root, words)
     _refuse_alike(hive, names)
     return Source(
         (*names, *(k for k in hive if k not in names)),
@@ -220,7 +220,7 @@ class Footer:
     """How many there are."""
 
     @classmethod
-    def of(cls, path: Path) -> Footer:
+    def read(cls, path: Path) -> Footer:
         """The footer of a file; an error if that is no Parquet file."""
         try:
             found = pq.read_metadata(path)
@@ -247,9 +247,9 @@ def _check_same(
             )
 
 
-def _hive(paths: list[Path], root: Path, words: str) -> list[str]:
+def _find_hive_columns(paths: list[Path], root: Path, words: str) -> list[str]:
     """The columns that folders such as ``year=2024`` below the root stand for."""
-    keys = {tuple(_keys(_below(p, root).parts[:-1])) for p in paths}
+    keys = {tuple(_read_folder_keys(_cut_root(p, root).parts[:-1])) for p in paths}
     if len(keys) > 1:
         raise InputError(
             f"All files of {words} must lie in folders of the same columns; got "
@@ -270,18 +270,20 @@ def _refuse_alike(hive: list[str], names: list[str]) -> None:
             )
 
 
-def _below(path: Path, root: Path) -> Path:
+def _cut_root(path: Path, root: Path) -> Path:
     return Path(os.path.abspath(path)).relative_to(root)  # noqa: PTH100 - links stay
 
 
-def _keys(folders: Iterable[str]) -> list[str]:
+def _read_folder_keys(folders: Iterable[str]) -> list[str]:
     return [f.split("=", maxsplit=1)[0] for f in folders if "=" in f]
 
 
 def _hive_scan(path: Path, hive: list[str], names: list[str]) -> str:
     if not hive:
         return f"read_parquet({FILES}, hive_partitioning = false)"
-    above = [k for k in dict.fromkeys(_keys(path.parts[:-1])) if k not in hive]
+    above = [
+        k for k in dict.fromkeys(_read_folder_keys(path.parts[:-1])) if k not in hive
+    ]
     if hidden := set(above) & set(names):
         raise InputError(
             f"Folder names above the files must not be columns; {min(hidden)!r} is one."

@@ -34,7 +34,7 @@ class TextOptions:
     """Whether `privet` wrote the file with texts guarded against spreadsheets."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "encoding", _encoding(self.encoding))
+        object.__setattr__(self, "encoding", _recognise_encoding(self.encoding))
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
         if self.header is not None:
@@ -56,7 +56,7 @@ class TextOptions:
                 )
 
 
-def _encoding(wanted: str) -> str:
+def _recognise_encoding(wanted: str) -> str:
     try:
         name = codecs.lookup(wanted).name
     except (LookupError, TypeError):

@@ -30,10 +30,10 @@ FILES = "getvariable('files')"
 """The list of files, as a statement refers to it; the engine sets the variable."""
 
 
-def endings(path: Path) -> tuple[str, str]:
+def split_endings(path: Path) -> tuple[str, str]:
     """The ending that names the format, and the one that names the compression.
 
-    >>> endings(Path("people.csv.gz"))
+    >>> split_endings(Path("people.csv.gz"))
     ('.csv', '.gz')
     """
     packed = path.suffix.lower() if path.suffix.lower() in PACKED else ""
@@ -46,10 +46,10 @@ def endings(path: Path) -> tuple[str, str]:
 
 def from_csv(paths: list[Path], words: str, text: TextOptions) -> Source:
     """Files of values with delimiters between them."""
-    delimiter = delimiter_of(paths[0], text)
-    names = list(text.header or _header(paths[0], delimiter, text))
+    delimiter = find_delimiter(paths[0], text)
+    names = list(text.header or _read_header(paths[0], delimiter, text))
     for path in [] if text.header else paths[1:]:
-        if _header(path, delimiter, text) != names:
+        if _read_header(path, delimiter, text) != names:
             raise InputError(
                 f"All files of {words} must have the same header; {str(path)!r} "
                 f"has another one than {str(paths[0])!r}."
@@ -73,19 +73,19 @@ def csv_scan(columns: int, delimiter: str, text: TextOptions) -> str:
     )
 
 
-def delimiter_of(path: Path, text: TextOptions) -> str:
+def find_delimiter(path: Path, text: TextOptions) -> str:
     """What stands between two values of a file."""
     if text.delimiter:
         return text.delimiter
-    if endings(path)[0] in TABS:
+    if split_endings(path)[0] in TABS:
         return "\t"
-    found = {d: len(_header(path, d, text)) for d in DELIMITERS}
+    found = {d: len(_read_header(path, d, text)) for d in DELIMITERS}
     return max(found, key=lambda d: found[d])
 
 
-def _header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
+def _read_header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
     try:
-        cells = _first_record(path, text, delimiter)
+        cells = _read_first_record(path, text, delimiter)
     except (OSError, EOFError, pa.ArrowException, csv.Error, UnicodeError):
         cells = None
     if cells is None:
@@ -103,11 +103,11 @@ def _header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
     return [c or f"column{i + 1}" for i, c in enumerate(cells)]
 
 
-def _first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
+def _read_first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
     """The first record; bytes that are no text come as surrogates."""
-    encoding = _marked(path, text.encoding)
+    encoding = _detect_encoding(path, text.encoding)
     with io.TextIOWrapper(
-        opened(path), encoding=encoding, errors="surrogateescape", newline=""
+        open_unpacked(path), encoding=encoding, errors="surrogateescape", newline=""
     ) as lines:
         if len(delimiter) == 1:
             return next(csv.reader(lines, delimiter=delimiter), [])
@@ -115,9 +115,9 @@ def _first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
         return [c.strip('"') for c in line.split(delimiter)]
 
 
-def _marked(path: Path, encoding: str) -> str:
+def _detect_encoding(path: Path, encoding: str) -> str:
     """The encoding, told apart by the mark a file may begin with."""
-    with opened(path) as file:
+    with open_unpacked(path) as file:
         mark = file.read(2)
     if mark == b"\xfe\xff":
         raise InputError(
@@ -133,9 +133,9 @@ def _marked(path: Path, encoding: str) -> str:
     return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
-def opened(path: Path) -> pa.NativeFile:
+def open_unpacked(path: Path) -> pa.NativeFile:
     """The bytes of a file, unpacked."""
-    return pa.input_stream(str(path), compression=PACKED.get(endings(path)[1]))
+    return pa.input_stream(str(path), compression=PACKED.get(split_endings(path)[1]))
 
 
 # JSON lines -------------------------------------------------------------------------
@@ -168,12 +168,12 @@ def json_scan(names: Sequence[str]) -> str:
             f"read_json({FILES}, format = 'newline_delimited', "
             f"columns = {{{columns}}}, hive_partitioning = false)"
         )
-    paths = ", ".join(literal("/" + _pointed(n)) for n in names)
+    paths = ", ".join(literal("/" + _escape_pointer(n)) for n in names)
     cells = ", ".join(f"nullif(v[{i + 1}], 'null') AS c{i}" for i in range(len(names)))
     return f"(SELECT {cells} FROM (SELECT json_extract(json, [{paths}]) AS v FROM {OBJECTS}))"  # noqa: E501
 
 
-def _pointed(name: str) -> str:
+def _escape_pointer(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
@@ -182,19 +182,20 @@ def _pointed(name: str) -> str:
 
 def check_whole(paths: Sequence[str], run: Run) -> None:
     """A compressed file must be complete: engines take half a file for a whole one."""
-    packed = [p for p in map(Path, paths) if endings(p)[1]]
+    packed = [p for p in map(Path, paths) if split_endings(p)[1]]
     for i, path in enumerate(packed):
         run.tell(Progress("checking files", i + 1, len(packed), 0.0, None))
         if not _is_whole(path, run):
             raise InputError(
-                f"File {str(path)!r} must be a whole {endings(path)[1]} file; it is "
+                f"File {str(path)!r} must be a whole {split_endings(path)[1]} file; "
+                "it is "
                 "cut short or damaged."
             )
 
 
 def _is_whole(path: Path, run: Run) -> bool:
     try:
-        with opened(path) as file:
+        with open_unpacked(path) as file:
             while file.read(1 << 22):
                 run.check()
     except (OSError, EOFError, pa.ArrowException):

@@ -33,7 +33,7 @@ from privet.microdata.skyline.incremental import Requirement, RunningMinima
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
 from privet.policy.measures import KINDS
-from privet.policy.promises import looking_at
+from privet.policy.promises import select_promises
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
 from privet.values.beliefs import Ceiling, largest_fraction_within
@@ -57,14 +57,14 @@ class GroupConstraint:
     """l, k and m; a linker knows (0, 0, 0)."""
     limit: Ceiling
 
-    def within(self, values: int, people: int) -> GroupConstraint:
+    def cap_knowledge(self, values: int, people: int) -> GroupConstraint:
         """The same of a column with so many values: nobody knows more people."""
         l, k, m = self.point
         assert isinstance(l, int)
         near = Point(min(l, values), min(k, people), min(m, people))
         return replace(self, point=near)
 
-    def codes(self, domain: Domain) -> tuple[int, ...] | None:
+    def find_codes(self, domain: Domain) -> tuple[int, ...] | None:
         """The values that matter and occur."""
         if self.values is None:
             return None
@@ -72,12 +72,14 @@ class GroupConstraint:
         return tuple(c for c in found if c is not None)
 
 
-def constraints_of(promises: Sequence[Promise], table: Table) -> list[GroupConstraint]:
+def derive_constraints(
+    promises: Sequence[Promise], table: Table
+) -> list[GroupConstraint]:
     """What linkers and insiders must not learn; other adversaries see no groups."""
-    return [_rule(p, table) for p in looking_at("groups", promises)]
+    return [_derive_constraint(p, table) for p in select_promises("groups", promises)]
 
 
-def _rule(promise: Promise, table: Table) -> GroupConstraint:
+def _derive_constraint(promise: Promise, table: Table) -> GroupConstraint:
     column, values = meant(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
     roles = table.roles
@@ -93,11 +95,11 @@ def _rule(promise: Promise, table: Table) -> GroupConstraint:
             f"got {promise.limit!r}."
         )
     return GroupConstraint(
-        promise, column, values, _point(promise, table), promise.limit
+        promise, column, values, _read_point(promise, table), promise.limit
     )
 
 
-def _point(promise: Promise, table: Table) -> Point:
+def _read_point(promise: Promise, table: Table) -> Point:
     who = promise.against
     if isinstance(who, Linker):
         outside = [c for c in who.knows or () if c not in table.roles.quasi]
@@ -154,13 +156,13 @@ class Constraints:
         """Rules about these columns, which stand at these places in the cells."""
         at = {d.name: j for j, d in enumerate(domains)}
         stated = [
-            r.within(len(domains[at[r.column]]), people)
+            r.cap_knowledge(len(domains[at[r.column]]), people)
             for r in rules
             if r.limit.strict or r.limit.level < 1
         ]
         self.alone = [r for r in stated if r.point.m == 0]
         self.least = least
-        self.rules = _compiled(self.alone, least, domains, columns, people)
+        self.rules = _compile_rules(self.alone, least, domains, columns, people)
         self.worst_found = np.tile(np.array([0, 1]), (len(self.alone), 1))
         self.minima: dict[int, RunningMinima] = {}
         self.apart: dict[int, list[GroupConstraint]] = {}
@@ -169,7 +171,7 @@ class Constraints:
                 self.apart.setdefault(at[rule.column], []).append(rule)
         for j, several in self.apart.items():
             asked = [
-                Requirement(r.point, r.limit, r.codes(domains[j])) for r in several
+                Requirement(r.point, r.limit, r.find_codes(domains[j])) for r in several
             ]
             self.minima[j] = RunningMinima.empty(asked, len(domains[j]))
 
@@ -183,12 +185,12 @@ class Constraints:
         """Judge everybody as one group; raise what no grouping can mend."""
         broken = []
         for r, rule in enumerate(self.alone):
-            a, whole = self._alone(r, hist, people)
+            a, whole = self._judge_one_group(r, hist, people)
             self.worst_found[r] = a, whole
             if a * int(self.rules.den[r]) > int(self.rules.num[r]) * whole:
                 broken.append((rule, Fraction(a, whole)))
         for j, empty in self.minima.items():
-            self.minima[j] = empty.with_groups(self._of(j, hist[None, :]))
+            self.minima[j] = empty.with_groups(self._slice_histograms(j, hist[None, :]))
             reached = self.minima[j].beliefs()
             broken += [
                 (rule, belief)
@@ -198,15 +200,15 @@ class Constraints:
         refuse_infeasible(broken, self.least, people)
         self.singles = int(people == 1)
         for j, steering in self.steering:
-            if not steering.keeps(self._of(j, hist[None, :])):
+            if not steering.keeps(self._slice_histograms(j, hist[None, :])):
                 raise infeasible_measure(steering.measure)
-        if _over(1, self.most_groups) or _over(self.singles, self.most_alone):
+        if _exceeds(1, self.most_groups) or _exceeds(self.singles, self.most_alone):
             raise Infeasible("One group of everybody is more than a measure allows.")
 
-    def _alone(self, r: int, hist: Ints, people: int) -> tuple[int, int]:
+    def _judge_one_group(self, r: int, hist: Ints, people: int) -> tuple[int, int]:
         j = int(self.rules.of[r])
         part = slice(int(self.rules.offset[j]), int(self.rules.offset[j + 1]))
-        return kernels.worst_of(
+        return kernels.find_surest_belief(
             hist[part],
             self.rules.mask[r, part],
             int(self.rules.ruled[r]),
@@ -214,49 +216,51 @@ class Constraints:
             people,
         )
 
-    def _of(self, j: int, hist: Ints) -> Ints:
+    def _slice_histograms(self, j: int, hist: Ints) -> Ints:
         return hist[:, self.rules.offset[j] : self.rules.offset[j + 1]]
 
-    def trial(self, hist: Ints, left: int, people: int) -> SplitTrial | None:
+    def try_split(self, hist: Ints, left: int, people: int) -> SplitTrial | None:
         """What a split into these two histograms comes to; None if it is unsafe."""
         totals = np.array([left, people - left])
         found = np.zeros((2, len(self.alone), 2), dtype=np.int64)
-        if not kernels.allowed(hist, totals, self.rules, found):
+        if not kernels.is_allowed(hist, totals, self.rules, found):
             return None
-        return self._whole(hist, totals, found)
+        return self._judge_release(hist, totals, found)
 
-    def _whole(self, hist: Ints, totals: Ints, found: Ints) -> SplitTrial | None:
+    def _judge_release(
+        self, hist: Ints, totals: Ints, found: Ints
+    ) -> SplitTrial | None:
         """What must hold beyond the rules on single groups."""
         groups = self.groups + len(totals) // 2
         singles = self.singles + int((totals == 1).sum())
-        if _over(groups, self.most_groups) or _over(singles, self.most_alone):
+        if _exceeds(groups, self.most_groups) or _exceeds(singles, self.most_alone):
             return None
-        if not all(s.keeps(self._of(j, hist)) for j, s in self.steering):
+        if not all(s.keeps(self._slice_histograms(j, hist)) for j, s in self.steering):
             return None
         after: dict[int, RunningMinima] = {}
         for j, minima in self.minima.items():
-            split = minima.split(self._of(j, hist))
+            split = minima.split(self._slice_histograms(j, hist))
             if split is None:
                 return None
             after[j] = split
         return SplitTrial(found, after, groups, singles)
 
-    def trial_of(self, hist: Ints, totals: Ints) -> SplitTrial | None:
+    def try_parts(self, hist: Ints, totals: Ints) -> SplitTrial | None:
         """The same for any number of parts at once, some groups' worth of them."""
         if len(totals) and totals.min() < self.least:
             return None
         found = np.zeros((len(totals), len(self.alone), 2), dtype=np.int64)
         for r in range(len(self.alone)):
-            a, whole = self._all_alone(r, hist, totals)
+            a, whole = self._judge_all_groups(r, hist, totals)
             if (a * self.rules.den[r] > self.rules.num[r] * whole).any():
                 return None
             found[:, r, 0], found[:, r, 1] = a, whole
-        return self._whole(hist, totals, found)
+        return self._judge_release(hist, totals, found)
 
-    def _all_alone(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
+    def _judge_all_groups(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
         """`kernels.worst_of` for many groups."""
         j, l, k = (int(x[r]) for x in self.rules[3:6])
-        values = self._of(j, hist)
+        values = self._slice_histograms(j, hist)
         mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]
         a = values[:, mask].max(axis=1, initial=0)
         falling = -np.sort(-values, axis=1)[:, : l + 1]
@@ -272,7 +276,7 @@ class Constraints:
         self.minima = trial.minima
         self.groups, self.singles = trial.groups, trial.singles
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
         alone = [Fraction(int(a), int(whole)) for a, whole in self.worst_found]
         apart = [b for m in self.minima.values() for b in m.beliefs()]
@@ -289,7 +293,7 @@ class SplitTrial:
     singles: int
 
 
-def _over(number: int, most: int | None) -> bool:
+def _exceeds(number: int, most: int | None) -> bool:
     return most is not None and number > most
 
 
@@ -307,7 +311,7 @@ def _holds(limit: Ceiling, belief: Fraction) -> bool:
     return belief < limit.level if limit.strict else belief <= limit.level
 
 
-def _compiled(
+def _compile_rules(
     rules: Sequence[GroupConstraint],
     least: int,
     domains: Sequence[Domain],
@@ -321,7 +325,7 @@ def _compiled(
     limits = [largest_fraction_within(r.limit, people) for r in rules]
     mask = np.zeros((len(rules), int(offset[-1])), dtype=bool)
     for i, rule in enumerate(rules):
-        codes = rule.codes(domains[of[i]])
+        codes = rule.find_codes(domains[of[i]])
         inside = slice(None) if codes is None else list(codes)
         mask[i, offset[of[i]] : offset[of[i] + 1]][inside] = True
     return GroupRules(
@@ -363,14 +367,14 @@ def refuse_infeasible(
         promise=rule.promise,
         best=belief,
         advice=[
-            _raised(rule.promise, belief),
+            _advise_limit(rule.promise, belief),
             "Leave the sensitive column out, or merge its values.",
             *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
         ],
     )
 
 
-def _raised(promise: Promise, belief: Fraction) -> str:
+def _advise_limit(promise: Promise, belief: Fraction) -> str:
     """A limit that could be kept, if any can."""
     limit = promise.limit
     if not (isinstance(limit, Ceiling) and limit.strict):
@@ -422,25 +426,25 @@ class MeasureConstraints:
     """How many people may be alone, as a share of the people."""
 
 
-def measure_constraints(
+def derive_measure_constraints(
     measures: Sequence[Measure], table: Table
 ) -> MeasureConstraints:
     """Sort measures by how they are judged."""
     steering = [m for m in measures if is_monotone(m) and m.kind not in LATER]
     return MeasureConstraints(
-        max([1, *(_least(m) for m in steering if m.kind in SIZES)]),
-        tuple(r for m in steering for r in _rules(m, table)),
+        max([1, *(_read_least_size(m) for m in steering if m.kind in SIZES)]),
+        tuple(r for m in steering for r in _derive_rules(m, table)),
         tuple(
-            ScoredMeasure(m, _column(m, table))
+            ScoredMeasure(m, _choose_column(m, table))
             for m in steering
-            if KINDS[m.kind].sensitive and not _rules(m, table)
+            if KINDS[m.kind].sensitive and not _derive_rules(m, table)
         ),
-        _lowest(steering, "marketer_risk"),
-        _lowest(steering, "sample_uniques"),
+        _find_lowest_level(steering, "marketer_risk"),
+        _find_lowest_level(steering, "sample_uniques"),
     )
 
 
-def _least(measure: Measure) -> int:
+def _read_least_size(measure: Measure) -> int:
     if measure.kind == "alpha_k_anonymity":
         return measure.k or 1
     if measure.kind == "prosecutor_risk":
@@ -450,7 +454,7 @@ def _least(measure: Measure) -> int:
     return int(measure.level)
 
 
-def _rules(measure: Measure, table: Table) -> list[GroupConstraint]:
+def _derive_rules(measure: Measure, table: Table) -> list[GroupConstraint]:
     """Alpha and l-diversity as skyline points, such as (l - 2, 0, 0) at c / (c + 1)."""
     level, kind = measure.level, measure.kind
     if kind == "alpha_k_anonymity" and level > 0:
@@ -462,10 +466,12 @@ def _rules(measure: Measure, table: Table) -> list[GroupConstraint]:
         point, limit = Point(int(level) - 2, 0, 0), Ceiling(below=share)
     else:
         return []
-    return [GroupConstraint(measure, _column(measure, table), None, point, limit)]
+    return [
+        GroupConstraint(measure, _choose_column(measure, table), None, point, limit)
+    ]
 
 
-def _column(measure: Measure, table: Table) -> str:
+def _choose_column(measure: Measure, table: Table) -> str:
     column = measure.about or table.protected()
     require_columns([column], table.schema, "about")
     if column in (*table.roles.quasi, *table.roles.identifier):
@@ -475,12 +481,12 @@ def _column(measure: Measure, table: Table) -> str:
     return column
 
 
-def _lowest(measures: Sequence[Measure], kind: str) -> Fraction | None:
+def _find_lowest_level(measures: Sequence[Measure], kind: str) -> Fraction | None:
     assert kind in OVERALL
     return min((m.level for m in measures if m.kind == kind), default=None)
 
 
-def most_of(share: Fraction | None, people: int) -> int | None:
+def count_most(share: Fraction | None, people: int) -> int | None:
     """So many out of so many people."""
     return None if share is None else floor(share * people)
 
@@ -490,7 +496,7 @@ def as_groups(parts: Ints, domain: Domain) -> EquivalenceClasses:
     group, value = np.nonzero(parts)
     start = np.searchsorted(group, np.arange(len(parts) + 1))
     names = Domain("group", [str(i) for i in range(len(parts))])
-    keys = ClassKeys.of([np.arange(len(parts))], [len(parts)], len(parts))
+    keys = ClassKeys.from_codes([np.arange(len(parts))], [len(parts)], len(parts))
     return EquivalenceClasses(
         (names,),
         domain,

@@ -16,7 +16,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.engine.duckdb.session import SHARE, memory_here, size_of
+from privet.engine.duckdb.session import SHARE, memory_here, parse_size
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.partition import Partition
@@ -47,7 +47,9 @@ class DistinctRows:
         """How many there are in all."""
         return int(self.rows[:, -1].sum(dtype=np.int64))
 
-    def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
+    def sum_by_value(
+        self, column: int, inside: tuple[int, int] | None = None
+    ) -> Floats:
         """People with each value of a column; of those with one value of another."""
         rows = self.rows
         if inside is not None:
@@ -61,7 +63,7 @@ class DistinctRows:
         """Let places stand for the codes of the first columns."""
         replace_codes(self.rows, places)
 
-    def ordered(self, _options: Any) -> NDArray[Any]:
+    def gather_rows(self, _options: Any) -> NDArray[Any]:
         """All lines, those of a group side by side."""
         return self.rows
 
@@ -90,24 +92,24 @@ def check_people(people: int) -> None:
 
 def allocate_rows(lines: int, width: int, options: Any) -> NDArray[Any]:
     """Room for so many lines: in memory, or in a file where they do not fit."""
-    shape, most = (lines, width), most_bytes(options)
+    shape, most = (lines, width), find_byte_limit(options)
     if lines * width * 4 <= most:
         return np.empty(shape, dtype=np.int32)
     with tempfile.TemporaryFile(prefix="privet-", dir=options.get("spill")) as file:
         return np.memmap(file, np.int32, "w+", shape=shape)  # it keeps the file
 
 
-def most_bytes(options: Any) -> int:
+def find_byte_limit(options: Any) -> int:
     """What cells may take of the memory limit, or else of the machine's memory."""
     limit = options.get("memory_limit")
-    return (memory_here() if limit is None else size_of(limit)) // SHARE
+    return (memory_here() if limit is None else parse_size(limit)) // SHARE
 
 
 class RowStore:
     """Lines that are added block by block, in memory or in a file."""
 
     def __init__(self, width: int, options: Any) -> None:
-        self._most = most_bytes(options)
+        self._most = find_byte_limit(options)
         self._spill = options.get("spill")
         self._width = width
         self._blocks: list[NDArray[Any]] = []
@@ -133,14 +135,14 @@ class RowStore:
         if self._file is None and self._fits():
             self._blocks.append(block)
             return
-        self._to_file()
+        self._move_to_file()
         assert self._file is not None
         self._file.write(block.astype(np.int32, copy=False).data)
 
     def _fits(self) -> bool:
         return self._lines * self._width * 4 <= self._most
 
-    def _to_file(self) -> None:
+    def _move_to_file(self) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(  # noqa: SIM115 - outlives this call
                 prefix="privet-", dir=self._spill
@@ -151,13 +153,13 @@ class RowStore:
     def rows(self) -> NDArray[Any]:
         """All lines; those in a file are mapped, not read."""
         if self._file is None:
-            return self._together()
+            return self._join_blocks()
         self._file.flush()
         shape = (self._lines, self._width)
         with self._file as file:  # the map keeps it for itself
             return np.memmap(file, np.int32, "r+", shape=shape)
 
-    def _together(self) -> NDArray[Any]:
+    def _join_blocks(self) -> NDArray[Any]:
         """The blocks as one array, as wide as the widest."""
         if len(self._blocks) == 1:
             return self._blocks.pop()
@@ -186,25 +188,25 @@ def sum_partition_rows(
     partition: Partition, columns: Sequence[int]
 ) -> tuple[Ints, list[Ints], Ints]:
     """The group, codes and people of each different row over some columns."""
-    sizes = [_size(partition, c) for c in columns]
+    sizes = [_count_values(partition, c) for c in columns]
     parts = []
     for groups, cells, starts in partition.blocks():
         spans = np.diff([*starts, len(cells)])
         group = np.repeat(np.arange(groups.start, groups.stop), spans)
         codes = [group, *(cells[:, c].astype(np.int64) for c in columns)]
-        parts.append(_different(codes, sizes, cells[:, -1].astype(np.int64)))
+        parts.append(_sum_alike_rows(codes, sizes, cells[:, -1].astype(np.int64)))
     joined = [np.concatenate(p) for p in zip(*parts, strict=True)]
     return joined[0], joined[1:-1], joined[-1]
 
 
-def _size(partition: Partition, column: int) -> int:
+def _count_values(partition: Partition, column: int) -> int:
     known = len(partition.attributes)
     if column < known:
         return len(partition.attributes[column])
     return len(partition.others[column - known])
 
 
-def _different(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
+def _sum_alike_rows(codes: list[Ints], sizes: Sequence[int], n: Ints) -> list[Ints]:
     """Lines that are alike once, with the sum of their numbers."""
     spans = [int(codes[0].max()) + 1, *sizes]
     different, people = contingency.sum_equal_rows(codes, spans, n)

@@ -70,7 +70,7 @@ def hold_distinct_rows(
     found = DistributedRows(tuple(domains[c] for c in columns), held, run)
     if held.lines > HERE:
         return found
-    return found.brought(table.options)
+    return found.bring_here(table.options)
 
 
 class DistributedRows:
@@ -96,7 +96,9 @@ class DistributedRows:
         """How many there are in all."""
         return self._held.people
 
-    def sums(self, column: int, inside: tuple[int, int] | None = None) -> Floats:
+    def sum_by_value(
+        self, column: int, inside: tuple[int, int] | None = None
+    ) -> Floats:
         """People with each value of a column; of those with one value of another."""
         pair = ColumnPair(column, -1 if inside is None else inside[0])
         found = self._held.count(None, [0], [pair], self._run)[0, pair]
@@ -106,9 +108,9 @@ class DistributedRows:
         made = np.bincount(found.first[kept], weights=weights, minlength=size)
         return made.astype(np.float64)
 
-    def brought(self, options: Any) -> DistinctRows:
+    def bring_here(self, options: Any) -> DistinctRows:
         """All cells, here."""
-        rows = self._gathered(options)
+        rows = self._fetch_rows(options)
         self.close()
         return DistinctRows(self.domains, rows)
 
@@ -122,15 +124,17 @@ class DistributedRows:
             worked.close()
         self._held.close()
 
-    def ordered(self, options: Any) -> Cells:
+    def gather_rows(self, options: Any) -> Cells:
         """All cells, those of a group side by side; the machines forget them."""
-        rows = self._gathered(options)
+        rows = self._fetch_rows(options)
         self.close()
         return rows
 
-    def _gathered(self, options: Any) -> Cells:
+    def _fetch_rows(self, options: Any) -> Cells:
         rows = allocate_rows(len(self), len(self.domains) + 1, options)
-        filled = {leaf: start for leaf, (start, _) in self._leaves.open().items()}
+        filled = {
+            leaf: start for leaf, (start, _) in self._leaves.list_leaves().items()
+        }
 
         def take(leaf: int, lines: Lines) -> None:
             start = filled[leaf]
@@ -139,16 +143,19 @@ class DistributedRows:
 
         left = [leaf for leaf in filled if leaf not in self._told]
         for worked in self._worked:
-            worked.blocks(self._run, take)
+            worked.fetch_blocks(self._run, take)
         if left:
-            self._held.blocks(self._leaves.tree(), left, self._run, take)
-        if any(filled[leaf] != stop for leaf, (_, stop) in self._leaves.open().items()):
+            self._held.fetch_blocks(self._leaves.build_tree(), left, self._run, take)
+        if any(
+            filled[leaf] != stop
+            for leaf, (_, stop) in self._leaves.list_leaves().items()
+        ):
             raise EngineError("A part of the counts did not arrive whole. Try again.")
         return rows
 
     # The loops ------------------------------------------------------------------------
 
-    def cutter(self, about: Sequence[int], target: int) -> SplitKernels:
+    def make_kernels(self, about: Sequence[int], target: int) -> SplitKernels:
         """The loops of Mondrian, on what the machines tell."""
         partners = [*about, *([target] if target >= 0 else [])]
         self._partners = tuple(dict.fromkeys(partners)) or (-1,)
@@ -156,15 +163,17 @@ class DistributedRows:
             "distributed", self.survey, self.tally, self.part, self.finish
         )
 
-    def _histograms(self, leaf: int) -> dict[ColumnPair, Histogram]:
+    def _fetch_histograms(self, leaf: int) -> dict[ColumnPair, Histogram]:
         """What is known of a leaf; asked for together with that of others as large."""
         if leaf not in self._seen:
-            spans = self._leaves.open()
-            fresh = [i for i in spans if i not in self._seen and _large(*spans[i])]
+            spans = self._leaves.list_leaves()
+            fresh = [i for i in spans if i not in self._seen and _is_large(*spans[i])]
             wanted = sorted({leaf, *fresh})
             known = range(len(self._held.meant.places))
             pairs = [ColumnPair(d, j) for d in known for j in self._partners]
-            found = self._held.count(self._leaves.tree(), wanted, pairs, self._run)
+            found = self._held.count(
+                self._leaves.build_tree(), wanted, pairs, self._run
+            )
             for i in wanted:
                 self._seen[i] = {p: found[i, p] for p in pairs}
         return self._seen[leaf]
@@ -178,12 +187,12 @@ class DistributedRows:
         aim: SplitCriterion,
     ) -> BestSplits:
         """See `kernels.survey`: cells with one column each do."""
-        leaf = self._leaves.at(start, stop)
+        leaf = self._leaves.find_leaf(start, stop)
         columns, width = len(shape.kind), len(self.domains) + 1
         found = BestSplits.of(columns)
         partner = aim.target if aim.target >= 0 else self._partners[0]
         for d in range(columns):
-            seen = self._histograms(leaf)[ColumnPair(d, partner)]
+            seen = self._fetch_histograms(leaf)[ColumnPair(d, partner)]
             cells = np.zeros((len(seen.n), width), dtype=np.int64)
             cells[:, d], cells[:, -1] = seen.first, seen.n
             if aim.target >= 0:
@@ -203,7 +212,7 @@ class DistributedRows:
         rules: GroupRules,
     ) -> tuple[Ints, int]:
         """See `kernels.tally`."""
-        seen = self._histograms(self._leaves.at(start, stop))
+        seen = self._fetch_histograms(self._leaves.find_leaf(start, stop))
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
         for j, c in enumerate(rules.about.tolist()):
             own = seen[ColumnPair(column, c)]
@@ -214,10 +223,10 @@ class DistributedRows:
 
     def part(self, _cells: Any, start: int, stop: int, column: int, cut: int) -> int:
         """See `kernels.part`: no row is moved before all are."""
-        leaf = self._leaves.at(start, stop)
-        own = self._histograms(leaf)[ColumnPair(column, self._partners[0])]
+        leaf = self._leaves.find_leaf(start, stop)
+        own = self._fetch_histograms(leaf)[ColumnPair(column, self._partners[0])]
         left = int(own.lines[own.first <= cut].sum())
-        self._leaves.cut(leaf, column, cut, start + left)
+        self._leaves.split_leaf(leaf, column, cut, start + left)
         del self._seen[leaf]
         return start + left
 
@@ -232,7 +241,7 @@ class DistributedRows:
         worst: Ints,
     ) -> Ints:
         """See `kernels.finish`; all small groups at once."""
-        leaf = self._leaves.at(start, stop)
+        leaf = self._leaves.find_leaf(start, stop)
         if leaf not in self._told:
             self._finish_small(FinishSplits(shape, aim, rules))
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
@@ -243,14 +252,14 @@ class DistributedRows:
 
     def _finish_small(self, work: FinishSplits) -> None:
         """Hand all groups to the machines that are small enough."""
-        spans, tree = self._leaves.open(), self._leaves.tree()
-        small = [i for i in spans if not _large(*spans[i]) and i not in self._told]
-        worked = self._held.each(tree, small, work, self._run)
+        spans, tree = self._leaves.list_leaves(), self._leaves.build_tree()
+        small = [i for i in spans if not _is_large(*spans[i]) and i not in self._told]
+        worked = self._held.map_leaves(tree, small, work, self._run)
         self._worked.append(worked)
-        self._told |= worked.told(self._run)
+        self._told |= worked.fetch_results(self._run)
 
 
-def _large(start: int, stop: int) -> bool:
+def _is_large(start: int, stop: int) -> bool:
     return stop - start > AT_ONCE
 
 
@@ -280,19 +289,19 @@ class _Leaves:
         self._span = [(0, lines)]
         self._node = {(0, lines): 0}
 
-    def at(self, start: int, stop: int) -> int:
+    def find_leaf(self, start: int, stop: int) -> int:
         return self._node[start, stop]
 
-    def open(self) -> dict[int, tuple[int, int]]:
+    def list_leaves(self) -> dict[int, tuple[int, int]]:
         """Where each leaf begins and ends."""
         return {i: s for i, s in enumerate(self._span) if self._column[i] < 0}
 
-    def tree(self) -> SplitTree:
+    def build_tree(self) -> SplitTree:
         return SplitTree(
             np.array(self._column), np.array(self._cut), np.array(self._left)
         )
 
-    def cut(self, leaf: int, column: int, cut: int, middle: int) -> None:
+    def split_leaf(self, leaf: int, column: int, cut: int, middle: int) -> None:
         start, stop = self._span[leaf]
         self._column[leaf], self._cut[leaf] = column, cut
         self._left[leaf] = len(self._column)

@@ -97,7 +97,7 @@ class OrderedDomain:
         return found.tolist()
 
 
-def _unnamed(values: Sequence[str]) -> str:
+def _explain_unnamed(values: Sequence[str]) -> str:
     return " A missing value has no name to be hidden." if "" in values else ""
 
 
@@ -107,7 +107,7 @@ def hide_values(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomai
     if never := codes.count(None):
         raise InputError(
             f"hide must name values of column {attribute.name!r}; "
-            f"{never} of {len(codes)} never occur.{_unnamed(values)}"
+            f"{never} of {len(codes)} never occur.{_explain_unnamed(values)}"
         )
     return replace(
         attribute,
@@ -119,7 +119,7 @@ def order_by_value(domain: Domain) -> OrderedDomain:
     """Numbers, dates, or texts whose order means something: in the engine's order."""
     size = len(domain)
     place = np.arange(size)
-    return OrderedDomain(domain, ORDERED, place, _between(domain), _no_nodes(size))
+    return OrderedDomain(domain, ORDERED, place, _scale_values(domain), _no_nodes(size))
 
 
 def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
@@ -131,7 +131,7 @@ def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
             f"order of column {domain.name!r} must hold all of its values; "
             f"{missing} are not in it."
         )
-    place = _ranks(np.array(rank_of))
+    place = _rank_numbers(np.array(rank_of))
     size = len(domain)
     steps = np.arange(size) / max(size - 1, 1)
     return OrderedDomain(domain, ORDERED, place, steps, _no_nodes(size))
@@ -139,7 +139,7 @@ def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
 
 def order_by_frequency(domain: Domain, first: Floats) -> OrderedDomain:
     """Categories: those with the highest numbers first, equal ones by their code."""
-    place = _ranks(-first)
+    place = _rank_numbers(-first)
     size = len(domain)
     return OrderedDomain(domain, FLAT, place, np.zeros(size), _no_nodes(size))
 
@@ -148,7 +148,7 @@ def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     """Categories below a hierarchy, in the order of its lines; missing comes last."""
     hierarchy.require(domain.labels, domain.name)
     line = {value: i for i, value in enumerate(hierarchy.levels)}
-    paths = [_path(value, hierarchy) for value in domain.labels]
+    paths = [_find_path(value, hierarchy) for value in domain.labels]
     first: list[dict[tuple[str, ...], int]] = [{} for _ in range(hierarchy.depth)]
     lines = [len(line) if v is None else line[v] for v in domain.labels]
     for code in np.argsort(lines, kind="stable"):
@@ -165,7 +165,7 @@ def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     return OrderedDomain(domain, TREE, place, np.zeros(len(domain)), nodes, names)
 
 
-def _path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
+def _find_path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
     """Missing stands beside all other values, below the top."""
     if value is not None:
         return hierarchy.path(value)
@@ -173,7 +173,7 @@ def _path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
     return (*[NOBODY] * (hierarchy.depth - 1), *top)
 
 
-def _ranks(numbers: NDArray[np.generic]) -> Ints:
+def _rank_numbers(numbers: NDArray[np.generic]) -> Ints:
     place = np.empty(len(numbers), dtype=np.int64)
     place[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
     return place
@@ -183,13 +183,13 @@ def _no_nodes(size: int) -> NDArray[np.int32]:
     return np.zeros((0, size), dtype=np.int32)
 
 
-def _between(domain: Domain) -> Floats:
+def _scale_values(domain: Domain) -> Floats:
     """Where values lie between the first and the last; missing one step before."""
     size = len(domain)
     steps = np.arange(size) / max(size - 1, 1)
     if domain.kind not in RANGES:
         return steps
-    numbers = [_number(v, domain.kind) for v in domain.labels if v is not None]
+    numbers = [_parse_number(v, domain.kind) for v in domain.labels if v is not None]
     if len(numbers) < 2 or not all(map(math.isfinite, numbers)):
         return steps
     values = np.array(numbers)
@@ -204,18 +204,18 @@ def _between(domain: Domain) -> Floats:
     return np.maximum.accumulate(at)
 
 
-def _number(label: str, kind: str) -> float:
+def _parse_number(label: str, kind: str) -> float:
     try:
         if kind in NUMBERS:
             return float(label)
         if kind == "date":
             return float(date.fromisoformat(label).toordinal())
-        return _seconds(datetime.fromisoformat(label))
+        return _to_seconds(datetime.fromisoformat(label))
     except (ValueError, OverflowError):
         return math.nan
 
 
-def _seconds(when: datetime) -> float:
+def _to_seconds(when: datetime) -> float:
     day = when.toordinal() * 86_400.0
     return day + when.hour * 3600 + when.minute * 60 + when.second
 
@@ -242,7 +242,7 @@ class DomainArrays(NamedTuple):
     """How many values each of those nodes has."""
 
 
-def shape(attributes: Sequence[OrderedDomain]) -> DomainArrays:
+def pack_domains(attributes: Sequence[OrderedDomain]) -> DomainArrays:
     """Attributes in arrays."""
     longest = max((len(a) for a in attributes), default=1)
     at = np.zeros((len(attributes), longest))

@@ -92,12 +92,12 @@ class GroupedForm:
         """What promises are judged on."""
         return self.files[-1].table
 
-    def columns(self, stated: Mapping[str, Any]) -> dict[str, Any]:
+    def describe_columns(self, stated: Mapping[str, Any]) -> dict[str, Any]:
         """What the manifest says of each column, given its role and type."""
         found = {c: dict(about) for c, about in stated.items()}
         for c in self.kinds:
             found[c]["type"] = self.kinds[c]
-        shown = {a.name: _shown_as(a) for a in self.partition.attributes}
+        shown = {a.name: _describe_labels(a) for a in self.partition.attributes}
         for c in self.coarse:
             found[c]["shown_as"] = shown[c]
         if self.form == BUCKETS:
@@ -110,7 +110,7 @@ class GroupedForm:
                 found[c]["file"] = people.stem
         return found
 
-    def manifest(self) -> dict[str, Any]:
+    def describe_form(self) -> dict[str, Any]:
         """What the manifest says of the form."""
         said = {"form": self.form, "not_promised": list(NOT_PROMISED_OF_GROUPS)}
         if self.form == BUCKETS:
@@ -118,7 +118,7 @@ class GroupedForm:
             return said | {"group": self.table.roles.quasi[0], "count": values.times}
         return said | {"labels": dict(GRAMMAR)}
 
-    def recipe(self) -> dict[str, Any]:
+    def describe_recipe(self) -> dict[str, Any]:
         """How the groups were made, for the custody record."""
         columns = {
             a.name: [a.domain[int(c)] for c in a.codes]
@@ -144,13 +144,13 @@ class GroupedForm:
 # From a partition to tables ---------------------------------------------------------
 
 
-def _shown_as(attribute: OrderedDomain) -> str:
+def _describe_labels(attribute: OrderedDomain) -> str:
     if attribute.kind == TREE:
         return "levels"
     return "ranges" if attribute.as_ranges else "sets"
 
 
-def in_form(partition: Partition, table: Table, form: str) -> GroupedForm:
+def build_form(partition: Partition, table: Table, form: str) -> GroupedForm:
     """The tables that show a partition of a table."""
     shapes = {GENERALISED: _generalise, BUCKETS: _bucketize}
     kinds = {a.name: a.domain.kind for a in partition.attributes}
@@ -169,14 +169,14 @@ def _generalise(
         name, domain = attribute.name, attribute.domain
         exactly = set(labels.texts) <= set(domain.labels)
         kind = domain.kind if exactly else "text"
-        of = labels.of.astype(_narrow(len(labels.texts)))
+        of = labels.of.astype(_choose_dtype(len(labels.texts)))
         columns[name] = StreamColumn(name, labels.texts, of, group, kind)
         coarse += [] if exactly else [name]
     for domain, code in zip(partition.others, codes, strict=True):
-        columns[domain.name] = _as_it_is(domain, code)
-    roles = replace(_released(table.roles), quasi=tuple(_quasi(table)))
+        columns[domain.name] = _build_plain_column(domain, code)
+    roles = replace(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
     shown = ReleasedAs(roles.quasi, roles.quasi)
-    file = _file("table", columns, n, roles, table, shown)
+    file = _build_file("table", columns, n, roles, table, shown)
     return (file,), tuple(coarse)
 
 
@@ -187,7 +187,7 @@ def _bucketize(
     if not roles.sensitive:
         raise InputError("Buckets must have sensitive columns; none is declared.")
     of = {d.name: known + j for j, d in enumerate(partition.others)}
-    name = _new_name("group", table.schema.names)
+    name = _find_free_name("group", table.schema.names)
     kept = [d for d in partition.others if d.name not in roles.sensitive]
     group, codes, n = sum_partition_rows(
         partition, [*range(known), *(of[d.name] for d in kept)]
@@ -196,49 +196,49 @@ def _bucketize(
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for attribute, place in zip(partition.attributes, codes, strict=False):
         domain = attribute.domain
-        columns[domain.name] = _as_it_is(domain, attribute.codes[place])
+        columns[domain.name] = _build_plain_column(domain, attribute.codes[place])
     for domain, code in zip(kept, codes[known:], strict=True):
-        columns[domain.name] = _as_it_is(domain, code)
+        columns[domain.name] = _build_plain_column(domain, code)
     target = roles.target if roles.target in columns else None
-    people = _file(
+    people = _build_file(
         PEOPLE, columns, n, Roles(quasi=roles.quasi, target=target), table, None
     )
     secret = [d for d in partition.others if d.name in roles.sensitive]
     group, codes, n = sum_partition_rows(partition, [of[d.name] for d in secret])
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
-        columns[domain.name] = _as_it_is(domain, code)
+        columns[domain.name] = _build_plain_column(domain, code)
     judged = Roles(quasi=(name,), sensitive=roles.sensitive)
-    shown = ReleasedAs(tuple(_quasi(table)), (name,))
-    values = _file(VALUES, columns, n, judged, table, shown, counted="count")
+    shown = ReleasedAs(tuple(_list_quasi(table)), (name,))
+    values = _build_file(VALUES, columns, n, judged, table, shown, counted="count")
     return (people, values), ()
 
 
-def _quasi(table: Table) -> Iterator[str]:
+def _list_quasi(table: Table) -> Iterator[str]:
     return (c for c in table.schema.names if c in table.roles.quasi)
 
 
-def _released(roles: Roles) -> Roles:
+def _select_released(roles: Roles) -> Roles:
     return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
 
 
-def _as_it_is(domain: Domain, code: Ints) -> StreamColumn:
+def _build_plain_column(domain: Domain, code: Ints) -> StreamColumn:
     """A column that shows its values; those that nobody has any more are left out."""
     used = np.zeros(len(domain), dtype=bool)
     used[code] = True
     texts = [domain[int(c)] for c in np.flatnonzero(used)]
-    number = (np.cumsum(used) - 1).astype(_narrow(len(texts)))
+    number = (np.cumsum(used) - 1).astype(_choose_dtype(len(texts)))
     return StreamColumn(domain.name, texts, number[code], kind=domain.kind)
 
 
-def _narrow(values: int) -> type[np.signedinteger[Any]]:
+def _choose_dtype(values: int) -> type[np.signedinteger[Any]]:
     """The narrowest integers that number so many values."""
     if values <= 2**15:
         return np.int8 if values <= 2**7 else np.int16
     return np.int32 if values <= 2**31 else np.int64
 
 
-def _file(
+def _build_file(
     stem: str,
     columns: Mapping[str, StreamColumn],
     n: Ints,
@@ -249,7 +249,7 @@ def _file(
 ) -> File:
     """A table of rows and how often each is written, in the source's order."""
     own = table.roles.weight
-    times = own or _new_name(counted or "people", table.schema.names)
+    times = own or _find_free_name(counted or "people", table.schema.names)
     written = own or counted or None
     names = [c for c in columns if c not in table.schema.names]
     names += [c for c in table.schema.names if c in columns]
@@ -258,7 +258,7 @@ def _file(
     )
     options = {k: v for k, v in table.options.items() if k != "where"}
     opened = open_table(
-        stream.source("the release"), replace(roles, weight=times), **options
+        stream.as_source("the release"), replace(roles, weight=times), **options
     )
     # Texts are looked up when they are written; until then they are numbers.
     looked_up = {c: Relabel(tuple(columns[c].texts)) for c in names if columns[c].coded}
@@ -268,7 +268,7 @@ def _file(
     return File(stem, opened, times, written and times, InMemory(domains, codes, n))
 
 
-def _new_name(name: str, taken: Sequence[str]) -> str:
+def _find_free_name(name: str, taken: Sequence[str]) -> str:
     """A name for a column that is none yet."""
     folded = {t.casefold() for t in taken}
     while name.casefold() in folded:

@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from privet.microdata.generalisation.constraints import Constraints, SplitTrial
-from privet.microdata.generalisation.domain_order import OrderedDomain, shape
+from privet.microdata.generalisation.domain_order import OrderedDomain, pack_domains
 from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
 from privet.microdata.suppression.disclosure_loops import Ints
@@ -63,14 +63,16 @@ class RecodingState:
         self.group = np.zeros(len(cells), dtype=np.int64)
         self.groups = 1
         self.blocks = [np.zeros(len(a), dtype=np.int64) for a in attributes]
-        self._alone = [self._margin(d) for d in range(len(attributes))]
+        self._alone = [self._count_margin(d) for d in range(len(attributes))]
         self._pending: list[tuple[float, int, int, int, int]] = []
-        hist = self._histograms(np.zeros(len(cells), dtype=np.int64), slice(None), 1)
+        hist = self._count_histograms(
+            np.zeros(len(cells), dtype=np.int64), slice(None), 1
+        )
         judge.begin(hist[0], int(self.people.sum()))
         for d, attribute in enumerate(attributes):
-            self._await(d, 0, len(attribute))
+            self._queue_range(d, 0, len(attribute))
 
-    def _margin(self, d: int) -> Cells:
+    def _count_margin(self, d: int) -> Cells:
         """How many people of each class have each value of one column."""
         target = self.cells[:, self.aim.target] if self.aim.target >= 0 else 0
         key = self.cells[:, d].astype(np.int64) * self.aim.classes + target
@@ -80,7 +82,7 @@ class RecodingState:
             [there // self.aim.classes, there % self.aim.classes, n[there]]
         )
 
-    def _await(self, d: int, start: int, stop: int) -> None:
+    def _queue_range(self, d: int, start: int, stop: int) -> None:
         """Take a range of a column in, by what its best cut is worth."""
         margin = self._alone[d]
         low, high = np.searchsorted(margin[:, 0], [start, stop])
@@ -89,7 +91,7 @@ class RecodingState:
         aim = SplitCriterion(
             1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs
         )
-        one = shape([self.attributes[d]])
+        one = pack_domains([self.attributes[d]])
         seen = survey(margin, int(low), int(high), one, aim)
         if seen.cut[0] < 0:
             return
@@ -98,7 +100,7 @@ class RecodingState:
         entry = (-float(worth), d, start, int(seen.cut[0]), stop)
         heappush(self._pending, entry)
 
-    def best(self) -> GlobalSplit | None:
+    def find_best_move(self) -> GlobalSplit | None:
         """The best cut that leaves the whole release safe."""
         while self._pending:
             _, d, start, cut, stop = self._pending[0]
@@ -123,15 +125,15 @@ class RecodingState:
         own = number[self.group[inside]]
         part = np.where(own < 0, -1, 2 * own + right)
         kept = part >= 0
-        hist = self._histograms(part[kept], inside[kept], 2 * len(split))
+        hist = self._count_histograms(part[kept], inside[kept], 2 * len(split))
         totals = sizes[split].astype(np.int64).ravel()
-        trial = self.judge.trial_of(hist, totals)
+        trial = self.judge.try_parts(hist, totals)
         if trial is None:
             return None
         name = self.attributes[d].name
         return GlobalSplit(d, start, cut, stop, split, trial, name)
 
-    def _histograms(self, part: Ints, rows: Ints | slice, parts: int) -> Ints:
+    def _count_histograms(self, part: Ints, rows: Ints | slice, parts: int) -> Ints:
         """The protected values of each part."""
         rules = self.judge.rules
         values = int(rules.offset[-1])
@@ -154,15 +156,15 @@ class RecodingState:
         heappop(self._pending)
         self.group, self.blocks[move.column] = group, block
         self.groups += len(move.groups)
-        self._await(move.column, move.start, move.cut + 1)
-        self._await(move.column, move.cut + 1, move.stop)
+        self._queue_range(move.column, move.start, move.cut + 1)
+        self._queue_range(move.column, move.cut + 1, move.stop)
         return SplitStep(move.name, int(self.people.sum()), self.groups)
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
-        return self.judge.worst()
+        return self.judge.find_worst_belief()
 
-    def leaves(self) -> Ints:
+    def collect_leaves(self) -> Ints:
         """Bring the cells of a group together: start, stop and people of each."""
         order = np.argsort(self.group, kind="stable")
         self.cells[:] = self.cells[order]

@@ -27,7 +27,7 @@ from privet.microdata.generalisation.domain_order import (
     DomainArrays,
 )
 from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
-from privet.values.jit import compile_module, numba
+from privet.values.jit import compile_module, import_numba
 
 LOGS = 2**20
 """Numbers whose logarithm is looked up; larger ones by their leading digits."""
@@ -97,7 +97,7 @@ class BestSplits(NamedTuple):
         none = np.full(columns, -1, dtype=np.int64)
         return cls(none, np.zeros_like(none), np.zeros(columns), np.zeros(columns))
 
-    def order(self) -> list[int]:
+    def rank_columns(self) -> list[int]:
         """The columns worth trying, the best first."""
         open_ = [d for d in range(len(self.cut)) if self.cut[d] >= 0]
         return sorted(open_, key=lambda d: (-self.gain[d], -self.width[d], d))
@@ -139,7 +139,7 @@ def survey(
     cells: Cells, start: int, stop: int, shape: DomainArrays, aim: SplitCriterion
 ) -> BestSplits:
     """Look at every column of a group: its best cut, width and gain."""
-    rows, n = cells[start:stop], _people(cells[start:stop])
+    rows, n = cells[start:stop], _read_people(cells[start:stop])
     columns = len(shape.kind)
     found = BestSplits.of(columns)
     for d in range(columns):
@@ -164,7 +164,7 @@ def _survey_column(
     counts = np.zeros((len(places), aim.classes), dtype=np.int64)
     sums = np.bincount(at, weights=n).astype(np.int64)
     counts[line, keys % aim.classes] = sums
-    new, values = _starts(places, d, shape)
+    new, values = _find_starts(places, d, shape)
     ends = np.flatnonzero(new[1:])  # the last place before each new child
     left = np.cumsum(counts, axis=0)[ends]
     people, whole = left.sum(axis=1), counts.sum(axis=0)
@@ -181,7 +181,7 @@ def _survey_column(
         found.width[d] = (values - 1) / (shape.size[d] - 1)
 
 
-def _starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
+def _find_starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
     """Where a child of the lowest common node begins; how many values they have."""
     if shape.kind[d] in (ORDERED, FLAT):
         return np.ones(len(places), dtype=bool), len(places)
@@ -213,7 +213,7 @@ def tally(
     cells: Cells, start: int, stop: int, column: int, cut: int, rules: GroupRules
 ) -> tuple[Ints, int]:
     """The protected values on both sides of a cut, and how many people are left."""
-    rows, n = cells[start:stop], _people(cells[start:stop])
+    rows, n = cells[start:stop], _read_people(cells[start:stop])
     left = rows[:, column] <= cut
     values = int(rules.offset[-1])
     hist = np.zeros((2, values), dtype=np.int64)
@@ -235,11 +235,11 @@ def part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
     return start + int(left.sum())
 
 
-def _people(rows: Cells) -> Ints:
+def _read_people(rows: Cells) -> Ints:
     return rows[:, -1].astype(np.int64)
 
 
-def allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
+def is_allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
     """Whether both sides of a cut keep every rule that looks at one group alone."""
     if totals.min() < rules.least:
         return False
@@ -247,7 +247,7 @@ def allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
         for r, j in enumerate(rules.of.tolist()):
             values = hist[side, rules.offset[j] : rules.offset[j + 1]]
             mask = rules.mask[r, rules.offset[j] : rules.offset[j + 1]]
-            a, whole = worst_of(
+            a, whole = find_surest_belief(
                 values, mask, rules.ruled[r], rules.known[r], totals[side]
             )
             if a * rules.den[r] > rules.num[r] * whole:
@@ -256,7 +256,7 @@ def allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
     return True
 
 
-def worst_of(
+def find_surest_belief(
     hist: Ints, mask: Flags, ruled: int, known: int, total: int
 ) -> tuple[int, int]:
     """The surest belief in one group: holders, and who else might be the victim."""
@@ -280,7 +280,7 @@ def finish(
     worst: Ints,
 ) -> Ints:
     """Cut a group until no cut is allowed; see `mondrian_loops.finish`."""
-    lines = [[start, stop, -1, 0, 0, int(_people(cells[start:stop]).sum())]]
+    lines = [[start, stop, -1, 0, 0, int(_read_people(cells[start:stop]).sum())]]
     pending = [0]
     found = np.zeros((2, len(rules.of), 2), dtype=np.int64)
     while pending:
@@ -289,13 +289,13 @@ def finish(
         if people < 2 * rules.least or end - begin < 2:
             continue
         seen = survey(cells, begin, end, shape, aim)
-        for d in seen.order():
+        for d in seen.rank_columns():
             cut, left = int(seen.cut[d]), int(seen.left[d])
             if min(left, people - left) < rules.least:
                 continue
             hist, _ = tally(cells, begin, end, d, cut, rules)
             totals = np.array([left, people - left])
-            if not allowed(hist, totals, rules, found):
+            if not is_allowed(hist, totals, rules, found):
                 continue
             keep_worst(worst, found)
             middle = part(cells, begin, end, d, cut)
@@ -333,7 +333,9 @@ def choose_kernels(cells: int) -> SplitKernels:
 def compile_kernels() -> SplitKernels | None:
     """The compiled loops; None without numba."""
     return (
-        None if numba() is None else wrap_loops("numba", compile_module(mondrian_loops))
+        None
+        if import_numba() is None
+        else wrap_loops("numba", compile_module(mondrian_loops))
     )
 
 
@@ -346,7 +348,13 @@ def wrap_loops(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
     ) -> BestSplits:
         found = BestSplits.of(len(shape.kind))
         loops.survey(
-            cells, start, stop, *_plain(shape), *aim, *_scratch(shape, aim), *found
+            cells,
+            start,
+            stop,
+            *_select_arrays(shape),
+            *aim,
+            *_reuse_scratch(shape, aim),
+            *found,
         )
         return found
 
@@ -371,26 +379,26 @@ def wrap_loops(name: str, of: dict[str, Any] | None = None) -> SplitKernels:
         rules: GroupRules,
         worst: Ints,
     ) -> Ints:
-        scratch = _scratch(shape, aim)
+        scratch = _reuse_scratch(shape, aim)
         lines: Ints = loops.finish(
-            cells, start, stop, *_plain(shape), *aim, *scratch, *rules, worst
+            cells, start, stop, *_select_arrays(shape), *aim, *scratch, *rules, worst
         )
         return lines
 
     return SplitKernels(name, do_survey, do_tally, do_part, do_finish)
 
 
-def _plain(shape: DomainArrays) -> tuple[Any, ...]:
+def _select_arrays(shape: DomainArrays) -> tuple[Any, ...]:
     """What the loops need of a shape."""
     return (shape.kind, shape.size, shape.at, shape.first, shape.nodes, shape.spread)
 
 
-def _scratch(shape: DomainArrays, aim: SplitCriterion) -> tuple[Ints, Ints]:
+def _reuse_scratch(shape: DomainArrays, aim: SplitCriterion) -> tuple[Ints, Ints]:
     """Room for a histogram of each column, left empty, and for places that occur."""
-    return _room(len(shape.kind), shape.at.shape[1], aim.classes)
+    return _allocate_scratch(len(shape.kind), shape.at.shape[1], aim.classes)
 
 
 @cache
-def _room(columns: int, places: int, classes: int) -> tuple[Ints, Ints]:
+def _allocate_scratch(columns: int, places: int, classes: int) -> tuple[Ints, Ints]:
     hist = np.zeros((columns, places, classes), dtype=np.int64)
     return hist, np.zeros(places, dtype=np.int64)

@@ -100,7 +100,7 @@ class MondrianState:
         self._used = 0
         self._add([[0, len(cells), -1, 0, 0, people]])
         self._pending: list[tuple[float, int, BestSplits | None]] = []
-        self._await(0)
+        self._queue_group(0)
 
     @property
     def tree(self) -> Ints:
@@ -116,25 +116,25 @@ class MondrianState:
         self._lines[self._used : used] = lines
         self._used = used
 
-    def _await(self, line: int) -> None:
+    def _queue_group(self, line: int) -> None:
         """Take a group in, by how blurred it is."""
         start, stop, *_, people = self.tree[line].tolist()
         if people < 2 * self.judge.least or stop - start < 2:
             return
-        if self._at_once(line):  # order is no matter
+        if self._can_finish_at_once(line):  # order is no matter
             heappush(self._pending, (0.0, line, None))
             return
         survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
-        order = survey.order()
+        order = survey.rank_columns()
         if order:
             blur = people * survey.loss if self.aim.target < 0 else max(survey.gain)
             heappush(self._pending, (-float(blur), line, survey))
 
-    def _at_once(self, line: int) -> bool:
+    def _can_finish_at_once(self, line: int) -> bool:
         start, stop = self.tree[line, :2].tolist()
         return self.judge.is_local and stop - start <= self._most
 
-    def best(self) -> Split | None:
+    def find_best_move(self) -> Split | None:
         """The most blurred group that may be split, by its widest column."""
         while self._pending:
             _, line, survey = self._pending[0]
@@ -146,14 +146,14 @@ class MondrianState:
 
     def _try(self, line: int, survey: BestSplits) -> Split | None:
         start, stop, *_, people = self.tree[line].tolist()
-        for d in survey.order():
+        for d in survey.rank_columns():
             cut, left = int(survey.cut[d]), int(survey.left[d])
             if min(left, people - left) < self.judge.least:
                 continue
             hist, _ = self.cutter.tally(
                 self.cells, start, stop, d, cut, self.judge.rules
             )
-            trial = self.judge.trial(hist, left, people)
+            trial = self.judge.try_split(hist, left, people)
             if trial is not None:
                 return Split(line, d, cut, left, trial, self.names[d])
         return None
@@ -174,8 +174,8 @@ class MondrianState:
         )
         self.tree[move.line, COLUMN : LEFT + 1] = move.column, move.cut, first
         heappop(self._pending)
-        self._await(first)
-        self._await(first + 1)
+        self._queue_group(first)
+        self._queue_group(first + 1)
         return SplitStep(move.name, people, 2)
 
     def _finish(self, line: int) -> SplitStep:
@@ -193,11 +193,11 @@ class MondrianState:
         heappop(self._pending)
         return SplitStep("", people, int((~split).sum()))
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
-        return self.judge.worst()
+        return self.judge.find_worst_belief()
 
-    def leaves(self) -> Ints:
+    def collect_leaves(self) -> Ints:
         """The groups, as they lie in the cells: start, stop and people of each."""
         lines, at = self.tree, np.array([0])
         found = []

@@ -43,11 +43,11 @@ def info_gain(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> f
     return float(of_all - of_left - of_right)
 
 
-def occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
+def list_occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
     """Write down the places of a column that occur, in order; how many they are."""
     count = 0
     if size > 16 * len(column):
-        in_order(column, seen)
+        sort_places(column, seen)
         for i in range(len(column)):
             if i == 0 or seen[i] != seen[count - 1]:
                 seen[count] = seen[i]
@@ -62,7 +62,7 @@ def occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
     return count
 
 
-def in_order(column: Ints, seen: Ints) -> None:
+def sort_places(column: Ints, seen: Ints) -> None:
     """Shell's sort: numba would take seconds to compile numpy's."""
     for i in range(len(column)):
         seen[i] = column[i]
@@ -77,19 +77,19 @@ def in_order(column: Ints, seen: Ints) -> None:
         gap //= 2
 
 
-def begins(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
+def may_cut_before(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
     """Whether a cut may be before this place: with a level, between its nodes."""
     return level < 0 or nodes[level, seen[i - 1]] != nodes[level, seen[i]]
 
 
-def most_even_split(
+def find_most_even_split(
     hist: Ints, seen: Ints, total: Any, nodes: Ints, level: int
 ) -> tuple[Any, Any]:
     """The most even cut, and how many people are left of it; empties the histogram."""
     cut, before, top = np.int64(-1), np.int64(0), np.int64(-1)
     left = np.int64(0)
     for i in range(len(seen)):
-        if i > 0 and begins(seen, i, nodes, level):
+        if i > 0 and may_cut_before(seen, i, nodes, level):
             smaller = min(left, total - left)
             if smaller > top:
                 cut, before, top = seen[i - 1], left, smaller
@@ -98,7 +98,7 @@ def most_even_split(
     return cut, before
 
 
-def most_informative_split(
+def find_most_informative_split(
     hist: Ints,
     seen: Ints,
     total: Any,
@@ -111,7 +111,7 @@ def most_informative_split(
     cut, before, top = np.int64(-1), np.int64(0), -1.0
     left, part = np.int64(0), np.zeros(len(whole), dtype=np.int64)
     for i in range(len(seen)):
-        if i > 0 and begins(seen, i, nodes, level):
+        if i > 0 and may_cut_before(seen, i, nodes, level):
             bits = info_gain(left, total, part, whole, logs)
             if bits > top:
                 cut, before, top = seen[i - 1], left, bits
@@ -122,13 +122,13 @@ def most_informative_split(
     return cut, before, top
 
 
-def values_of(seen: Ints, nodes: Ints, spread: Ints, level: int) -> Any:
+def count_values(seen: Ints, nodes: Ints, spread: Ints, level: int) -> Any:
     """How many values the places have, or the nodes of a level above them."""
     if level < 0:
         return len(seen)
     values = spread[level, seen[0]]
     for i in range(1, len(seen)):
-        if begins(seen, i, nodes, level):
+        if may_cut_before(seen, i, nodes, level):
             values += spread[level, seen[i]]
     return values
 
@@ -165,7 +165,7 @@ def survey(
             hist[d, np.uint64(rows[i, d]), c] += n  # unsigned: never from the end
     for d in range(len(kind)):
         cut[d], left[d], width[d], gain[d] = -1, 0, 0.0, 0.0
-        seen = room[: occurring(hist[d], size[d], rows[start:stop, d], room)]
+        seen = room[: list_occurring(hist[d], size[d], rows[start:stop, d], room)]
         low, high = seen[0], seen[-1]
         if low == high:
             hist[d, low, :] = 0
@@ -176,15 +176,15 @@ def survey(
             while nodes[level + 1, low] != nodes[level + 1, high]:
                 level += 1
         if target < 0:
-            cut[d], left[d] = most_even_split(hist[d], seen, total, nodes, level)
+            cut[d], left[d] = find_most_even_split(hist[d], seen, total, nodes, level)
         else:
-            cut[d], left[d], gain[d] = most_informative_split(
+            cut[d], left[d], gain[d] = find_most_informative_split(
                 hist[d], seen, total, whole, nodes, level, logs
             )
         if kind[d] == 0:
             width[d] = at[d, high] - at[d, low]
         else:
-            values = values_of(seen, nodes, spread, level)
+            values = count_values(seen, nodes, spread, level)
             width[d] = (values - 1) / (size[d] - 1)
 
 
@@ -227,7 +227,7 @@ def part(rows: Ints, start: int, stop: int, column: int, cut: int) -> int:
     return i
 
 
-def worst_of(
+def find_surest_belief(
     hist: Ints, low: int, high: int, mask: Flags, ruled: int, known: int, total: int
 ) -> tuple[int, int]:
     """The surest belief in one group: holders, and who else might be the victim."""
@@ -255,7 +255,7 @@ def worst_of(
     return a, a + max(total - gone - known, 0)
 
 
-def allowed(
+def is_allowed(
     hist: Ints,
     totals: Ints,
     least: int,
@@ -273,7 +273,7 @@ def allowed(
         if totals[side] < least:
             return False
         for r in range(len(of)):
-            a, whole = worst_of(
+            a, whole = find_surest_belief(
                 hist[side],
                 offset[of[r]],
                 offset[of[r] + 1],
@@ -288,7 +288,7 @@ def allowed(
     return True
 
 
-def grown(array: Ints) -> Ints:
+def double_room(array: Ints) -> Ints:
     """Twice the room."""
     larger = np.zeros((2 * len(array), array.shape[1]), dtype=np.int64)
     for i in range(len(array)):  # numba compiles a slice ten times as long
@@ -297,7 +297,7 @@ def grown(array: Ints) -> Ints:
     return larger
 
 
-def best_column(cut: Ints, width: Floats, gain: Floats) -> int:
+def find_best_column(cut: Ints, width: Floats, gain: Floats) -> int:
     """The column to try next: the highest gain, then the widest, then the first."""
     d = -1
     for c in range(len(cut)):
@@ -368,7 +368,7 @@ def finish(
             continue
         toward = (target, classes, logs, scratch, room)
         survey(rows, begin, end, *form, *toward, cut, lefts, width, gain)
-        left, d = np.int64(0), best_column(cut, width, gain)
+        left, d = np.int64(0), find_best_column(cut, width, gain)
         while d >= 0:
             left = lefts[d]
             totals[0], totals[1] = left, people - left
@@ -377,16 +377,16 @@ def finish(
                     hist[:, :] = 0
                     tally(rows, begin, end, d, cut[d], about, offset, hist)
                 rules = (offset, of, ruled, known, num, den, mask)
-                if allowed(hist, totals, least, *rules, found):
+                if is_allowed(hist, totals, least, *rules, found):
                     break
             cut[d] = -1
-            d = best_column(cut, width, gain)
+            d = find_best_column(cut, width, gain)
         if d < 0:
             continue
         keep_worst(worst, found)
         middle = part(rows, begin, end, d, cut[d])
         if used + 2 > len(lines):
-            lines = grown(lines)
+            lines = double_room(lines)
         lines[line, 2], lines[line, 3], lines[line, 4] = d, cut[d], used
         lines[used, 0], lines[used, 1], lines[used, 5] = begin, middle, left
         lines[used + 1, 0], lines[used + 1, 1] = middle, end

@@ -82,7 +82,7 @@ class Partition:
         while first < len(self.leaves):
             start = self.leaves[first, 0]
             stops = self.leaves[first:, 1]
-            run = _consecutive(self.leaves, first)
+            run = _count_consecutive(self.leaves, first)
             many = int(np.searchsorted(stops[:run], start + BLOCK, side="right"))
             last = first + max(many, 1)
             cells = self.cells[start : self.leaves[last - 1, 1]]
@@ -92,32 +92,32 @@ class Partition:
     @cached_property
     def labels(self) -> tuple[GroupLabels, ...]:
         """What each column shows."""
-        return tuple(self._labels(d) for d in range(len(self.attributes)))
+        return tuple(self._label_groups(d) for d in range(len(self.attributes)))
 
-    def _labels(self, d: int) -> GroupLabels:
+    def _label_groups(self, d: int) -> GroupLabels:
         if self.blocks_of:
-            return self._same_for_all(d)
+            return self._label_by_range(d)
         attribute, texts = self.attributes[d], dict[str | None, int]()
         of = np.empty(len(self), dtype=np.int32)
         known: dict[Key, int] = {}
         width: list[float] = []
         for groups, cells, starts in self.blocks():
-            keys, at = _keys(attribute, cells[:, d], starts)
+            keys, at = _find_keys(attribute, cells[:, d], starts)
             for key in keys:
                 if key not in known:
-                    text, wide = _shown(attribute, key)
+                    text, wide = _label_key(attribute, key)
                     known[key] = texts.setdefault(text, len(texts))
                     width += [wide] if known[key] == len(width) else []
             number = np.array([known[key] for key in keys], dtype=np.int32)
             of[groups] = number[at]
         return GroupLabels(list(texts), of, np.array(width))
 
-    def _same_for_all(self, d: int) -> GroupLabels:
+    def _label_by_range(self, d: int) -> GroupLabels:
         """A group shows the range its people are in, whether or not they fill it."""
         attribute, block = self.attributes[d], self.blocks_of[d]
         own = block[self.cells[self.leaves[:, 0], d]]
         used, of = np.unique(own, return_inverse=True)
-        shown = [_block(attribute, np.flatnonzero(block == b)) for b in used]
+        shown = [_label_range(attribute, np.flatnonzero(block == b)) for b in used]
         texts, width = zip(*shown, strict=True)
         return GroupLabels(list(texts), of.astype(np.int32), np.array(width))
 
@@ -129,7 +129,7 @@ class Partition:
             total += labels.width[labels.of]
         return total
 
-    def widths(self) -> dict[str, float]:
+    def average_widths(self) -> dict[str, float]:
         """How blurred each column is on average, from 0 (not at all) to 1."""
         share = self.leaves[:, 2] / max(self.people, 1)
         return {
@@ -156,28 +156,28 @@ Key = int | bytes
 """What tells what a group shows: its ends, or the set of its places."""
 
 
-def _consecutive(leaves: Ints, first: int) -> int:
+def _count_consecutive(leaves: Ints, first: int) -> int:
     """How many groups from the first on lie side by side, none left out."""
     gaps = np.flatnonzero(leaves[first + 1 :, 0] != leaves[first:-1, 1])
     return int(gaps[0]) + 1 if len(gaps) else len(leaves) - first
 
 
-def _keys(
+def _find_keys(
     attribute: OrderedDomain, places: Ints, starts: Ints
 ) -> tuple[list[Key], Ints]:
     """The different keys of some groups, and which of them each has."""
     if attribute.as_ranges:
-        packed = _ends(attribute, places.astype(np.int64), starts)
+        packed = _pack_ends(attribute, places.astype(np.int64), starts)
     elif len(attribute) <= MASKED:
         bits = np.left_shift(np.uint64(1), places.astype(np.uint64))
         packed = np.bitwise_or.reduceat(bits, starts)
     else:
-        return _sets(attribute, places, starts)
+        return _find_set_keys(attribute, places, starts)
     keys = np.unique(packed)  # few: looked up faster than numbered by sorting
     return keys.tolist(), np.searchsorted(keys, packed)
 
 
-def _sets(
+def _find_set_keys(
     attribute: OrderedDomain, places: Ints, starts: Ints
 ) -> tuple[list[Key], Ints]:
     """Sets of many values: their places one after the other."""
@@ -193,13 +193,13 @@ def _sets(
     return list(keys), np.array(at)
 
 
-def _block(attribute: OrderedDomain, places: Ints) -> tuple[str | None, float]:
+def _label_range(attribute: OrderedDomain, places: Ints) -> tuple[str | None, float]:
     """What a range of places shows, and how wide it is."""
-    ((key,), _) = _keys(attribute, places, np.zeros(1, dtype=np.int64))
-    return _shown(attribute, key)
+    ((key,), _) = _find_keys(attribute, places, np.zeros(1, dtype=np.int64))
+    return _label_key(attribute, key)
 
 
-def _ends(attribute: OrderedDomain, places: Ints, starts: Ints) -> Ints:
+def _pack_ends(attribute: OrderedDomain, places: Ints, starts: Ints) -> Ints:
     """Whether a value is missing, and the first and last of the others, in one."""
     high = np.maximum.reduceat(places, starts)
     missing = np.zeros(len(starts), dtype=np.int64)
@@ -211,7 +211,7 @@ def _ends(attribute: OrderedDomain, places: Ints, starts: Ints) -> Ints:
     return np.asarray((missing * (size + 1) + low) * (size + 1) + high)
 
 
-def _shown(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
+def _label_key(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
     """What a group shows, and how wide that is."""
     if attribute.as_ranges:
         rest, high = divmod(int(key), len(attribute) + 1)
@@ -219,7 +219,7 @@ def _shown(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
         first = 0 if missing else low
         if not attribute.hidden.isdisjoint((low, high)):
             return ANY, WIDEST
-        text = _range(attribute.domain, bool(missing), low, high)
+        text = _format_range(attribute.domain, bool(missing), low, high)
         return text, float(attribute.at[high] - attribute.at[first])
     if isinstance(key, bytes):
         places = np.frombuffer(key, dtype=np.int64).tolist()
@@ -227,30 +227,30 @@ def _shown(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
         places = [p for p in range(MASKED) if key >> p & 1]
     if attribute.hidden and _names_hidden(attribute, places):
         return ANY, WIDEST
-    return label_of(attribute, places), _width(attribute, places)
+    return format_label(attribute, places), _measure_width(attribute, places)
 
 
 def _names_hidden(attribute: OrderedDomain, places: Sequence[int]) -> bool:
     """Whether a group with these values would show the name of a hidden one."""
     if attribute.kind == TREE and len(places) > 1:
-        named = _nodes(attribute, places)
+        named = _find_nodes(attribute, places)
         return any(attribute.texts[p] in named for p in attribute.hidden)
     return not attribute.hidden.isdisjoint(places)
 
 
-def _width(attribute: OrderedDomain, places: Sequence[int]) -> float:
+def _measure_width(attribute: OrderedDomain, places: Sequence[int]) -> float:
     if len(places) < 2:
         return 0.0
     if attribute.kind == ORDERED:
         return float(attribute.at[places[-1]] - attribute.at[places[0]])
     several = len(places)
     if attribute.kind == TREE:
-        children = attribute.nodes[_level(attribute, places)]
+        children = attribute.nodes[_find_level(attribute, places)]
         several = int(np.isin(children, children[list(places)]).sum())
     return (several - 1) / (len(attribute) - 1)
 
 
-def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
+def _format_range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
     if low > high:  # nobody has a value
         return None
     first, last = domain[low], domain[high]
@@ -258,23 +258,23 @@ def _range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
     return f"{MISSING} or {text}" if missing else text
 
 
-def label_of(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
+def format_label(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these places."""
     if len(places) == 1:
         alone = places[0]
         return None if attribute.texts[alone] is None else attribute.spelled[alone]
     if attribute.kind == TREE:
-        return _node(_nodes(attribute, places))
+        return _format_nodes(_find_nodes(attribute, places))
     if len(places) == len(attribute):
         return ANY
     inside = set(places)
     others = [p for p in range(len(attribute)) if p not in inside]
     if len(places) <= len(others) or not attribute.hidden.isdisjoint(others):
-        return _set(attribute, places)
-    return "not " + _set(attribute, others)
+        return _format_set(attribute, places)
+    return "not " + _format_set(attribute, others)
 
 
-def _level(attribute: OrderedDomain, places: Sequence[int]) -> int:
+def _find_level(attribute: OrderedDomain, places: Sequence[int]) -> int:
     """The level of the children of the lowest node above some values."""
     nodes, level = attribute.nodes, 0
     while nodes[level + 1, places[0]] != nodes[level + 1, places[-1]]:
@@ -282,9 +282,9 @@ def _level(attribute: OrderedDomain, places: Sequence[int]) -> int:
     return level
 
 
-def _nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
+def _find_nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
     """The lowest node above the values, or those of its children that have some."""
-    level = _level(attribute, places)
+    level = _find_level(attribute, places)
     children, above = attribute.nodes[level], attribute.nodes[level + 1]
     inside = set(children[above == above[places[0]]].tolist())
     own = list(dict.fromkeys(children[list(places)].tolist()))
@@ -294,18 +294,20 @@ def _nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
     return found
 
 
-def _node(names: Sequence[str]) -> str:
+def _format_nodes(names: Sequence[str]) -> str:
     """One node by its name, several as a set."""
     if len(names) == 1:
         return ANY if names[0] == ANY else quote_value(names[0])
     named = sorted(quote_value(name) for name in names if name != NOBODY)
-    return _listed([*named, *([MISSING] if NOBODY in names else [])])
+    return _join_names([*named, *([MISSING] if NOBODY in names else [])])
 
 
-def _set(attribute: OrderedDomain, places: Sequence[int]) -> str:
+def _format_set(attribute: OrderedDomain, places: Sequence[int]) -> str:
     names = attribute.spelled
-    return _listed([names[p] for p in sorted(places, key=attribute.rank.__getitem__)])
+    return _join_names(
+        [names[p] for p in sorted(places, key=attribute.rank.__getitem__)]
+    )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return "{" + ", ".join(names) + "}"

@@ -27,9 +27,9 @@ from privet.microdata.generalisation.constraints import (
     Constraints,
     GroupConstraint,
     MeasureConstraints,
-    constraints_of,
-    measure_constraints,
-    most_of,
+    count_most,
+    derive_constraints,
+    derive_measure_constraints,
 )
 from privet.microdata.generalisation.distinct_rows import (
     DistinctRows,
@@ -44,19 +44,19 @@ from privet.microdata.generalisation.forms import (
     BUCKETS,
     FORMS,
     GENERALISED,
+    build_form,
     closing,
-    in_form,
 )
 from privet.microdata.generalisation.global_recoding import RecodingState
 from privet.microdata.generalisation.mondrian import LINE, MondrianState, SplitStep
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.release import Release, judged, refuse_unsafe
+from privet.microdata.release import Release, judge_policy, refuse_unsafe
 from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
-from privet.values.hierarchies import Given, Hierarchy, hierarchy_of
+from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
 from privet.values.schema import as_names
 
 UTILITIES = ("ncp", "information")
@@ -121,7 +121,7 @@ class Mondrian:
         if not 0 <= share < 1:
             raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
         trees = {
-            c: hierarchy_of(h, f"The hierarchy of {c!r}")
+            c: read_hierarchy(h, f"The hierarchy of {c!r}")
             for c, h in (hierarchies or {}).items()
         }
         orders = {
@@ -163,11 +163,11 @@ class Mondrian:
     ) -> MondrianProblem:
         """What must hold, and the counts of everything that is released."""
         self._check(table)
-        wanted = measure_constraints(measures, table)
-        rules = [*constraints_of(promises, table), *wanted.rules]
+        wanted = derive_measure_constraints(measures, table)
+        rules = [*derive_constraints(promises, table), *wanted.rules]
         about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
         self._check_about(about, table)
-        columns = _columns(table, about)
+        columns = _list_columns(table, about)
         cells = hold_distinct_rows(table, columns, run) or count_distinct_rows(
             table, columns, run
         )
@@ -182,12 +182,12 @@ class Mondrian:
         watcher: Watcher | None = None,
     ) -> tuple[Partition, Refinement[SplitStep]]:
         """The groups, and how they were found; the counts are used up."""
-        prepared = prepared.at_hand(self.same_cuts, table)
+        prepared = prepared.bring_cells(self.same_cuts, table)
         cells = prepared.cells
         quasi = sum(d.name in table.roles.quasi for d in cells.domains)
-        made = self._attributes(cells, quasi, table)
+        made = self._order_attributes(cells, quasi, table)
         cells.place([a.place for a in made])
-        state = self._state(table, prepared, made)
+        state = self._build_state(table, prepared, made)
         refined: Refinement[SplitStep]
         if isinstance(state, RecodingState):
             refined = refine(state, max_seconds=max_seconds, watcher=watcher)
@@ -198,12 +198,12 @@ class Mondrian:
         partition = Partition(
             tuple(made),
             cells.domains[len(made) :],
-            cells.ordered(table.options),
-            state.leaves(),
+            cells.gather_rows(table.options),
+            state.collect_leaves(),
             tree,
             blocks_of=blocks,
         )
-        return self._without_outliers(partition), refined
+        return self._suppress_outliers(partition), refined
 
     def _check(self, table: Table) -> None:
         if not table.roles.quasi:
@@ -228,7 +228,7 @@ class Mondrian:
                     f"{column!r} is none, and would stand beside each person."
                 )
 
-    def _state(
+    def _build_state(
         self,
         table: Table,
         prepared: MondrianProblem,
@@ -236,13 +236,13 @@ class Mondrian:
     ) -> MondrianState | RecodingState:
         cells = prepared.cells
         at = {d.name: j for j, d in enumerate(cells.domains)}
-        judge = prepared.judge()
+        judge = prepared.build_constraints()
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
         aim = kernels.make_criterion(target, classes)
-        form, names = domain_order.shape(made), tuple(a.name for a in made)
+        form, names = domain_order.pack_domains(made), tuple(a.name for a in made)
         if isinstance(cells, DistributedRows):
-            cutter = cells.cutter(judge.rules.about.tolist(), target)
+            cutter = cells.make_kernels(judge.rules.about.tolist(), target)
             return MondrianState(
                 cells, form, aim, judge, cutter, names, distributed_rows.AT_ONCE
             )
@@ -253,16 +253,16 @@ class Mondrian:
 
     # Columns ------------------------------------------------------------------------
 
-    def _attributes(
+    def _order_attributes(
         self, cells: DistinctRows | DistributedRows, quasi: int, table: Table
     ) -> list[OrderedDomain]:
-        made = [self._attribute(cells, d, table) for d in range(quasi)]
+        made = [self._order_values(cells, d, table) for d in range(quasi)]
         return [
             domain_order.hide_values(a, self.hide[a.name]) if a.name in self.hide else a
             for a in made
         ]
 
-    def _attribute(
+    def _order_values(
         self, cells: DistinctRows | DistributedRows, d: int, table: Table
     ) -> OrderedDomain:
         domain = cells.domains[d]
@@ -274,9 +274,11 @@ class Mondrian:
             return domain_order.order_as_given(domain, self.order[domain.name])
         if domain.kind in RANGES or domain.name in table.roles.bins:
             return domain_order.order_by_value(domain)
-        return domain_order.order_by_frequency(domain, self._first(cells, d, table))
+        return domain_order.order_by_frequency(
+            domain, self._score_categories(cells, d, table)
+        )
 
-    def _first(
+    def _score_categories(
         self, cells: DistinctRows | DistributedRows, d: int, table: Table
     ) -> Floats:
         """Which categories stand first: frequent ones, or those of the main class.
@@ -284,16 +286,16 @@ class Mondrian:
         Even cuts then leave frequent values alone, which are shown as they are; cuts
         by information part the values by what they tell.
         """
-        often = cells.sums(d)
+        often = cells.sum_by_value(d)
         if self.utility != "information":
             return often
         at = [x.name for x in cells.domains].index(table.roles.target or "")
-        main = int(np.argmax(cells.sums(at)))
-        return np.asarray(cells.sums(d, (at, main)) / np.maximum(often, 1))
+        main = int(np.argmax(cells.sum_by_value(at)))
+        return np.asarray(cells.sum_by_value(d, (at, main)) / np.maximum(often, 1))
 
     # Outliers -----------------------------------------------------------------------
 
-    def _without_outliers(self, partition: Partition) -> Partition:
+    def _suppress_outliers(self, partition: Partition) -> Partition:
         """Leave out groups at least twice as wide as the average, the widest first.
 
         Without some of its groups a release tells nobody more about the others.
@@ -326,18 +328,18 @@ class MondrianProblem:
     cells: DistinctRows | DistributedRows
     """The distinct rows, here or where they were counted."""
 
-    def at_hand(self, same_cuts: bool, table: Table) -> MondrianProblem:
+    def bring_cells(self, same_cuts: bool, table: Table) -> MondrianProblem:
         """With cells here, unless machines that keep them can cut them there.
 
         They cannot where a cut of one group changes what others may do.
         """
         if not isinstance(self.cells, DistributedRows):
             return self
-        if self.judge().is_local and not same_cuts:
+        if self.build_constraints().is_local and not same_cuts:
             return self
-        return replace(self, cells=self.cells.brought(table.options))
+        return replace(self, cells=self.cells.bring_here(table.options))
 
-    def judge(self) -> Constraints:
+    def build_constraints(self) -> Constraints:
         """Every promise and measure that steers."""
         cells, steered = self.cells, self.asked.steered
         at = {d.name: j for j, d in enumerate(cells.domains)}
@@ -351,13 +353,13 @@ class MondrianProblem:
                 about.index(s.column),
                 s.start(
                     cells.domains[at[s.column]],
-                    cells.sums(at[s.column]).astype(np.int64),
+                    cells.sum_by_value(at[s.column]).astype(np.int64),
                 ),
             )
             for s in steered
         ]
-        judge.most_groups = most_of(self.asked.most_groups, cells.people)
-        judge.most_alone = most_of(self.asked.most_alone, cells.people)
+        judge.most_groups = count_most(self.asked.most_groups, cells.people)
+        judge.most_alone = count_most(self.asked.most_alone, cells.people)
         return judge
 
     def as_table(self, table: Table) -> Table:
@@ -386,7 +388,7 @@ def _check_target(table: Table) -> None:
         )
 
 
-def _columns(table: Table, about: Sequence[str]) -> list[str]:
+def _list_columns(table: Table, about: Sequence[str]) -> list[str]:
     """What is counted: known columns first, then all others that are released."""
     roles = table.roles
     dropped = {*roles.identifier, roles.unit, roles.weight}
@@ -422,14 +424,14 @@ def publish_groups(
     method = method.for_policy(policy.hierarchy_files())
     prepared = method.prepare(table, policy.promises, policy.measures, run)
     with warnings.catch_warnings():
-        before = judged(prepared.as_table(table), policy, run=run)
+        before = judge_policy(prepared.as_table(table), policy, run=run)
     partition, refined = method.group(
         table, prepared, max_seconds=max_seconds, watcher=watcher
     )
-    grouped = in_form(partition, table, method.form)
+    grouped = build_form(partition, table, method.form)
     with closing(grouped):
         with warnings.catch_warnings(action="ignore"):  # said once, above
-            after = judged(grouped.files[-1].counts, policy, run=run)
+            after = judge_policy(grouped.files[-1].counts, policy, run=run)
         release = Release(
             table=grouped.table,
             policy=policy,
@@ -437,7 +439,7 @@ def publish_groups(
             method=method.kind,
             steps=refined.steps,
             before=before,
-            together=_together(policy),
+            together=_judge_with_earlier(policy),
             ended=refined.ended,
             grouped=grouped,
             origin=table,
@@ -455,7 +457,7 @@ def _refuse_nothing_to_judge(policy: Policy) -> None:
         )
 
 
-def _together(policy: Policy) -> Audit | None:
+def _judge_with_earlier(policy: Policy) -> Audit | None:
     """Nothing is known of several releases of which one is in groups."""
     if not policy.earlier:
         return None

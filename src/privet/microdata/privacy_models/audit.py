@@ -22,7 +22,7 @@ from privet.errors import EmptyTable, InputError, NoAudit
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import refuse_lists
-from privet.microdata.privacy_models.missing_values import wildcards, without_missing
+from privet.microdata.privacy_models.missing_values import drop_missing, match_wildcards
 from privet.microdata.privacy_models.models import Batch, GroupScores, score_groups
 from privet.microdata.privacy_models.population import count_in_population
 from privet.microdata.skyline.closed_forms import Ints
@@ -81,7 +81,7 @@ class WorstGroup:
         if not len(groups):
             return self
         found = score_groups(self.measure, batch)
-        worst = self._worst(found)
+        worst = self._find_worst(found)
         own = Fraction(int(found.part[worst]), int(found.whole[worst]))
         here = replace(
             self,
@@ -99,14 +99,14 @@ class WorstGroup:
         )
         return self | here
 
-    def _worst(self, found: GroupScores) -> int:
-        worst = found.worst(self.smallest)
+    def _find_worst(self, found: GroupScores) -> int:
+        worst = found.find_worst(self.smallest)
         if found.beyond[worst] or not found.beyond.any():
             return worst
         # Where the level depends on the value, the largest need not be beyond it.
         some = np.flatnonzero(found.beyond)
         inner = GroupScores(found.part[some], found.whole[some], found.beyond[some])
-        return int(some[inner.worst(self.smallest)])
+        return int(some[inner.find_worst(self.smallest)])
 
     @property
     def smallest(self) -> bool:
@@ -170,7 +170,7 @@ def judge(
 ) -> list[Finding]:
     """Measure the equivalence classes over all quasi-identifiers."""
     counting = _GroupCounts(release, run)
-    about = counting.columns(measures)
+    about = counting.choose_columns(measures)
     found: dict[int, Finding] = {}
     for column in dict.fromkeys(about):
         at = [i for i, c in enumerate(about) if c == column]
@@ -190,13 +190,13 @@ class _GroupCounts:
             known = release.schema.names
             self.quasi = tuple(c for c in known if c in release.roles.quasi)
 
-    def columns(self, measures: Sequence[Measure]) -> list[str]:
+    def choose_columns(self, measures: Sequence[Measure]) -> list[str]:
         """The column each measure is counted with; any will do for sizes."""
-        wanted = [self._about(m) for m in measures]
+        wanted = [self._choose_about(m) for m in measures]
         some = next((c for c in wanted if c), None)
-        return [c or some or self._any() for c in wanted]
+        return [c or some or self._choose_any_column() for c in wanted]
 
-    def _about(self, measure: Measure) -> str | None:
+    def _choose_about(self, measure: Measure) -> str | None:
         if not KINDS[measure.kind].sensitive:
             return None
         if isinstance(self._release, Groups):
@@ -211,7 +211,7 @@ class _GroupCounts:
         refuse_lists(self._release, [column], self._run, LISTS)
         return column
 
-    def _any(self) -> str:
+    def _choose_any_column(self) -> str:
         """What to count beside the quasi columns where nothing else is asked."""
         if isinstance(self._release, Groups):
             return self._release.about
@@ -222,12 +222,12 @@ class _GroupCounts:
     def fold(self, measures: Sequence[Measure], about: str) -> list[Finding]:
         """Judge measures about one column from one count."""
         folds = [WorstGroup(m) for m in measures]
-        dropped = self._everybody_without_missing(measures, about)
+        dropped = self._count_without_missing(measures, about)
         kept: list[EquivalenceClasses] = []
         everybody: Ints | None = None
         for tally, groups in self._count(about):
             if not tally.by and tally.about == about and everybody is None:
-                everybody = _histogram(groups)
+                everybody = _count_values(groups)
             if tally.by or not self.quasi:
                 kept += (
                     [groups] if any(m.missing == "wildcard" for m in measures) else []
@@ -235,10 +235,10 @@ class _GroupCounts:
                 folds = [
                     f
                     if f.measure.missing == "wildcard"
-                    else f.add(self._batch(f.measure, groups, everybody, dropped))
+                    else f.add(self._build_batch(f.measure, groups, everybody, dropped))
                     for f in folds
                 ]
-        folds = [_with_wildcards(f, kept) for f in folds]
+        folds = [_add_wildcards(f, kept) for f in folds]
         if any(f.value is None for f in folds):
             raise EmptyTable("A measure must have people; every row has a gap.")
         return [f.finding(self.quasi, self._release.counted) for f in folds]
@@ -255,9 +255,9 @@ class _GroupCounts:
             return
         # A group over all quasi columns is a value of one in a group of the rest.
         for _, groups in self._release.count([CountQuery(by, about)], self._run):
-            yield CountQuery((*by, about), ""), _by_all(groups, self.quasi)
+            yield CountQuery((*by, about), ""), _split_by_value(groups, self.quasi)
 
-    def _batch(
+    def _build_batch(
         self,
         measure: Measure,
         groups: EquivalenceClasses,
@@ -265,7 +265,7 @@ class _GroupCounts:
         dropped: Ints | None,
     ) -> Batch:
         if measure.missing == "drop":
-            groups = without_missing(groups, values=KINDS[measure.kind].sensitive)
+            groups = drop_missing(groups, values=KINDS[measure.kind].sensitive)
             everybody = dropped
         if measure.population is not None:
             if not isinstance(self._release, Table):
@@ -276,7 +276,7 @@ class _GroupCounts:
             return Batch(groups, everybody, people)
         return Batch(groups, everybody)
 
-    def _everybody_without_missing(
+    def _count_without_missing(
         self, measures: Sequence[Measure], about: str
     ) -> Ints | None:
         """Everybody whose row has no gap; needs a count of its own."""
@@ -287,25 +287,27 @@ class _GroupCounts:
         total: Ints | None = None
         for tally, groups in self._count(about):
             if tally.by or not self.quasi:
-                here = _histogram(without_missing(groups, values=True))
+                here = _count_values(drop_missing(groups, values=True))
                 total = here if total is None else total + here
         return total
 
 
-def _with_wildcards(fold: WorstGroup, kept: list[EquivalenceClasses]) -> WorstGroup:
+def _add_wildcards(fold: WorstGroup, kept: list[EquivalenceClasses]) -> WorstGroup:
     if fold.measure.missing != "wildcard":
         return fold
-    whole, alike = wildcards(kept)
+    whole, alike = match_wildcards(kept)
     return fold.add(Batch(whole, None, alike))
 
 
-def _histogram(groups: EquivalenceClasses) -> Ints:
+def _count_values(groups: EquivalenceClasses) -> Ints:
     counts = np.zeros(len(groups.about), dtype=np.int64)
     np.add.at(counts, groups.value, groups.n)
     return counts
 
 
-def _by_all(groups: EquivalenceClasses, quasi: Sequence[str]) -> EquivalenceClasses:
+def _split_by_value(
+    groups: EquivalenceClasses, quasi: Sequence[str]
+) -> EquivalenceClasses:
     """Each (group, value) as a group of its own, in the order of the quasi columns."""
     domains = {d.name: d for d in (*groups.by, groups.about)}
     by = tuple(domains[c] for c in quasi)
@@ -316,7 +318,7 @@ def _by_all(groups: EquivalenceClasses, quasi: Sequence[str]) -> EquivalenceClas
     else:
         columns = [c[groups.group] for c in groups.keys.columns()]
         codes = dict(zip(domains, [*columns, groups.value], strict=True))
-        keys = ClassKeys.of([codes[c] for c in quasi], sizes, len(groups.n))
+        keys = ClassKeys.from_codes([codes[c] for c in quasi], sizes, len(groups.n))
     start = np.arange(len(groups.n) + 1)
     return EquivalenceClasses(
         by, groups.about, keys, groups.n, start, groups.value, groups.n

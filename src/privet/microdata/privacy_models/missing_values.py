@@ -18,7 +18,7 @@ MOST_GROUPS = 5_000_000
 """Groups that are compared with each other at the most."""
 
 
-def without_missing(batch: EquivalenceClasses, *, values: bool) -> EquivalenceClasses:
+def drop_missing(batch: EquivalenceClasses, *, values: bool) -> EquivalenceClasses:
     """The groups without a missing value, and the rows too where values count."""
     whole = np.ones(len(batch), dtype=bool)
     for domain, codes in zip(batch.by, batch.keys.columns(), strict=True):
@@ -29,10 +29,10 @@ def without_missing(batch: EquivalenceClasses, *, values: bool) -> EquivalenceCl
     gone = batch.about.code(None)
     if not values or gone is None or not (batch.value == gone).any():
         return batch
-    return _without_value(batch, gone)
+    return _drop_value(batch, gone)
 
 
-def _without_value(batch: EquivalenceClasses, code: int) -> EquivalenceClasses:
+def _drop_value(batch: EquivalenceClasses, code: int) -> EquivalenceClasses:
     """Without the rows of one value; groups that have no other vanish."""
     keep = batch.value != code
     left = np.bincount(batch.group[keep], minlength=len(batch))
@@ -45,7 +45,9 @@ def _without_value(batch: EquivalenceClasses, code: int) -> EquivalenceClasses:
     return smaller.take(np.flatnonzero(left > 0))
 
 
-def wildcards(batches: list[EquivalenceClasses]) -> tuple[EquivalenceClasses, Ints]:
+def match_wildcards(
+    batches: list[EquivalenceClasses],
+) -> tuple[EquivalenceClasses, Ints]:
     """All groups, and how many people each could be taken for.
 
     Two people may be the same where they agree in every column that neither lacks.

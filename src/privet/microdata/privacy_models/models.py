@@ -24,7 +24,7 @@ from privet.policy import Measure
 from privet.policy.measures import AT_LEAST
 from privet.values import logarithms
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.exact import exceeds, highest_of
+from privet.values.exact import exceeds, find_highest_among
 
 Flags = NDArray[np.bool_]
 
@@ -94,13 +94,13 @@ class GroupScores:
     whole: Ints
     beyond: Flags
 
-    def worst(self, smallest: bool) -> int:
+    def find_worst(self, smallest: bool) -> int:
         """The group with the worst number, the first of equals; exactly."""
         part = -self.part if smallest else self.part
         share = part / self.whole
         top = share.max()
         near = np.flatnonzero(share >= top - NEAR * abs(top))
-        return int(highest_of(part, self.whole, near)[0])
+        return int(find_highest_among(part, self.whole, near)[0])
 
 
 def score_groups(measure: Measure, batch: Batch) -> GroupScores:
@@ -108,7 +108,7 @@ def score_groups(measure: Measure, batch: Batch) -> GroupScores:
     return SCORES[measure.kind](measure, batch)
 
 
-def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
+def _score_ratio(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
     if measure.sense == AT_LEAST:  # these are whole numbers
         return GroupScores(part, whole, part < int(measure.level))
     return GroupScores(part, whole, exceeds(part, whole, measure.level))
@@ -116,17 +116,17 @@ def _plain(part: Ints, whole: Ints, measure: Measure) -> GroupScores:
 
 def _k_anonymity(measure: Measure, batch: Batch) -> GroupScores:
     """k-anonymity: how many people the group has."""
-    return _plain(batch.people, _one(batch.people), measure)
+    return _score_ratio(batch.people, _broadcast_one(batch.people), measure)
 
 
-def _one(numbers: Ints) -> Ints:
+def _broadcast_one(numbers: Ints) -> Ints:
     """What whole numbers are divided by; it takes no room."""
     return np.broadcast_to(np.int64(1), numbers.shape)
 
 
 def _alpha_k_anonymity(measure: Measure, batch: Batch) -> GroupScores:
     """(alpha, k)-anonymity: the share of the mode, in groups of at least k."""
-    found = _plain(batch.modes, batch.groups.total, measure)
+    found = _score_ratio(batch.modes, batch.groups.total, measure)
     small = batch.groups.total < (measure.k or 1)
     return GroupScores(found.part, found.whole, found.beyond | small)
 
@@ -134,7 +134,7 @@ def _alpha_k_anonymity(measure: Measure, batch: Batch) -> GroupScores:
 def _distinct_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Distinct l-diversity: how many different values the group has."""
     several = np.diff(batch.groups.start).astype(np.int64)
-    return _plain(several, _one(several), measure)
+    return _score_ratio(several, _broadcast_one(several), measure)
 
 
 def _recursive_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
@@ -148,7 +148,7 @@ def _recursive_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     modes = batch.modes[rows.group]
     holds = exceeds(np.maximum(tail, 0), modes, 1 / measure.c)
     several = np.add.reduceat(holds.astype(np.int64), rows.start[:-1])
-    return _plain(several, _one(several), measure)
+    return _score_ratio(several, _broadcast_one(several), measure)
 
 
 def _entropy_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
@@ -157,15 +157,15 @@ def _entropy_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     batch.require_one_value()
     logs = np.add.reduceat(groups.n * np.log(groups.n), groups.start[:-1])
     diverse = np.exp(np.log(groups.total) - logs / groups.total)
-    level = _near(measure.level)
+    level = _to_float(measure.level)
     beyond = diverse < level
     for g in np.flatnonzero(np.abs(diverse - level) <= NEAR * level).tolist():
         counts = groups.n[groups.start[g] : groups.start[g + 1]].tolist()
         beyond[g] = not logarithms.entropy_reaches(counts, measure.level)
-    return GroupScores(*_shown(diverse), beyond)
+    return GroupScores(*_as_ratio(diverse), beyond)
 
 
-def _near(level: Fraction) -> float:
+def _to_float(level: Fraction) -> float:
     """A level as a float, or one that no logarithm of counts reaches."""
     return float(min(level, Fraction(2**100)))
 
@@ -174,7 +174,7 @@ SHOWN = 10**9
 """Numbers that are no fractions are shown to so many parts."""
 
 
-def _shown(x: Floats) -> Ratio:
+def _as_ratio(x: Floats) -> Ratio:
     part = np.rint(x * SHOWN).astype(np.int64)
     return part, np.full_like(part, SHOWN)
 
@@ -190,10 +190,10 @@ def _t_closeness(measure: Measure, batch: Batch) -> GroupScores:
         ratio = t_closeness.hierarchical_distance(batch.groups, everybody, tree)
     else:
         ratio = t_closeness.equal_distance(batch.groups, everybody)
-    return _plain(*ratio, measure)
+    return _score_ratio(*ratio, measure)
 
 
-def _gains(batch: Batch) -> tuple[Ints, Ints, Ints]:
+def _compare_shares(batch: Batch) -> tuple[Ints, Ints, Ints]:
     """p/q of every row as a fraction, and the share of its value as a count."""
     groups, everybody = batch.groups, batch.distribution()
     share = everybody[groups.value]
@@ -203,14 +203,14 @@ def _gains(batch: Batch) -> tuple[Ints, Ints, Ints]:
 
 def _beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
     """beta-likeness: the largest relative gain of a value's share."""
-    part, whole, _ = _gains(batch)
-    at = _best(part / whole, batch.groups.start)
-    return _plain(part[at] - whole[at], whole[at], measure)
+    part, whole, _ = _compare_shares(batch)
+    at = _find_largest(part / whole, batch.groups.start)
+    return _score_ratio(part[at] - whole[at], whole[at], measure)
 
 
 def _enhanced_beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
     """Enhanced beta-likeness: no gain above beta, nor above -ln q."""
-    part, whole, share = _gains(batch)
+    part, whole, share = _compare_shares(batch)
     everybody = int(batch.distribution().sum())
     gain = part - whole
     bad = exceeds(gain, whole, measure.level)
@@ -223,25 +223,25 @@ def _enhanced_beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
         bad[i] = own > measure.level or not logarithms.log_reaches(inverse, own)
     beyond = np.zeros(len(batch.groups), dtype=bool)
     beyond[batch.groups.group[bad]] = True
-    at = _best(ratio + np.where(bad, 1e9, 0.0), batch.groups.start)
+    at = _find_largest(ratio + np.where(bad, 1e9, 0.0), batch.groups.start)
     return GroupScores(gain[at], whole[at], beyond)
 
 
 def _delta_disclosure(measure: Measure, batch: Batch) -> GroupScores:
     """delta-disclosure: the largest logarithm of how a value's share changes."""
-    part, whole, _ = _gains(batch)
+    part, whole, _ = _compare_shares(batch)
     ratio = part / whole
-    at = _best(np.maximum(ratio, 1 / ratio), batch.groups.start)
+    at = _find_largest(np.maximum(ratio, 1 / ratio), batch.groups.start)
     moved = np.abs(np.log(ratio[at]))
-    level = _near(measure.level)
+    level = _to_float(measure.level)
     beyond = moved >= level
     for g in np.flatnonzero(np.abs(moved - level) <= NEAR * max(level, NEAR)).tolist():
         own = Fraction(int(part[at[g]]), int(whole[at[g]]))
         beyond[g] = logarithms.log_reaches(max(own, 1 / own), measure.level)
-    return GroupScores(*_shown(moved), beyond)
+    return GroupScores(*_as_ratio(moved), beyond)
 
 
-def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
+def _find_largest(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
     """The row of each group with the largest number, the first of equals."""
     most = np.maximum.reduceat(x, start[:-1])
     size = np.diff(start)
@@ -254,7 +254,7 @@ def _best(x: Floats, start: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def _reidentification_risk(measure: Measure, batch: Batch) -> GroupScores:
     """Prosecutor and journalist risk: one in the people a row could be of."""
-    return _plain(np.ones_like(batch.people), batch.people, measure)
+    return _score_ratio(np.ones_like(batch.people), batch.people, measure)
 
 
 SCORES: dict[str, Callable[[Measure, Batch], GroupScores]] = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge
-from privet.microdata.generalised_values import allowed_values
+from privet.microdata.generalised_values import find_allowed_values
 from privet.microdata.skyline.closed_forms import Ints
 from privet.table import Table, read
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -38,8 +38,8 @@ def count_in_population(
     with read(path, quasi=columns) as people:
         bins = {c: b for c, b in sample.roles.bins.items() if c in columns}
         binned = people.with_roles(Roles(quasi=columns, bins=bins))
-        parts = _counted(binned, columns, run)
-        found = (_alike if shown is None else _covered)(groups, parts)
+        parts = _count_population(binned, columns, run)
+        found = (_count_identical if shown is None else _count_covered)(groups, parts)
     if (found < groups.total).any():
         raise InputError(
             "population must hold everybody of the table; some groups have fewer "
@@ -48,7 +48,7 @@ def count_in_population(
     return found
 
 
-def _counted(
+def _count_population(
     people: Table, columns: Sequence[str], run: Run
 ) -> list[EquivalenceClasses]:
     """Everybody who looks alike, in parts."""
@@ -64,7 +64,9 @@ def _counted(
     return parts
 
 
-def _alike(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) -> Ints:
+def _count_identical(
+    groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]
+) -> Ints:
     """People with the very values of each group."""
     held: dict[tuple[str | None, ...], int] = {}
     for batch in parts:
@@ -75,7 +77,9 @@ def _alike(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) -> I
     return np.array(sizes, dtype=np.int64)
 
 
-def _covered(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) -> Ints:
+def _count_covered(
+    groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]
+) -> Ints:
     """People whose values each group's labels allow."""
     if len(groups) * sum(len(p.n) for p in parts) > MOST_PAIRS:
         raise TooLarge(
@@ -87,7 +91,7 @@ def _covered(groups: EquivalenceClasses, parts: Sequence[EquivalenceClasses]) ->
         codes = [*(c[batch.group] for c in batch.keys.columns()), batch.value]
         domains = [*batch.by, batch.about]
         allowed = [
-            np.array([allowed_values(label, here) for label in shown.labels])
+            np.array([find_allowed_values(label, here) for label in shown.labels])
             for shown, here in zip(groups.by, domains, strict=True)
         ]
         for g, keys in enumerate(zip(*groups.keys.columns(), strict=True)):

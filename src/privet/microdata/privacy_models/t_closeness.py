@@ -37,16 +37,16 @@ def equal_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
 
 def ordered_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     """Ordered distance: the sum of the differences of cumulated shares, in order."""
-    order = in_order(batch.about, everybody)
+    order = order_codes(batch.about, everybody)
     whole, steps = int(everybody.sum()), max(len(order) - 1, 1)
     parts = []
-    for table, total in _dense(batch, order):
+    for table, total in _fill_tables(batch, order):
         gap = table * whole - everybody[order] * total[:, None]
         parts.append(np.abs(np.cumsum(gap, axis=1)[:, :-1]).sum(axis=1))
     return np.concatenate(parts), batch.total * whole * steps
 
 
-def in_order(domain: Domain, everybody: Ints) -> Rows:
+def order_codes(domain: Domain, everybody: Ints) -> Rows:
     """The codes of the values that occur, lowest first."""
     codes = np.flatnonzero(everybody)
     labels = [domain[int(code)] for code in codes]
@@ -57,7 +57,7 @@ def in_order(domain: Domain, everybody: Ints) -> Rows:
         )
     texts = [str(label) for label in labels]
     if domain.kind in ("integer", "number"):
-        numbers = [_number(text, domain.name) for text in texts]
+        numbers = [_parse_number(text, domain.name) for text in texts]
         return codes[sorted(range(len(texts)), key=numbers.__getitem__)]
     if domain.kind in ("date", "datetime"):
         return codes[sorted(range(len(texts)), key=texts.__getitem__)]
@@ -67,7 +67,7 @@ def in_order(domain: Domain, everybody: Ints) -> Rows:
     )
 
 
-def _number(text: str, column: str) -> Fraction | float:
+def _parse_number(text: str, column: str) -> Fraction | float:
     """A label as a number; the infinite ones come first and last."""
     if "inf" in text.lower():
         return float(text)
@@ -84,10 +84,10 @@ def hierarchical_distance(
 ) -> Ratio:
     """Hierarchical distance: what moves under each ancestor, times its height."""
     order = np.flatnonzero(everybody)
-    levels = list(_levels(batch.about, order, tree))
+    levels = list(_iterate_levels(batch.about, order, tree))
     whole, height = int(everybody.sum()), len(levels)
     parts = []
-    for table, total in _dense(batch, order):
+    for table, total in _fill_tables(batch, order):
         extra = (table * whole - everybody[order] * total[:, None]).T
         cost = np.zeros(len(total), dtype=np.int64)
         for h, parent in enumerate(levels, 1):
@@ -101,7 +101,7 @@ def hierarchical_distance(
     return np.concatenate(parts), batch.total * whole * height
 
 
-def _levels(
+def _iterate_levels(
     domain: Domain, order: Rows, tree: Mapping[str, Sequence[str]]
 ) -> Iterator[Rows]:
     """For each height, the parent of every node below it, numbered."""
@@ -124,7 +124,7 @@ def _levels(
             return
 
 
-def _dense(batch: EquivalenceClasses, order: Rows) -> Iterator[tuple[Ints, Ints]]:
+def _fill_tables(batch: EquivalenceClasses, order: Rows) -> Iterator[tuple[Ints, Ints]]:
     """Groups by values as tables, a part of the groups at a time."""
     column = np.zeros(int(order.max(initial=0)) + 1, dtype=np.intp)
     column[order] = np.arange(len(order))

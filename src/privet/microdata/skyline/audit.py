@@ -19,7 +19,7 @@ from privet.errors import InputError, NoAudit
 from privet.findings import Attack, Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import (
-    codes_of,
+    find_codes,
     read_about,
     require_ceiling,
     say_never_occurs,
@@ -75,7 +75,7 @@ class InsiderAudit:
         """The best attack; None where no value matters."""
         if self.named is not None:
             return self.named.attack(self.fold, self.point)
-        case = self.fold.worst(self.point)
+        case = self.fold.find_worst(self.point)
         if case is None or self.fold.kept is None:
             return None
         return build_attack(case, self.fold.kept, self.point)
@@ -115,8 +115,8 @@ def judge_table(
             judged.append(prepare_set_audit(promise, tally, values, sets))
             continue
         named = None
-        if are_named(_insider(promise)):
-            named = find_people(_insider(promise), table, tally, run)
+        if are_named(_require_insider(promise)):
+            named = find_people(_require_insider(promise), table, tally, run)
         judged.append(
             _prepare_audit(promise, tally, values, domains[tally.about], warn, named)
         )
@@ -126,7 +126,7 @@ def judge_table(
         if not tally.by:
             overall[tally.about] = batch
         people[tally] = people.get(tally, 0) + int(batch.total.sum())
-        _pass(batch, [j for j in judged if j.tally == tally])
+        _add_batch(batch, [j for j in judged if j.tally == tally])
     for j in judged:
         refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
     return [j.finding(overall[j.tally.about], table.counted) for j in judged]
@@ -139,7 +139,7 @@ def judge_groups(
     found = []
     tally = CountQuery(groups.quasi, groups.about)
     for promise in promises:
-        if are_named(_insider(promise)):
+        if are_named(_require_insider(promise)):
             raise NoAudit(
                 "Groups have no names: audit the table itself for an insider who "
                 "knows people by name."
@@ -151,12 +151,12 @@ def judge_groups(
                 f"got {column!r}."
             )
         j = _prepare_audit(promise, tally, values, groups.grouped.about, warn, None)
-        _pass(groups.grouped, [j])
+        _add_batch(groups.grouped, [j])
         found.append(j.finding(groups.everybody, groups.counted))
     return found
 
 
-def _pass(
+def _add_batch(
     batch: EquivalenceClasses, judged: Sequence[InsiderAudit | SetInsiderAudit]
 ) -> None:
     if not judged or not len(batch):
@@ -178,7 +178,7 @@ def refuse_several_values(batch: EquivalenceClasses) -> None:
 # From a promise to what is counted --------------------------------------------------
 
 
-def _insider(promise: Promise) -> Insider:
+def _require_insider(promise: Promise) -> Insider:
     assert isinstance(promise.against, Insider)
     return promise.against
 
@@ -207,14 +207,14 @@ def _prepare_audit(
     warn: Warn,
     named: NamedPeople | None,
 ) -> InsiderAudit:
-    insider = _insider(promise)
-    protect = codes_of(values, domain, warn)
+    insider = _require_insider(promise)
+    protect = find_codes(values, domain, warn)
     ruling: Ruling
     if isinstance(insider.rules_out, int):
         ruling = min(insider.rules_out, len(domain))
     else:
-        ruling = tuple(_codes(insider.rules_out, domain, warn))
-    k, m = people_meant(insider.knows_others), people_meant(insider.same_as)
+        ruling = tuple(_find_ruled_codes(insider.rules_out, domain, warn))
+    k, m = cap_people(insider.knows_others), cap_people(insider.same_as)
     if named is not None:
         labels = None if protect is None else (domain[c] for c in protect)
         named.protect = None if labels is None else frozenset(labels)
@@ -225,12 +225,14 @@ def _prepare_audit(
     )
 
 
-def people_meant(number: object) -> int:
+def cap_people(number: object) -> int:
     """How many people a number means; there are never more than can be counted."""
     return min(number, MAX_COUNT) if isinstance(number, int) else 0
 
 
-def _codes(values: Sequence[str], domain: Domain, warn: Warn) -> Iterator[int]:
+def _find_ruled_codes(
+    values: Sequence[str], domain: Domain, warn: Warn
+) -> Iterator[int]:
     for value in values:
         code = domain.code(value)
         if code is None:
@@ -261,7 +263,7 @@ def find_groups_beyond(
     above = np.zeros(len(scan.batch), dtype=bool)
     if limit.holds(Belief(0, 1)):  # nobody can be surer than that
         return above
-    group, a, b, tail = scan.modes(point)
+    group, a, b, tail = scan.scan_modes(point)
     against = closed_forms.cf1_floats(tail, a, b, point.k, point.m)
     theta = float((1 - limit.level) / limit.level)
     bad = against < theta

@@ -16,8 +16,8 @@ from privet.microdata.skyline.audit import query_for_insider
 from privet.microdata.skyline.named_individuals import (
     Key,
     find_group,
-    home_of,
-    identifier_of,
+    find_home,
+    require_identifier,
 )
 from privet.policy import Promise
 from privet.release import enumeration
@@ -29,7 +29,7 @@ from privet.values.beliefs import Belief, Ceiling
 Histogram = dict[str | None, int]
 
 
-def belief_knowing(
+def find_belief_knowing(
     table: object, insider: object, about: object, knowing: Sentence, run: Run
 ) -> Belief:
     """The worst belief about a victim by name, given a sentence."""
@@ -40,8 +40,8 @@ def belief_knowing(
     tally, values = query_for_insider(Promise(insider, Ceiling(1), about), table)
     homes = _Homes(table, tally, run)
     _, own = homes(insider.victim)
-    wanted = list(own) if values is None else [_text(v) for v in values]
-    fits = _fitting(insider, knowing)
+    wanted = list(own) if values is None else [_as_text(v) for v in values]
+    fits = _combine_knowledge(insider, knowing)
     beliefs: dict[str | None, Fraction] = {}
     wrong: InputError | None = None
     for v in wanted:
@@ -52,14 +52,16 @@ def belief_knowing(
     if not beliefs and wrong is not None:
         raise wrong
     worst = max(beliefs, key=lambda v: beliefs[v])
-    return Belief(homes.share(worst), beliefs[worst])
+    return Belief(homes.count_share(worst), beliefs[worst])
 
 
-def _text(value: object) -> str | None:
+def _as_text(value: object) -> str | None:
     return None if value is None else str(value)
 
 
-def _fitting(insider: Insider, knowing: Sentence) -> Callable[[str | None], Sentence]:
+def _combine_knowledge(
+    insider: Insider, knowing: Sentence
+) -> Callable[[str | None], Sentence]:
     """The sentence together with what the insider knows by name, for each value."""
     out, others, same = insider.rules_out, insider.knows_others, insider.same_as
     if any(isinstance(n, int) and n for n in (out, others, same)):
@@ -71,7 +73,7 @@ def _fitting(insider: Insider, knowing: Sentence) -> Callable[[str | None], Sent
     companions = () if isinstance(same, int) else same
     victim = insider.victim or ""
 
-    def about(value: str | None) -> Sentence:
+    def combine_for(value: str | None) -> Sentence:
         def fits(has: Mapping[str, str | None]) -> bool:
             return (
                 has[victim] not in ruled
@@ -82,7 +84,7 @@ def _fitting(insider: Insider, knowing: Sentence) -> Callable[[str | None], Sent
 
         return fits
 
-    return about
+    return combine_for
 
 
 class _Homes:
@@ -90,18 +92,18 @@ class _Homes:
 
     def __init__(self, table: Table, tally: CountQuery, run: Run) -> None:
         self._table, self._tally, self._run = table, tally, run
-        self._column = identifier_of(table)
+        self._column = require_identifier(table)
         self._known: dict[Key, Histogram] = {}
 
     def __call__(self, name: str) -> tuple[Key, Histogram]:
-        key = home_of(name, self._column, self._table, self._tally, self._run)
+        key = find_home(name, self._column, self._table, self._tally, self._run)
         if key not in self._known:
             for _, batch in self._table.count([self._tally], self._run):
                 for g in find_group(batch, key):
                     self._known[key] = batch.histogram(g)
         return key, self._known[key]
 
-    def share(self, value: str | None) -> Fraction:
+    def count_share(self, value: str | None) -> Fraction:
         """How many of everybody have a value."""
         ((_, everybody),) = self._table.count(
             [CountQuery((), self._tally.about)], self._run

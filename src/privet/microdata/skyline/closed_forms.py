@@ -89,13 +89,13 @@ def cf5_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
     result = np.zeros(len(a))
     some = np.flatnonzero(b - k >= m)
     few = some[a[some] <= m]
-    result[few] = _by_holders(a[few], b[few] - k, m)
+    result[few] = _multiply_holders(a[few], b[few] - k, m)
     many = some[a[some] > m]
-    result[many] = _by_companions(a[many], b[many] - k, m)
+    result[many] = _multiply_companions(a[many], b[many] - k, m)
     return result
 
 
-def _by_companions(a: Ints, b: Ints, m: int) -> Floats:
+def _multiply_companions(a: Ints, b: Ints, m: int) -> Floats:
     """The product over the companions: m factors."""
     result, n = np.ones(len(a)), a + b
     if len(a):
@@ -104,7 +104,7 @@ def _by_companions(a: Ints, b: Ints, m: int) -> Floats:
     return result
 
 
-def _by_holders(a: Ints, b: Ints, m: int) -> Floats:
+def _multiply_holders(a: Ints, b: Ints, m: int) -> Floats:
     """The same product over the holders of s: a factors, of which there are fewer."""
     result, n = np.ones(len(a)), a + b
     for i in range(int(a.max(initial=0))):

@@ -93,17 +93,17 @@ class PointMinima:
     def with_groups(self, parts: Ints) -> tuple[PointMinima, bool]:
         """With more groups, one row each; and whether the limit is kept."""
         after, (l, k, m) = self.copy(), self.asked.point
-        if not (isinstance(l, int) and after._fast(parts)):
+        if not (isinstance(l, int) and after._fold_compiled(parts)):
             after = self.copy()
             after._fold_all(parts)
-        verdict = compile_loop(kernels, "verdict")
+        verdict = compile_loop(kernels, "judge_minima")
         if verdict is None:
-            return after, after.safe()
+            return after, after.is_safe()
         minima = after.factor, after.x, after.best
         status = verdict(k, m, self.asked.theta, NEAR, *minima)
-        return after, status == SAFE or (status == CLOSE and after.safe())
+        return after, status == SAFE or (status == CLOSE and after.is_safe())
 
-    def _fast(self, parts: Ints) -> bool:
+    def _fold_compiled(self, parts: Ints) -> bool:
         """Fold by compiled loops; False where there are none, or floats are close."""
         best, factors = (
             compile_loop(kernels, "fold_best"),
@@ -124,7 +124,7 @@ class PointMinima:
     def _fold(self, histogram: Ints) -> None:
         everything = np.flatnonzero(histogram)
         people = int(histogram.sum())
-        tail = tails(histogram[everything], everything, people, self.asked.point)
+        tail = count_tails(histogram[everything], everything, people, self.asked.point)
         inside = self.allowed[everything]
         s, tail = everything[inside], tail[inside]
         if not len(s):
@@ -132,14 +132,14 @@ class PointMinima:
         a = histogram[s]
         b = people - a
         k, m = self.asked.point.k, self.asked.point.m
-        self._together(tail, a, b)
+        self._fold_cf1(tail, a, b)
         if m:
-            self._ratio(KNOWN, s, tail, a, k)
-            self._lacks(COMPANIONS, s, b, a, 0)
-            self._ratio(VICTIM, s, tail, a, 0)
-            self._lacks(BOTH, s, b, a, k)
+            self._fold_cf2_cf4(KNOWN, s, tail, a, k)
+            self._fold_cf3_cf5(COMPANIONS, s, b, a, 0)
+            self._fold_cf2_cf4(VICTIM, s, tail, a, 0)
+            self._fold_cf3_cf5(BOTH, s, b, a, k)
 
-    def _together(self, tail: Ints, a: Ints, b: Ints) -> None:
+    def _fold_cf1(self, tail: Ints, a: Ints, b: Ints) -> None:
         # Within a group the most frequent value is the best, whatever k and m are.
         first = int(np.argmax(a))
         new = np.array([tail[first], a[first], b[first]])
@@ -147,14 +147,14 @@ class PointMinima:
         if self.best[1] == 0 or _cf1(new, k, m) < _cf1(self.best, k, m):
             self.best[:] = new
 
-    def _ratio(self, f: int, s: Ints, tail: Ints, a: Ints, k: int) -> None:
+    def _fold_cf2_cf4(self, f: int, s: Ints, tail: Ints, a: Ints, k: int) -> None:
         """CF2 and CF4: integers decide."""
         old = self.x[f, s]
         new, was = np.maximum(tail - k, 0), np.maximum(old - k, 0)
         lower = (old < 0) | (new * self.a[f, s] < was * a)
         self._put(f, s[lower], new[lower] / a[lower], tail[lower], a[lower])
 
-    def _lacks(self, f: int, s: Ints, b: Ints, a: Ints, k: int) -> None:
+    def _fold_cf3_cf5(self, f: int, s: Ints, b: Ints, a: Ints, k: int) -> None:
         """CF3 and CF5: floats decide where they are far apart, else fractions."""
         m = self.asked.point.m
         new, old = closed_forms.cf5_floats(a, b, k, m), self.factor[f, s]
@@ -164,7 +164,7 @@ class PointMinima:
             close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
         for i in np.flatnonzero(close).tolist():
             mine = closed_forms.cf5(int(a[i]), int(b[i]), k, m)
-            lower[i] = mine < self._lacking(f, int(s[i]), k)
+            lower[i] = mine < self._compute_cf5(f, int(s[i]), k)
         self._put(f, s[lower], new[lower], b[lower], a[lower])
 
     def _put(self, f: int, s: Ints, factor: Floats, x: Ints, a: Ints) -> None:
@@ -172,20 +172,24 @@ class PointMinima:
 
     # Exactly --------------------------------------------------------------------------
 
-    def _lacking(self, f: int, s: int, k: int) -> Fraction:
+    def _compute_cf5(self, f: int, s: int, k: int) -> Fraction:
         a, b = int(self.a[f, s]), int(self.x[f, s])
         return closed_forms.cf5(a, b, k, self.asked.point.m)
 
-    def _alone(self, f: int, s: int, k: int) -> Fraction:
+    def _compute_cf2(self, f: int, s: int, k: int) -> Fraction:
         return closed_forms.cf2(int(self.x[f, s]), int(self.a[f, s]), k)
 
-    def _attacks(self, s: int) -> tuple[Fraction, Fraction]:
+    def _compute_attacks(self, s: int) -> tuple[Fraction, Fraction]:
         """The odds of the two attacks on two groups about a value."""
         k = self.asked.point.k
-        with_known = self._alone(KNOWN, s, k) * self._lacking(COMPANIONS, s, 0)
-        return with_known, self._alone(VICTIM, s, 0) * self._lacking(BOTH, s, k)
+        with_known = self._compute_cf2(KNOWN, s, k) * self._compute_cf5(
+            COMPANIONS, s, 0
+        )
+        return with_known, self._compute_cf2(VICTIM, s, 0) * self._compute_cf5(
+            BOTH, s, k
+        )
 
-    def safe(self) -> bool:
+    def is_safe(self) -> bool:
         """Whether every attack keeps the limit, exactly."""
         if self.best[1] == 0:
             return True
@@ -198,7 +202,9 @@ class PointMinima:
             first = self.factor[KNOWN] * self.factor[COMPANIONS] <= near
             second = self.factor[VICTIM] * self.factor[BOTH] <= near
         close = np.flatnonzero((first | second) & (self.x[KNOWN] >= 0))
-        return all(self.asked.holds(min(self._attacks(s))) for s in close.tolist())
+        return all(
+            self.asked.holds(min(self._compute_attacks(s))) for s in close.tolist()
+        )
 
     def odds(self) -> Fraction | None:
         """The least odds, exactly; None while no value that matters was seen."""
@@ -206,7 +212,7 @@ class PointMinima:
             return None
         found = [_cf1(self.best, self.asked.point.k, self.asked.point.m)]
         for s in np.flatnonzero(self.x[KNOWN] >= 0).tolist():
-            found += self._attacks(s)
+            found += self._compute_attacks(s)
         return min(found)
 
 
@@ -218,7 +224,7 @@ class RunningMinima:
     >>> asked = [Requirement(Point(0, 0, 0), Ceiling("1/2"))]
     >>> empty = RunningMinima.empty(asked, values=2)
     >>> root = empty.with_groups(np.array([[2, 2]]))
-    >>> root.safe(), root.split(np.array([[1, 1], [1, 1]])) is not None
+    >>> root.is_safe(), root.split(np.array([[1, 1], [1, 1]])) is not None
     (True, True)
     >>> root.split(np.array([[2, 0], [0, 2]])) is None
     True
@@ -236,9 +242,9 @@ class RunningMinima:
         parts = np.ascontiguousarray(histograms, dtype=np.int64)
         return RunningMinima(tuple(p.with_groups(parts)[0] for p in self.points))
 
-    def safe(self) -> bool:
+    def is_safe(self) -> bool:
         """Whether every point keeps its limit."""
-        return all(p.safe() for p in self.points)
+        return all(p.is_safe() for p in self.points)
 
     def split(self, parts: Ints) -> RunningMinima | None:
         """The minima once a group falls into these parts; None if that is unsafe."""
@@ -259,7 +265,7 @@ class RunningMinima:
         ]
 
 
-def tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
+def count_tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
     """T for each value of one group: people with neither it nor one ruled out."""
     if isinstance(point.l, tuple):
         out = np.isin(s, point.l)

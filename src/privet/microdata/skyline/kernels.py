@@ -1,6 +1,6 @@
 """The loops of SkylineCheck one step at a time, for numba to compile.
 
-`fold_best` keeps the minimum of CF1, `fold_factors` those of CF2 to CF5, `verdict`
+`fold_best` keeps the minimum of CF1, `fold_factors` those of CF2 to CF5, `judge_minima`
 holds them against a limit (for `incremental.py`); `scan` and `attain` find the groups
 that can decide (for `skyline.py`). They import nothing but numpy and run without numba
 too, only slowly. What floats cannot tell apart is left to fractions, so that every
@@ -27,7 +27,7 @@ def fold_best(
     """The group with the least CF1, all together; False where floats cannot tell."""
     top = np.zeros(l + 1, dtype=np.int64)
     for c in range(parts.shape[0]):
-        people, first = largest(parts[c], allowed, top)
+        people, first = find_largest(parts[c], allowed, top)
         if first < 0:
             continue
         n = parts[c, first]
@@ -59,7 +59,7 @@ def fold_factors(
     """The minima of CF2 to CF5 per value; False where floats cannot tell."""
     top = np.zeros(l + 1, dtype=np.int64)
     for c in range(parts.shape[0]):
-        people, _ = largest(parts[c], allowed, top)
+        people, _ = find_largest(parts[c], allowed, top)
         gone = top[:l].sum()
         for s in range(parts.shape[1]):
             n = parts[c, s]
@@ -85,7 +85,7 @@ def fold_factors(
     return True
 
 
-def largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
+def find_largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
     """People of a group and its most frequent value that matters, -1 if none does.
 
     The largest counts go to `top`.
@@ -121,7 +121,7 @@ def cf1(tail: int, a: int, b: int, k: int, m: int) -> float:
     return (tail - k) / a * cf5(a, b, k + 1, m)
 
 
-def verdict(
+def judge_minima(
     k: int, m: int, theta: float, near: float, factor: Floats, x: Ints, best: Ints
 ) -> int:
     """Whether all attacks keep the limit, as far as floats can tell."""

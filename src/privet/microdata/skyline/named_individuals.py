@@ -18,10 +18,10 @@ from privet.findings import Attack, AttackedGroup, Cell, impossible, recount_bel
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN, SkylineCheck
 from privet.microdata.skyline.witness import (
-    attacked_group,
+    build_attacked_group,
     count_left,
-    most_frequent,
     place_people,
+    select_most_frequent,
 )
 from privet.policy import Promise
 from privet.table import Table
@@ -63,13 +63,13 @@ class NamedPeople:
             g: key for key in set(self.homes.values()) for g in find_group(batch, key)
         }
         for g, key in own.items():
-            self.crowds[key] = self._known_in(attacked_group(batch, g), key)
+            self.crowds[key] = self._mark_known(build_attacked_group(batch, g), key)
         if not (isinstance(self.insider.same_as, int) and self.insider.same_as):
             return fold
         rest = np.setdiff1d(np.arange(len(batch)), list(own))
         return fold.add(batch.take(rest)) if len(rest) else fold
 
-    def _known_in(self, group: AttackedGroup, key: Key) -> AttackedGroup:
+    def _mark_known(self, group: AttackedGroup, key: Key) -> AttackedGroup:
         here = [n for n, home in self.homes.items() if home == key]
         others, same = self.insider.knows_others, self.insider.same_as
         names = (
@@ -96,8 +96,8 @@ class NamedPeople:
         self._require_possible(home)
         best: Attack | None = None
         wrong: InputError | None = None
-        for value in self._values(self.crowds[home]):
-            for ruled, crowds in self._placements(value, home, fold, point):
+        for value in self._list_values(self.crowds[home]):
+            for ruled, crowds in self._list_placements(value, home, fold, point):
                 try:
                     belief = recount_belief(value, ruled, crowds)
                 except InputError as error:
@@ -121,11 +121,11 @@ class NamedPeople:
             if not several or (key == home and not some):
                 raise impossible()
 
-    def _values(self, group: AttackedGroup) -> list[str | None]:
+    def _list_values(self, group: AttackedGroup) -> list[str | None]:
         every: list[str | None] = list(group.histogram)  # type: ignore[arg-type]
         return every if self.protect is None else sorted(self.protect, key=str)
 
-    def _placements(
+    def _list_placements(
         self, value: str | None, home: Key, fold: SkylineCheck, point: Point
     ) -> Iterator[tuple[tuple[str | None, ...], tuple[AttackedGroup, ...]]]:
         """Where people who are only numbers may be: all in one group each."""
@@ -137,32 +137,32 @@ class NamedPeople:
         if not count_left(victim).get(value) or value in out:
             yield out, (victim, *rest)  # the belief is 0, if what is known fits at all
             return
-        ruled = self._ruled(victim, value, point)
+        ruled = self._choose_ruled_out(victim, value, point)
         (own,) = place_people(victim, victim, value, ruled, point, TOGETHER)
         yield ruled, (own, *rest)
         if not point.k and not point.m:
             return
         for i, other in enumerate(touched):
             beside = rest[:i] + rest[i + 1 :]
-            for crowds in _apart(victim, other, value, ruled, point):
+            for crowds in _place_apart(victim, other, value, ruled, point):
                 yield ruled, (*crowds, *beside)
         if point.m and fold.kept is not None:
             for g in range(len(fold.kept)):
-                other = attacked_group(fold.kept, g)
+                other = build_attacked_group(fold.kept, g)
                 if other.histogram.get(value):
-                    for crowds in _apart(victim, other, value, ruled, point):
+                    for crowds in _place_apart(victim, other, value, ruled, point):
                         yield ruled, (*crowds, *rest)
 
-    def _ruled(
+    def _choose_ruled_out(
         self, victim: AttackedGroup, value: str | None, point: Point
     ) -> tuple[str | None, ...]:
         if isinstance(self.insider.rules_out, tuple):
             return self.insider.rules_out
         assert isinstance(point.l, int)
-        return most_frequent(count_left(victim), value, point.l)
+        return select_most_frequent(count_left(victim), value, point.l)
 
 
-def _apart(
+def _place_apart(
     victim: AttackedGroup,
     other: AttackedGroup,
     value: str | None,
@@ -184,7 +184,7 @@ def find_group(batch: EquivalenceClasses, key: Key) -> list[int]:
     return np.flatnonzero(same).tolist()
 
 
-def identifier_of(table: Table) -> str:
+def require_identifier(table: Table) -> str:
     """The column people are looked up in by name."""
     if len(table.roles.identifier) != 1:
         got = ", ".join(map(repr, table.roles.identifier)) or "none"
@@ -199,7 +199,7 @@ def find_people(
     insider: Insider, table: Table, tally: CountQuery, run: Run
 ) -> NamedPeople:
     """Look the people named up in the one identifier column."""
-    column = identifier_of(table)
+    column = require_identifier(table)
     others, same = insider.knows_others, insider.same_as
     called = [
         insider.victim,
@@ -209,11 +209,11 @@ def find_people(
     homes = {}
     for name in called:
         assert name is not None
-        homes[name] = home_of(name, column, table, tally, run)
+        homes[name] = find_home(name, column, table, tally, run)
     return NamedPeople(insider, homes)
 
 
-def home_of(name: str, column: str, table: Table, tally: CountQuery, run: Run) -> Key:
+def find_home(name: str, column: str, table: Table, tally: CountQuery, run: Run) -> Key:
     """The group of a person."""
     found: list[tuple[Key, int]] = []
     for _, batch in table.count([tally], run, only={column: [name]}):

@@ -95,42 +95,42 @@ class SetSkylineCheck:
         self.groups += 1
         at = len(self.crowds)
         used = False
-        values = dict.fromkeys(v for card in crowd.histogram for v in _elements(card))
+        values = dict.fromkeys(v for card in crowd.histogram for v in _as_set(card))
         for s in values:
             if self.protect is None or s in self.protect:
-                for entry in self._entries(crowd, s, list(values), at):
+                for entry in self._build_entries(crowd, s, list(values), at):
                     used |= self._keep(s, entry)
         if used:
             self.crowds.append(crowd)
 
-    def _entries(
+    def _build_entries(
         self, crowd: AttackedGroup, s: str | None, values: list[str | None], at: int
     ) -> Iterator[Entry]:
         cards = crowd.histogram
         a = sum(n for card, n in cards.items() if has(card, s))
         b = sum(cards.values()) - a
         if not self.exact:
-            yield Entry(self._bound(cards, s, b), a, a, b, (), at)
+            yield Entry(self._bound_tail(cards, s, b), a, a, b, (), at)
             return
-        for out in self._choices(s, values):
+        for out in self._list_rulings(s, values):
             left = {c: n for c, n in cards.items() if not any(has(c, x) for x in out)}
             holders = sum(n for card, n in left.items() if has(card, s))
             if holders:
                 yield Entry(sum(left.values()) - holders, holders, a, b, out, at)
 
-    def _choices(self, s: str | None, values: list[str | None]) -> Iterable[Set]:
+    def _list_rulings(self, s: str | None, values: list[str | None]) -> Iterable[Set]:
         if self.given is not None:
             return [] if s in self.given else [self.given]
         others = [v for v in values if v != s]
         several = range(min(self.several, len(others)) + 1)
         return [out for n in several for out in combinations(others, n)]
 
-    def _bound(self, cards: Mapping[Cell, int], s: str | None, b: int) -> int:
+    def _bound_tail(self, cards: Mapping[Cell, int], s: str | None, b: int) -> int:
         """People without s, less the most any l values could rule out."""
         lacking: dict[str | None, int] = {}
         for card, n in cards.items():
             if not has(card, s):
-                for v in _elements(card):
+                for v in _as_set(card):
                     lacking[v] = lacking.get(v, 0) + n
         most = sorted(lacking.values(), reverse=True)[: self.several]
         return max(b - sum(most), 0)
@@ -144,27 +144,27 @@ class SetSkylineCheck:
         own.append(new)
         return True
 
-    def worst(self) -> tuple[Fraction, str | None, str, Entry, Entry] | None:
+    def find_worst(self) -> tuple[Fraction, str | None, str, Entry, Entry] | None:
         """The least odds, the value, the shape of the attack, and its groups."""
         k, m = self.point.k, self.point.m
         found = []
         for s, own in self.entries.items():
             for e in own:
-                both = _alone(e, k) * _lacking(e, k + 1, m)
+                both = _compute_cf2(e, k) * _compute_cf5(e, k + 1, m)
                 found.append((both, s, TOGETHER, e, e))
             for shape, near, far in ((WITH_KNOWN, k, 0), (APART, 0, k)):
-                first = min(own, key=partial(_alone, k=near))
-                other = min(own, key=partial(_lacking, k=far, m=m))
-                both = _alone(first, near) * _lacking(other, far, m)
+                first = min(own, key=partial(_compute_cf2, k=near))
+                other = min(own, key=partial(_compute_cf5, k=far, m=m))
+                both = _compute_cf2(first, near) * _compute_cf5(other, far, m)
                 found.append((both, s, shape, first, other))
         return min(found, key=lambda case: case[0]) if found else None
 
 
-def _alone(entry: Entry, k: int) -> Fraction:
+def _compute_cf2(entry: Entry, k: int) -> Fraction:
     return closed_forms.cf2(entry.tail, entry.holders, k)
 
 
-def _lacking(entry: Entry, k: int, m: int) -> Fraction:
+def _compute_cf5(entry: Entry, k: int, m: int) -> Fraction:
     return closed_forms.cf5(entry.a, entry.b, k, m)
 
 
@@ -179,7 +179,7 @@ def _beats(one: Entry, other: Entry) -> bool:
     )
 
 
-def _elements(card: Cell) -> Set:
+def _as_set(card: Cell) -> Set:
     return card if isinstance(card, tuple) else (card,)
 
 
@@ -211,13 +211,15 @@ class SetInsiderAudit:
 
     def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise; a bound never accuses."""
-        case = self.fold.worst()
+        case = self.fold.find_worst()
         belief, witness = Belief(0, 0), None
         if case is not None:
-            prior = self._share(case[1], everybody)
+            prior = self._compute_prior(case[1], everybody)
             belief = Belief(prior, closed_forms.belief_from_odds(case[0]))
             witness = (
-                self._witness(case, everybody, counted) if self.fold.exact else None
+                self._build_witness(case, everybody, counted)
+                if self.fold.exact
+                else None
             )
         kept = self.limit.holds(belief)
         broken = Verdict.BREACH if self.fold.exact else Verdict.UNDECIDED
@@ -231,14 +233,14 @@ class SetInsiderAudit:
             note="" if self.fold.exact else BOUND,
         )
 
-    def _share(self, s: str | None, everybody: EquivalenceClasses) -> Fraction:
-        return Fraction(self._holders(s, everybody), int(everybody.total[0]))
+    def _compute_prior(self, s: str | None, everybody: EquivalenceClasses) -> Fraction:
+        return Fraction(self._count_holders(s, everybody), int(everybody.total[0]))
 
-    def _holders(self, s: str | None, everybody: EquivalenceClasses) -> int:
+    def _count_holders(self, s: str | None, everybody: EquivalenceClasses) -> int:
         having = np.array([has(own, s) for own in self.sets])
         return int(everybody.n[having[everybody.value]].sum())
 
-    def _witness(
+    def _build_witness(
         self,
         case: tuple[Fraction, str | None, str, Entry, Entry],
         everybody: EquivalenceClasses,
@@ -254,7 +256,7 @@ class SetInsiderAudit:
             value=s,
             part=first.a,
             whole=first.a + first.b,
-            prior_part=self._holders(s, everybody),
+            prior_part=self._count_holders(s, everybody),
             prior_whole=int(everybody.total[0]),
             counted=counted,
             attack=Attack(s, first.ruled, crowds, belief),

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from privet.microdata.skyline import closed_forms, kernels
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point, Ruling
-from privet.values.contingency import Codes, distinct
+from privet.values.contingency import Codes, find_distinct
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.jit import compile_loop
 
@@ -67,25 +67,25 @@ class RankedValues:
         """People counted before each row, with one entry behind the last."""
         return np.concatenate([[0], np.cumsum(self.a)])
 
-    def largest(self, several: int) -> Ints:
+    def sum_largest(self, several: int) -> Ints:
         """The sum of each group's largest counts."""
         stop = np.minimum(self.start[:-1] + several, self.start[1:])
         return self._before[stop] - self._before[self.start[:-1]]
 
-    def tail(self, ruling: Ruling) -> Ints:
+    def count_tail(self, ruling: Ruling) -> Ints:
         """T: people with neither the row's value nor one that is ruled out.
 
         A group whose people have several values each may have fewer in the tail than
         it has values: T is never below 0.
         """
         if isinstance(ruling, tuple):
-            return self._tail_without(ruling)
-        with_it = self.largest(ruling + 1)[self.group]
-        beside = self.largest(ruling)[self.group] + self.a
+            return self._count_tail_without(ruling)
+        with_it = self.sum_largest(ruling + 1)[self.group]
+        beside = self.sum_largest(ruling)[self.group] + self.a
         gone = np.where(self.rank <= ruling, with_it, beside)
         return np.maximum(self.total[self.group] - gone, 0)
 
-    def _tail_without(self, codes: tuple[int, ...]) -> Ints:
+    def _count_tail_without(self, codes: tuple[int, ...]) -> Ints:
         out = np.isin(self.value, codes)
         gone = np.zeros(len(self.total), dtype=np.int64)
         np.add.at(gone, self.group[out], self.a[out])
@@ -93,7 +93,7 @@ class RankedValues:
         left: Ints = np.maximum(self.total[self.group] - beside, 0)
         return left
 
-    def first(self, rows: Rows) -> Rows:
+    def select_modes(self, rows: Rows) -> Rows:
         """The most frequent of some rows (in their order) in each group."""
         group = self.group[rows]
         new = np.ones(len(rows), dtype=bool)
@@ -103,7 +103,7 @@ class RankedValues:
 
 def rank_values(batch: EquivalenceClasses) -> RankedValues:
     """Sort a batch; equal counts stand in the order of their codes."""
-    order = _by_count(batch.group, batch.n, batch.value)
+    order = _order_by_count(batch.group, batch.n, batch.value)
     return RankedValues(
         batch.start,
         batch.value[order].astype(np.int64, copy=False),
@@ -112,7 +112,7 @@ def rank_values(batch: EquivalenceClasses) -> RankedValues:
     )
 
 
-def _by_count(group: Rows, n: Ints, value: Codes) -> Rows:
+def _order_by_count(group: Rows, n: Ints, value: Codes) -> Rows:
     """The order of rows by group, falling count, value."""
     if not len(n):
         return np.zeros(0, dtype=np.intp)
@@ -143,11 +143,13 @@ def pareto_front(value: Ints, a: Ints, x: Ints) -> Rows:
     values = int(value.max(initial=0)) + 1
     limit = max(DENSE // values, 1)
     if len(a) > 1000 and limit > 1:
-        rows = np.concatenate([_dense(value, a, x, values, limit), rows[a >= limit]])
-    return np.sort(rows[_staircase(value[rows], a[rows], x[rows], rows)])
+        rows = np.concatenate(
+            [_find_dense_front(value, a, x, values, limit), rows[a >= limit]]
+        )
+    return np.sort(rows[_find_staircase(value[rows], a[rows], x[rows], rows)])
 
 
-def _dense(value: Ints, a: Ints, x: Ints, values: int, limit: int) -> Rows:
+def _find_dense_front(value: Ints, a: Ints, x: Ints, values: int, limit: int) -> Rows:
     """Rows with a below the limit that no other such row makes superfluous."""
     limit = min(limit, int(a.max()) + 1)
     small = np.flatnonzero(a < limit)
@@ -163,7 +165,7 @@ def _dense(value: Ints, a: Ints, x: Ints, values: int, limit: int) -> Rows:
     return found
 
 
-def _staircase(value: Ints, a: Ints, x: Ints, rank: Rows) -> Rows:
+def _find_staircase(value: Ints, a: Ints, x: Ints, rank: Rows) -> Rows:
     order = np.lexsort((rank, x, -a, value))
     value, x = value[order], x[order]
     # Lower than every value's numbers before it, so that each value starts afresh.
@@ -267,7 +269,7 @@ class SkylineCheck:
         if not len(batch):
             return self
         scan = scan or GroupScan(batch, self.protect)
-        few = batch.take(scan.deciding(self.rulings))
+        few = batch.take(scan.scan_deciding(self.rulings))
         here = replace(
             self,
             kept=few,
@@ -299,7 +301,7 @@ class SkylineCheck:
         assert self.kept is not None
         return rank_values(self.kept)
 
-    def _at(self, ruling: Ruling) -> Rows:
+    def _find_deciding_rows(self, ruling: Ruling) -> Rows:
         """The rows that can decide; worked out once per ruling."""
         known: dict[Ruling, Rows] = self.__dict__.setdefault("_known", {})
         if ruling not in known:
@@ -307,19 +309,19 @@ class SkylineCheck:
             known[ruling] = np.unique(np.concatenate(parts))
         return known[ruling]
 
-    def worst(self, point: Point) -> InsiderCase | None:
+    def find_worst(self, point: Point) -> InsiderCase | None:
         """The best attack at a point, exactly; None where no value matters."""
         if self.kept is None:
             return None
-        rows, at = self._rows, self._at(point.l)
+        rows, at = self._rows, self._find_deciding_rows(point.l)
         if isinstance(point.l, tuple):
             at = at[~np.isin(rows.value[at], point.l)]
-        columns = rows.value[at], rows.a[at], rows.b[at], rows.tail(point.l)[at]
+        columns = rows.value[at], rows.a[at], rows.b[at], rows.count_tail(point.l)[at]
         return find_best_attack(columns, rows.group[at], point)
 
     def belief(self, point: Point) -> Fraction:
         """How sure an insider can be at worst; 0 where no value matters."""
-        case = self.worst(point)
+        case = self.find_worst(point)
         return case.belief if case else Fraction(0)
 
 
@@ -361,11 +363,11 @@ def find_victim_fronts(rows: RankedValues, at: Rows, ruling: Ruling) -> list[Row
     """The rows where the victim's group may be best: CF2 and CF4; CF1."""
     if isinstance(ruling, tuple):
         at = at[~np.isin(rows.value[at], ruling)]
-    tail = rows.tail(ruling)
+    tail = rows.count_tail(ruling)
     steps = at[pareto_front(rows.value[at], rows.a[at], tail[at])]
     # The most frequent value of a group is its best for the attack in one group.
-    modes = rows.first(at)
-    return [steps, modes[triples(rows.a[modes], rows.b[modes], tail[modes])]]
+    modes = rows.select_modes(at)
+    return [steps, modes[find_triple_front(rows.a[modes], rows.b[modes], tail[modes])]]
 
 
 class Modes(NamedTuple):
@@ -377,22 +379,24 @@ class Modes(NamedTuple):
     tail: Ints
 
 
-def modes_of(
+def find_modes(
     rows: RankedValues, ruling: Ruling, protect: Sequence[int] | None
 ) -> Modes:
     """The best row of each group for the attack inside it."""
     at = select_protected_rows(rows, protect)
     if isinstance(ruling, tuple):
         at = at[~np.isin(rows.value[at], ruling)]
-    at = rows.first(at)
-    return Modes(rows.group[at], rows.a[at], rows.b[at], rows.tail(ruling)[at])
+    at = rows.select_modes(at)
+    return Modes(rows.group[at], rows.a[at], rows.b[at], rows.count_tail(ruling)[at])
 
 
-def triples(a: Ints, b: Ints, tail: Ints) -> Rows:
+def find_triple_front(a: Ints, b: Ints, tail: Ints) -> Rows:
     """The front of (a, b, tail), each triple looked at once."""
     first = (
         np.sort(
-            distinct([a, b, tail], [int(c.max()) + 1 for c in (a, b, tail)], len(a))[0]
+            find_distinct(
+                [a, b, tail], [int(c.max()) + 1 for c in (a, b, tail)], len(a)
+            )[0]
         )
         if len(a)
         else np.zeros(0, dtype=np.intp)
@@ -414,25 +418,25 @@ def find_best_attack(
     k, m = point.k, point.m
     one = closed_forms.cf1_floats(tail, a, b, k, m)
     with_known = _TwoGroupMinima(
-        value, closed_forms.cf2_floats(tail, a, k), _lacks(a, b, 0, m)
+        value, closed_forms.cf2_floats(tail, a, k), _compute_cf5(a, b, 0, m)
     )
     apart = _TwoGroupMinima(
-        value, closed_forms.cf2_floats(tail, a, 0), _lacks(a, b, k, m)
+        value, closed_forms.cf2_floats(tail, a, 0), _compute_cf5(a, b, k, m)
     )
     least = min(one.min(), with_known.least, apart.least)
     found = [
-        (_exact(tail, a, b, r, point), 0, int(value[r]), r, r)
-        for r in np.flatnonzero(one <= _near(least)).tolist()
+        (_compute_cf1(tail, a, b, r, point), 0, int(value[r]), r, r)
+        for r in np.flatnonzero(one <= _add_tolerance(least)).tolist()
     ]
     for order, (two, near, far) in enumerate([(with_known, k, 0), (apart, 0, k)], 1):
-        for s in two.values(least):
+        for s in two.find_near_values(least):
             own = [
                 (closed_forms.cf2(int(tail[r]), int(a[r]), near), int(r))
-                for r in two.near(s, two.left)
+                for r in two.find_near_rows(s, two.left)
             ]
             others = [
                 (closed_forms.cf5(int(a[r]), int(b[r]), far, m), int(r))
-                for r in two.near(s, two.right)
+                for r in two.find_near_rows(s, two.right)
             ]
             (x, r), (y, o) = min(own), min(others)
             found.append((x * y, order, s, r, o))
@@ -441,16 +445,16 @@ def find_best_attack(
     return InsiderCase(best, shape, s, int(group[r]), int(group[o]))
 
 
-def _exact(tail: Ints, a: Ints, b: Ints, row: int, point: Point) -> Fraction:
+def _compute_cf1(tail: Ints, a: Ints, b: Ints, row: int, point: Point) -> Fraction:
     own = int(tail[row]), int(a[row]), int(b[row])
     return closed_forms.cf1(*own, point.k, point.m)
 
 
-def _lacks(a: Ints, b: Ints, k: int, m: int) -> Floats:
+def _compute_cf5(a: Ints, b: Ints, k: int, m: int) -> Floats:
     return closed_forms.cf5_floats(a, b, k, m)
 
 
-def _near(least: float) -> float:
+def _add_tolerance(least: float) -> float:
     return float(least * (1 + NEAR))
 
 
@@ -468,15 +472,17 @@ class _TwoGroupMinima:
         self._products = self._lefts[self._present] * self._rights[self._present]
         self.least = float(self._products.min())
 
-    def values(self, least: float) -> list[int]:
+    def find_near_values(self, least: float) -> list[int]:
         """The values whose product may be the least."""
-        found: list[int] = self._present[self._products <= _near(least)].tolist()
+        found: list[int] = self._present[
+            self._products <= _add_tolerance(least)
+        ].tolist()
         return found
 
-    def near(self, s: int, factor: Floats) -> list[int]:
+    def find_near_rows(self, s: int, factor: Floats) -> list[int]:
         """The rows of a value whose factor may be its least."""
         rows = np.flatnonzero(self.value == s)
-        return rows[factor[rows] <= _near(factor[rows].min())].tolist()  # type: ignore[no-any-return]
+        return rows[factor[rows] <= _add_tolerance(factor[rows].min())].tolist()  # type: ignore[no-any-return]
 
 
 # The same groups by compiled loops --------------------------------------------------
@@ -515,7 +521,7 @@ class GroupScan:
         value = batch.value.astype(np.int64, copy=False)
         return batch.start.astype(np.int64, copy=False), value, batch.n, batch.total
 
-    def _tables(self, ruling: int) -> tuple[Ints, Ints, Ints]:
+    def _scan_tables(self, ruling: int) -> tuple[Ints, Ints, Ints]:
         """The least b and tail per (value, a), and each group's mode."""
         if ruling not in self._seen:
             several, most = len(self.batch.about), int(self.batch.n.max())
@@ -531,7 +537,7 @@ class GroupScan:
             self._seen[ruling] = lacking, tails, modes
         return self._seen[ruling]
 
-    def deciding(self, rulings: Sequence[Ruling]) -> Rows:
+    def scan_deciding(self, rulings: Sequence[Ruling]) -> Rows:
         """Groups that attain some minimum, for whatever k and m."""
         if not self._fast or not all(isinstance(r, int) for r in rulings):
             return find_deciding_groups(self.rows, rulings, self._protect)
@@ -540,25 +546,25 @@ class GroupScan:
         assert attain is not None
         for ruling in rulings:
             assert isinstance(ruling, int)
-            lacking, tails, modes = self._tables(ruling)
-            fronts = _front(lacking), _front(tails)
+            lacking, tails, modes = self._scan_tables(ruling)
+            fronts = _mark_front(lacking), _mark_front(tails)
             attain(*self._columns, ruling, *fronts, found)
             there = np.flatnonzero(modes[:, 0])
             a, b, tail = modes[there].T
-            found[there[triples(a, b, tail)]] = True
+            found[there[find_triple_front(a, b, tail)]] = True
         return np.flatnonzero(found)
 
-    def modes(self, point: Point) -> Modes:
+    def scan_modes(self, point: Point) -> Modes:
         """Tail, a and b of the most frequent value that matters in each group."""
         if not self._fast or not isinstance(point.l, int):
-            return modes_of(self.rows, point.l, self._protect)
-        modes = self._tables(point.l)[2]
+            return find_modes(self.rows, point.l, self._protect)
+        modes = self._scan_tables(point.l)[2]
         there = np.flatnonzero(modes[:, 0])
         a, b, tail = modes[there].T
         return Modes(there, a, b, tail)
 
 
-def _front(least: Ints) -> NDArray[np.int64]:
+def _mark_front(least: Ints) -> NDArray[np.int64]:
     """What no larger a makes superfluous; -1 elsewhere."""
     above = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]
     kept = least.copy()

@@ -109,7 +109,7 @@ class Frontier:
         """For machines, probabilities as fractions in text."""
         from privet.microdata import report
 
-        return report.skyline_summary(self)
+        return report.summarise_skyline(self)
 
     def explain(self) -> str:
         """The whole skyline in plain words."""
@@ -171,15 +171,16 @@ def skyline(
     if not 0 < level <= 1:
         raise InputError(f"confidence must be above 0 and at most 1; got {confidence}.")
     caps = Point(
-        *(_cap(*c) for c in (("max_l", max_l), ("max_k", max_k), ("max_m", max_m)))
+        *(
+            _check_cap(*c)
+            for c in (("max_l", max_l), ("max_k", max_k), ("max_m", max_m))
+        )
     )
-    fold, column = _fold_release(
-        release, about, caps, Run.starting(progress, max_seconds)
-    )
+    fold, column = _fold_release(release, about, caps, Run.start(progress, max_seconds))
     return _find_frontier(fold, column, level, caps)
 
 
-def _cap(name: str, value: Any) -> int:
+def _check_cap(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InputError(f"{name} must be a whole number from 0; got {value!r}.")
     return value
@@ -192,8 +193,8 @@ def _fold_release(
     if isinstance(release, Groups):
         if about not in (None, release.about):
             raise InputError(f"about must be {release.about!r} here; got {about!r}.")
-        fold = _empty(caps, release.grouped.about)
-        return _with(fold, release.grouped), release.about
+        fold = _start_fold(caps, release.grouped.about)
+        return _add_groups(fold, release.grouped), release.about
     if not isinstance(release, Table):
         raise NoAudit(
             f"{type(release).__name__} has no skyline; groups, tables and releases "
@@ -209,22 +210,22 @@ def _fold_release(
             f"Column {column!r} has lists, which have no skyline; audit one insider "
             "after the other."
         )
-    fold = _empty(caps, domain)
+    fold = _start_fold(caps, domain)
     for tally, batch in release.count([everybody, groups], run):
         if tally == everybody:
             overall = batch
         if tally == groups:
-            fold = _with(fold, batch)
+            fold = _add_groups(fold, batch)
     refuse_in_several_groups(fold.people, overall, release)
     return fold, column
 
 
-def _empty(caps: Point, domain: Domain) -> SkylineCheck:
+def _start_fold(caps: Point, domain: Domain) -> SkylineCheck:
     assert isinstance(caps.l, int)
     return SkylineCheck(range(min(caps.l, len(domain)) + 1))
 
 
-def _with(fold: SkylineCheck, batch: EquivalenceClasses) -> SkylineCheck:
+def _add_groups(fold: SkylineCheck, batch: EquivalenceClasses) -> SkylineCheck:
     """More groups; ruling out all values but one is certainty, and not followed."""
     refuse_several_values(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
@@ -239,8 +240,8 @@ def _find_frontier(
     last = max(r for r in fold.rulings if isinstance(r, int))
     # Who knows everybody is certain: no point lies as far out as there are people.
     far = Point(min(caps.l, last), min(caps.k, fold.people), min(caps.m, fold.people))
-    surface = surface_of(lambda p: fold.belief(p) < level, far)
-    corners = [_corner(fold, Point(*p)) for p in find_maximal(surface)]
+    surface = find_surface(lambda p: fold.belief(p) < level, far)
+    corners = [_build_corner(fold, Point(*p)) for p in find_maximal(surface)]
     return Frontier(
         confidence=level,
         corners=tuple(corners),
@@ -248,7 +249,7 @@ def _find_frontier(
         caps=(caps.l, caps.k, caps.m),
         smallest=fold.smallest,
         fewest=fold.fewest,
-        recursive=_recursive(fold, last),
+        recursive=_find_recursive(fold, last),
         groups=fold.groups,
         people=fold.people,
         about=about,
@@ -256,8 +257,8 @@ def _find_frontier(
     )
 
 
-def _corner(fold: SkylineCheck, point: Point) -> Corner:
-    case = fold.worst(point)
+def _build_corner(fold: SkylineCheck, point: Point) -> Corner:
+    case = fold.find_worst(point)
     assert case is not None
     assert fold.kept is not None
     assert isinstance(point.l, int)
@@ -265,11 +266,11 @@ def _corner(fold: SkylineCheck, point: Point) -> Corner:
     return Corner((point.l, point.k, point.m), case.belief, found)
 
 
-def _recursive(fold: SkylineCheck, last: int) -> tuple[int, int] | None:
+def _find_recursive(fold: SkylineCheck, last: int) -> tuple[int, int] | None:
     """Recursive (c, l)-diversity is the point (l - 2, 0, 0) at c / (c + 1)."""
     if fold.fewest < 2:
         return None
-    case = fold.worst(Point(last, 0, 0))
+    case = fold.find_worst(Point(last, 0, 0))
     if case is None or not case.odds:
         return None
     return int(1 / case.odds) + 1, last + 2
@@ -282,13 +283,13 @@ def find_maximal(points: Sequence[Triple]) -> list[Triple]:
     [(0, 4, 0), (1, 3, 1)]
     """
 
-    def below(p: Triple, q: Triple) -> bool:
+    def is_below(p: Triple, q: Triple) -> bool:
         return p != q and all(x <= y for x, y in zip(p, q, strict=True))
 
-    return sorted(p for p in set(points) if not any(below(p, q) for q in points))
+    return sorted(p for p in set(points) if not any(is_below(p, q) for q in points))
 
 
-def surface_of(safe: Callable[[Point], bool], caps: Point) -> list[Triple]:
+def find_surface(safe: Callable[[Point], bool], caps: Point) -> list[Triple]:
     """For every l and m the largest safe k within the caps.
 
     Safety falls in each coordinate, so for each (l, m) the largest safe k lies at or
@@ -301,7 +302,7 @@ def surface_of(safe: Callable[[Point], bool], caps: Point) -> list[Triple]:
         here: dict[int, int] = {}
         for m in range(caps.m + 1):
             most = min(before.get(m, caps.k if l == 0 else -1), here.get(m - 1, caps.k))
-            k = _largest(lambda k, l=l, m=m: safe(Point(l, k, m)), most)  # type: ignore[misc]
+            k = _find_largest(lambda k, l=l, m=m: safe(Point(l, k, m)), most)  # type: ignore[misc]
             if k < 0:
                 break
             here[m] = k
@@ -312,7 +313,7 @@ def surface_of(safe: Callable[[Point], bool], caps: Point) -> list[Triple]:
     return found
 
 
-def _largest(holds: Callable[[int], bool], most: int) -> int:
+def _find_largest(holds: Callable[[int], bool], most: int) -> int:
     """The largest number up to `most` that holds, or -1; small ones are likelier."""
     if most < 0 or not holds(0):
         return -1

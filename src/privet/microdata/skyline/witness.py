@@ -21,13 +21,16 @@ from privet.values.equivalence_classes import EquivalenceClasses
 def build_attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> Attack:
     """The attack behind a case, as anybody can recount it."""
     value = kept.about[case.value]
-    victim, other = attacked_group(kept, case.victim), attacked_group(kept, case.other)
-    ruled = ruled_out(point, victim, value, kept.about)
+    victim, other = (
+        build_attacked_group(kept, case.victim),
+        build_attacked_group(kept, case.other),
+    )
+    ruled = choose_ruled_out(point, victim, value, kept.about)
     crowds = place_people(victim, other, value, ruled, point, case.shape)
     return Attack(value, ruled, crowds, recount_belief(value, ruled, crowds))
 
 
-def attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
+def build_attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
     """One group, with what its people look like."""
     names = [d.name for d in groups.by]
     where = dict(zip(names, groups.labels(g), strict=True))
@@ -35,20 +38,20 @@ def attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
     return AttackedGroup(where, cards)
 
 
-def ruled_out(
+def choose_ruled_out(
     point: Point, victim: AttackedGroup, value: str | None, domain: Domain
 ) -> tuple[str | None, ...]:
     """The values ruled out: those given, or the most frequent others."""
     if isinstance(point.l, tuple):
         return tuple(domain[code] for code in point.l)
-    return most_frequent(count_left(victim), value, point.l)
+    return select_most_frequent(count_left(victim), value, point.l)
 
 
-def most_frequent(
+def select_most_frequent(
     cards: dict[Cell, int], value: str | None, several: int
 ) -> tuple[str | None, ...]:
     """So many values but this one, the most frequent first."""
-    others = [c for c in by_count(cards) if c != value and cards[c]]
+    others = [c for c in sort_by_count(cards) if c != value and cards[c]]
     return tuple(others[:several])  # type: ignore[arg-type]
 
 
@@ -66,26 +69,28 @@ def place_people(
     are left is certain already.
     """
     k, m = point.k, point.m
-    tail = {c: n for c, n in count_left(victim).items() if not _any(c, (value, *ruled))}
+    tail = {
+        c: n for c, n in count_left(victim).items() if not _has_any(c, (value, *ruled))
+    }
     without = sum(n for c, n in count_left(victim).items() if not has(c, value))
     known = min(k, sum(tail.values()), max(without - victim.companions, 0))
     if shape == TOGETHER:
         # Who knows the whole tail is certain already.
         more = min(m, without - known) if known < sum(tail.values()) else 0
-        return (_joined(victim, _first(tail, known), more),)
+        return (_add_known(victim, _select_people(tail, known), more),)
     lacking = {c: n for c, n in count_left(other).items() if not has(c, value)}
     room = sum(lacking.values())
     if shape == APART:
         known = min(k, room, max(room + 1 - other.companions, 0))
         more = min(m, room - known + 1)
-        return victim, _joined(other, _first(lacking, known), more)
+        return victim, _add_known(other, _select_people(lacking, known), more)
     return (
-        _joined(victim, _first(tail, known), 0),
-        _joined(other, {}, min(m, room + 1)),
+        _add_known(victim, _select_people(tail, known), 0),
+        _add_known(other, {}, min(m, room + 1)),
     )
 
 
-def _any(card: Cell, values: Sequence[str | None]) -> bool:
+def _has_any(card: Cell, values: Sequence[str | None]) -> bool:
     return any(has(card, v) for v in values)
 
 
@@ -95,22 +100,22 @@ def count_left(group: AttackedGroup) -> dict[Cell, int]:
     return {c: n - known.get(c, 0) for c, n in group.histogram.items()}
 
 
-def by_count(cards: dict[Cell, int]) -> list[Cell]:
+def sort_by_count(cards: dict[Cell, int]) -> list[Cell]:
     """Values, the most frequent first; equal ones stay in their order."""
     return sorted(cards, key=lambda c: -cards[c])
 
 
-def _first(cards: dict[Cell, int], several: int) -> dict[Cell, int]:
+def _select_people(cards: dict[Cell, int], several: int) -> dict[Cell, int]:
     """So many people, of the most frequent values first."""
     found: dict[Cell, int] = {}
-    for card in by_count(cards):
+    for card in sort_by_count(cards):
         if several and cards[card]:
             found[card] = min(several, cards[card])
             several -= found[card]
     return found
 
 
-def _joined(
+def _add_known(
     group: AttackedGroup, known: dict[Cell, int], companions: int
 ) -> AttackedGroup:
     both = dict(group.known)

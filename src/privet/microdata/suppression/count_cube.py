@@ -67,11 +67,11 @@ class Cube:
     ) -> None:
         self.attributes = tuple(attributes)
         self.limits = [tuple(of_rule) for of_rule in limits]
-        self._rows, self._groups = _grouped(codes, fixed, total, protected)
-        self._limits = kernels.limits_of(self.limits, int(total.sum()))
+        self._rows, self._groups = _group_rows(codes, fixed, total, protected)
+        self._limits = kernels.compile_limits(self.limits, int(total.sum()))
         self._kernels = kernels.choose_kernels(len(total), self._limits)
         self._worst = [(0, 1)] * self.rules
-        self._groups = self._judged(self._groups)
+        self._groups = self._judge_groups(self._groups)
 
     @property
     def rules(self) -> int:
@@ -95,10 +95,10 @@ class Cube:
         """The counts of the group that attains a rule's confidence."""
         return self._worst[rule]
 
-    def _judged(self, groups: CubeGroups) -> CubeGroups:
+    def _judge_groups(self, groups: CubeGroups) -> CubeGroups:
         """Take the confidences of new groups to heart; those that may do harm yet."""
         for r, (part, whole) in enumerate(self._worst):
-            found = _highest(groups.counts[:, r + 1], groups.counts[:, 0])
+            found = _find_highest(groups.counts[:, r + 1], groups.counts[:, 0])
             if Fraction(*found) > Fraction(part, whole):
                 self._worst[r] = found
         return groups.take(groups.counts[:, 1:].any(axis=1))
@@ -109,7 +109,7 @@ class Cube:
         """All groups that may still do harm."""
         return self._groups
 
-    def outlooks(
+    def look_ahead(
         self, groups: CubeGroups, wanted: Sequence[Flags], ordered: Sequence[bool]
     ) -> list[ConfAfterDisclosure]:
         """What disclosing each wanted value would do, as far as some groups tell.
@@ -140,7 +140,7 @@ class Cube:
             seen = kernels.GatheredRows.of(self._rows, groups)
             for a in np.flatnonzero(ordered).tolist():
                 cells = kernels.count_value_cells(seen, a, wanted[a])
-                _cuts_ahead(cells, groups, self._limits, own[a])
+                _try_cuts(cells, groups, self._limits, own[a])
         return own
 
     # Moving -------------------------------------------------------------------------
@@ -156,12 +156,12 @@ class Cube:
         before, taken = groups.take(touched), moved.counts[touched]
         middle = before.stop - moved.rows[touched]
         old = CubeGroups(before.start, middle, before.counts - taken)
-        parts = self._judged(old.joined(CubeGroups(middle, before.stop, taken)))
-        self._groups = groups.take(~touched).joined(parts)
+        parts = self._judge_groups(old.join(CubeGroups(middle, before.stop, taken)))
+        self._groups = groups.take(~touched).join(parts)
         return parts
 
 
-def _grouped(
+def _group_rows(
     codes: Sequence[Ints], fixed: Ints, total: Ints, protected: Ints
 ) -> tuple[CubeRows, CubeGroups]:
     """Rows in the order of their groups; what is fixed makes the first groups."""
@@ -171,11 +171,11 @@ def _grouped(
     start = np.flatnonzero(np.diff(sorted_, prepend=sorted_[:1] - 1))
     stop = np.append(start[1:], len(total))[: len(start)]
     sums = np.add.reduceat(counts[order], start) if len(start) else counts
-    rows = CubeRows(_side_by_side(codes, len(total)), counts, order)
+    rows = CubeRows(_stack_codes(codes, len(total)), counts, order)
     return rows, CubeGroups(start, stop, sums)
 
 
-def _side_by_side(codes: Sequence[Ints], rows: int) -> Codes:
+def _stack_codes(codes: Sequence[Ints], rows: int) -> Codes:
     """Codes as one table, a row each."""
     table = np.empty((rows, len(codes)), dtype=np.int32)
     for a, column in enumerate(codes):
@@ -183,17 +183,17 @@ def _side_by_side(codes: Sequence[Ints], rows: int) -> Codes:
     return table
 
 
-def _highest(part: Ints, whole: Ints) -> tuple[int, int]:
+def _find_highest(part: Ints, whole: Ints) -> tuple[int, int]:
     if len(whole) == 0:
         return 0, 1
-    at = exact.highest(part, whole)[0]
+    at = exact.find_highest(part, whole)[0]
     return int(part[at]), int(whole[at])
 
 
 # Cuts of ordered attributes ---------------------------------------------------------
 
 
-def _cuts_ahead(
+def _try_cuts(
     cells: ValueCells,
     groups: CubeGroups,
     limits: ConfidenceLimits,
@@ -208,20 +208,20 @@ def _cuts_ahead(
     if len(inner) == 0:
         return
     first, last = cells.value[inner], cells.value[inner + 1] - 1
-    left = _running(cells.group, cells.total)[inner]
+    left = _sum_running(cells.group, cells.total)[inner]
     right = groups.counts[cells.group[inner], 0] - left
     for r, having in enumerate(cells.having):
-        part = _running(cells.group, having)[inner]
+        part = _sum_running(cells.group, having)[inner]
         other = groups.counts[cells.group[inner], r + 1] - part
         one, two = part / left, other / right
         _raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
         for i in np.flatnonzero(limits.rule == r).tolist():
             bad = kernels.find_beyond(one, part, left, limits, i)
             bad |= kernels.find_beyond(two, other, right, limits, i)
-            found.broken |= _covered(first[bad], last[bad], len(found.broken))
+            found.broken |= _mark_covered(first[bad], last[bad], len(found.broken))
 
 
-def _running(group: Ints, n: Ints) -> Ints:
+def _sum_running(group: Ints, n: Ints) -> Ints:
     """Running sums that begin anew with each group."""
     sums = np.cumsum(n)
     first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
@@ -249,7 +249,7 @@ def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
     np.maximum(level, blocks[0], out=level)
 
 
-def _covered(first: Ints, last: Ints, size: int) -> Flags:
+def _mark_covered(first: Ints, last: Ints, size: int) -> Flags:
     """Which positions lie in some range."""
     edges = np.zeros(size + 1, dtype=np.int64)
     np.add.at(edges, first, 1)

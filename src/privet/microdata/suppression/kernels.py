@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from privet.microdata.suppression import disclosure_loops
 from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
-from privet.values.jit import jit, numba
+from privet.values.jit import import_numba, jit
 
 WORTH = 50_000
 """Cubes with fewer rows are done before numba is imported."""
@@ -46,7 +46,7 @@ class ConfidenceLimits(NamedTuple):
     """Whether reaching it is too much already."""
 
 
-def limits_of(rules: Sequence[Sequence[Ceiling]], people: int) -> ConfidenceLimits:
+def compile_limits(rules: Sequence[Sequence[Ceiling]], people: int) -> ConfidenceLimits:
     """The limits of rules on so many people.
 
     A confidence never exceeds 1, so a limit of 1 is no limit. Products of a limit
@@ -95,7 +95,7 @@ class CubeGroups(NamedTuple):
         """Some of them."""
         return CubeGroups(self.start[which], self.stop[which], self.counts[which])
 
-    def joined(self, other: CubeGroups) -> CubeGroups:
+    def join(self, other: CubeGroups) -> CubeGroups:
         """These, then those."""
         return CubeGroups(
             np.concatenate([self.start, other.start]),
@@ -138,10 +138,10 @@ class DisclosureKernels:
     """See `split`."""
 
 
-def ranges(start: Ints, stop: Ints) -> Ints:
+def concatenate_ranges(start: Ints, stop: Ints) -> Ints:
     """The numbers from start to stop of each group, one after the other.
 
-    >>> ranges(np.array([3, 9]), np.array([5, 10]))
+    >>> concatenate_ranges(np.array([3, 9]), np.array([5, 10]))
     array([3, 4, 9])
     """
     size = stop - start
@@ -171,7 +171,7 @@ class GatheredRows:
     @classmethod
     def of(cls, rows: CubeRows, groups: CubeGroups) -> GatheredRows:
         """Gather the rows of some groups."""
-        at = rows.order.take(ranges(groups.start, groups.stop))
+        at = rows.order.take(concatenate_ranges(groups.start, groups.stop))
         local = np.repeat(np.arange(len(groups.start)), groups.stop - groups.start)
         counts = rows.counts.take(at, axis=0)  # several times faster than [at]
         some = [(np.flatnonzero(n), n) for n in counts.T[1:]]
@@ -206,26 +206,26 @@ def count_value_cells(seen: GatheredRows, attribute: int, wanted: Flags) -> Valu
     if not wanted.all():
         inside = np.flatnonzero(wanted.take(code))
         kept, total = key.take(inside), total.take(inside)
-    there, sums = _counted(kept, total, len(seen.groups.start) * values)
+    there, sums = _sum_occurring(kept, total, len(seen.groups.start) * values)
     having = []
     for some, n in seen.having:
         inside = np.flatnonzero(wanted[code[some]])
         cell = np.searchsorted(there, key[some[inside]])
-        having.append(_sums(cell, n[inside], len(there)))
+        having.append(_sum_by_key(cell, n[inside], len(there)))
     return ValueCells(there // values, there % values, sums, tuple(having))
 
 
-def _counted(key: Ints, n: Floats, size: int) -> tuple[Ints, Ints]:
+def _sum_occurring(key: Ints, n: Floats, size: int) -> tuple[Ints, Ints]:
     """The keys that occur, in order, and their sums."""
     if size > DENSE * len(key):
         there, key = np.unique(key, return_inverse=True)
-        return there, _sums(key.ravel(), n, len(there))
+        return there, _sum_by_key(key.ravel(), n, len(there))
     sums = np.bincount(key, weights=n, minlength=size)
     there = np.flatnonzero(sums)
     return there, sums[there].astype(np.int64)
 
 
-def _sums(key: Ints, n: Floats, size: int) -> Ints:
+def _sum_by_key(key: Ints, n: Floats, size: int) -> Ints:
     sums: Ints = np.bincount(key, weights=n, minlength=size).astype(np.int64)
     return sums
 
@@ -247,10 +247,10 @@ def look_ahead(
     for a in asked.attributes.tolist():
         own = slice(asked.offset[a], asked.offset[a + 1])
         found = count_value_cells(seen, a, asked.wanted[own])
-        _values_ahead(found, groups, limits, confidence[:, own], broken[own])
+        _try_values(found, groups, limits, confidence[:, own], broken[own])
 
 
-def _values_ahead(
+def _try_values(
     found: ValueCells,
     groups: CubeGroups,
     limits: ConfidenceLimits,
@@ -297,7 +297,7 @@ def split(
 
     Rows change places in `rows.order`; apart from that they keep their order.
     """
-    row = rows.order.take(ranges(groups.start, groups.stop))
+    row = rows.order.take(concatenate_ranges(groups.start, groups.stop))
     code = rows.codes[:, attribute].take(row)
     inside = (code >= low) & (code <= high)
     size = groups.stop - groups.start
@@ -307,14 +307,18 @@ def split(
     moved = SplitOff(count, np.zeros_like(groups.counts))
     which = np.flatnonzero(count)
     if len(which):
-        inside = inside[ranges((ends - size)[which], ends[which])]
-        moved.counts[which] = _part(inside, groups.take(which), count[which], rows)
+        inside = inside[concatenate_ranges((ends - size)[which], ends[which])]
+        moved.counts[which] = _move_behind(
+            inside, groups.take(which), count[which], rows
+        )
     return moved
 
 
-def _part(inside: Flags, groups: CubeGroups, moved: Ints, rows: CubeRows) -> Ints:
+def _move_behind(
+    inside: Flags, groups: CubeGroups, moved: Ints, rows: CubeRows
+) -> Ints:
     """Put the rows inside behind the others; the sums of their counts by group."""
-    size, at = groups.stop - groups.start, ranges(groups.start, groups.stop)
+    size, at = groups.stop - groups.start, concatenate_ranges(groups.start, groups.stop)
     first = np.cumsum(size) - size
     before: Ints = np.cumsum(inside) - inside
     behind = before - np.repeat(before[first], size)
@@ -341,11 +345,11 @@ def choose_kernels(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
 @cache
 def compile_kernels() -> DisclosureKernels | None:
     """The compiled loops; None without numba."""
-    if numba() is None:
+    if import_numba() is None:
         return None
     looking, splitting = jit(disclosure_loops.look_ahead), jit(disclosure_loops.split)
 
-    def fast_look(
+    def do_look(
         rows: CubeRows,
         groups: CubeGroups,
         asked: ValuesToTry,
@@ -355,11 +359,11 @@ def compile_kernels() -> DisclosureKernels | None:
     ) -> None:
         looking(*rows, *groups, *asked, *limits, confidence, broken)
 
-    def fast_split(
+    def do_split(
         attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
     ) -> SplitOff:
         moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
         splitting(attribute, low, high, *rows, groups.start, groups.stop, *moved)
         return moved
 
-    return DisclosureKernels("numba", fast_look, fast_split)
+    return DisclosureKernels("numba", do_look, do_split)

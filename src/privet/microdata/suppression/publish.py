@@ -19,7 +19,7 @@ from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit
 from privet.microdata.earlier_releases import judge_together
 from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
-from privet.microdata.release import Release, judged, refuse_unsafe
+from privet.microdata.release import Release, judge_policy, refuse_unsafe
 from privet.microdata.skyline.named_individuals import is_named
 from privet.microdata.suppression.disclosure_loops import Flags
 from privet.microdata.suppression.templates import (
@@ -117,20 +117,24 @@ class TopDownDisclosure:
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
         setting = prepare_disclosure(
-            table, promises, keep=self.keep, ordered=self._is_ordered(table), run=run
+            table,
+            promises,
+            keep=self.keep,
+            ordered=self._choose_ordered(table),
+            run=run,
         )
         refuse_infeasible(setting)
         state = DisclosureState(
             setting.attributes,
             setting.cubes,
-            utility=self._utility(table, setting.everybody),
+            utility=self._choose_utility(table, setting.everybody),
             maximal=self.maximal,
             split=self.split,
         )
         refined = refine(state, max_seconds=max_seconds, watcher=watcher)
-        return recipe_of(setting.attributes, self.marker), refined
+        return build_recipe(setting.attributes, self.marker), refined
 
-    def _utility(self, table: Table, everybody: int) -> Utility:
+    def _choose_utility(self, table: Table, everybody: int) -> Utility:
         chosen = self.utility
         if chosen is None:
             chosen = "information" if table.roles.target else "distortion"
@@ -143,7 +147,7 @@ class TopDownDisclosure:
             return Utility("yours", everybody if self.weighted else 0, chosen)
         return Utility(chosen, everybody if self.weighted else 0)
 
-    def _is_ordered(self, table: Table) -> Callable[[str, Domain], bool]:
+    def _choose_ordered(self, table: Table) -> Callable[[str, Domain], bool]:
         """Whether a column is cut into intervals."""
         kinds = ("integer", "number", "date", "datetime")
 
@@ -158,7 +162,7 @@ class TopDownDisclosure:
 # From options to a recipe -----------------------------------------------------------
 
 
-def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosure:
+def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclosure:
     """Top-down disclosure for a policy's purpose; without a target, cells count."""
     target = policy.roles.target or table.roles.target
     utility: str | None = policy.purpose.utility
@@ -167,7 +171,7 @@ def method_for(policy: Policy, table: Table, **options: Any) -> TopDownDisclosur
     return TopDownDisclosure(utility=utility, **options)
 
 
-def recipe_of(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
+def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
     """What is hidden or cut in the end.
 
     A single hidden value is as good as shown: everybody would know what it is.
@@ -181,13 +185,13 @@ def recipe_of(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
         elif attribute.hidden.sum() > 1:
             there = attribute.classes.any(axis=1)
             columns[domain.name] = Hide(
-                _labels(domain, attribute.hidden),
-                _labels(domain, there & ~attribute.hidden),
+                _select_labels(domain, attribute.hidden),
+                _select_labels(domain, there & ~attribute.hidden),
             )
     return Recipe(columns, marker)
 
 
-def _labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
+def _select_labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
     return tuple(domain[int(code)] for code in which.nonzero()[0])
 
 
@@ -206,9 +210,8 @@ def refuse_infeasible(setting: DisclosureProblem) -> None:
     worst: dict[str, tuple[Promise, Fraction, str]] = {}
     for promise, floor, rule, (part, whole) in broken:
         if promise.name not in worst or floor > worst[promise.name][1]:
-            words = (
-                f"in {part} of {whole} rows ({percent(floor)}) {_case(promise, rule)}"
-            )
+            case = _describe_case(promise, rule)
+            words = f"in {part} of {whole} rows ({percent(floor)}) {case}"
             worst[promise.name] = promise, floor, words
     promise, floor, _ = max(worst.values(), key=lambda w: w[1])
     lines = [
@@ -227,7 +230,7 @@ def refuse_infeasible(setting: DisclosureProblem) -> None:
     )
 
 
-def _case(promise: Promise, rule: Template) -> str:
+def _describe_case(promise: Promise, rule: Template) -> str:
     """What is too frequent; a value is named only if the promise names it."""
     if isinstance(promise.about, Mapping) and rule.column in promise.about:
         value = promise.about[rule.column]
@@ -250,12 +253,12 @@ def publish_suppressed(
     watcher: Watcher | None,
 ) -> Release:
     """Make a release with values hidden; or raise `Infeasible`."""
-    chosen = method or method_for(policy, table)
+    chosen = method or choose_method(policy, table)
     _refuse_unjudged(policy)
     if recipe is not None:
         require_columns(list(recipe.columns), table.schema, "the recipe")
     with warnings.catch_warnings():
-        before = judged(table, policy, run=run)
+        before = judge_policy(table, policy, run=run)
     if recipe is None:
         linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
         found, refined = chosen.disclose(
@@ -263,9 +266,9 @@ def publish_suppressed(
         )
     else:
         found, refined = recipe, Refinement((), "recipe")
-    shown = _shown(table, found, run)
+    shown = _apply_recipe(table, found, run)
     with warnings.catch_warnings(action="ignore"):  # said once, above
-        after = judged(shown, policy, run=run)
+        after = judge_policy(shown, policy, run=run)
     release = Release(
         table=shown,
         policy=policy,
@@ -274,20 +277,22 @@ def publish_suppressed(
         recipe=found,
         steps=refined.steps,
         before=before,
-        together=_together(table, policy, found, run),
+        together=_judge_with_earlier(table, policy, found, run),
         ended=refined.ended,
     )
     refuse_unsafe(release)
     return release
 
 
-def _shown(table: Table, recipe: Recipe, run: Run) -> Table:
+def _apply_recipe(table: Table, recipe: Recipe, run: Run) -> Table:
     """The table as a recipe shows it."""
     domains = table.domains(list(recipe.columns), run)
     return table.relabelled(recipe.relabels(domains, table.roles.bins))
 
 
-def _together(table: Table, policy: Policy, recipe: Recipe, run: Run) -> Audit | None:
+def _judge_with_earlier(
+    table: Table, policy: Policy, recipe: Recipe, run: Run
+) -> Audit | None:
     """What somebody could learn who also has the earlier releases, if there are any."""
     if not policy.earlier:
         return None

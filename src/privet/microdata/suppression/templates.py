@@ -25,7 +25,7 @@ import numpy as np
 from privet.engine.duckdb.session import SHARE
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import TooLarge
-from privet.microdata.generalisation.distinct_rows import most_bytes
+from privet.microdata.generalisation.distinct_rows import find_byte_limit
 from privet.microdata.linkage import TemplateQuery, query_templates
 from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.disclosure_loops import Flags, Ints
@@ -78,7 +78,7 @@ def find_never_shown(
         every = np.ones(len(domains[column]), dtype=bool)
         flags = np.zeros(len(every), dtype=bool)
         for cube in own:
-            (outlook,) = cube.outlooks(cube.view(), [every], [False])
+            (outlook,) = cube.look_ahead(cube.view(), [every], [False])
             flags |= outlook.broken
         found[column] = flags
     return found
@@ -88,7 +88,7 @@ def count_all(
     table: Table, tallies: Sequence[CountQuery], run: Run, most: int | None = None
 ) -> dict[CountQuery, EquivalenceClasses]:
     """Count all at once; refuse what does not fit the memory."""
-    room = most or most_bytes(table.options) * SHARE // PER_CELL
+    room = most or find_byte_limit(table.options) * SHARE // PER_CELL
     parts: dict[CountQuery, list[EquivalenceClasses]] = {}
     cells = 0
     for tally, batch in table.count(tallies, run):
@@ -102,10 +102,10 @@ def count_all(
                 "a file."
             )
         parts.setdefault(tally, []).append(batch)
-    return {tally: sum_of(batches) for tally, batches in parts.items()}
+    return {tally: sum_batches(batches) for tally, batches in parts.items()}
 
 
-def sum_of(batches: list[EquivalenceClasses]) -> EquivalenceClasses:
+def sum_batches(batches: list[EquivalenceClasses]) -> EquivalenceClasses:
     """Parts of one count, put together two by two."""
     while len(batches) > 1:
         pairs = zip_longest(batches[::2], batches[1::2])
@@ -160,27 +160,27 @@ def prepare_disclosure(
     soon = [t for q in asked for t in q.tallies]
     protected = table.domains(about, run, before=soon)
     # A promise about values that never occur is kept, whatever is shown.
-    questions = [q for q in asked if _values(q, protected[q.column])]
+    questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
-    named = list(dict.fromkeys(c for s in _as_promised(questions) for c in s))
+    named = list(dict.fromkeys(c for s in _list_known_columns(questions) for c in s))
     fixed = {*keep, *table.roles.sensitive, table.roles.target}
     maskable = [c for c in named if c not in fixed]
     domains = {**protected, **table.domains(named, run)}
     tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
-    rules = {s: _templates_of(s, questions, domains) for s in sets}
-    never = _never(table, rules, maskable, domains, ordered, run)
-    by_class = _by_class(table, maskable)
-    counted, meaning = _counts(table, tallies, by_class, never, run)
+    rules = {s: _collect_templates(s, questions, domains) for s in sets}
+    never = _screen_values(table, rules, maskable, domains, ordered, run)
+    by_class = _query_by_class(table, maskable)
+    counted, meaning = _count_merged(table, tallies, by_class, never, run)
     attributes = tuple(
         SuppressedAttribute(
             domains[c],
-            _classes(counted[t], domains[c]),
+            _tabulate_by_class(counted[t], domains[c]),
             ordered=ordered(c, domains[c]),
             never=never.get(c),
         )
         for c, t in zip(maskable, by_class, strict=True)
     )
-    cubes = tuple(_cube(s, rules[s], counted, maskable, meaning) for s in sets)
+    cubes = tuple(_build_cube(s, rules[s], counted, maskable, meaning) for s in sets)
     return DisclosureProblem(
         attributes,
         cubes,
@@ -191,7 +191,7 @@ def prepare_disclosure(
     )
 
 
-def _never(
+def _screen_values(
     table: Table,
     rules: Mapping[tuple[str, ...], dict[Template, Why]],
     maskable: Sequence[str],
@@ -219,11 +219,11 @@ def _never(
     counted = count_all(table, list(tallies), run) if tallies else {}
     cubes: dict[str, list[Cube]] = {}
     for (s, c), by in alone.items():
-        cubes.setdefault(c, []).append(_cube(by, rules[s], counted, [c], {}))
+        cubes.setdefault(c, []).append(_build_cube(by, rules[s], counted, [c], {}))
     return find_never_shown(cubes, domains)
 
 
-def _counts(
+def _count_merged(
     table: Table,
     tallies: Sequence[CountQuery],
     by_class: Sequence[CountQuery],
@@ -238,7 +238,7 @@ def _counts(
     return classes | count_all(fewer, tallies, run), meaning
 
 
-def _as_promised(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
+def _list_known_columns(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
     """The columns known, in the order the promises name them."""
     known = [getattr(q.promise.against, "knows", None) for q in questions]
     return [
@@ -247,13 +247,13 @@ def _as_promised(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
     ]
 
 
-def _by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:
+def _query_by_class(table: Table, columns: Sequence[str]) -> list[CountQuery]:
     """Each attribute by class; by itself where there is no target."""
     target = table.roles.target
     return [CountQuery((c,), target) if target else CountQuery((), c) for c in columns]
 
 
-def _classes(grouped: EquivalenceClasses, domain: Domain) -> Ints:
+def _tabulate_by_class(grouped: EquivalenceClasses, domain: Domain) -> Ints:
     """Counts of values by class, one row per value."""
     if not grouped.by:
         counts = np.zeros((len(domain), 1), dtype=np.int64)
@@ -265,7 +265,7 @@ def _classes(grouped: EquivalenceClasses, domain: Domain) -> Ints:
     return counts
 
 
-def _values(question: TemplateQuery, domain: Domain) -> Sequence[int]:
+def _find_codes(question: TemplateQuery, domain: Domain) -> Sequence[int]:
     """The codes of the values a promise is about, as far as they occur."""
     if question.values is None:
         return range(len(domain))
@@ -276,7 +276,7 @@ def _values(question: TemplateQuery, domain: Domain) -> Sequence[int]:
 Why = list[tuple[Promise, Ceiling]]
 
 
-def _templates_of(
+def _collect_templates(
     known: tuple[str, ...],
     questions: Sequence[TemplateQuery],
     domains: dict[str, Domain],
@@ -285,13 +285,13 @@ def _templates_of(
     found: dict[Template, Why] = {}
     for q in questions:
         if known in [t.by for t in q.tallies]:
-            for code in _values(q, domains[q.column]):
+            for code in _find_codes(q, domains[q.column]):
                 rule = Template(known, q.column, code)
                 found.setdefault(rule, []).append((q.promise, q.limit))
     return found
 
 
-def _cube(
+def _build_cube(
     known: tuple[str, ...],
     why: dict[Template, Why],
     counted: Mapping[CountQuery, EquivalenceClasses],
@@ -310,7 +310,8 @@ def _cube(
     outside = [i for i, c in enumerate(known) if c not in maskable]
     fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
     protected = [
-        _having(counted[CountQuery(known, rule.column)], rule.value) for rule in rules
+        _count_holders(counted[CountQuery(known, rule.column)], rule.value)
+        for rule in rules
     ]
     return Cube(
         [maskable.index(known[i]) for i in inside],
@@ -322,7 +323,7 @@ def _cube(
     )
 
 
-def _having(grouped: EquivalenceClasses, value: int) -> Ints:
+def _count_holders(grouped: EquivalenceClasses, value: int) -> Ints:
     """People of each group with one value."""
     rows = np.flatnonzero(grouped.value == value)
     having = np.zeros(len(grouped), dtype=np.int64)

@@ -101,15 +101,15 @@ class SuppressedAttribute:
     def __len__(self) -> int:
         return len(self.domain)
 
-    def intervals(self) -> list[tuple[int, int]]:
+    def list_intervals(self) -> list[tuple[int, int]]:
         """The intervals of an ordered column, as first and last code."""
         ends = [*sorted(self.cuts), len(self) - 1]
         starts = [0, *(c + 1 for c in sorted(self.cuts))]
         return list(zip(starts, ends, strict=True))
 
-    def interval(self, code: int) -> tuple[int, int]:
+    def find_interval(self, code: int) -> tuple[int, int]:
         """The interval a code lies in."""
-        return next(i for i in self.intervals() if i[0] <= code <= i[1])
+        return next(i for i in self.list_intervals() if i[0] <= code <= i[1])
 
 
 @dataclass(frozen=True)
@@ -144,35 +144,39 @@ class DisclosureState:
             for a in cube.attributes
         }
         for q, cube in enumerate(cubes):
-            self._look(q, cube, cube.view())
+            self._look_ahead(q, cube, cube.view())
 
-    def _open(self, a: int) -> Flags:
+    def _find_open_values(self, a: int) -> Flags:
         """Which values may be shown yet; what breaks a promise will always do so."""
         attribute = self.attributes[a]
         if attribute.ordered:
             return np.ones(len(attribute), dtype=bool)
         pool = attribute.classes[attribute.hidden]
-        if not self.maximal and not self.utility.beneficial(pool):
+        if not self.maximal and not self.utility.is_beneficial(pool):
             return np.zeros(len(attribute), dtype=bool)
-        return np.asarray(self._valid(a) & attribute.hidden)
+        return np.asarray(self._find_valid(a) & attribute.hidden)
 
-    def worst(self) -> Fraction:
+    def find_worst_belief(self) -> Fraction:
         """The highest confidence of any template."""
         confidences = [c for cube in self.cubes for c in cube.confidences]
         return max(confidences, default=Fraction(0))
 
     # Choosing -----------------------------------------------------------------------
 
-    def best(self) -> Disclosure | None:
+    def find_best_move(self) -> Disclosure | None:
         """The best valid and beneficial move; beneficial or not once none is."""
-        moves = [m for a in range(len(self.attributes)) for m in self._moves(a, True)]
+        moves = [
+            m for a in range(len(self.attributes)) for m in self._list_moves(a, True)
+        ]
         if not moves and self.maximal:
             moves = [
-                m for a in range(len(self.attributes)) for m in self._moves(a, False)
+                m
+                for a in range(len(self.attributes))
+                for m in self._list_moves(a, False)
             ]
-        return self._winner(moves)
+        return self._choose_winner(moves)
 
-    def _winner(self, moves: list[Disclosure]) -> Disclosure | None:
+    def _choose_winner(self, moves: list[Disclosure]) -> Disclosure | None:
         """The winner: Score, then lower PrivLoss, then order of columns and values."""
         if not moves:
             return None
@@ -191,12 +195,12 @@ class DisclosureState:
         label = attribute.domain[move.code]
         return (label is not None, label or "")
 
-    def _moves(self, a: int, only_beneficial: bool) -> list[Disclosure]:
+    def _list_moves(self, a: int, only_beneficial: bool) -> list[Disclosure]:
         """The moves of one attribute that can win: valid ones of the best score."""
-        offer = self._offer(a)
+        offer = self._list_candidates(a)
         if offer is None:
             return []
-        valid = self._valid(a)[offer.codes]
+        valid = self._find_valid(a)[offer.codes]
         if only_beneficial:
             valid &= offer.beneficial
         at = np.flatnonzero(valid)
@@ -214,26 +218,26 @@ class DisclosureState:
             for i in close
         ]
 
-    def _offer(self, a: int) -> Candidates | None:
+    def _list_candidates(self, a: int) -> Candidates | None:
         attribute = self.attributes[a]
         if attribute.ordered:
-            return self._cuts(a)
+            return self._choose_cuts(a)
         codes = np.flatnonzero(attribute.hidden)
         if len(codes) == 0:
             return None
         classes = attribute.classes[codes]
-        several = self.utility.beneficial(classes)
-        gain = self.utility.of_values(classes)
+        several = self.utility.is_beneficial(classes)
+        gain = self.utility.compute_value_gains(classes)
         return Candidates(codes, gain, np.full(len(codes), several))
 
-    def _cuts(self, a: int) -> Candidates | None:
+    def _choose_cuts(self, a: int) -> Candidates | None:
         """One cut per interval: the most informative, or the best valid one."""
         attribute = self.attributes[a]
-        valid = self._valid(a)
+        valid = self._find_valid(a)
         codes, gains, several = [], [], []
-        for low, high in attribute.intervals():
+        for low, high in attribute.list_intervals():
             classes = attribute.classes[low : high + 1]
-            gain = self.utility.of_cuts(classes)
+            gain = self.utility.compute_cut_gains(classes)
             if self.split == "valid":
                 gain = np.where(valid[low:high], gain, -np.inf)
             if len(gain) == 0 or gain.max() == -np.inf:
@@ -241,28 +245,28 @@ class DisclosureState:
             best = int(np.flatnonzero(gain >= gain.max() - TIE)[0])
             codes.append(low + best)
             gains.append(float(gain[best]))
-            several.append(self.utility.beneficial(classes))
+            several.append(self.utility.is_beneficial(classes))
         if not codes:
             return None
         return Candidates(np.array(codes), np.array(gains), np.array(several))
 
-    def _valid(self, a: int) -> Flags:
+    def _find_valid(self, a: int) -> Flags:
         valid = ~self.attributes[a].never
-        for outlook in self._of(a):
+        for outlook in self._list_outlooks(a):
             valid &= ~outlook.broken
         return valid
 
-    def _of(self, a: int) -> list[ConfAfterDisclosure]:
-        return [self._outlooks[q, a] for q, cube in self._touching(a)]
+    def _list_outlooks(self, a: int) -> list[ConfAfterDisclosure]:
+        return [self._outlooks[q, a] for q, cube in self._find_cubes(a)]
 
-    def _touching(self, a: int) -> list[tuple[int, Cube]]:
+    def _find_cubes(self, a: int) -> list[tuple[int, Cube]]:
         return [(q, c) for q, c in enumerate(self.cubes) if a in c.attributes]
 
     def _loss(self, a: int) -> Floats:
         """PrivLoss: the average rise of Conf over the templates with the attribute."""
         rise = np.zeros(len(self.attributes[a]))
         rules = 0
-        for q, cube in self._touching(a):
+        for q, cube in self._find_cubes(a):
             now = np.array([[float(c)] for c in cube.confidences])
             ahead = self._outlooks[q, a].confidence
             rise += np.maximum(ahead - now, 0).sum(axis=0)
@@ -276,12 +280,12 @@ class DisclosureState:
         attribute = self.attributes[move.attribute]
         low = high = move.code
         if attribute.ordered:
-            low, _ = attribute.interval(move.code)
+            low, _ = attribute.find_interval(move.code)
             attribute.cuts.append(move.code)
         else:
             attribute.hidden[move.code] = False
-        for q, cube in self._touching(move.attribute):
-            self._look(q, cube, cube.split(move.attribute, low, high))
+        for q, cube in self._find_cubes(move.attribute):
+            self._look_ahead(q, cube, cube.split(move.attribute, low, high))
         return DisclosureStep(
             attribute.domain.name,
             attribute.domain[move.code],
@@ -292,11 +296,11 @@ class DisclosureState:
             tuple(c for cube in self.cubes for c in cube.confidences),
         )
 
-    def _look(self, q: int, cube: Cube, groups: CubeGroups) -> None:
+    def _look_ahead(self, q: int, cube: Cube, groups: CubeGroups) -> None:
         """Look ahead from some groups; what was seen before stays true."""
-        wanted = [self._open(a) for a in cube.attributes]
+        wanted = [self._find_open_values(a) for a in cube.attributes]
         ordered = [self.attributes[a].ordered for a in cube.attributes]
-        found = cube.outlooks(groups, wanted, ordered)
+        found = cube.look_ahead(groups, wanted, ordered)
         for a, fresh in zip(cube.attributes, found, strict=True):
             known = self._outlooks[q, a]
             np.maximum(known.confidence, fresh.confidence, out=known.confidence)
@@ -317,21 +321,21 @@ class Utility:
     yours: UserGain | None = None
     """Somebody's own measure."""
 
-    def beneficial(self, classes: Ints) -> bool:
+    def is_beneficial(self, classes: Ints) -> bool:
         """Whether the pool has anything to tell: more than one class."""
         if self.kind != "information":
             return True
         return int((classes.sum(axis=0) > 0).sum()) > 1
 
-    def of_values(self, classes: Ints) -> Floats:
+    def compute_value_gains(self, classes: Ints) -> Floats:
         """InfoGain: the gain of taking each value out of the suppressed pool."""
         if self.yours is not None:
-            return self._by_user(classes)
+            return self._compute_user_gain(classes)
         if self.kind == "distortion":
             return np.asarray(classes.sum(axis=1), dtype=np.float64)
         return self._gain(classes, classes.sum(axis=0))
 
-    def _by_user(self, classes: Ints) -> Floats:
+    def _compute_user_gain(self, classes: Ints) -> Floats:
         assert self.yours is not None
         gain = np.asarray(self.yours(classes), dtype=np.float64)
         if gain.shape != (len(classes),) or not np.isfinite(gain).all():
@@ -341,12 +345,14 @@ class Utility:
             )
         return gain
 
-    def of_cuts(self, classes: Ints) -> Floats:
+    def compute_cut_gains(self, classes: Ints) -> Floats:
         """The gain of cutting after each value but the last."""
         below = np.cumsum(classes, axis=0)[:-1]
         if self.yours is not None:
             pool = classes.sum(axis=0)
-            halves = [self._by_user(np.stack([b, pool - b]))[0] for b in below]
+            halves = [
+                self._compute_user_gain(np.stack([b, pool - b]))[0] for b in below
+            ]
             return np.array(halves)
         if self.kind == "distortion":
             return np.asarray(below.sum(axis=1), dtype=np.float64)

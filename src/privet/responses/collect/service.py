@@ -23,7 +23,7 @@ from time import monotonic
 from typing import Any
 
 from privet.responses.channels import Channel, Flip, KAry, Keep, Matrix, Replace
-from privet.responses.collect.store import RefusedToken, Store, token_digest
+from privet.responses.collect.store import RefusedToken, Store, digest_token
 from privet.responses.design import Design, Group, Question
 from privet.values.exact import as_float
 
@@ -63,10 +63,10 @@ def parse_report(
         isinstance(token, str) and 0 < len(token) <= LONGEST_TOKEN
     ):
         raise MalformedReport("The token must be text.")
-    return _report(content.get("report"), design), token
+    return _check_report(content.get("report"), design), token
 
 
-def _report(report: Any, design: Design) -> dict[str, str | None]:
+def _check_report(report: Any, design: Design) -> dict[str, str | None]:
     if not isinstance(report, dict) or set(report) != set(design.columns):
         raise MalformedReport("The report must hold every question, and no other.")
     for question in design.questions:
@@ -85,7 +85,9 @@ def _report(report: Any, design: Design) -> dict[str, str | None]:
 # What the browser needs -------------------------------------------------------------
 
 
-def for_browser(design: Design, survey: str, *, tokens: bool) -> dict[str, Any]:
+def describe_for_browser(
+    design: Design, survey: str, *, tokens: bool
+) -> dict[str, Any]:
     """The design with chances as whole numbers, which a browser can draw exactly."""
     return {
         "title": design.title or "Survey",
@@ -97,15 +99,15 @@ def for_browser(design: Design, survey: str, *, tokens: bool) -> dict[str, Any]:
                 "name": q.name,
                 "ask": q.ask or q.name,
                 "values": list(q.values),
-                "edges": _edges(q),
+                "edges": _list_edges(q),
             }
             for q in design.questions
         ],
-        "groups": [_group(design, g) for g in design.groups],
+        "groups": [_describe_group(design, g) for g in design.groups],
     }
 
 
-def _edges(question: Question) -> list[float] | None:
+def _list_edges(question: Question) -> list[float] | None:
     """Cut points of a number that is asked for; dates are asked for by their range."""
     if question.bins is None:
         return None
@@ -113,17 +115,17 @@ def _edges(question: Question) -> list[float] | None:
     return [as_float(e) for e in edges] or None
 
 
-def _group(design: Design, group: Group) -> dict[str, Any]:
+def _describe_group(design: Design, group: Group) -> dict[str, Any]:
     size = design.size(group.columns)
     grown = group.channel.growth(size)
     return {
         "columns": list(group.columns),
         "growth": None if grown is None else float(grown),
-        **_chances(group.channel, size),
+        **_describe_channel(group.channel, size),
     }
 
 
-def _chances(channel: Channel, size: int) -> Mapping[str, Any]:
+def _describe_channel(channel: Channel, size: int) -> Mapping[str, Any]:
     match channel:
         case Keep():
             return {"kind": "public"}
@@ -135,15 +137,18 @@ def _chances(channel: Channel, size: int) -> Mapping[str, Any]:
                 "kind": "replace",
                 "keep": str(p.numerator),
                 "of": str(p.denominator),
-                "instead": _whole(channel.shares(size)),
+                "instead": _to_whole_numbers(channel.shares(size)),
             }
         case Matrix(rows=rows):
             columns = zip(*rows, strict=True)
-            return {"kind": "matrix", "columns_of": [_whole(c) for c in columns]}
+            return {
+                "kind": "matrix",
+                "columns_of": [_to_whole_numbers(c) for c in columns],
+            }
     raise AssertionError(channel)
 
 
-def _whole(shares: Any) -> list[str]:
+def _to_whole_numbers(shares: Any) -> list[str]:
     """Shares over one denominator, as whole numbers."""
     from math import lcm
 
@@ -181,7 +186,7 @@ HEADERS = {
 
 
 @lru_cache
-def _file(name: str) -> bytes:
+def _read_static(name: str) -> bytes:
     return (resources.files("privet.responses.collect") / "static" / name).read_bytes()
 
 
@@ -205,7 +210,7 @@ class Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, self.server.shown, "application/json")
         elif self.path in FILES:
             name, kind = FILES[self.path]
-            self._send(HTTPStatus.OK, _file(name), kind)
+            self._send(HTTPStatus.OK, _read_static(name), kind)
         else:
             self._say(HTTPStatus.NOT_FOUND, "There is no such page.")
 
@@ -237,7 +242,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._say(HTTPStatus.FORBIDDEN, "An invitation is needed.")
                 return
             wanted = token is not None and self.server.tokens
-            store.add(report, token_digest(token or "") if wanted else None)
+            store.add(report, digest_token(token or "") if wanted else None)
         except MalformedReport as error:
             self._say(HTTPStatus.BAD_REQUEST, str(error))
         except RefusedToken:
@@ -285,7 +290,8 @@ class Service(ThreadingHTTPServer):
         text = json.dumps(store.design.to_dict(), sort_keys=True)
         survey = hashlib.sha256(text.encode()).hexdigest()[:16]
         self.shown = json.dumps(
-            for_browser(store.design, survey, tokens=tokens), ensure_ascii=False
+            describe_for_browser(store.design, survey, tokens=tokens),
+            ensure_ascii=False,
         ).encode()
         self._room = BoundedSemaphore(AT_ONCE)
         self._since: dict[socket, float] = {}

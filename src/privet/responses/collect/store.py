@@ -48,7 +48,9 @@ class RefusedToken(Exception):
 
 
 @contextmanager
-def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_database(
+    path: Path, *, read_only: bool
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """The database, as soon as nobody else has it open."""
     end = monotonic() + PATIENCE
     _refuse_other(path)
@@ -114,7 +116,7 @@ class Store:
 
     def _prepare(self) -> None:
         text = json.dumps(self.design.to_dict(), ensure_ascii=False)
-        with opened(self.path, read_only=False) as con:
+        with open_database(self.path, read_only=False) as con:
             con.execute("CREATE TABLE IF NOT EXISTS privet_design (design VARCHAR)")
             con.execute("CREATE TABLE IF NOT EXISTS privet_tokens (digest BLOB)")
             rows = con.execute("SELECT design FROM privet_design").fetchall()
@@ -131,17 +133,17 @@ class Store:
     def issue(self, number: int) -> list[str]:
         """New one-time tokens; only their digests are kept."""
         tokens = [secrets.token_urlsafe(16) for _ in range(number)]
-        with opened(self.path, read_only=False) as con:
+        with open_database(self.path, read_only=False) as con:
             con.executemany(
                 "INSERT INTO privet_tokens VALUES (?)",
-                [[token_digest(t)] for t in tokens],
+                [[digest_token(t)] for t in tokens],
             )
         return tokens
 
     @property
     def wants_tokens(self) -> bool:
         """Whether answers need a token: once any were issued."""
-        with opened(self.path, read_only=True) as con:
+        with open_database(self.path, read_only=True) as con:
             known = "SELECT count(*) FROM privet_tokens"
             return bool(con.execute(known).fetchall()[0][0])
 
@@ -165,14 +167,14 @@ class Store:
 
     def _write_all(self) -> None:
         while True:
-            found, last = self._waiting()
+            found, last = self._take_waiting()
             waiting = [w for w in found if w[2].set_running_or_notify_cancel()]
             if waiting:
                 self._write(waiting)
             if last:
                 return
 
-    def _waiting(self) -> tuple[list[Any], bool]:
+    def _take_waiting(self) -> tuple[list[Any], bool]:
         first = self._queue.get()
         found = [] if first is None else [first]
         while first is not None and len(found) < AT_ONCE:
@@ -187,9 +189,9 @@ class Store:
 
     def _write(self, waiting: Sequence[Any]) -> None:
         try:
-            with opened(self.path, read_only=False) as con:
+            with open_database(self.path, read_only=False) as con:
                 con.begin()
-                kept = [w for w in waiting if self._admitted(con, w)]
+                kept = [w for w in waiting if self._admit(con, w)]
                 if kept:
                     self._insert(con, [report for report, _, _ in kept])
                 con.commit()  # on the disk now
@@ -201,7 +203,7 @@ class Store:
         for _, _, done in kept:
             done.set_result(None)
 
-    def _admitted(self, con: Any, item: Any) -> bool:
+    def _admit(self, con: Any, item: Any) -> bool:
         """Use up the token of an answer; without a good one it is refused."""
         _, digest, done = item
         if digest is None:
@@ -226,7 +228,7 @@ class Store:
         con.unregister("pv_new")
 
 
-def token_digest(token: str) -> bytes:
+def digest_token(token: str) -> bytes:
     """What is kept of a token."""
     return hashlib.sha256(token.encode()).digest()
 
@@ -235,8 +237,8 @@ def read_answers(path: Path, design: Design | None = None) -> Responses:
     """The answers that a service collected so far, also while it runs."""
     if not path.is_file():
         raise InputError(f"The answers {str(path)!r} must exist.")
-    with opened(path, read_only=True) as con:
-        known = _guarded(lambda: con.execute("SELECT design FROM privet_design"))
+    with open_database(path, read_only=True) as con:
+        known = _try_query(lambda: con.execute("SELECT design FROM privet_design"))
         if known is None:
             raise InputError(
                 f"{str(path)!r} must be a file that privet collect wrote. For another "
@@ -249,7 +251,7 @@ def read_answers(path: Path, design: Design | None = None) -> Responses:
     return Responses(read(rows), stated)
 
 
-def _guarded(work: Callable[[], T]) -> T | None:
+def _try_query(work: Callable[[], T]) -> T | None:
     with suppress(duckdb.CatalogException):
         return work()
     return None

@@ -142,17 +142,19 @@ def bag(rows: int, having: int, mine: int) -> Fraction:
     return 1 - Fraction(comb(rows - having, mine), comb(rows, mine))
 
 
-def weighted(m: int, n: int, weight: Fraction) -> Fraction:
+def weighted_rho(m: int, n: int, weight: Fraction) -> Fraction:
     """The share of the worlds with an edge, where each edge counts `weight` times.
 
-    >>> weighted(3, 3, Fraction(1))
+    >>> weighted_rho(3, 3, Fraction(1))
     Fraction(161, 265)
     """
-    around = sum(_covers(a, b, weight) for a in (m, m - 1) for b in (n, n - 1))
-    return weight / (1 + weight) * around / _covers(m, n, weight)
+    around = sum(
+        _count_weighted_covers(a, b, weight) for a in (m, m - 1) for b in (n, n - 1)
+    )
+    return weight / (1 + weight) * around / _count_weighted_covers(m, n, weight)
 
 
-def _covers(m: int, n: int, weight: Fraction) -> Fraction:
+def _count_weighted_covers(m: int, n: int, weight: Fraction) -> Fraction:
     few, many = sorted((m, n))
     return sum(
         (
@@ -168,9 +170,10 @@ def _covers(m: int, n: int, weight: Fraction) -> Fraction:
 
 def star_upw(sizes: Sequence[int]) -> int:
     """Sets of tuples that use every value of every coordinate."""
-    *outer, last = _by_size(sizes)
+    *outer, last = _sort_by_size(sizes)
     return sum(
-        sign * ((1 << prod(chosen)) - 1) ** last for sign, chosen in _inside(outer)
+        sign * ((1 << prod(chosen)) - 1) ** last
+        for sign, chosen in _list_choices(outer)
     )
 
 
@@ -185,7 +188,7 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
     for left in (0, 1):
         for right in (0, 1):
             sign = (-1) ** (left + right)
-            for inner, (i, j, *rest) in _inside(
+            for inner, (i, j, *rest) in _list_choices(
                 [first - 1, second - 1, *others], least=0
             ):
                 pairs = (i + left) * (j + right) - left * right
@@ -193,12 +196,14 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
     return 1 - Fraction(without, star_upw(sizes))
 
 
-def _by_size(sizes: Sequence[int]) -> list[int]:
+def _sort_by_size(sizes: Sequence[int]) -> list[int]:
     """The largest last: it costs one power instead of a sum."""
     return sorted(sizes)
 
 
-def _inside(sizes: Sequence[int], least: int = 0) -> list[tuple[int, tuple[int, ...]]]:
+def _list_choices(
+    sizes: Sequence[int], least: int = 0
+) -> list[tuple[int, tuple[int, ...]]]:
     """Every choice of some values of each coordinate, by size, with its sign."""
     if prod(n + 1 for n in sizes) > MOST_TERMS:
         raise TooLarge(

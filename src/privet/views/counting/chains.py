@@ -73,7 +73,7 @@ class ConnectivityGraph:
         `theirs`; None where it is not counted.
         """
         mine, theirs = set(mine), set(theirs)
-        if (found := self.apart(mine, theirs)) is not None:
+        if (found := self.reduce_to_two_views(mine, theirs)) is not None:
             return found
         missed = self._count(mine, theirs, lambda s, e, r, f: s * r - e * f)
         if missed is None or self.whole is None:
@@ -85,7 +85,9 @@ class ConnectivityGraph:
         """All possible worlds; None where they are too many to count."""
         return self._count(set(), set(), lambda s, e, r, f: s * r)
 
-    def only(self, mine: Iterable[int], theirs: Iterable[int]) -> int | None:
+    def count_restricted(
+        self, mine: Iterable[int], theirs: Iterable[int]
+    ) -> int | None:
         """Restricted worlds: a person of the keys `mine` meets no value but that of
         `theirs`; None where that is too much to count.
         """
@@ -93,7 +95,7 @@ class ConnectivityGraph:
             set(mine), set(theirs), lambda s, e, r, f: (s - e) * r + e * f
         )
 
-    def bounded(self, mine: Iterable[int], theirs: Iterable[int]) -> Share:
+    def bound_share(self, mine: Iterable[int], theirs: Iterable[int]) -> Share:
         """Bounds on the share of tables in which they meet, for any graph."""
         mine, theirs = set(mine), set(theirs)
         met = {(b, c) for b, c in self.edges if b in mine and c in theirs}
@@ -126,11 +128,13 @@ class ConnectivityGraph:
     @cached_property
     def steps(self) -> int:
         """How many terms a sum has, about; longer numbers count more."""
-        states = self._states(set(), set())
-        found = _order({n: len(s) for n, s in states.items()}, self.edges)
+        states = self._list_states(set(), set())
+        found = _order_keys({n: len(s) for n, s in states.items()}, self.edges)
         return 1 if found is None else found[1] * (1 + self.tuples // 10_000)
 
-    def apart(self, mine: Collection[int], theirs: Collection[int]) -> Share | None:
+    def reduce_to_two_views(
+        self, mine: Collection[int], theirs: Collection[int]
+    ) -> Share | None:
         """Graphs that are like two views, whatever their size: one key on a side, or
         one tuple in every key of a side.
         """
@@ -160,16 +164,16 @@ class ConnectivityGraph:
         """The tables whose tuples each edge may take from so many `cells`."""
         if any(self.people[b] * self.values[c] > MOST_BITS for b, c in self.edges):
             return None
-        states = self._states(mine, theirs)
+        states = self._list_states(mine, theirs)
         sizes = {n: len(s) for n, s in states.items()}
-        if (found := _order(sizes, self.edges)) is None:
+        if (found := _order_keys(sizes, self.edges)) is None:
             return None
         return _eliminate_keys(states, self.edges, found[0], cells)
 
-    def _states(self, mine: set[int], theirs: set[int]) -> dict[Node, list[State]]:
+    def _list_states(self, mine: set[int], theirs: set[int]) -> dict[Node, list[State]]:
         both = ((0, self.people, mine), (1, self.values, theirs))
         return {
-            (side, k): list(_choices(size, k in given))
+            (side, k): list(_list_choices(size, k in given))
             for side, sizes, given in both
             for k, size in sizes.items()
         }
@@ -184,7 +188,7 @@ Factor = tuple[tuple[Node, ...], NDArray[Any]]
 """A table of whole numbers by the states of some keys."""
 
 
-def _order(
+def _order_keys(
     sizes: Mapping[Node, int], edges: Iterable[tuple[int, int]]
 ) -> tuple[list[Node], int] | None:
     """In which order keys are summed over, smallest tables first, and the terms.
@@ -234,7 +238,7 @@ def _eliminate_keys(
     """The sum over all states of the product of their weights and those of edges."""
     whole = 1
     factors: dict[Node, list[Factor]] = {
-        n: [((n,), _table([[w for _, _, w in s]])[0])] for n, s in states.items()
+        n: [((n,), _make_table([[w for _, _, w in s]])[0])] for n, s in states.items()
     }
     place = {n: at for at, n in enumerate(order)}
     for b, c in edges:
@@ -243,9 +247,9 @@ def _eliminate_keys(
             [(1 << cells(s, e, r, f)) - 1 for r, f, _ in right] for s, e, _ in left
         ]
         nodes: tuple[Node, ...] = ((0, b), (1, c))
-        factors[min(nodes, key=place.__getitem__)].append((nodes, _table(table)))
+        factors[min(nodes, key=place.__getitem__)].append((nodes, _make_table(table)))
     for node in order:
-        nodes, product = reduce(_times, factors.pop(node))
+        nodes, product = reduce(_multiply, factors.pop(node))
         at = nodes.index(node)
         left_over, total = nodes[:at] + nodes[at + 1 :], product.sum(axis=at)
         if left_over:
@@ -256,14 +260,14 @@ def _eliminate_keys(
     return whole
 
 
-def _table(rows: Sequence[Sequence[int]]) -> NDArray[Any]:
+def _make_table(rows: Sequence[Sequence[int]]) -> NDArray[Any]:
     """Whole numbers of any size."""
     made = np.empty((len(rows), len(rows[0])), dtype=object)
     made[:] = rows
     return made
 
 
-def _times(left: Factor, right: Factor) -> Factor:
+def _multiply(left: Factor, right: Factor) -> Factor:
     nodes = (*left[0], *(n for n in right[0] if n not in left[0]))
     return nodes, _spread(left, nodes) * _spread(right, nodes)
 
@@ -275,7 +279,7 @@ def _spread(factor: Factor, nodes: tuple[Node, ...]) -> NDArray[Any]:
     return turned[tuple(slice(None) if n in have else None for n in nodes)]
 
 
-def _choices(size: int, given: bool) -> Iterator[State]:
+def _list_choices(size: int, given: bool) -> Iterator[State]:
     if not given:
         for s in range(1, size + 1):
             yield s, 0, (-1) ** (size - s) * comb(size, s)
@@ -333,7 +337,7 @@ class Chain:
     graphs: list[ConnectivityGraph]
     """The connected parts of the middle view."""
 
-    def supported(self) -> set[tuple[int, int]]:
+    def find_supported(self) -> set[tuple[int, int]]:
         """Who can meet which value at all."""
         of_b, of_c = defaultdict(list), defaultdict(list)
         for i, bs in self.people.items():
@@ -353,15 +357,15 @@ class Chain:
     def shares(self, person: int, value: int) -> list[Share | None]:
         """The share of each part in which they can meet."""
         return [
-            self._known(graph, mine, theirs)
-            for graph, mine, theirs in self._meeting(person, value)
+            self._look_up_share(graph, mine, theirs)
+            for graph, mine, theirs in self._find_meetings(person, value)
         ]
 
-    def bounded(self, person: int, value: int) -> list[Share]:
+    def bound_share(self, person: int, value: int) -> list[Share]:
         """The same, between bounds where it is not counted."""
         return [
-            self._known(graph, mine, theirs) or graph.bounded(mine, theirs)
-            for graph, mine, theirs in self._meeting(person, value)
+            self._look_up_share(graph, mine, theirs) or graph.bound_share(mine, theirs)
+            for graph, mine, theirs in self._find_meetings(person, value)
         ]
 
     def restricted(self, person: int, value: int) -> tuple[int, int] | None:
@@ -370,18 +374,18 @@ class Chain:
         None where that is not counted.
         """
         keys = self.people[person]
-        near = self._near(keys)
+        near = self._find_graphs(keys)
         values = {
             p for g in near for b, c in g.edges if b in keys for p in self.holders[c]
         }
         weights = {}
         for p in values:
-            if (weight := self._only(near, keys, p)) is None:
+            if (weight := self._count_restricted(near, keys, p)) is None:
                 return None
             weights[p] = weight
         return weights.get(value, 0), sum(weights.values())
 
-    def _only(
+    def _count_restricted(
         self, near: Sequence[ConnectivityGraph], keys: set[int], value: int
     ) -> int | None:
         whole = 1
@@ -391,7 +395,9 @@ class Chain:
             at = id(graph), mine, theirs
             if at not in self._weights:
                 self._weights[at] = (
-                    graph.only(mine, theirs) if self._affords(graph) else None
+                    graph.count_restricted(mine, theirs)
+                    if self._affords(graph)
+                    else None
                 )
             if (weight := self._weights[at]) is None:
                 return None
@@ -412,18 +418,18 @@ class Chain:
                 found[c].append(p)
         return dict(found)
 
-    def _meeting(
+    def _find_meetings(
         self, person: int, value: int
     ) -> Iterator[tuple[ConnectivityGraph, frozenset[int], frozenset[int]]]:
         """The parts in which they can meet, and the keys of both there."""
         keys = self.people[person]
-        for graph in self._near(keys):
+        for graph in self._find_graphs(keys):
             mine = keys & graph.people.keys()
             theirs = self.values[value] & graph.values.keys()
             if graph.meets(mine, theirs):
                 yield graph, frozenset(mine), frozenset(theirs)
 
-    def _near(self, keys: set[int]) -> list[ConnectivityGraph]:
+    def _find_graphs(self, keys: set[int]) -> list[ConnectivityGraph]:
         """The parts that have some keys of people."""
         return list({id(g): g for b in sorted(keys) for g in (self._home[b],)}.values())
 
@@ -439,13 +445,13 @@ class Chain:
     def _kept(self) -> dict[Pattern, Share | None]:
         return {}
 
-    def _known(
+    def _look_up_share(
         self, graph: ConnectivityGraph, mine: frozenset[int], theirs: frozenset[int]
     ) -> Share | None:
         """People in the same keys are alike."""
         at = id(graph), mine, theirs
         if at not in self._kept:
-            self._kept[at] = graph.apart(mine, theirs)
+            self._kept[at] = graph.reduce_to_two_views(mine, theirs)
             if self._kept[at] is None and self._affords(graph):
                 self._kept[at] = graph.share(mine, theirs)
         return self._kept[at]
@@ -479,8 +485,8 @@ def find_chain(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Chain 
     if not plain or not b or not c:
         return None
     number_b, number_c = _Numbers(), _Numbers()
-    people, sizes_b = _keyed(first, secret.person, b, number_b)
-    values, sizes_c = _keyed(last, secret.secret, c, number_c)
+    people, sizes_b = _number_keys(first, secret.person, b, number_b)
+    values, sizes_c = _number_keys(last, secret.secret, c, number_c)
     at_b = [middle.columns.index(x) for x in b]
     at_c = [middle.columns.index(x) for x in c]
     edges = [
@@ -500,7 +506,7 @@ class _Numbers(dict[tuple[int, ...], int]):
         return self[key]
 
 
-def _keyed(
+def _number_keys(
     table: ViewTuples, node: str, key: Sequence[str], number: _Numbers
 ) -> tuple[dict[int, set[int]], dict[int, int]]:
     """The keys of each node, and how many nodes each key has."""

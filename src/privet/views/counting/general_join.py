@@ -102,14 +102,14 @@ class JoinPart:
         if self.small:
             having = (self.worlds & np.uint32(self.mask(person, value))) != 0
             return Share.of(Fraction(int(having.sum()), len(self.worlds)))
-        return self.bounded(person, value)
+        return self.bound_share(person, value)
 
-    def only(self, person: int, value: int) -> int:
+    def count_restricted(self, person: int, value: int) -> int:
         """Restricted interesting worlds: no other value; the part must be small."""
         others = np.uint32(self.mask(person) & ~self.mask(person, value))
         return int(((self.worlds & others) == 0).sum())
 
-    def one_each(self, person: int, value: int) -> tuple[int, int]:
+    def count_functional(self, person: int, value: int) -> tuple[int, int]:
         """Functional worlds (everybody has one value): interesting, and possible."""
         fits = np.ones(len(self.worlds), dtype=bool)
         for i in set(self.people):
@@ -130,7 +130,7 @@ class JoinPart:
                 kept[t] -= 1
         return union_bound(Counter(kept.values()))
 
-    def bounded(self, person: int, value: int) -> Share:
+    def bound_share(self, person: int, value: int) -> Share:
         """Harris below, a union bound over view tuples above."""
         supports = len(self.supports.get((person, value), ()))
         return harris_bounds(supports, self.delta(person, value))
@@ -171,9 +171,9 @@ class JoinParts:
         """The share in each part; an association holds if it does in one of them."""
         if (person, value) in self.certain:
             return [Share.of(Fraction(1))]
-        return [j.share(person, value) for j in self.having(person, value)]
+        return [j.share(person, value) for j in self.find_parts(person, value)]
 
-    def having(self, person: int, value: int) -> list[JoinPart]:
+    def find_parts(self, person: int, value: int) -> list[JoinPart]:
         """The parts that support an association."""
         return [j for j in self.near.get(person, ()) if (person, value) in j.supports]
 
@@ -185,7 +185,7 @@ class JoinParts:
         weights = {p: 1 if given <= {p} else 0 for p in values}
         for j in near:
             for p in weights:
-                weights[p] *= j.only(person, p)
+                weights[p] *= j.count_restricted(person, p)
         whole = sum(weights.values())
         return Fraction(weights.get(value, 0), whole) if whole else None
 
@@ -201,7 +201,7 @@ def split_join(joined: Iterable[Needing], person: str, secret: str) -> JoinParts
         if at not in forced
     ]
     for group in split_connected(left):
-        part = _part(group, person, secret)
+        part = _make_part(group, person, secret)
         for i in dict.fromkeys(part.people):
             near[i].append(part)
     certain = frozenset((rows[at][0][person], rows[at][0][secret]) for at in forced)
@@ -218,7 +218,7 @@ def _find_forced_tuples(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], se
     return forced, {t for at in forced for t in tuples[at]}
 
 
-def _part(group: Sequence[Needing], person: str, secret: str) -> JoinPart:
+def _make_part(group: Sequence[Needing], person: str, secret: str) -> JoinPart:
     return JoinPart(
         tuple(needed for _, needed in group),
         tuple(row[person] for row, _ in group),
@@ -235,7 +235,7 @@ def split_by_people(
         [(row, needed[:-1]) for row, needed in group]
         for group in split_connected(marked)
     ]
-    return [_part(group, person, secret) for group in groups]
+    return [_make_part(group, person, secret) for group in groups]
 
 
 def split_connected(rows: Sequence[Needing]) -> list[list[Needing]]:
@@ -303,7 +303,7 @@ class GeneralJoin:
         """What is not settled, part by part."""
         return split_join(self.joined, self.person, self.secret)
 
-    def supported(self) -> set[Pair]:
+    def find_supported(self) -> set[Pair]:
         """Who can meet which value at all."""
         return {(row[self.person], row[self.secret]) for row, _ in self.joined}
 
@@ -313,15 +313,15 @@ class GeneralJoin:
 
     def is_wide(self, person: int, value: int) -> bool:
         """Whether bounds say little, and draws may say more."""
-        near = self._unlisted(person, value)
+        near = self._find_unlisted(person, value)
         return any(j.delta(person, value) > TIGHT for j in near) and all(
             len(j.tuples) <= MOST_TUPLES for j in near
         )
 
-    def _unlisted(self, person: int, value: int) -> list[JoinPart]:
+    def _find_unlisted(self, person: int, value: int) -> list[JoinPart]:
         if (person, value) in self.parts.certain:
             return []
-        return [j for j in self.parts.having(person, value) if not j.small]
+        return [j for j in self.parts.find_parts(person, value) if not j.small]
 
     # One value per person -------------------------------------------------------------
 
@@ -336,7 +336,7 @@ class GeneralJoin:
         whole = self._by_people
         if not all(j.small for j in whole):
             return False, None
-        found = {id(j): j.one_each(person, value) for j in whole}
+        found = {id(j): j.count_functional(person, value) for j in whole}
         if not all(fitting for _, fitting in found.values()):
             return True, None
         (mine,) = [j for j in whole if person in j.people]
@@ -348,14 +348,14 @@ class GeneralJoin:
 
     # Draws --------------------------------------------------------------------------
 
-    def drawn(
+    def draw_shares(
         self, pairs: Iterable[Pair], key: bytes, check: Callable[[], None]
     ) -> tuple[dict[Pair, Share], int]:
         """Shares of associations, from draws of each part; and how many draws.
 
         All intervals together miss the truth with a probability of at most ERROR.
         """
-        asked = [(i, p, self.parts.having(i, p)) for i, p in dict.fromkeys(pairs)]
+        asked = [(i, p, self.parts.find_parts(i, p)) for i, p in dict.fromkeys(pairs)]
         error = ERROR / max(sum(len(near) for _, _, near in asked), 1)
         wanted: dict[int, list[Pair]] = defaultdict(list)
         large = {id(j): j for _, _, near in asked for j in near if not j.small}
@@ -369,8 +369,8 @@ class GeneralJoin:
             coins.draw(sorted({e for pair in wanted[at] for e in j.supports[pair]}))
             number = coins.number
             for pair in wanted[at]:
-                draws = coins.held(j.supports[pair])
-                found[at, pair] = _within(j.bounded(*pair), draws, error)
+                draws = coins.count_held(j.supports[pair])
+                found[at, pair] = _intersect_bounds(j.bound_share(*pair), draws, error)
         return {
             (i, p): combine_independent(
                 found.get((id(j), (i, p))) or j.share(i, p) for j in near
@@ -378,7 +378,7 @@ class GeneralJoin:
             for i, p, near in asked
         }, number
 
-    def drawn_restricted(
+    def draw_restricted(
         self, pairs: Iterable[Pair], key: bytes, check: Callable[[], None]
     ) -> tuple[dict[Pair, Share | None], int]:
         """The same among tables in which a person has one value only.
@@ -408,15 +408,17 @@ class GeneralJoin:
                 made[id(j)].draw(everybody)
             coins = made[id(j)]
             mine = {v: at for (who, v), at in j.supports.items() if who == i}
-            if coins.doubtful([e for at in mine.values() for e in at]):
+            if coins.count_doubtful([e for at in mine.values() for e in at]):
                 continue
             number = coins.number
-            draws = coins.only(mine, p)
-            found[i, p] = _within(Share(Fraction(0), Fraction(1)), draws, error)
+            draws = coins.count_restricted(mine, p)
+            found[i, p] = _intersect_bounds(
+                Share(Fraction(0), Fraction(1)), draws, error
+            )
         return found, number
 
 
-def _within(bounds: Share, draws: Draws, error: Fraction) -> Share:
+def _intersect_bounds(bounds: Share, draws: Draws, error: Fraction) -> Share:
     """What draws say, inside of what is proved."""
     low, high = draws.interval(error)
     low, high = max(low, bounds.low), min(high, bounds.high)

@@ -50,12 +50,12 @@ class Draws:
         if not self.number:
             return Fraction(0), Fraction(1)
         each = float(error) / 2
-        low = _lower(self.surely, self.number, each)
-        high = 1 - _lower(self.number - self.possibly, self.number, each)
+        low = _lower_bound(self.surely, self.number, each)
+        high = 1 - _lower_bound(self.number - self.possibly, self.number, each)
         return low, high
 
 
-def _lower(hits: int, number: int, error: float) -> Fraction:
+def _lower_bound(hits: int, number: int, error: float) -> Fraction:
     """A share so low that as many hits or more are less likely than `error`.
 
     Chernoff: n draws show a share q or more with probability at most exp(-n KL(q, p)).
@@ -80,7 +80,7 @@ def _divergence(q: float, p: float) -> float:
     return q * log(q / p) + rest
 
 
-def new_key(seed: int | None) -> bytes:
+def make_key(seed: int | None) -> bytes:
     """Where draws come from: the system's secure source, or a seed."""
     if seed is None:
         return secrets.token_bytes(32)
@@ -114,19 +114,19 @@ class WorldSampler:
         """Toss until all is known about the tuples asked for; draws left in doubt."""
         doubt = self.number
         for sweeps in SWEEPS:
-            self._from_past(sweeps)
-            if not (doubt := self.doubtful(asked)):
+            self._toss_from_past(sweeps)
+            if not (doubt := self.count_doubtful(asked)):
                 break
         return doubt
 
-    def doubtful(self, asked: Sequence[int]) -> int:
+    def count_doubtful(self, asked: Sequence[int]) -> int:
         """Draws in which it is not known whether some of these tuples are there."""
         doubt = 0
         for e in asked:
             doubt |= self.possibly[e] ^ self.surely[e]
         return doubt.bit_count()
 
-    def held(self, supports: Sequence[int]) -> Draws:
+    def count_held(self, supports: Sequence[int]) -> Draws:
         """How often one of some tuples was there."""
         surely = possibly = 0
         for e in supports:
@@ -134,7 +134,9 @@ class WorldSampler:
             possibly |= self.possibly[e]
         return Draws(self.number, surely.bit_count(), possibly.bit_count())
 
-    def only(self, by_value: Mapping[int, Sequence[int]], value: int) -> Draws:
+    def count_restricted(
+        self, by_value: Mapping[int, Sequence[int]], value: int
+    ) -> Draws:
         """Of draws in which a person has one value only, those with this value.
 
         Takes the person's tuples by value; all must be known about them.
@@ -151,16 +153,16 @@ class WorldSampler:
         having = (one & mine).bit_count()
         return Draws(one.bit_count(), having, having)
 
-    def _from_past(self, sweeps: int) -> None:
+    def _toss_from_past(self, sweeps: int) -> None:
         """The same coins as before, and older ones before them."""
         self.surely = [0] * len(self._tuples)
         self.possibly = [self._all] * len(self._tuples)
         for sweep in range(sweeps, 0, -1):
             self._check()
             for e in range(len(self._tuples)):
-                self._toss(e, self._coin(sweep, e))
+                self._toss(e, self._draw_coins(sweep, e))
 
-    def _coin(self, sweep: int, e: int) -> int:
+    def _draw_coins(self, sweep: int, e: int) -> int:
         name = sweep.to_bytes(4, "big") + e.to_bytes(4, "big")
         made = hashlib.shake_128(self._key + name).digest(self.number // 8)
         return int.from_bytes(made, "big")
@@ -169,12 +171,14 @@ class WorldSampler:
         """Heads: it is there. Tails: it is gone, unless a view needs it."""
         spared = certain = self._all
         for t in self._tuples[e]:
-            spared &= self._any(self.possibly, self._inside[t], e)
-            certain &= self._any(self.surely, self._inside[t], e)
+            spared &= self._combine_draws(self.possibly, self._inside[t], e)
+            certain &= self._combine_draws(self.surely, self._inside[t], e)
         self.surely[e] = heads | (self._all ^ spared)
         self.possibly[e] = heads | (self._all ^ certain)
 
-    def _any(self, state: Sequence[int], among: Sequence[int], but: int) -> int:
+    def _combine_draws(
+        self, state: Sequence[int], among: Sequence[int], but: int
+    ) -> int:
         """The draws in which one of several tuples is there, another left aside."""
         found = 0
         for e in among:

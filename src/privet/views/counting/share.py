@@ -54,7 +54,7 @@ class Share:
         """Whether the bounds meet."""
         return self.low == self.high
 
-    def beyond(self, limit: Ceiling) -> bool | None:
+    def is_beyond(self, limit: Ceiling) -> bool | None:
         """Whether a limit is passed; None where the bounds do not tell."""
         level = limit.level
         if self.high < level or (self.high == level and not limit.strict):
@@ -210,14 +210,16 @@ ONE = 1 << BITS
 def enclose_excess(m: int, n: int) -> Bounds:
     """2**k (2 share - 1) with k = min(m, n) >= 2, in units of 2**-BITS."""
     m, n = min(m, n), max(m, n)
-    whole, ratio = _almost_one(m), _over(_almost_one(m - 1), _almost_one(m))
+    whole, ratio = _almost_one(m), _divide(_almost_one(m - 1), _almost_one(m))
     parts = [
-        _over(_sum(m, n - 1), whole),
-        _shifted(_times(_power(ratio, n), _sum(m - 1, n)), n - m),
-        _shifted(_over(_times(_power(ratio, n - 1), _sum(m - 1, n - 1)), whole), n - 1),
+        _divide(_sum(m, n - 1), whole),
+        _shift(_multiply(_power(ratio, n), _sum(m - 1, n)), n - m),
+        _shift(
+            _divide(_multiply(_power(ratio, n - 1), _sum(m - 1, n - 1)), whole), n - 1
+        ),
     ]
     total = (sum(low for low, _ in parts), sum(high for _, high in parts))
-    return _over(total, _sum(m, n))
+    return _divide(total, _sum(m, n))
 
 
 def _almost_one(j: int) -> Bounds:
@@ -225,15 +227,15 @@ def _almost_one(j: int) -> Bounds:
     return (ONE - (ONE >> j),) * 2 if j <= BITS else (ONE - 1, ONE)
 
 
-def _times(a: Bounds, b: Bounds) -> Bounds:
+def _multiply(a: Bounds, b: Bounds) -> Bounds:
     return a[0] * b[0] >> BITS, -(-(a[1] * b[1]) >> BITS)
 
 
-def _over(a: Bounds, b: Bounds) -> Bounds:
+def _divide(a: Bounds, b: Bounds) -> Bounds:
     return (a[0] << BITS) // b[1], -((-a[1] << BITS) // b[0])
 
 
-def _shifted(a: Bounds, k: int) -> Bounds:
+def _shift(a: Bounds, k: int) -> Bounds:
     return a[0] >> k, -(-a[1] >> k)
 
 
@@ -241,8 +243,8 @@ def _power(base: Bounds, n: int) -> Bounds:
     result: Bounds = (ONE, ONE)
     while n:
         if n & 1:
-            result = _times(result, base)
-        base, n = _times(base, base), n >> 1
+            result = _multiply(result, base)
+        base, n = _multiply(base, base), n >> 1
     return result
 
 
@@ -252,9 +254,9 @@ def _sum(m: int, n: int) -> Bounds:
     low = high = ONE
     whole = _almost_one(m)
     for k in range(1, m):
-        power = _power(_over(_almost_one(m - k), whole), n)
+        power = _power(_divide(_almost_one(m - k), whole), n)
         times = math.comb(m, k)
-        part = _shifted((times * power[0], times * power[1]), k * n)
+        part = _shift((times * power[0], times * power[1]), k * n)
         if part[1] <= 1:
             return low - 1, high + 1
         low, high = (
@@ -271,6 +273,6 @@ def _sum(m: int, n: int) -> Bounds:
 # Picking the worst ------------------------------------------------------------------
 
 
-def highest(shares: Sequence[Share]) -> int:
+def find_highest(shares: Sequence[Share]) -> int:
     """The position of the largest share; of equals the first."""
     return max(range(len(shares)), key=lambda i: (shares[i].high, shares[i].low, -i))

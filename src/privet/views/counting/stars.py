@@ -28,7 +28,7 @@ class Star:
     keys: list[Key]
     """What is in each key."""
 
-    def supported(self) -> set[tuple[int, int]]:
+    def find_supported(self) -> set[tuple[int, int]]:
         """Who can meet which value at all."""
         return {
             (i, p) for people, values, _ in self.keys for i in people for p in values
@@ -64,7 +64,7 @@ def find_star(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Star | 
         range(len(rest)),
         key=lambda k: (rest[k] != {secret.person}, rest[k] != {secret.secret}, k),
     )
-    tables = [_by_key(seen[k], sorted(key)) for k in order]
+    tables = [_group_by_key(seen[k], sorted(key)) for k in order]
     if any(set(t) != set(tables[0]) for t in tables):
         raise InputError("Views must be of one table: their keys must be the same.")
     return Star(
@@ -79,7 +79,7 @@ def find_star(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Star | 
     )
 
 
-def _by_key(
+def _group_by_key(
     table: ViewTuples, key: Sequence[str]
 ) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
     at = [table.columns.index(c) for c in key]

@@ -81,14 +81,14 @@ class AllAssociations:
 
     def __init__(self, relation: JoinedViews) -> None:
         self._relation = relation
-        self._right = relation.keyed(self._make_right)
+        self._right = relation.make_keyed(self._make_right)
         doing = "people in several keys"
         self._often = relation.make("often", self._select_often, "i", "counting people")
         self._where = relation.make("where", self._select_where, "i", doing)
         self._ids = relation.make("ids", self._select_ids, "i", doing)
         self._left = relation.make("left", self._select_left, "i", doing)
         self._keys = relation.make("keys", self._select_keys, "", "counting keys")
-        lost = relation.one(
+        lost = relation.fetch_one(
             f"SELECT count(*) AS n FROM {self._keys} WHERE m IS NULL OR n IS NULL"
         )
         if lost["n"]:
@@ -139,7 +139,7 @@ class AllAssociations:
     @cached_property
     def _has_missing(self) -> bool:
         """Whether people are missing in several rows."""
-        found = self._relation.one(
+        found = self._relation.fetch_one(
             f"SELECT count(*) > count(i) AS some FROM {self._often}"
         )
         return bool(found["some"])
@@ -204,9 +204,9 @@ class AllAssociations:
             for r in found.to_pylist()
         ]
 
-    def overall(self) -> tuple[int, int]:
+    def count_overall(self) -> tuple[int, int]:
         """How many people and values there are in all, missing ones included."""
-        found = self._relation.one(
+        found = self._relation.fetch_one(
             f"SELECT (SELECT CAST(sum(m) AS BIGINT) FROM {self._keys}) "
             f"- (SELECT count(*) FROM {self._left}) "
             f"+ (SELECT count(*) FROM {self._ids} WHERE h IS NULL) AS people, "
@@ -214,9 +214,9 @@ class AllAssociations:
         )
         return found["people"], found["secrets"]
 
-    def several(self) -> int:
+    def count_several(self) -> int:
         """How many people are in several keys."""
-        found = self._relation.one(
+        found = self._relation.fetch_one(
             f"SELECT count(*) AS n FROM {self._ids} WHERE h IS NULL AND i IS NOT NULL"
         )
         return int(found["n"])
@@ -227,21 +227,25 @@ class AllAssociations:
         Somebody who is in no other key, if there is such a person.
         """
         relation = self._relation
-        key = relation.one(
+        key = relation.fetch_one(
             f"SELECT h, single FROM {self._keys} WHERE m = {int(m)} AND n = {int(n)} "
             "AND named > 0 AND given > 0 ORDER BY single = 0, h LIMIT 1"
         )
         relation.look_at([key["h"]])
         others = f"SELECT i FROM {self._left} WHERE i IS NOT NULL"
-        person = self._first_of("i", relation.sides.person, 0, f"i IN ({others}),")
-        value = self._first_of("p", relation.sides.secret, 1, "")
+        person = self._fetch_first_value(
+            "i", relation.sides.person, 0, f"i IN ({others}),"
+        )
+        value = self._fetch_first_value("p", relation.sides.secret, 1, "")
         if not key["single"]:
             self.look_at_person(person)
         return person, value
 
-    def _first_of(self, cell: str, name: str, side: int, order: str) -> str | None:
+    def _fetch_first_value(
+        self, cell: str, name: str, side: int, order: str
+    ) -> str | None:
         relation = self._relation
-        found = relation.one(
+        found = relation.fetch_one(
             f"SELECT {relation.text(name, cell)} AS v FROM ({relation.rows(side)}) "
             f"WHERE {cell} IS NOT NULL ORDER BY {order} {cell} LIMIT 1"
         )
@@ -250,14 +254,14 @@ class AllAssociations:
     def look_at_person(self, person: str | None) -> None:
         """Look at the keys of somebody who is in several of them from now on."""
         relation = self._relation
-        whose = relation.wanted(relation.sides.person, [person], "i")
+        whose = relation.build_condition(relation.sides.person, [person], "i")
         keys = relation.ask(f"SELECT h FROM {self._left} WHERE {whose}")
         relation.look_at(keys["h"].to_pylist())
 
-    def worst_keys(self, kinds: Sequence[int], most: int) -> list[dict[str, Any]]:
+    def list_worst_keys(self, kinds: Sequence[int], most: int) -> list[dict[str, Any]]:
         """The first keys of these sizes, in the order of the sizes given."""
         relation = self._relation
-        ranks = relation.given(
+        ranks = relation.make_small_table(
             {
                 "z": np.arange(len(kinds)),
                 "m": np.array([self.sizes[z].people for z in kinds], np.int64),
@@ -273,7 +277,7 @@ class AllAssociations:
         if not relation.sides.marker:
             n = "r.w" if relation.has_weights else "r.rows"
             often = f"max({n}) AS most, sum({n})"
-        shown = relation.shown("r")
+        shown = relation.select_key_columns("r")
         keys = relation.ask(
             f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
             f"{often} AS rows FROM ({first}) f JOIN {self._right} r ON f.h = r.h "
@@ -302,7 +306,7 @@ class AllAssociations:
         and whether one meeting is beyond the limit already.
         """
         relation, sizes = self._relation, self.sizes
-        given = relation.given(
+        given = relation.make_small_table(
             {
                 "z": np.arange(len(sizes), dtype=np.int32),
                 "m": np.array([s.people for s in sizes], np.int64),
@@ -331,38 +335,41 @@ class AllAssociations:
             "people in several keys",
         )
 
-    def surely_beyond(self) -> int:
+    def count_surely_beyond(self) -> int:
         """People in several keys, one of which is beyond the limit by itself."""
-        found = self._relation.one(f"SELECT count(*) AS n FROM {self._people} WHERE b")
+        found = self._relation.fetch_one(
+            f"SELECT count(*) AS n FROM {self._people} WHERE b"
+        )
         return int(found["n"])
 
-    def doubtful(self, bound: float) -> list[AssociationPairs]:
+    def find_doubtful(self, bound: float) -> list[AssociationPairs]:
         """Kinds of keys in which people meet a value twice, who may be beyond."""
-        who = f"NOT b AND l <= {_number(bound)}"
+        who = f"NOT b AND l <= {_format_number(bound)}"
         self._doubted = self._relation.make(
             "doubted",
             lambda _: self._select_pairs(who),
             "",
             "people in several keys",
         )
-        return self._pairs(f"SELECT * FROM {self._doubted}")
+        return self._fetch_pairs(f"SELECT * FROM {self._doubted}")
 
-    def contenders(self, best: Bound, most: int) -> list[AssociationPairs] | None:
+    def fetch_contenders(self, best: Bound, most: int) -> list[AssociationPairs] | None:
         """Those who may meet a value more surely, a few at a time; None: no more.
 
         Nobody comes twice. Logarithms that are close tell little of the chances that
         keys add to 1/2 each; of as many keys the sums of those decide.
         """
         surer = (
-            f"(l < {_number(best.log - CLOSE)} OR (l < {_number(best.log + CLOSE)} AND "
-            f"(c <> {int(best.keys)} OR d < {_number(best.part * (1 + TIE))})))"
+            f"(l < {_format_number(best.log - CLOSE)} OR "
+            f"(l < {_format_number(best.log + CLOSE)} AND "
+            f"(c <> {int(best.keys)} OR d < {_format_number(best.part * (1 + TIE))})))"
         )
-        left = self._relation.one(
+        left = self._relation.fetch_one(
             f"SELECT count(*) AS n FROM {self._people} WHERE NOT seen AND {surer}"
         )
-        return self._first(surer, most) if left["n"] else None
+        return self._fetch_next_pairs(surer, most) if left["n"] else None
 
-    def _first(self, surer: str, most: int) -> list[AssociationPairs]:
+    def _fetch_next_pairs(self, surer: str, most: int) -> list[AssociationPairs]:
         relation = self._relation
         relation.session.ask(
             f"CREATE OR REPLACE TEMP TABLE pv_first AS SELECT i FROM {self._people} "
@@ -371,7 +378,7 @@ class AllAssociations:
         relation.session.ask(
             f"UPDATE {self._people} SET seen = true WHERE i IN (SELECT i FROM pv_first)"
         )
-        return self._pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
+        return self._fetch_pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
 
     def _select_pairs(self, who: str) -> str:
         return (
@@ -381,7 +388,7 @@ class AllAssociations:
             "WHERE r.p IS NOT NULL GROUP BY t.i, r.p"
         )
 
-    def _pairs(self, pairs: str) -> list[AssociationPairs]:
+    def _fetch_pairs(self, pairs: str) -> list[AssociationPairs]:
         relation, sides = self._relation, self._relation.sides
         person = relation.text(sides.person, "first.i")
         secret = relation.text(sides.secret, "first.p")
@@ -400,14 +407,14 @@ class AllAssociations:
             for r in found.to_pylist()
         ]
 
-    def people_with(self, kinds: Sequence[tuple[int, ...]]) -> int:
+    def count_people_with(self, kinds: Sequence[tuple[int, ...]]) -> int:
         """Doubtful people who meet some value in one of these kinds of keys."""
         if not kinds:
             return 0
         session = self._relation.session
         session.register("pv_kinds_given", arrow.frame(zs=arrow.lists(kinds)))
         try:
-            found = self._relation.one(
+            found = self._relation.fetch_one(
                 f"SELECT count(DISTINCT e.i) AS n FROM {self._doubted} e "
                 "JOIN pv_kinds_given g ON e.zs = g.zs"
             )
@@ -416,5 +423,5 @@ class AllAssociations:
         return int(found["n"])
 
 
-def _number(bound: float) -> str:
+def _format_number(bound: float) -> str:
     return "CAST('-inf' AS DOUBLE)" if isinf(bound) else repr(bound)

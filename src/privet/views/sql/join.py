@@ -21,7 +21,7 @@ from privet.engine.counting.counter import PARTS
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import JoiningEngine, Recoding, Run
-from privet.engine.row_filter import TYPED, typed
+from privet.engine.row_filter import TYPED, select_typed
 from privet.engine.run import DoesNotFit
 from privet.errors import TooLarge
 from privet.views.sql.view_tuples import ViewPair, ViewRows
@@ -52,7 +52,7 @@ class JoinedViews:
         self.places = places
         if sides.weight is not None:
             places.check_weight(sides.weight, run)
-        self.coded = places.coded(sides.columns, recodings, run)
+        self.coded = places.code_needed(sides.columns, recodings, run)
         self._salt = 0
         self._number = next(_numbers)
         self._made: list[str] = []
@@ -114,12 +114,12 @@ class JoinedViews:
         views = [
             f"SELECT {names}, {cells}, sum(w) AS w FROM ({rows}) WHERE h IN ({among}) "
             "GROUP BY ALL"
-            for rows, cells in self._nearby()
+            for rows, cells in self._select_sides()
         ]
         select = " UNION ALL BY NAME ".join(views)
         self._near = self.make("near", lambda _: select, "", "reading keys")
 
-    def _nearby(self) -> list[tuple[str, str]]:
+    def _select_sides(self) -> list[tuple[str, str]]:
         """Rows and what to keep of them: of a table in one go, of files for each."""
         if self.sides.marker:
             cells = ("i, NULL AS p, 0 AS side", "p, NULL AS i, 1 AS side")
@@ -145,13 +145,13 @@ class JoinedViews:
         self._made.append(table)
         for parts in PARTS if cut else (1,):
             try:
-                self._filled(table, select, cut, parts, doing)
+                self._fill_table(table, select, cut, parts, doing)
             except DoesNotFit:
                 continue
             return table
         raise too_little_memory()
 
-    def _filled(
+    def _fill_table(
         self, table: str, select: Callable[[str], str], cut: str, parts: int, doing: str
     ) -> None:
         first = f"CREATE OR REPLACE TEMP TABLE {table} AS "
@@ -159,7 +159,7 @@ class JoinedViews:
             only = f"WHERE hash({cut}) % {parts} = {part}" if parts > 1 else ""
             step = doing if parts == 1 else f"{doing}, part {part + 1} of {parts}"
             head = first if part == 0 else f"INSERT INTO {table} "
-            self._watched(partial(self._execute, head + select(only)), step)
+            self._run_watched(partial(self._execute, head + select(only)), step)
 
     def _execute(self, statement: str) -> None:
         self.session.con.execute(statement)
@@ -167,26 +167,26 @@ class JoinedViews:
     def ask(self, statement: str, doing: str = "counting") -> pa.Table:
         """What a statement selects."""
         try:
-            return self._watched(partial(self.session.fetch, statement), doing)
+            return self._run_watched(partial(self.session.fetch, statement), doing)
         except DoesNotFit:
             pass
         raise too_little_memory()
 
-    def _watched(self, work: Callable[[], Any], doing: str) -> Any:
-        return self.session.watched(work, self.run, doing, (1, 1))
+    def _run_watched(self, work: Callable[[], Any], doing: str) -> Any:
+        return self.session.run_watched(work, self.run, doing, (1, 1))
 
-    def one(self, statement: str) -> Any:
+    def fetch_one(self, statement: str) -> Any:
         """The first row a statement selects, or None."""
         found = self.ask(statement)
         return found.slice(0, 1).to_pylist()[0] if len(found) else None
 
-    def keyed(self, build: Callable[[], str]) -> str:
+    def make_keyed(self, build: Callable[[], str]) -> str:
         """A table with the columns of the key and h; keys must not share a hash."""
         names = ", ".join([*self.keys, "h"])
         for salt in range(SALTS):
             self._salt = salt
             table = build()
-            same = self.one(
+            same = self.fetch_one(
                 "SELECT count(*) = count(DISTINCT h) AS same FROM "
                 f"(SELECT DISTINCT {names} FROM {table})"
             )
@@ -194,26 +194,28 @@ class JoinedViews:
                 return table
         raise AssertionError("keys cannot be told apart")
 
-    def with_choices(self) -> int:
+    def count_with_choices(self) -> int:
         """How many keys have at least two people and two values."""
         several = [
             f"SELECT h FROM (SELECT DISTINCT h, {node} FROM ({self.rows(side)})) "
             "GROUP BY h HAVING count(*) > 1"
             for side, node in enumerate("ip")
         ]
-        found = self.one(
+        found = self.fetch_one(
             f"SELECT count(*) AS n FROM ({several[0]}) a JOIN ({several[1]}) b "
             "ON a.h = b.h"
         )
         return int(found["n"])
 
-    def overall(self) -> tuple[int, int]:
+    def count_overall(self) -> tuple[int, int]:
         """How many people and values there are in all, missing ones included."""
         counted = [
             f"(SELECT count(*) FROM (SELECT DISTINCT {node} FROM ({self.rows(side)})))"
             for side, node in enumerate("ip")
         ]
-        found = self.one(f"SELECT {counted[0]} AS people, {counted[1]} AS secrets")
+        found = self.fetch_one(
+            f"SELECT {counted[0]} AS people, {counted[1]} AS secrets"
+        )
         return found["people"], found["secrets"]
 
     # Values -------------------------------------------------------------------------
@@ -228,7 +230,7 @@ class JoinedViews:
             return f"CASE WHEN {cell} = 0 THEN {zero} ELSE {text} END"
         return text
 
-    def shown(self, alias: str) -> list[str]:
+    def select_key_columns(self, alias: str) -> list[str]:
         """The columns of the key, as they are shown."""
         return [
             f"{self.text(name, f'{alias}.{x}')} AS {x}"
@@ -241,22 +243,24 @@ class JoinedViews:
             return None if cell is None else str(cell)
         return self.coded[name].domain[int(cell)]
 
-    def wanted(self, name: str, values: Sequence[object], cell: str) -> str:
+    def build_condition(self, name: str, values: Sequence[object], cell: str) -> str:
         """A condition: the cell has one of these values."""
         if name in self.coded:
             codes = [self.coded[name].domain.code(v) for v in values]
-            return _among(cell, [c for c in codes if c is not None], None in values)
-        given = self.given({"v": [_text(v) for v in values]})
+            return _match_codes(
+                cell, [c for c in codes if c is not None], None in values
+            )
+        given = self.make_small_table({"v": [_to_text(v) for v in values]})
         kind = self.places.kind(name)
         select = f"SELECT DISTINCT v FROM {given}"
         if kind in TYPED:
-            select = typed(given, self.places.type_of(name), kind)
+            select = select_typed(given, self.places.type_of(name), kind)
         else:
             cell = text_types.text_of(cell, textual=kind == "text", json=False)
         same = sql.DUCKDB.same.format(a="w.v", b=cell)
         return f"EXISTS (SELECT 1 FROM ({select}) w WHERE {same})"
 
-    def labels(self, name: str) -> str:
+    def make_label_table(self, name: str) -> str:
         """A table of a coded column's codes and the texts they stand for."""
         domain = self.coded[name].domain
         if len(domain) > MOST_LABELS:
@@ -265,9 +269,9 @@ class JoinedViews:
                 f"it has {len(domain)}."
             )
         codes = np.arange(len(domain), dtype=np.uint32)
-        return self.given({"code": codes, "label": list(domain.labels)})
+        return self.make_small_table({"code": codes, "label": list(domain.labels)})
 
-    def given(self, columns: Mapping[str, Any]) -> str:
+    def make_small_table(self, columns: Mapping[str, Any]) -> str:
         """A small table of our own with these columns; texts unless they are arrays."""
         table = f"pv_given_{self._number}_{len(self._made)}"
         made = {
@@ -288,15 +292,15 @@ def relate(
     run: Run,
 ) -> JoinedViews:
     """Two views of the rows of an engine, joined."""
-    places = engine.projection(sides.columns, sides.weight, recodings, run)
+    places = engine.open_projection(sides.columns, sides.weight, recodings, run)
     return JoinedViews(places, sides, recodings, run)
 
 
-def _among(cell: str, codes: Sequence[int], missing: bool) -> str:
+def _match_codes(cell: str, codes: Sequence[int], missing: bool) -> str:
     tests = [f"{cell} IN ({', '.join(map(str, codes))})"] if codes else []
     tests += [f"{cell} IS NULL"] if missing else []
     return f"({' OR '.join(tests)})" if tests else "false"
 
 
-def _text(value: object) -> str | None:
+def _to_text(value: object) -> str | None:
     return None if value is None else str(value)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.engine import arrow, text_types
 from privet.engine.duckdb.session import Session
-from privet.errors import ColumnNotFound, InputError, what_exists
+from privet.errors import ColumnNotFound, InputError, suggest_names
 
 if TYPE_CHECKING:
     from privet.views.sql.join import JoinedViews
@@ -92,7 +92,7 @@ class Query:
             else:
                 pending += node.parts
 
-    def used(self) -> set[str]:
+    def list_used_columns(self) -> set[str]:
         """The columns its condition looks at."""
         found = set()
         for test in self.tests():
@@ -111,7 +111,9 @@ def read_query(
     """A secret query over these columns of one of these tables."""
     session.register("pv_query", arrow.frame(v=arrow.texts([text])))
     try:
-        found = json.loads(session.one("SELECT json_serialize_sql(v) FROM pv_query"))
+        found = json.loads(
+            session.fetch_one("SELECT json_serialize_sql(v) FROM pv_query")
+        )
     finally:
         session.unregister("pv_query")
     statements: list[Any] = found.get("statements") or []
@@ -120,7 +122,7 @@ def read_query(
             "A secret query must be one SELECT statement; got "
             + (f"{len(statements)} of them." if statements else "what is none.")
         )
-    return _Reader(columns, tables).query(statements[0]["node"])
+    return _Reader(columns, tables).read(statements[0]["node"])
 
 
 class _Reader:
@@ -131,7 +133,7 @@ class _Reader:
         self._tables = tables
         self._called: set[str] = set()
 
-    def query(self, node: Mapping[str, Any]) -> Query:
+    def read(self, node: Mapping[str, Any]) -> Query:
         plain = node.get("type") == "SELECT_NODE" and not any(
             (
                 node.get("modifiers"),
@@ -150,18 +152,20 @@ class _Reader:
                 "A secret query must be a plain SELECT … FROM … WHERE …; this one has "
                 "more, such as ORDER BY, LIMIT, GROUP BY, WITH or UNION."
             )
-        self._table(node["from_table"])
+        self._check_table(node["from_table"])
         chosen = node["select_list"]
         if len(chosen) != 2 or any(c["class"] != "COLUMN_REF" for c in chosen):
             raise InputError(
                 "A secret query must select two columns: the one that names people and "
                 "the private one."
             )
-        first, second = (self._column(c) for c in chosen)
+        first, second = (self._read_column(c) for c in chosen)
         where = node.get("where_clause")
-        return Query((first, second), None if where is None else self._where(where))
+        return Query(
+            (first, second), None if where is None else self._read_condition(where)
+        )
 
-    def _table(self, source: Mapping[str, Any]) -> None:
+    def _check_table(self, source: Mapping[str, Any]) -> None:
         known = [t.casefold() for t in self._tables]
         named = str(source.get("table_name", ""))
         plain = source["type"] == "BASE_TABLE" and not any(
@@ -175,7 +179,7 @@ class _Reader:
             )
         self._called = {named.casefold(), str(source.get("alias", "")).casefold()}
 
-    def _column(self, node: Mapping[str, Any]) -> str:
+    def _read_column(self, node: Mapping[str, Any]) -> str:
         *before, name = node["column_names"]
         if len(before) > 1 or (before and before[0].casefold() not in self._called):
             raise InputError("Columns of a secret query must be of its table.")
@@ -186,73 +190,76 @@ class _Reader:
             return same[0]
         raise ColumnNotFound(
             f"Column {name!r} of a secret query must exist in the table. "
-            f"{what_exists(name, self._columns)}"
+            f"{suggest_names(name, self._columns)}"
         )
 
-    def _where(self, node: Mapping[str, Any]) -> Comparison | Connective:
+    def _read_condition(self, node: Mapping[str, Any]) -> Comparison | Connective:
         kind = node["type"]
         if kind in JOINED:
             return Connective(
-                JOINED[kind], tuple(self._where(c) for c in node["children"])
+                JOINED[kind], tuple(self._read_condition(c) for c in node["children"])
             )
         if kind in ("OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"):
             sign = kind.removeprefix("OPERATOR_").replace("_", " ")
-            return Comparison(self._only_column(node["children"][0]), sign)
+            return Comparison(self._require_column(node["children"][0]), sign)
         if kind in ("COMPARE_IN", "COMPARE_NOT_IN"):
-            return self._among(node)
+            return self._read_membership(node)
         if kind == "COMPARE_BETWEEN":
-            column = self._only_column(node["input"])
-            low, high = self._constant(node["lower"]), self._constant(node["upper"])
+            column = self._require_column(node["input"])
+            low, high = (
+                self._read_constant(node["lower"]),
+                self._read_constant(node["upper"]),
+            )
             return Connective(
                 "AND", (Comparison(column, ">=", low), Comparison(column, "<=", high))
             )
         if kind == "FUNCTION" and node.get("function_name") in LIKE:
-            return self._like(node)
+            return self._read_like(node)
         if kind in COMPARED:
-            return self._compared(node)
-        raise _unknown()
+            return self._read_comparison(node)
+        raise _make_unknown_error()
 
-    def _among(self, node: Mapping[str, Any]) -> Connective:
+    def _read_membership(self, node: Mapping[str, Any]) -> Connective:
         column, *values = node["children"]
-        name = self._only_column(column)
+        name = self._require_column(column)
         found = Connective(
-            "OR", tuple(Comparison(name, "=", self._constant(v)) for v in values)
+            "OR", tuple(Comparison(name, "=", self._read_constant(v)) for v in values)
         )
         return found if node["type"] == "COMPARE_IN" else Connective("NOT", (found,))
 
-    def _like(self, node: Mapping[str, Any]) -> Comparison:
+    def _read_like(self, node: Mapping[str, Any]) -> Comparison:
         inside = node.get("children") or [
             a["expression"] for a in node.get("arguments", ())
         ]
         if len(inside) != 2:
-            raise _unknown()
-        pattern = self._constant(inside[1])
+            raise _make_unknown_error()
+        pattern = self._read_constant(inside[1])
         return Comparison(
-            self._only_column(inside[0]), LIKE[node["function_name"]], pattern
+            self._require_column(inside[0]), LIKE[node["function_name"]], pattern
         )
 
-    def _compared(self, node: Mapping[str, Any]) -> Comparison:
+    def _read_comparison(self, node: Mapping[str, Any]) -> Comparison:
         left, right, sign = node["left"], node["right"], COMPARED[node["type"]]
         if left["class"] != "COLUMN_REF":
             left, right, sign = right, left, TURNED.get(sign, sign)
-        column = self._only_column(left)
+        column = self._require_column(left)
         if right["class"] == "COLUMN_REF":
-            return Comparison(column, sign, self._column(right))
-        return Comparison(column, sign, self._constant(right))
+            return Comparison(column, sign, self._read_column(right))
+        return Comparison(column, sign, self._read_constant(right))
 
-    def _only_column(self, node: Mapping[str, Any]) -> str:
+    def _require_column(self, node: Mapping[str, Any]) -> str:
         if node["class"] != "COLUMN_REF":
-            raise _unknown()
-        return self._column(node)
+            raise _make_unknown_error()
+        return self._read_column(node)
 
-    def _constant(self, node: Mapping[str, Any]) -> Constant:
+    def _read_constant(self, node: Mapping[str, Any]) -> Constant:
         """As either version of DuckDB writes it; DATE '2020-01-01' is its text."""
         if node["class"] == "CAST":
-            child = self._constant(node["child"])
+            child = self._read_constant(node["child"])
             truth = (node.get("cast_type") or {}).get("id") == "BOOLEAN"
             return Constant(TRUTHS.get(child.text or "")) if truth else child
         if node["class"] != "CONSTANT":
-            raise _unknown()
+            raise _make_unknown_error()
         if "literal" in node:
             kind, text = node["literal"]["kind"], node["literal"].get("text")
             return Constant(
@@ -264,7 +271,7 @@ class _Reader:
             return Constant(None)
         kind, inside = value["type"]["id"], value["value"]
         if kind == "DECIMAL":
-            inside = _decimal(
+            inside = _format_decimal(
                 inside, (value["type"]["type_info"] or {}).get("scale", 0)
             )
         number = kind not in ("VARCHAR", "BOOLEAN", "STRING_LITERAL")
@@ -272,10 +279,10 @@ class _Reader:
         return Constant(text, number)
 
 
-def _decimal(digits: Any, scale: int) -> str:
+def _format_decimal(digits: Any, scale: int) -> str:
     """A whole number of so many places behind the point.
 
-    >>> _decimal(-45, 1)
+    >>> _format_decimal(-45, 1)
     '-4.5'
     """
     from decimal import Decimal
@@ -283,7 +290,7 @@ def _decimal(digits: Any, scale: int) -> str:
     return str(Decimal(int(digits)).scaleb(-scale))
 
 
-def _unknown() -> InputError:
+def _make_unknown_error() -> InputError:
     return InputError(
         f"The condition of a secret query must be made of what is known here. {ALLOWED}"
     )
@@ -310,11 +317,11 @@ class Condition:
     where: Comparison | Connective
     """What must hold."""
 
-    def compiled(self, relation: JoinedViews, full: bool) -> tuple[str, str]:
+    def to_sql(self, relation: JoinedViews, full: bool) -> tuple[str, str]:
         """A condition on the tuples l, r and their key k, and what to join for it."""
         maker = _Maker(relation, full)
-        test = maker.test(self.where)
-        return test, maker.joins()
+        test = maker.write_test(self.where)
+        return test, maker.write_joins()
 
 
 class _Maker:
@@ -334,19 +341,19 @@ class _Maker:
         self._constants: list[str | None] = []
         self._labelled: dict[str, str] = {}
 
-    def test(self, node: Comparison | Connective) -> str:
+    def write_test(self, node: Comparison | Connective) -> str:
         if isinstance(node, Comparison):
-            return self._test(node)
+            return self._write_comparison(node)
         if node.word == "NOT":
-            return f"NOT ({self.test(node.parts[0])})"
-        return "(" + f" {node.word} ".join(self.test(p) for p in node.parts) + ")"
+            return f"NOT ({self.write_test(node.parts[0])})"
+        return "(" + f" {node.word} ".join(self.write_test(p) for p in node.parts) + ")"
 
-    def _test(self, node: Comparison) -> str:
-        cell, kind = self._cell(node.column)
+    def _write_comparison(self, node: Comparison) -> str:
+        cell, kind = self._find_cell(node.column)
         if node.other is None:
             return f"{cell} {node.sign}"
         if isinstance(node.other, str):
-            other, their = self._cell(node.other)
+            other, their = self._find_cell(node.other)
             recoded = {node.column, node.other} & self._relation.recodings.keys()
             if kind != their or (recoded and node.sign in ORDERED):
                 raise InputError(
@@ -354,15 +361,15 @@ class _Maker:
                     "ordered ones must not be shown in bins or by levels; "
                     f"{node.column!r} holds {kind}, {node.other!r} holds {their}."
                 )
-            return _compared(kind, cell, node.sign, other)
+            return _compare_by_kind(kind, cell, node.sign, other)
         if "LIKE" in node.sign:
-            value = self._constant(node.other.text)
+            value = self._add_constant(node.other.text)
             return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
         self._check(node, node.other, kind)
-        value = self._constant(node.other.text)
+        value = self._add_constant(node.other.text)
         if kind == "text" and node.other.number:
             kind = "number"
-        return _compared(kind, cell, node.sign, value)
+        return _compare_by_kind(kind, cell, node.sign, value)
 
     def _check(self, node: Comparison, constant: Constant, kind: str) -> None:
         """A comparison that no value can pass would make any promise look kept."""
@@ -390,15 +397,15 @@ class _Maker:
             return text in ("true", "false")
         if kind not in FITTING:
             return True
-        given = self._relation.given({"v": [text]})
+        given = self._relation.make_small_table({"v": [text]})
         test = f"SELECT TRY_CAST(v AS {FITTING[kind]}) IS NOT NULL AS fits FROM {given}"
-        return bool(self._relation.one(test)["fits"])
+        return bool(self._relation.fetch_one(test)["fits"])
 
-    def _constant(self, text: str | None) -> str:
+    def _add_constant(self, text: str | None) -> str:
         self._constants.append(text)
         return f"q.q{len(self._constants) - 1}"
 
-    def _cell(self, name: str) -> tuple[str, str]:
+    def _find_cell(self, name: str) -> tuple[str, str]:
         relation = self._relation
         cell = self._cells[name]
         if name not in relation.coded:
@@ -408,23 +415,23 @@ class _Maker:
             self._labelled[name] = f"v{len(self._labelled)}"
         return f"{self._labelled[name]}.label", kind
 
-    def joins(self) -> str:
+    def write_joins(self) -> str:
         """The labels of coded columns, and one row of constants."""
         relation, joined = self._relation, []
         for name, alias in self._labelled.items():
-            labels = relation.labels(name)
+            labels = relation.make_label_table(name)
             joined.append(
                 f"LEFT JOIN {labels} {alias} ON {alias}.code = {self._cells[name]}"
             )
         if self._constants:
-            table = relation.given(
+            table = relation.make_small_table(
                 {f"q{j}": [text] for j, text in enumerate(self._constants)}
             )
             joined.append(f"CROSS JOIN {table} q")
         return " ".join(joined)
 
 
-def _compared(kind: str, left: str, sign: str, right: str) -> str:
+def _compare_by_kind(kind: str, left: str, sign: str, right: str) -> str:
     """A comparison of two values of a kind, of which there may be texts only."""
     if kind in ("date", "datetime"):
         left, right = (f"TRY_CAST({c} AS TIMESTAMP)" for c in (left, right))
@@ -442,4 +449,5 @@ def _compared(kind: str, left: str, sign: str, right: str) -> str:
             f"CASE WHEN {exact} THEN {whole[0]} {sign} {whole[1]} "
             f"ELSE {floats[0]} {sign} {floats[1]} END"
         )
-    return f"{text_types.same_number(left)} {sign} {text_types.same_number(right)}"
+    first, second = (text_types.normalise_number(side) for side in (left, right))
+    return f"{first} {sign} {second}"

@@ -82,7 +82,7 @@ class ListedAssociations:
         self._left, self._right = tables["left"], tables["right"]
         self._keys = tables["keys"]
 
-    def kinds(self) -> list[AssociationKind]:
+    def fetch_kinds(self) -> list[AssociationKind]:
         """Every kind of association there is."""
         found = self._relation.ask(
             f"SELECT z, k, c, pairs, people FROM {self._kinds} ORDER BY z"
@@ -90,20 +90,20 @@ class ListedAssociations:
         return [
             AssociationKind(
                 r["z"],
-                None if r["k"] is None else _meetings(r["k"]),
-                tuple((_meetings(c["k"]), c["n"]) for c in r["c"] or ()),
+                None if r["k"] is None else _read_meetings(r["k"]),
+                tuple((_read_meetings(c["k"]), c["n"]) for c in r["c"] or ()),
                 r["pairs"],
                 r["people"],
             )
             for r in found.to_pylist()
         ]
 
-    def people(self, kinds: Sequence[int]) -> int:
+    def count_people(self, kinds: Sequence[int]) -> int:
         """How many people have an association of these kinds."""
         if not kinds:
             return 0
         among = ", ".join(str(int(z)) for z in kinds)
-        found = self._relation.one(
+        found = self._relation.fetch_one(
             f"SELECT count(DISTINCT e.i) AS n FROM {self._pairs} e "
             f"JOIN {self._kinds} z ON e.k IS NOT DISTINCT FROM z.k "
             "AND e.c IS NOT DISTINCT FROM z.c "
@@ -111,10 +111,10 @@ class ListedAssociations:
         )
         return int(found["n"])
 
-    def example(self, kind: AssociationKind) -> Example:
+    def fetch_example(self, kind: AssociationKind) -> Example:
         """An association of a kind, with its keys and the person's cover."""
         relation, sides = self._relation, self._relation.sides
-        shown = relation.shown("k")
+        shown = relation.select_key_columns("k")
         cells = [
             f"{relation.text(sides.person, 'f.i')} AS i",
             f"{relation.text(sides.secret, 'f.p')} AS p",
@@ -145,13 +145,15 @@ class ListedAssociations:
             tuple(relation.label(sides.secret, p) for p in cover[:MOST_SHOWN]),
         )
 
-    def first(self, order: Mapping[int, int], most: int) -> list[ListedAssociation]:
+    def fetch_first(
+        self, order: Mapping[int, int], most: int
+    ) -> list[ListedAssociation]:
         """Associations by the ranks of their kinds, a few; and whether they are true.
 
         The table says that; views that come as files do not (None).
         """
         relation, sides = self._relation, self._relation.sides
-        ranks = relation.given(
+        ranks = relation.make_small_table(
             {
                 "z": np.fromiter(order.keys(), np.int64),
                 "rank": np.fromiter(order.values(), np.int64),
@@ -194,14 +196,14 @@ class ListedAssociations:
         ]
 
 
-def _meetings(listed: list[dict[str, Any]]) -> tuple[Meeting, ...]:
+def _read_meetings(listed: list[dict[str, Any]]) -> tuple[Meeting, ...]:
     return tuple(
-        tuple(_plain(v) if name == "f" else v for name, v in one.items())
+        tuple(_to_masks(v) if name == "f" else v for name, v in one.items())
         for one in listed
     )
 
 
-def _plain(pairs: list[dict[str, int]]) -> tuple[int, ...]:
+def _to_masks(pairs: list[dict[str, int]]) -> tuple[int, ...]:
     """Bit masks of left tuples, one per right tuple."""
     masks: dict[int, int] = {}
     for pair in pairs:
@@ -236,27 +238,31 @@ class SomeAssociations:
         """
         self._relation, self._full = relation, full
         self._condition = condition
-        self._whose = self._test(relation.sides.person, people, "i")
-        self._which = self._test(relation.sides.secret, secrets, "p")
+        self._whose = self._build_condition(relation.sides.person, people, "i")
+        self._which = self._build_condition(relation.sides.secret, secrets, "p")
         self._every_key = every_key or secrets is None
         self._build()
 
-    def _test(self, name: str, values: Sequence[object] | None, cell: str) -> str:
+    def _build_condition(
+        self, name: str, values: Sequence[object] | None, cell: str
+    ) -> str:
         """Missing people are nobody; a missing value counts where it is asked for."""
         if values is None:
             return f"{cell} IS NOT NULL"
-        return self._relation.wanted(name, values, cell)
+        return self._relation.build_condition(name, values, cell)
 
     def _build(self) -> None:
         make = self._relation.make
-        self._keys = self._relation.keyed(
+        self._keys = self._relation.make_keyed(
             lambda: make("keys", lambda _: self._select_keys(), "", "reading keys")
         )
-        self._left_tuples, self._left = self._side(0, "left", ("i", "s", "mine"))
-        self._right_tuples, self._right = self._side(1, "right", ("p", "t", "theirs"))
+        self._left_tuples, self._left = self._make_side(0, "left", ("i", "s", "mine"))
+        self._right_tuples, self._right = self._make_side(
+            1, "right", ("p", "t", "theirs")
+        )
         self._sizes = make("sizes", lambda _: self._select_sizes(), "", "counting keys")
 
-    def _side(
+    def _make_side(
         self, side: int, name: str, calls: tuple[str, str, str]
     ) -> tuple[str, str]:
         """The different tuples of a view, and how many of them each node has."""
@@ -273,7 +279,7 @@ class SomeAssociations:
         )
         return tuples, self._relation.make(name, lambda _: select, "", "counting")
 
-    def answers(self, model: str) -> ListedAssociations:
+    def list_for_model(self, model: str) -> ListedAssociations:
         """The associations by what a model needs to know of their keys."""
         make = self._relation.make
         pairs = make(
@@ -334,7 +340,7 @@ class SomeAssociations:
             "ON l.h = r.h"
         )
 
-    def _edges(self, model: str, only: str) -> str:
+    def _select_edges(self, model: str, only: str) -> str:
         """Keys of each association; with a condition, the tuples that satisfy it."""
         fields = ", ".join(FIELDS[model])
         base = (
@@ -348,14 +354,14 @@ class SomeAssociations:
         how = "LEFT JOIN" if model == "restricted" else "JOIN"
         return (
             f"SELECT e.*, f.f FROM (SELECT * FROM ({base}) e {only}) e {how} "
-            f"({self._satisfying()}) f ON e.h = f.h AND e.i = f.i "
+            f"({self._select_satisfying()}) f ON e.h = f.h AND e.i = f.i "
             "AND e.p IS NOT DISTINCT FROM f.p"
         )
 
-    def _satisfying(self) -> str:
+    def _select_satisfying(self) -> str:
         assert self._condition is not None
         relation = self._relation
-        test, joins = self._condition.compiled(relation, self._full)
+        test, joins = self._condition.to_sql(relation, self._full)
         return (
             "SELECT l.h, l.i, r.p, list({'b': r.a, 'a': l.a} ORDER BY r.a, l.a) AS f "
             f"FROM {self._left_tuples} l JOIN {self._right_tuples} r ON l.h = r.h "
@@ -373,7 +379,7 @@ class SomeAssociations:
         )
         pairs = (
             f"SELECT i, p, list({meeting} ORDER BY {', '.join(names)}) AS k{satisfied} "
-            f"FROM ({self._edges(model, only)}) GROUP BY i, p"
+            f"FROM ({self._select_edges(model, only)}) GROUP BY i, p"
         )
         if model != "restricted":
             return (
@@ -391,13 +397,15 @@ class SomeAssociations:
             f"WHERE {self._which} AND q.ok"
         )
 
-    def keys(self) -> int:
+    def count_keys(self) -> int:
         """How many keys were looked at."""
-        return int(self._relation.one(f"SELECT count(*) AS n FROM {self._keys}")["n"])
+        return int(
+            self._relation.fetch_one(f"SELECT count(*) AS n FROM {self._keys}")["n"]
+        )
 
-    def spread(self) -> int:
+    def count_spread(self) -> int:
         """People of these keys who are in other keys too."""
-        found = self._relation.one(
+        found = self._relation.fetch_one(
             f"SELECT count(*) AS n FROM (SELECT r.i FROM ({self._relation.rows(0)}) r "
             f"WHERE r.i IN (SELECT i FROM {self._left}) GROUP BY r.i "
             "HAVING min(r.h) <> max(r.h))"

@@ -112,20 +112,20 @@ def count_tuples(
 ) -> tuple[int, int]:
     """The rows of the first view of `sides`, and how many of them differ."""
     if places.holds_codes:  # what was fetched differs
-        different = places.session.one(f"SELECT count(*) FROM {places.people}")
+        different = places.session.fetch_one(f"SELECT count(*) FROM {places.people}")
         return places.total or 0, int(different)
     named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = ViewRows(places, {}, named).select((), _only(places, sides))
+    rows = ViewRows(places, {}, named).select((), _list_conditions(places, sides))
     statement = (
         f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
         f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
     )
     work = partial(places.session.fetch, statement)
-    found = places.session.watched(work, run, "counting rows", (1, 1))
+    found = places.session.run_watched(work, run, "counting rows", (1, 1))
     return int(found["n"][0].as_py()), int(found["d"][0].as_py())
 
 
-def _only(places: Projection, sides: ViewPair) -> list[str]:
+def _list_conditions(places: Projection, sides: ViewPair) -> list[str]:
     """Conditions on the rows of the first view."""
     only = []
     if sides.weight:
@@ -145,13 +145,13 @@ def fetch_tuples(
     most: int,
 ) -> ViewTuples:
     """The different tuples of the first view of `sides`, if there are not too many."""
-    coded = places.every(columns, recodings, run)
+    coded = places.code_all(columns, recodings, run)
     named = {f"o{j}": name for j, name in enumerate(columns)}
     rows = ViewRows(places, coded, named, plain=True)
-    only = _only(places, sides)
+    only = _list_conditions(places, sides)
     statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
     try:
-        found = places.session.watched(
+        found = places.session.run_watched(
             partial(places.session.fetch, statement), run, "reading views", (1, 1)
         )
     except DoesNotFit:

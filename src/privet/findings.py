@@ -71,7 +71,7 @@ class Attack:
     """The value believed."""
     rules_out: tuple[str | None, ...]
     """Values the victim does not have."""
-    crowds: tuple[AttackedGroup, ...]
+    groups: tuple[AttackedGroup, ...]
     """The groups involved, the victim's first."""
     belief: Fraction
     """How sure the insider is."""
@@ -81,12 +81,12 @@ class Attack:
     @property
     def known(self) -> int:
         """How many other people's values are used."""
-        return sum(n for c in self.crowds for n in c.known.values())
+        return sum(n for c in self.groups for n in c.known.values())
 
     @property
     def companions(self) -> int:
         """How many people are used who share the victim's value."""
-        return sum(c.companions for c in self.crowds)
+        return sum(c.companions for c in self.groups)
 
     def recount(self) -> Fraction:
         """The belief again, by counting the ways to deal values to the people named.
@@ -96,7 +96,7 @@ class Attack:
         >>> Attack("AIDS", ("Cancer",), (four,), Fraction(1, 2)).recount()
         Fraction(1, 2)
         """
-        return recount_belief(self.value, self.rules_out, self.crowds)
+        return recount_belief(self.value, self.rules_out, self.groups)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -104,25 +104,25 @@ class Attack:
         return {
             **victim,
             "rules_out": list(self.rules_out),
-            "groups": [c.to_dict() for c in self.crowds],
+            "groups": [c.to_dict() for c in self.groups],
         }
 
 
 def recount_belief(
-    value: str | None, rules_out: Sequence[str | None], crowds: Sequence[AttackedGroup]
+    value: str | None, rules_out: Sequence[str | None], groups: Sequence[AttackedGroup]
 ) -> Fraction:
     """How likely the victim, of the first group, has the value.
 
     If the victim has it, companions may have any value; if not, they all lack it.
     """
-    first, *others = crowds
+    first, *others = groups
     having, lacking = _count_with_victim(first, value, rules_out)
-    for crowd in others:
-        cards = _remove_known(crowd)
-        everybody = sum(cards.values())
-        without = everybody - _count_holders(cards, value)
-        having *= _count_deals(crowd) * perm(everybody, crowd.companions)
-        lacking *= _count_deals(crowd) * perm(without, crowd.companions)
+    for group in others:
+        counts = _remove_known(group)
+        everybody = sum(counts.values())
+        without = everybody - _count_holders(counts, value)
+        having *= _count_deals(group) * perm(everybody, group.companions)
+        lacking *= _count_deals(group) * perm(without, group.companions)
     if not having + lacking:
         raise impossible()
     return Fraction(having, having + lacking)
@@ -137,46 +137,46 @@ def impossible() -> InputError:
 
 
 def _count_with_victim(
-    crowd: AttackedGroup, value: str | None, rules_out: Sequence[str | None]
+    group: AttackedGroup, value: str | None, rules_out: Sequence[str | None]
 ) -> tuple[int, int]:
     """Ways to deal the victim's group where the victim has the value, and not."""
-    cards = _remove_known(crowd)
+    counts = _remove_known(group)
     having = lacking = 0
-    for card, n in cards.items():
-        if not n or any(has(card, x) for x in rules_out):
+    for cell, n in counts.items():
+        if not n or any(has(cell, x) for x in rules_out):
             continue
-        rest = sum(cards.values()) - 1
-        if has(card, value):
-            having += n * perm(rest, crowd.companions)
+        rest = sum(counts.values()) - 1
+        if has(cell, value):
+            having += n * perm(rest, group.companions)
         else:
-            rest -= _count_holders(cards, value)
-            lacking += n * perm(rest, crowd.companions)
-    return _count_deals(crowd) * having, _count_deals(crowd) * lacking
+            rest -= _count_holders(counts, value)
+            lacking += n * perm(rest, group.companions)
+    return _count_deals(group) * having, _count_deals(group) * lacking
 
 
-def _remove_known(crowd: AttackedGroup) -> dict[Cell, int]:
+def _remove_known(group: AttackedGroup) -> dict[Cell, int]:
     """How many have each value, once the people known have theirs."""
-    cards = dict(crowd.histogram)
-    for card, n in crowd.known.items():
-        cards[card] = max(cards.get(card, 0) - n, 0)
-    return cards
+    counts = dict(group.histogram)
+    for cell, n in group.known.items():
+        counts[cell] = max(counts.get(cell, 0) - n, 0)
+    return counts
 
 
-def _count_deals(crowd: AttackedGroup) -> int:
+def _count_deals(group: AttackedGroup) -> int:
     """Ways to give the people known their values; 0 where there are too few."""
     ways = 1
-    for card, n in crowd.known.items():
-        ways *= perm(crowd.histogram.get(card, 0), n)
+    for cell, n in group.known.items():
+        ways *= perm(group.histogram.get(cell, 0), n)
     return ways
 
 
-def _count_holders(cards: Mapping[Cell, int], value: str | None) -> int:
-    return sum(n for card, n in cards.items() if has(card, value))
+def _count_holders(counts: Mapping[Cell, int], value: str | None) -> int:
+    return sum(n for cell, n in counts.items() if has(cell, value))
 
 
-def has(card: Cell, value: str | None) -> bool:
+def has(cell: Cell, value: str | None) -> bool:
     """Whether somebody with this cell has the value."""
-    return value in card if isinstance(card, tuple) else card == value
+    return value in cell if isinstance(cell, tuple) else cell == value
 
 
 def _as_list(cell: Cell) -> Any:

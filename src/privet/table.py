@@ -75,12 +75,12 @@ class Table:
 
     def meant_by(self, where: Mapping[str, Sequence[object]]) -> Table:
         """The rows with these values only; the table itself if it has no others."""
-        mine: dict[str, list[object]] = dict(self.options.get("where", {}))
-        both = {**mine, **{c: list(v) for c, v in where.items()}}
-        for column in mine.keys() & where.keys():
+        stated: dict[str, list[object]] = dict(self.options.get("where", {}))
+        both = {**stated, **{c: list(v) for c, v in where.items()}}
+        for column in stated.keys() & where.keys():
             wanted_texts = [_as_text(v) for v in where[column]]
-            both[column] = [v for v in mine[column] if _as_text(v) in wanted_texts]
-        if both == mine:
+            both[column] = [v for v in stated[column] if _as_text(v) in wanted_texts]
+        if both == stated:
             return self
         options = {**self.options, "where": both}
         return open_table(self.source, self.roles, **options)

@@ -31,10 +31,6 @@ class Odds:
     known: Mapping[int, int]
     """The victim: what the adversary knows, by attribute."""
 
-    def is_within(self, limit: Fraction | None) -> bool:
-        """Whether the odds are at most this; None: no limit."""
-        return limit is None or (self.odds is not None and self.odds <= limit)
-
 
 def amplification(scores: Scores, attributes: int | None = None) -> Odds:
     """The amplification: the highest odds between any two classes, exactly.

@@ -130,10 +130,10 @@ class _BoundSearch:
         table = self.view.factors[i]
 
         def same(a: tuple[Fraction, ...], b: tuple[Fraction, ...]) -> bool:
-            mine, theirs = a[self.label], b[self.label]
-            if not mine or not theirs:
-                return not mine and not theirs
-            return all(a[d] * theirs == b[d] * mine for d in self.others)
+            in_a, in_b = a[self.label], b[self.label]
+            if not in_a or not in_b:
+                return not in_a and not in_b
+            return all(a[d] * in_b == b[d] * in_a for d in self.others)
 
         for t in values:
             alike = seen.setdefault((rows[t].round(9) + 0.0).tobytes(), [])

@@ -59,8 +59,8 @@ class LinkageCase:
 
     def worse_than(self, other: LinkageCase) -> bool:
         """Surer; of equals, with more people; of those, first in the table's order."""
-        mine, theirs = (self.belief, self.part), (other.belief, other.part)
-        return mine > theirs or (mine == theirs and self.rank < other.rank)
+        self_, other_ = (self.belief, self.part), (other.belief, other.part)
+        return self_ > other_ or (self_ == other_ and self.rank < other.rank)
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ def _format_column(name: str, about: Mapping[str, Any]) -> str:
 
 def describe_knowledge(column: str, attack: Attack) -> str:
     """What the insider knows, as clauses that follow "someone who knows"."""
-    own, *others = attack.crowds
+    own, *others = attack.groups
     whose = f"{escape_name(attack.victim)}'s" if attack.victim else "a person's"
     clauses = [f"that {whose} {_join_facts(own)}"] if own.where else []
     if attack.rules_out:
@@ -226,24 +226,24 @@ def describe_knowledge(column: str, attack: Attack) -> str:
         clauses.append(f"that {their} {escape_name(column)} is {lead}{out}")
     alike = "of the others who look the same" if own.where else "of the others"
     clauses += _describe_people(own, alike, column)
-    for crowd in others:
-        place = f"of the people whose {_join_facts(crowd)}"
-        clauses += _describe_people(crowd, place, column)
+    for group in others:
+        place = f"of the people whose {_join_facts(group)}"
+        clauses += _describe_people(group, place, column)
     return join_words(clauses) if clauses else "nothing but the table"
 
 
-def _describe_people(crowd: AttackedGroup, place: str, column: str) -> Iterator[str]:
-    for name, has in crowd.names.items():
+def _describe_people(group: AttackedGroup, place: str, column: str) -> Iterator[str]:
+    for name, has in group.names.items():
         yield f"that {escape_name(name)} has {_format_cell(has)}"
-    unnamed = dict(crowd.known)
-    for has in crowd.names.values():
+    unnamed = dict(group.known)
+    for has in group.names.values():
         unnamed[has] -= 1
     have = [f"{_say_how_many(n)} {_format_cell(v)}" for v, n in unnamed.items() if n]
     if have:
         yield f"that {place} {join_words(have)}"
-    for name in crowd.companion_names:
+    for name in group.companion_names:
         yield f"that {escape_name(name)} has the same {escape_name(column)}"
-    if more := crowd.companions - len(crowd.companion_names):
+    if more := group.companions - len(group.companion_names):
         them = "of them" if have else place
         number = "one" if more == 1 else f"{more:,}"
         same = f"the same {escape_name(column)}"
@@ -258,9 +258,9 @@ def _conjugate_have(n: int) -> str:
     return "has" if n == 1 else "have"
 
 
-def _join_facts(crowd: AttackedGroup) -> str:
+def _join_facts(group: AttackedGroup) -> str:
     return join_words(
-        [f"{escape_name(c)} is {format_cell(v)}" for c, v in crowd.where.items()]
+        [f"{escape_name(c)} is {format_cell(v)}" for c, v in group.where.items()]
     )
 
 

@@ -207,12 +207,12 @@ class Measure:
 
     def _check(self) -> None:
         """Options go with their measures, and some measures need theirs."""
-        mine = KINDS[self.kind].options
+        options = KINDS[self.kind].options
         given: dict[str, Any] = {"c": self.c, "k": self.k, "hierarchy": self.hierarchy}
         given |= {"population": self.population}
         given |= {"distance": None if self.distance == "equal" else self.distance}
         for key, value in given.items():
-            if value is not None and key not in mine:
+            if value is not None and key not in options:
                 owner = next(n for n, kind in KINDS.items() if key in kind.options)
                 raise InputError(
                     f"{key} must go with {owner}; got it with {self.kind}."

@@ -374,12 +374,12 @@ class Reader:
                     f"{at}.{key} must not be given against a {kind}; it goes with "
                     f"{' and '.join(fitting)}.",
                 )
-        mine = [k for k in own if kind in known[k].only_for]
-        if not set(mine) <= set(given):
+        allowed = [k for k in own if kind in known[k].only_for]
+        if not set(allowed) <= set(given):
             return None
         maker: Callable[..., Adversary] = KINDS[kind]
-        make = partial(maker, **{k: given[k] for k in mine})
-        return self._try(f"{at}.{mine[0]}" if mine else at, make, at)
+        make = partial(maker, **{k: given[k] for k in allowed})
+        return self._try(f"{at}.{allowed[0]}" if allowed else at, make, at)
 
     def _read_limit(
         self, at: str, keys: dict[str, Any], given: dict[str, Any]

@@ -137,8 +137,9 @@ def _choose_truths(pieces: Any, shares: Floats) -> Codes:
     first, second = np.argsort(-shares, kind="stable")[:2]
     own = np.arange(piece.size)
     other = np.where(own == first, second, first)
-    mine, theirs = (row + more) * shares, row * shares[other]
-    return np.where((mine > theirs) | ((mine == theirs) & (own < other)), own, other)
+    own_share, other_share = (row + more) * shares, row * shares[other]
+    tied = (own_share == other_share) & (own < other)
+    return np.where((own_share > other_share) | tied, own, other)
 
 
 def _to_dense(piece: MarginalChannel) -> Floats:

@@ -418,15 +418,6 @@ class Design:
         return as_toml(self.to_dict())
 
 
-def independent(
-    questions: Sequence[Question], channels: Mapping[str, Channel], **more: Any
-) -> Design:
-    """Every question disguised by itself."""
-    return Design(
-        questions, [Group(q.name, channels[q.name]) for q in questions], **more
-    )
-
-
 def design_of(design: Any) -> Design:
     """A design, or that of a disguise which has one or was used already."""
     for found in (design, getattr(design, "design_", getattr(design, "design", None))):
@@ -449,7 +440,6 @@ __all__ = [
     "Question",
     "parse_channel",
     "design_of",
-    "independent",
 ]
 
 

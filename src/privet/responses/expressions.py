@@ -141,9 +141,9 @@ def parse_expression(design: Design, text: str) -> Expression:
     """An expression from its text.
 
     >>> from privet.responses.channels import KAry
-    >>> from privet.responses.design import Question, independent
-    >>> yes = Question("smokes", ["no", "yes"])
-    >>> design = independent([yes], {"smokes": KAry(0.8)})
+    >>> from privet.responses.design import Group, Question
+    >>> smokes = Question("smokes", ["no", "yes"])
+    >>> design = Design([smokes], [Group("smokes", KAry(0.8))])
     >>> parse_expression(design, "not smokes = yes").columns
     ('smokes',)
     """

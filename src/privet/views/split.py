@@ -417,9 +417,9 @@ class _ViewSearch:
             for b in s
             if b != self.secret
         }
-        mine = [c for c in self._others if c in with_people and c not in shared]
-        rest = [c for c in self._others if c not in shared and c not in mine]
-        return [*left, *mine], [*shared, self.secret, *rest]
+        beside = [c for c in self._others if c in with_people and c not in shared]
+        rest = [c for c in self._others if c not in shared and c not in beside]
+        return [*left, *beside], [*shared, self.secret, *rest]
 
     def _is_allowed(self, shared: Mapping[str, Coarsening]) -> bool:
         sides = [set(side) for side in self._split_columns(shared)]

@@ -30,8 +30,8 @@ from privet.views.counting.share import (
     block_share,
     combine_independent,
     edges_share,
-    excess,
     key_share,
+    log2_excess,
 )
 from privet.views.private_associations import PrivateAssociation
 from privet.views.release import Views
@@ -261,9 +261,9 @@ def _bag(kind: AssociationKind) -> Share:
     return combine_independent(_bag_share(*meeting[:3]) for meeting in kind.meetings)
 
 
-def _bag_share(rows: int, having: int, mine: int) -> Share:
+def _bag_share(rows: int, having: int, own: int) -> Share:
     """Rows matched at random; a long product is enclosed instead of multiplied out."""
-    few, other = sorted((having, mine))
+    few, other = sorted((having, own))
     if rows - other < few:
         return Share.of(Fraction(1))
     if few <= MOST_EXACT:
@@ -339,8 +339,8 @@ def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
     total = relation.places.total
     if total is None or total > SMALL:
         return False
-    mine = sum(m > 1 and n > 1 for m, n in witness.sizes)
-    return mine == relation.count_with_choices()
+    with_choices = sum(m > 1 and n > 1 for m, n in witness.sizes)
+    return with_choices == relation.count_with_choices()
 
 
 def with_others(
@@ -389,7 +389,7 @@ class EveryAssociation:
     def __init__(self, relation: JoinedViews, secret: PrivateAssociation) -> None:
         self._relation, self._secret = relation, secret
         self._all = AllAssociations(relation)
-        self._excess = [_log2_excess(s) for s in self._all.sizes]
+        self._excess = [log2_excess(*_as_pair(s)) for s in self._all.sizes]
         self._parts = [_log_double_miss(e) for e in self._excess]
 
     def judge(self) -> Finding:
@@ -552,11 +552,6 @@ class EveryAssociation:
 
 def _as_pair(sizes: KeySizes) -> tuple[int, int]:
     return sizes.people, sizes.secrets
-
-
-def _log2_excess(sizes: KeySizes) -> float:
-    f, e = excess(sizes.people, sizes.secrets)
-    return e + log2(f)
 
 
 def _approximate_share(log2_excess: float) -> float:

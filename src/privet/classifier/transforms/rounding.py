@@ -75,8 +75,8 @@ class _IntegerScores:
         tops = list(zip(self.largest, other.largest, strict=True))
         if self.zeros or other.zeros:
             tops = []
-            for mine, theirs in zip(self.numbers, other.numbers, strict=True):
-                both = [(a, b) for a, b in zip(mine, theirs, strict=True) if a and b]
+            for self_, other_ in zip(self.numbers, other.numbers, strict=True):
+                both = [(a, b) for a, b in zip(self_, other_, strict=True) if a and b]
                 if not both:
                     return 1  # no tuple has both
                 tops.append((max(a for a, _ in both), max(b for _, b in both)))

@@ -235,15 +235,15 @@ class Footer:
 
 
 def _check_same(
-    mine: dict[str, str], theirs: dict[str, str], first: Path, path: Path
+    known: dict[str, str], other: dict[str, str], first: Path, path: Path
 ) -> None:
     """All files must have the first one's columns: DuckDB would round 1.5 to 2."""
-    for name in dict.fromkeys((*mine, *theirs)):
-        if mine.get(name) != theirs.get(name):
+    for name in dict.fromkeys((*known, *other)):
+        if known.get(name) != other.get(name):
             raise InputError(
                 f"All files must have the same columns; {name!r} is "
-                f"{mine.get(name, 'missing')} in {str(first)!r} and "
-                f"{theirs.get(name, 'missing')} in {str(path)!r}."
+                f"{known.get(name, 'missing')} in {str(first)!r} and "
+                f"{other.get(name, 'missing')} in {str(path)!r}."
             )
 
 

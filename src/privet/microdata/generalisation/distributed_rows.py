@@ -198,8 +198,8 @@ class DistributedRows:
             if aim.target >= 0:
                 cells[:, aim.target] = seen.second
             own = kernels.survey(cells, 0, len(cells), shape, aim)
-            for mine, theirs in zip(found, own, strict=True):
-                mine[d] = theirs[d]
+            for whole, part in zip(found, own, strict=True):
+                whole[d] = part[d]
         return found
 
     def tally(

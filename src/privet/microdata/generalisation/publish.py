@@ -150,8 +150,8 @@ class Mondrian:
 
     def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
         """With a policy's hierarchies for the columns that have none here."""
-        mine = {*self.hierarchies, *self.order}
-        more = {c: Hierarchy.load(f) for c, f in files.items() if c not in mine}
+        given = {*self.hierarchies, *self.order}
+        more = {c: Hierarchy.load(f) for c, f in files.items() if c not in given}
         return replace(self, hierarchies={**self.hierarchies, **more})
 
     def prepare(

@@ -117,13 +117,13 @@ class WorstGroup:
         if self.value is None or other.value is None:
             best = self if other.value is None else other
         else:
-            mine, theirs = (
+            self_, other_ = (
                 (self.beyond > 0, self.value),
                 (other.beyond > 0, other.value),
             )
             if self.smallest:
-                mine, theirs = (mine[0], -mine[1]), (theirs[0], -theirs[1])
-            best = self if mine >= theirs else other
+                self_, other_ = (self_[0], -self_[1]), (other_[0], -other_[1])
+            best = self if self_ >= other_ else other
         return replace(
             best,
             groups=self.groups + other.groups,
@@ -201,8 +201,10 @@ class _GroupCounts:
             return None
         if isinstance(self._release, Groups):
             if measure.about not in (None, self._release.about):
-                mine = self._release.about
-                raise InputError(f"about must be {mine!r} here; got {measure.about!r}.")
+                about = self._release.about
+                raise InputError(
+                    f"about must be {about!r} here; got {measure.about!r}."
+                )
             return self._release.about
         column = measure.about or self._release.protected()
         require_columns([column], self._release.schema, "about")

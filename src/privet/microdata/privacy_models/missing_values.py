@@ -69,11 +69,11 @@ def match_wildcards(
             pattern |= gone.astype(np.int64) << j
     alike = np.zeros(len(whole), dtype=np.int64)
     kinds = np.unique(pattern)
-    for mine in kinds:
-        for theirs in kinds:
-            both = int(mine) | int(theirs)
+    for own in kinds:
+        for others in kinds:
+            both = int(own) | int(others)
             free = [j for j in range(len(codes)) if not both >> j & 1]
-            _add_alike(whole, codes, free, pattern == mine, pattern == theirs, alike)
+            _add_alike(whole, codes, free, pattern == own, pattern == others, alike)
     return whole, alike
 
 
@@ -81,14 +81,14 @@ def _add_alike(
     whole: EquivalenceClasses,
     codes: list[Codes],
     free: list[int],
-    mine: NDArray[np.bool_],
-    theirs: NDArray[np.bool_],
+    own: NDArray[np.bool_],
+    others: NDArray[np.bool_],
     alike: Ints,
 ) -> None:
-    """Add the people of their groups that agree with mine where both say something."""
+    """Add the people of their groups that agree with these where both say something."""
     sizes = [len(whole.by[j]) for j in free]
     key = packed([codes[j] for j in free], sizes, len(whole))
     names, place = np.unique(key, return_inverse=True)
     people = np.zeros(len(names), dtype=np.int64)
-    np.add.at(people, place[theirs], whole.total[theirs])
-    alike[mine] += people[place[mine]]
+    np.add.at(people, place[others], whole.total[others])
+    alike[own] += people[place[own]]

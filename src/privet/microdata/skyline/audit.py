@@ -283,7 +283,7 @@ def build_witness(
     column: str, found: Attack, everybody: EquivalenceClasses, counted: str
 ) -> Witness:
     """The attack beside how many have the value, in the group and in all."""
-    own = found.crowds[0]
+    own = found.groups[0]
     code = everybody.about.code(found.value)
     having = int(everybody.n[everybody.value == code].sum())
     return Witness(

@@ -163,8 +163,8 @@ class PointMinima:
         with np.errstate(invalid="ignore"):  # what nobody attains yet is infinite
             close = (np.abs(new - old) <= NEAR * old) & np.isfinite(old) & ~same
         for i in np.flatnonzero(close).tolist():
-            mine = closed_forms.cf5(int(a[i]), int(b[i]), k, m)
-            lower[i] = mine < self._compute_cf5(f, int(s[i]), k)
+            own = closed_forms.cf5(int(a[i]), int(b[i]), k, m)
+            lower[i] = own < self._compute_cf5(f, int(s[i]), k)
         self._put(f, s[lower], new[lower], b[lower], a[lower])
 
     def _put(self, f: int, s: Ints, factor: Floats, x: Ints, a: Ints) -> None:

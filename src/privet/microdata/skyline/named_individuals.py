@@ -52,7 +52,7 @@ class NamedPeople:
     insider: Insider
     homes: Mapping[str, Key]
     """The group of each person named."""
-    crowds: dict[Key, AttackedGroup] = field(default_factory=dict)
+    groups: dict[Key, AttackedGroup] = field(default_factory=dict)
     """The groups of people named, once they have passed by."""
     protect: frozenset[str | None] | None = None
     """The values that matter; None: every value."""
@@ -63,7 +63,7 @@ class NamedPeople:
             g: key for key in set(self.homes.values()) for g in find_group(batch, key)
         }
         for g, key in own.items():
-            self.crowds[key] = self._mark_known(build_attacked_group(batch, g), key)
+            self.groups[key] = self._mark_known(build_attacked_group(batch, g), key)
         if not (isinstance(self.insider.same_as, int) and self.insider.same_as):
             return fold
         rest = np.setdiff1d(np.arange(len(batch)), list(own))
@@ -96,16 +96,16 @@ class NamedPeople:
         self._require_possible(home)
         best: Attack | None = None
         wrong: InputError | None = None
-        for value in self._list_values(self.crowds[home]):
-            for ruled, crowds in self._list_placements(value, home, fold, point):
+        for value in self._list_values(self.groups[home]):
+            for ruled, groups in self._list_placements(value, home, fold, point):
                 try:
-                    belief = recount_belief(value, ruled, crowds)
+                    belief = recount_belief(value, ruled, groups)
                 except InputError as error:
                     wrong = error
                     continue
                 if best is None or belief > best.belief:
                     name = self.insider.victim
-                    best = Attack(value, ruled, crowds, belief, name)
+                    best = Attack(value, ruled, groups, belief, name)
         if best is None and wrong is not None:
             raise wrong
         return best
@@ -114,10 +114,10 @@ class NamedPeople:
         """What is known must be possible, whatever the victim is believed to have."""
         given = self.insider.rules_out
         out = given if isinstance(given, tuple) else ()
-        for key, group in self.crowds.items():
-            cards = count_left(group)
-            several = all(cards.get(c, -1) >= 0 for c in group.known)
-            some = any(n and c not in out for c, n in cards.items())
+        for key, group in self.groups.items():
+            counts = count_left(group)
+            several = all(counts.get(c, -1) >= 0 for c in group.known)
+            some = any(n and c not in out for c, n in counts.items())
             if not several or (key == home and not some):
                 raise impossible()
 
@@ -129,8 +129,8 @@ class NamedPeople:
         self, value: str | None, home: Key, fold: SkylineCheck, point: Point
     ) -> Iterator[tuple[tuple[str | None, ...], tuple[AttackedGroup, ...]]]:
         """Where people who are only numbers may be: all in one group each."""
-        victim = self.crowds[home]
-        touched = [c for key, c in self.crowds.items() if key != home]
+        victim = self.groups[home]
+        touched = [c for key, c in self.groups.items() if key != home]
         rest = tuple(touched)
         given = self.insider.rules_out
         out = given if isinstance(given, tuple) else ()
@@ -144,14 +144,14 @@ class NamedPeople:
             return
         for i, other in enumerate(touched):
             beside = rest[:i] + rest[i + 1 :]
-            for crowds in _place_apart(victim, other, value, ruled, point):
-                yield ruled, (*crowds, *beside)
+            for groups in _place_apart(victim, other, value, ruled, point):
+                yield ruled, (*groups, *beside)
         if point.m and fold.kept is not None:
             for g in range(len(fold.kept)):
                 other = build_attacked_group(fold.kept, g)
                 if other.histogram.get(value):
-                    for crowds in _place_apart(victim, other, value, ruled, point):
-                        yield ruled, (*crowds, *rest)
+                    for groups in _place_apart(victim, other, value, ruled, point):
+                        yield ruled, (*groups, *rest)
 
     def _choose_ruled_out(
         self, victim: AttackedGroup, value: str | None, point: Point

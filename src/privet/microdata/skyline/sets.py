@@ -64,7 +64,7 @@ class Entry(NamedTuple):
     """People without it."""
     ruled: Set
     """The values ruled out."""
-    crowd: int
+    group: int
     """The group, among those kept."""
 
 
@@ -76,9 +76,8 @@ class SetSkylineCheck:
     given: Set | None = None
     """The values ruled out, where they are given."""
     protect: frozenset[str | None] | None = None
-    crowds: list[AttackedGroup] = field(default_factory=list)
+    kept: list[AttackedGroup] = field(default_factory=list)
     entries: dict[str | None, list[Entry]] = field(default_factory=dict)
-    groups: int = 0
 
     @property
     def exact(self) -> bool:
@@ -90,31 +89,30 @@ class SetSkylineCheck:
         """How many values may be ruled out."""
         return self.point.l if isinstance(self.point.l, int) else len(self.point.l)
 
-    def add(self, crowd: AttackedGroup) -> None:
+    def add(self, group: AttackedGroup) -> None:
         """One more group."""
-        self.groups += 1
-        at = len(self.crowds)
+        at = len(self.kept)
         used = False
-        values = dict.fromkeys(v for card in crowd.histogram for v in _as_set(card))
+        values = dict.fromkeys(v for cell in group.histogram for v in _as_set(cell))
         for s in values:
             if self.protect is None or s in self.protect:
-                for entry in self._build_entries(crowd, s, list(values), at):
+                for entry in self._build_entries(group, s, list(values), at):
                     used |= self._keep(s, entry)
         if used:
-            self.crowds.append(crowd)
+            self.kept.append(group)
 
     def _build_entries(
-        self, crowd: AttackedGroup, s: str | None, values: list[str | None], at: int
+        self, group: AttackedGroup, s: str | None, values: list[str | None], at: int
     ) -> Iterator[Entry]:
-        cards = crowd.histogram
-        a = sum(n for card, n in cards.items() if has(card, s))
-        b = sum(cards.values()) - a
+        counts = group.histogram
+        a = sum(n for cell, n in counts.items() if has(cell, s))
+        b = sum(counts.values()) - a
         if not self.exact:
-            yield Entry(self._bound_tail(cards, s, b), a, a, b, (), at)
+            yield Entry(self._bound_tail(counts, s, b), a, a, b, (), at)
             return
         for out in self._list_rulings(s, values):
-            left = {c: n for c, n in cards.items() if not any(has(c, x) for x in out)}
-            holders = sum(n for card, n in left.items() if has(card, s))
+            left = {c: n for c, n in counts.items() if not any(has(c, x) for x in out)}
+            holders = sum(n for cell, n in left.items() if has(cell, s))
             if holders:
                 yield Entry(sum(left.values()) - holders, holders, a, b, out, at)
 
@@ -125,12 +123,12 @@ class SetSkylineCheck:
         several = range(min(self.several, len(others)) + 1)
         return [out for n in several for out in combinations(others, n)]
 
-    def _bound_tail(self, cards: Mapping[Cell, int], s: str | None, b: int) -> int:
+    def _bound_tail(self, counts: Mapping[Cell, int], s: str | None, b: int) -> int:
         """People without s, less the most any l values could rule out."""
         lacking: dict[str | None, int] = {}
-        for card, n in cards.items():
-            if not has(card, s):
-                for v in _as_set(card):
+        for cell, n in counts.items():
+            if not has(cell, s):
+                for v in _as_set(cell):
                     lacking[v] = lacking.get(v, 0) + n
         most = sorted(lacking.values(), reverse=True)[: self.several]
         return max(b - sum(most), 0)
@@ -179,8 +177,8 @@ def _beats(one: Entry, other: Entry) -> bool:
     )
 
 
-def _as_set(card: Cell) -> Set:
-    return card if isinstance(card, tuple) else (card,)
+def _as_set(cell: Cell) -> Set:
+    return cell if isinstance(cell, tuple) else (cell,)
 
 
 # Judging ----------------------------------------------------------------------------
@@ -202,12 +200,12 @@ class SetInsiderAudit:
         names = [d.name for d in batch.by]
         for g in range(len(batch)):
             part = slice(batch.start[g], batch.start[g + 1])
-            cards: dict[Cell, int] = {}
+            counts: dict[Cell, int] = {}
             for code, n in zip(batch.value[part], batch.n[part], strict=True):
                 own = self.sets[int(code)]
-                cards[own] = cards.get(own, 0) + int(n)
+                counts[own] = counts.get(own, 0) + int(n)
             where = dict(zip(names, batch.labels(g), strict=True))
-            self.fold.add(AttackedGroup(where, cards))
+            self.fold.add(AttackedGroup(where, counts))
 
     def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise; a bound never accuses."""
@@ -247,9 +245,9 @@ class SetInsiderAudit:
         counted: str,
     ) -> Witness:
         _, s, shape, first, second = case
-        victim, other = self.fold.crowds[first.crowd], self.fold.crowds[second.crowd]
-        crowds = place_people(victim, other, s, first.ruled, self.fold.point, shape)
-        belief = recount_belief(s, first.ruled, crowds)
+        victim, other = self.fold.kept[first.group], self.fold.kept[second.group]
+        groups = place_people(victim, other, s, first.ruled, self.fold.point, shape)
+        belief = recount_belief(s, first.ruled, groups)
         return Witness(
             knows=victim.where,
             column=self.tally.about,
@@ -259,7 +257,7 @@ class SetInsiderAudit:
             prior_part=self._count_holders(s, everybody),
             prior_whole=int(everybody.total[0]),
             counted=counted,
-            attack=Attack(s, first.ruled, crowds, belief),
+            attack=Attack(s, first.ruled, groups, belief),
         )
 
 

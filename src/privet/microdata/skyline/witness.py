@@ -26,16 +26,16 @@ def build_attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> A
         build_attacked_group(kept, case.other),
     )
     ruled = choose_ruled_out(point, victim, value, kept.about)
-    crowds = place_people(victim, other, value, ruled, point, case.shape)
-    return Attack(value, ruled, crowds, recount_belief(value, ruled, crowds))
+    groups = place_people(victim, other, value, ruled, point, case.shape)
+    return Attack(value, ruled, groups, recount_belief(value, ruled, groups))
 
 
 def build_attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
     """One group, with what its people look like."""
     names = [d.name for d in groups.by]
     where = dict(zip(names, groups.labels(g), strict=True))
-    cards: dict[Cell, int] = {v: n for v, n in groups.histogram(g).items()}  # noqa: C416
-    return AttackedGroup(where, cards)
+    counts: dict[Cell, int] = {v: n for v, n in groups.histogram(g).items()}  # noqa: C416
+    return AttackedGroup(where, counts)
 
 
 def choose_ruled_out(
@@ -48,10 +48,10 @@ def choose_ruled_out(
 
 
 def select_most_frequent(
-    cards: dict[Cell, int], value: str | None, several: int
+    counts: dict[Cell, int], value: str | None, several: int
 ) -> tuple[str | None, ...]:
     """So many values but this one, the most frequent first."""
-    others = [c for c in sort_by_count(cards) if c != value and cards[c]]
+    others = [c for c in sort_by_count(counts) if c != value and counts[c]]
     return tuple(others[:several])  # type: ignore[arg-type]
 
 
@@ -63,7 +63,7 @@ def place_people(
     point: Point,
     shape: str,
 ) -> tuple[AttackedGroup, ...]:
-    """The crowds with as many people known and companions as the attack needs.
+    """The groups with as many people known and companions as the attack needs.
 
     Companions by name leave fewer people to know; who would know more of them than
     are left is certain already.
@@ -90,8 +90,8 @@ def place_people(
     )
 
 
-def _has_any(card: Cell, values: Sequence[str | None]) -> bool:
-    return any(has(card, v) for v in values)
+def _has_any(cell: Cell, values: Sequence[str | None]) -> bool:
+    return any(has(cell, v) for v in values)
 
 
 def count_left(group: AttackedGroup) -> dict[Cell, int]:
@@ -100,18 +100,18 @@ def count_left(group: AttackedGroup) -> dict[Cell, int]:
     return {c: n - known.get(c, 0) for c, n in group.histogram.items()}
 
 
-def sort_by_count(cards: dict[Cell, int]) -> list[Cell]:
+def sort_by_count(counts: dict[Cell, int]) -> list[Cell]:
     """Values, the most frequent first; equal ones stay in their order."""
-    return sorted(cards, key=lambda c: -cards[c])
+    return sorted(counts, key=lambda c: -counts[c])
 
 
-def _select_people(cards: dict[Cell, int], several: int) -> dict[Cell, int]:
+def _select_people(counts: dict[Cell, int], several: int) -> dict[Cell, int]:
     """So many people, of the most frequent values first."""
     found: dict[Cell, int] = {}
-    for card in sort_by_count(cards):
-        if several and cards[card]:
-            found[card] = min(several, cards[card])
-            several -= found[card]
+    for cell in sort_by_count(counts):
+        if several and counts[cell]:
+            found[cell] = min(several, counts[cell])
+            several -= found[cell]
     return found
 
 
@@ -119,6 +119,6 @@ def _add_known(
     group: AttackedGroup, known: dict[Cell, int], companions: int
 ) -> AttackedGroup:
     both = dict(group.known)
-    for card, n in known.items():
-        both[card] = both.get(card, 0) + n
+    for cell, n in known.items():
+        both[cell] = both.get(cell, 0) + n
     return replace(group, known=both, companions=group.companions + companions)

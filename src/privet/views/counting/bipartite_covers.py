@@ -131,7 +131,7 @@ def count_covers_with_one_value(m: int, n: int, s: int, t: int) -> int:
     )
 
 
-def bag(rows: int, having: int, mine: int) -> Fraction:
+def bag(rows: int, having: int, own: int) -> Fraction:
     """Views with duplicates, rows matched at random within a key.
 
     The chance that one of a person's rows of the key meets the property.
@@ -139,7 +139,7 @@ def bag(rows: int, having: int, mine: int) -> Fraction:
     >>> bag(3, 1, 1), bag(4, 2, 2)
     (Fraction(1, 3), Fraction(5, 6))
     """
-    return 1 - Fraction(comb(rows - having, mine), comb(rows, mine))
+    return 1 - Fraction(comb(rows - having, own), comb(rows, own))
 
 
 def weighted_rho(m: int, n: int, weight: Fraction) -> Fraction:

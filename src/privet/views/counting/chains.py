@@ -68,14 +68,16 @@ class ConnectivityGraph:
             near[1, c].append((0, b))
         object.__setattr__(self, "_near", dict(near))
 
-    def share(self, mine: Iterable[int], theirs: Iterable[int]) -> Share | None:
-        """The share of tables in which a person of the keys `mine` meets a value of
-        `theirs`; None where it is not counted.
+    def share(
+        self, person_keys: Iterable[int], value_keys: Iterable[int]
+    ) -> Share | None:
+        """The share of tables in which a person of some keys meets a value of others;
+        None where it is not counted.
         """
-        mine, theirs = set(mine), set(theirs)
-        if (found := self.reduce_to_two_views(mine, theirs)) is not None:
+        person_keys, value_keys = set(person_keys), set(value_keys)
+        if (found := self.reduce_to_two_views(person_keys, value_keys)) is not None:
             return found
-        missed = self._count(mine, theirs, lambda s, e, r, f: s * r - e * f)
+        missed = self._count(person_keys, value_keys, lambda s, e, r, f: s * r - e * f)
         if missed is None or self.whole is None:
             return None
         return Share.of(1 - Fraction(missed, self.whole))
@@ -86,23 +88,25 @@ class ConnectivityGraph:
         return self._count(set(), set(), lambda s, e, r, f: s * r)
 
     def count_restricted(
-        self, mine: Iterable[int], theirs: Iterable[int]
+        self, person_keys: Iterable[int], value_keys: Iterable[int]
     ) -> int | None:
-        """Restricted worlds: a person of the keys `mine` meets no value but that of
-        `theirs`; None where that is too much to count.
+        """Restricted worlds: a person of some keys meets no value but that of others;
+        None where that is too much to count.
         """
         return self._count(
-            set(mine), set(theirs), lambda s, e, r, f: (s - e) * r + e * f
+            set(person_keys), set(value_keys), lambda s, e, r, f: (s - e) * r + e * f
         )
 
-    def bound_share(self, mine: Iterable[int], theirs: Iterable[int]) -> Share:
+    def bound_share(
+        self, person_keys: Iterable[int], value_keys: Iterable[int]
+    ) -> Share:
         """Bounds on the share of tables in which they meet, for any graph."""
-        mine, theirs = set(mine), set(theirs)
-        met = {(b, c) for b, c in self.edges if b in mine and c in theirs}
+        person_keys, value_keys = set(person_keys), set(value_keys)
+        met = {(b, c) for b, c in self.edges if b in person_keys and c in value_keys}
         left: Counter[int] = Counter()
         both = (
-            (0, self.people, mine, self.values),
-            (1, self.values, theirs, self.people),
+            (0, self.people, person_keys, self.values),
+            (1, self.values, value_keys, self.people),
         )
         for side, sizes, given, across in both:
             for k, size in sizes.items():
@@ -120,10 +124,10 @@ class ConnectivityGraph:
         """How many tuples the join of the three views has here."""
         return sum(self.people[b] * self.values[c] for b, c in self.edges)
 
-    def meets(self, mine: Iterable[int], theirs: Iterable[int]) -> bool:
+    def meets(self, person_keys: Iterable[int], value_keys: Iterable[int]) -> bool:
         """Whether the middle view links any of these keys."""
-        wanted = {(1, c) for c in theirs}
-        return any(not wanted.isdisjoint(self._near[0, b]) for b in mine)
+        wanted = {(1, c) for c in value_keys}
+        return any(not wanted.isdisjoint(self._near[0, b]) for b in person_keys)
 
     @cached_property
     def steps(self) -> int:
@@ -133,45 +137,49 @@ class ConnectivityGraph:
         return 1 if found is None else found[1] * (1 + self.tuples // 10_000)
 
     def reduce_to_two_views(
-        self, mine: Collection[int], theirs: Collection[int]
+        self, person_keys: Collection[int], value_keys: Collection[int]
     ) -> Share | None:
         """Graphs that are like two views, whatever their size: one key on a side, or
         one tuple in every key of a side.
         """
-        mine, theirs = set(mine), set(theirs)
+        person_keys, value_keys = set(person_keys), set(value_keys)
         m, n = sum(self.people.values()), sum(self.values.values())
         if len(self.people) == 1:
-            return block_share(m, n, 1, len(theirs))
+            return block_share(m, n, 1, len(value_keys))
         if len(self.values) == 1:
-            return block_share(m, n, len(mine), 1)
+            return block_share(m, n, len(person_keys), 1)
         if m == len(self.people):
-            met = [(c, {b for _, b in self._near[1, c]}) for c in sorted(theirs)]
+            met = [(c, {b for _, b in self._near[1, c]}) for c in sorted(value_keys)]
             return combine_independent(
-                block_share(len(near), self.values[c], len(near & mine), 1)
+                block_share(len(near), self.values[c], len(near & person_keys), 1)
                 for c, near in met
-                if near & mine
+                if near & person_keys
             )
         if n == len(self.values):
-            met = [(b, {c for _, c in self._near[0, b]}) for b in sorted(mine)]
+            met = [(b, {c for _, c in self._near[0, b]}) for b in sorted(person_keys)]
             return combine_independent(
-                block_share(self.people[b], len(near), 1, len(near & theirs))
+                block_share(self.people[b], len(near), 1, len(near & value_keys))
                 for b, near in met
-                if near & theirs
+                if near & value_keys
             )
         return None
 
-    def _count(self, mine: set[int], theirs: set[int], cells: Cells) -> int | None:
+    def _count(
+        self, person_keys: set[int], value_keys: set[int], cells: Cells
+    ) -> int | None:
         """The tables whose tuples each edge may take from so many `cells`."""
         if any(self.people[b] * self.values[c] > MOST_BITS for b, c in self.edges):
             return None
-        states = self._list_states(mine, theirs)
+        states = self._list_states(person_keys, value_keys)
         sizes = {n: len(s) for n, s in states.items()}
         if (found := _order_keys(sizes, self.edges)) is None:
             return None
         return _eliminate_keys(states, self.edges, found[0], cells)
 
-    def _list_states(self, mine: set[int], theirs: set[int]) -> dict[Node, list[State]]:
-        both = ((0, self.people, mine), (1, self.values, theirs))
+    def _list_states(
+        self, person_keys: set[int], value_keys: set[int]
+    ) -> dict[Node, list[State]]:
+        both = ((0, self.people, person_keys), (1, self.values, value_keys))
         return {
             (side, k): list(_list_choices(size, k in given))
             for side, sizes, given in both
@@ -299,11 +307,11 @@ def split_connectivity_graphs(
     group: dict[Node, int] = {}
     parts: dict[int, list[tuple[int, int]]] = {}
     for number, (b, c) in enumerate(edges):
-        mine = {group[n] for n in ((0, b), (1, c)) if n in group}
-        into = min(mine, default=number)
+        person_keys = {group[n] for n in ((0, b), (1, c)) if n in group}
+        into = min(person_keys, default=number)
         parts.setdefault(into, []).append((b, c))
         group[0, b] = group[1, c] = into
-        for other in mine - {into}:
+        for other in person_keys - {into}:
             parts[into] += parts.pop(other)
             for x, y in parts[into]:
                 group[0, x] = group[1, y] = into
@@ -357,15 +365,16 @@ class Chain:
     def shares(self, person: int, value: int) -> list[Share | None]:
         """The share of each part in which they can meet."""
         return [
-            self._look_up_share(graph, mine, theirs)
-            for graph, mine, theirs in self._find_meetings(person, value)
+            self._look_up_share(graph, person_keys, value_keys)
+            for graph, person_keys, value_keys in self._find_meetings(person, value)
         ]
 
     def bound_share(self, person: int, value: int) -> list[Share]:
         """The same, between bounds where it is not counted."""
         return [
-            self._look_up_share(graph, mine, theirs) or graph.bound_share(mine, theirs)
-            for graph, mine, theirs in self._find_meetings(person, value)
+            self._look_up_share(graph, person_keys, value_keys)
+            or graph.bound_share(person_keys, value_keys)
+            for graph, person_keys, value_keys in self._find_meetings(person, value)
         ]
 
     def restricted(self, person: int, value: int) -> tuple[int, int] | None:
@@ -390,12 +399,12 @@ class Chain:
     ) -> int | None:
         whole = 1
         for graph in near:
-            mine = frozenset(keys & graph.people.keys())
-            theirs = frozenset(self.values[value] & graph.values.keys())
-            at = id(graph), mine, theirs
+            person_keys = frozenset(keys & graph.people.keys())
+            value_keys = frozenset(self.values[value] & graph.values.keys())
+            at = id(graph), person_keys, value_keys
             if at not in self._weights:
                 self._weights[at] = (
-                    graph.count_restricted(mine, theirs)
+                    graph.count_restricted(person_keys, value_keys)
                     if self._affords(graph)
                     else None
                 )
@@ -424,10 +433,10 @@ class Chain:
         """The parts in which they can meet, and the keys of both there."""
         keys = self.people[person]
         for graph in self._find_graphs(keys):
-            mine = keys & graph.people.keys()
-            theirs = self.values[value] & graph.values.keys()
-            if graph.meets(mine, theirs):
-                yield graph, frozenset(mine), frozenset(theirs)
+            person_keys = keys & graph.people.keys()
+            value_keys = self.values[value] & graph.values.keys()
+            if graph.meets(person_keys, value_keys):
+                yield graph, frozenset(person_keys), frozenset(value_keys)
 
     def _find_graphs(self, keys: set[int]) -> list[ConnectivityGraph]:
         """The parts that have some keys of people."""
@@ -446,14 +455,17 @@ class Chain:
         return {}
 
     def _look_up_share(
-        self, graph: ConnectivityGraph, mine: frozenset[int], theirs: frozenset[int]
+        self,
+        graph: ConnectivityGraph,
+        person_keys: frozenset[int],
+        value_keys: frozenset[int],
     ) -> Share | None:
         """People in the same keys are alike."""
-        at = id(graph), mine, theirs
+        at = id(graph), person_keys, value_keys
         if at not in self._kept:
-            self._kept[at] = graph.reduce_to_two_views(mine, theirs)
+            self._kept[at] = graph.reduce_to_two_views(person_keys, value_keys)
             if self._kept[at] is None and self._affords(graph):
-                self._kept[at] = graph.share(mine, theirs)
+                self._kept[at] = graph.share(person_keys, value_keys)
         return self._kept[at]
 
     def _affords(self, graph: ConnectivityGraph) -> bool:
@@ -510,11 +522,11 @@ def _number_keys(
     table: ViewTuples, node: str, key: Sequence[str], number: _Numbers
 ) -> tuple[dict[int, set[int]], dict[int, int]]:
     """The keys of each node, and how many nodes each key has."""
-    at, mine = [table.columns.index(c) for c in key], table.columns.index(node)
+    at, person_keys = [table.columns.index(c) for c in key], table.columns.index(node)
     keys: dict[int, set[int]] = defaultdict(set)
     sizes: dict[int, int] = defaultdict(int)
     for row in table.rows:
         k = number[tuple(row[j] for j in at)]
-        keys[row[mine]].add(k)
+        keys[row[person_keys]].add(k)
         sizes[k] += 1
     return dict(keys), dict(sizes)

@@ -113,10 +113,10 @@ class JoinPart:
         """Functional worlds (everybody has one value): interesting, and possible."""
         fits = np.ones(len(self.worlds), dtype=bool)
         for i in set(self.people):
-            mine = self.worlds & np.uint32(self.mask(i))
-            one = np.zeros(len(mine), dtype=bool)
+            own = self.worlds & np.uint32(self.mask(i))
+            one = np.zeros(len(own), dtype=bool)
             for p in set(self.values):
-                one |= (mine & np.uint32(self.mask(i, p))) == mine
+                one |= (own & np.uint32(self.mask(i, p))) == own
             fits &= one
         left = self.worlds[fits]
         having = (left & np.uint32(self.mask(person, value))) != 0
@@ -339,8 +339,8 @@ class GeneralJoin:
         found = {id(j): j.count_functional(person, value) for j in whole}
         if not all(fitting for _, fitting in found.values()):
             return True, None
-        (mine,) = [j for j in whole if person in j.people]
-        return True, Fraction(*found[id(mine)])
+        (home,) = [j for j in whole if person in j.people]
+        return True, Fraction(*found[id(home)])
 
     @cached_property
     def _by_people(self) -> list[JoinPart]:
@@ -407,11 +407,11 @@ class GeneralJoin:
                 everybody = sorted({e for at in j.supports.values() for e in at})
                 made[id(j)].draw(everybody)
             coins = made[id(j)]
-            mine = {v: at for (who, v), at in j.supports.items() if who == i}
-            if coins.count_doubtful([e for at in mine.values() for e in at]):
+            supports = {v: at for (who, v), at in j.supports.items() if who == i}
+            if coins.count_doubtful([e for at in supports.values() for e in at]):
                 continue
             number = coins.number
-            draws = coins.count_restricted(mine, p)
+            draws = coins.count_restricted(supports, p)
             found[i, p] = _intersect_bounds(
                 Share(Fraction(0), Fraction(1)), draws, error
             )

@@ -141,16 +141,16 @@ class WorldSampler:
 
         Takes the person's tuples by value; all must be known about them.
         """
-        once = twice = mine = 0
+        once = twice = wanted = 0
         for v, supports in by_value.items():
             here = 0
             for e in supports:
                 here |= self.surely[e]
             twice |= once & here
             once |= here
-            mine = here if v == value else mine
+            wanted = here if v == value else wanted
         one = once & ~twice
-        having = (one & mine).bit_count()
+        having = (one & wanted).bit_count()
         return Draws(one.bit_count(), having, having)
 
     def _toss_from_past(self, sweeps: int) -> None:

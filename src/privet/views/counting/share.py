@@ -124,11 +124,11 @@ def edges_share(m: int, n: int, masks: Sequence[int]) -> Share:
     bit mask of people nodes per value node.
     """
     rows = max(mask.bit_length() for mask in masks)
-    mine = [sum(mask >> a & 1 for mask in masks) for a in range(rows)]
-    left = Counter(n - taken for taken in mine)
+    taken_by = [sum(mask >> a & 1 for mask in masks) for a in range(rows)]
+    left = Counter(n - taken for taken in taken_by)
     left += Counter(m - mask.bit_count() for mask in masks)
     left += Counter({n: m - rows}) + Counter({m: n - len(masks)})
-    return harris_bounds(sum(mine), union_bound(left))
+    return harris_bounds(sum(taken_by), union_bound(left))
 
 
 def union_bound(left: Mapping[int, int]) -> Fraction:
@@ -268,11 +268,3 @@ def _sum(m: int, n: int) -> Bounds:
             )
         )
     return low, high
-
-
-# Picking the worst ------------------------------------------------------------------
-
-
-def find_highest(shares: Sequence[Share]) -> int:
-    """The position of the largest share; of equals the first."""
-    return max(range(len(shares)), key=lambda i: (shares[i].high, shares[i].low, -i))

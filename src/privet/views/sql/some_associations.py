@@ -215,7 +215,7 @@ FIELDS = {
     "unrestricted": ("m", "n", "s", "t"),
     "restricted": ("m", "n", "s", "t"),
     "functional": ("m", "n"),
-    "bag": ("rows", "theirs", "mine"),
+    "bag": ("rows", "holders", "own"),
 }
 """What each model needs to know of a key."""
 
@@ -256,9 +256,9 @@ class SomeAssociations:
         self._keys = self._relation.make_keyed(
             lambda: make("keys", lambda _: self._select_keys(), "", "reading keys")
         )
-        self._left_tuples, self._left = self._make_side(0, "left", ("i", "s", "mine"))
+        self._left_tuples, self._left = self._make_side(0, "left", ("i", "s", "own"))
         self._right_tuples, self._right = self._make_side(
-            1, "right", ("p", "t", "theirs")
+            1, "right", ("p", "t", "holders")
         )
         self._sizes = make("sizes", lambda _: self._select_sizes(), "", "counting keys")
 
@@ -304,13 +304,15 @@ class SomeAssociations:
         """The keys of the people asked for, and of the values unless all count."""
         relation = self._relation
         names = ", ".join([*relation.keys, "h"])
-        mine = f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) WHERE {self._whose}"
+        of_victim = (
+            f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) WHERE {self._whose}"
+        )
         if self._every_key:
-            return mine
-        theirs = (
+            return of_victim
+        of_value = (
             f"SELECT DISTINCT {names} FROM ({relation.rows(1)}) WHERE {self._which}"
         )
-        return f"{mine} INTERSECT {theirs}"
+        return f"{of_victim} INTERSECT {of_value}"
 
     def _select_tuples(self, side: int, only: str) -> str:
         """The different tuples of a view in those keys, numbered for each node."""
@@ -335,7 +337,7 @@ class SomeAssociations:
     def _select_sizes(self) -> str:
         return (
             "SELECT l.h, l.m, r.n, l.rows FROM (SELECT h, CAST(sum(s) AS BIGINT) AS m, "
-            f"CAST(sum(mine) AS BIGINT) AS rows FROM {self._left} GROUP BY h) l JOIN "
+            f"CAST(sum(own) AS BIGINT) AS rows FROM {self._left} GROUP BY h) l JOIN "
             f"(SELECT h, CAST(sum(t) AS BIGINT) AS n FROM {self._right} GROUP BY h) r "
             "ON l.h = r.h"
         )
@@ -395,12 +397,6 @@ class SomeAssociations:
             f"FROM ({counted}) GROUP BY i) SELECT q.i, q.p, CASE WHEN len(q.k) = "
             "q.number THEN q.k END AS k, d.c FROM pv_p q LEFT JOIN pv_c d ON q.i = d.i "
             f"WHERE {self._which} AND q.ok"
-        )
-
-    def count_keys(self) -> int:
-        """How many keys were looked at."""
-        return int(
-            self._relation.fetch_one(f"SELECT count(*) AS n FROM {self._keys}")["n"]
         )
 
     def count_spread(self) -> int:

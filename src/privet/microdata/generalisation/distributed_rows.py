@@ -45,10 +45,10 @@ from privet.table import Table
 from privet.values.contingency import Domain
 
 HERE = 8_000_000
-"""Up to this many cells are brought here and cut here, which is faster."""
+"""Up to this many cells are brought here and split here, which is faster."""
 
 AT_ONCE = 1_000_000
-"""Cells of a group that one machine of many cuts as far as it goes."""
+"""Cells of a group that one machine of many splits as far as it goes."""
 
 
 def hold_distinct_rows(
@@ -265,14 +265,14 @@ def _is_large(start: int, stop: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FinishSplits:
-    """Cut one group as far as it goes, on the machine that has it."""
+    """Split one group as far as it goes, on the machine that has it."""
 
     shape: DomainArrays
     aim: SplitCriterion
     rules: GroupRules
 
     def __call__(self, lines: Lines) -> bytes:
-        """The surest belief of each rule, and the tree of cuts."""
+        """The surest belief of each rule, and the tree of splits."""
         worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
         cutter = kernels.choose_kernels(len(lines))
         tree = cutter.finish(

@@ -1,7 +1,7 @@
 """Quasi-identifiers as Mondrian splits them: values at places of an ordered domain.
 
 Every value has a place, from 0. Values that belong together stand side by side, so that
-a split is a cut at a place: what stands at or before it goes left. Numbers and dates
+a split is at a place: what stands at or before it goes left. Numbers and dates
 stand in their order; categories by falling frequency, or below their hierarchy.
 """
 
@@ -27,7 +27,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ORDERED, FLAT, TREE = 0, 1, 2
-"""Cut anywhere and as wide as its ends are apart; anywhere and as wide as it has
+"""Split anywhere and as wide as its ends are apart; anywhere and as wide as it has
 values; between the children of the lowest node above all values."""
 
 NOBODY = "\0missing"
@@ -45,7 +45,7 @@ class OrderedDomain:
     domain: Domain
     """Its values."""
     kind: int
-    """How it is cut: `ORDERED`, `FLAT` or `TREE`."""
+    """How it is split: `ORDERED`, `FLAT` or `TREE`."""
     place: Ints
     """The place of each value, by its code."""
     at: Floats
@@ -227,7 +227,7 @@ class DomainArrays(NamedTuple):
     """All quasi-identifiers in arrays, as the loops want them."""
 
     kind: Ints
-    """How each attribute is cut."""
+    """How each attribute is split."""
     size: Ints
     """How many values it has."""
     at: Floats

@@ -2,8 +2,8 @@
 
 One set of ranges per column is refined from the top. A move splits one range of one
 column in all groups at once. What it is worth depends on the column alone, so that each
-cut is tried once, the best first; one that is refused is refused for ever, since groups
-only become smaller. Cuts are judged on the whole release.
+split is tried once, the best first; one that is refused is refused for ever, since
+groups only become smaller. Splits are judged on the whole release.
 Fung, Wang, Yu 2005 (top-down specialization).
 """
 
@@ -24,7 +24,7 @@ from privet.microdata.suppression.disclosure_loops import Ints
 
 @dataclass(frozen=True, eq=False)
 class GlobalSplit:
-    """A cut of one column in all groups."""
+    """A split of one column in all groups."""
 
     column: int
     """Which column."""
@@ -83,7 +83,7 @@ class RecodingState:
         )
 
     def _queue_range(self, d: int, start: int, stop: int) -> None:
-        """Take a range of a column in, by what its best cut is worth."""
+        """Take a range of a column in, by what its best split is worth."""
         margin = self._alone[d]
         low, high = np.searchsorted(margin[:, 0], [start, stop])
         if high - low < 2:
@@ -101,7 +101,7 @@ class RecodingState:
         heappush(self._pending, entry)
 
     def find_best_move(self) -> GlobalSplit | None:
-        """The best cut that leaves the whole release safe."""
+        """The best split that leaves the whole release safe."""
         while self._pending:
             _, d, start, cut, stop = self._pending[0]
             move = self._try(d, start, cut, stop)
@@ -144,7 +144,7 @@ class RecodingState:
         return hist
 
     def apply(self, move: GlobalSplit) -> SplitStep:
-        """Cut a column in all groups."""
+        """Split a column in all groups."""
         place = self.cells[:, move.column]
         number = np.full(self.groups, -1)
         number[move.groups] = self.groups + np.arange(len(move.groups))

@@ -41,7 +41,7 @@ class SplitCriterion(NamedTuple):
     """What a good split is: an even one, or one with information about the target."""
 
     target: int
-    """The target's column in the cells; -1: even cuts."""
+    """The target's column in the cells; -1: even splits."""
     classes: int
     """How many values the target has."""
     logs: Floats
@@ -72,7 +72,7 @@ class GroupRules(NamedTuple):
 
 
 def make_criterion(target: int, classes: int) -> SplitCriterion:
-    """Even cuts, or informative ones."""
+    """Even splits, or informative ones."""
     logs = np.zeros(1)
     if target >= 0:
         logs = np.log2(np.maximum(np.arange(LOGS, dtype=np.float64), 1))
@@ -80,20 +80,20 @@ def make_criterion(target: int, classes: int) -> SplitCriterion:
 
 
 class BestSplits(NamedTuple):
-    """The best split of each column of a group: where to cut it."""
+    """The best split of each column of a group: where to split it."""
 
     cut: Ints
-    """The last place on the left; -1: there is nothing to cut."""
+    """The last place on the left; -1: there is nothing to split."""
     left: Ints
     """How many people go left."""
     width: Floats
     """How wide the column is, from 0 to 1."""
     gain: Floats
-    """What the cut tells about the target, in bits times people."""
+    """What the split tells about the target, in bits times people."""
 
     @classmethod
     def of(cls, columns: int) -> BestSplits:
-        """Nothing to cut yet."""
+        """Nothing to split yet."""
         none = np.full(columns, -1, dtype=np.int64)
         return cls(none, np.zeros_like(none), np.zeros(columns), np.zeros(columns))
 
@@ -138,7 +138,7 @@ def times_log(n: Ints, logs: Floats) -> Floats:
 def survey(
     cells: Cells, start: int, stop: int, shape: DomainArrays, aim: SplitCriterion
 ) -> BestSplits:
-    """Look at every column of a group: its best cut, width and gain."""
+    """Look at every column of a group: its best split, width and gain."""
     rows, n = cells[start:stop], _read_people(cells[start:stop])
     columns = len(shape.kind)
     found = BestSplits.of(columns)
@@ -197,7 +197,7 @@ def _find_starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]
 
 
 def _info_gain(left: Ints, whole: Ints, logs: Floats) -> Floats:
-    """What each cut tells about the target; summed class by class, as the loop does."""
+    """What each split tells about the target; summed by class, as the loop does."""
     people, everybody = left.sum(axis=1), whole.sum()
     of_all = times_log(np.array([everybody]), logs)
     of_left = times_log(people, logs)
@@ -212,7 +212,7 @@ def _info_gain(left: Ints, whole: Ints, logs: Floats) -> Floats:
 def tally(
     cells: Cells, start: int, stop: int, column: int, cut: int, rules: GroupRules
 ) -> tuple[Ints, int]:
-    """The protected values on both sides of a cut, and how many people are left."""
+    """The protected values on both sides of a split, and how many people are left."""
     rows, n = cells[start:stop], _read_people(cells[start:stop])
     left = rows[:, column] <= cut
     values = int(rules.offset[-1])
@@ -228,7 +228,7 @@ def tally(
 
 
 def part(cells: Cells, start: int, stop: int, column: int, cut: int) -> int:
-    """Bring the rows left of a cut before the others; where those begin."""
+    """Bring the rows left of a split before the others; where those begin."""
     left = cells[start:stop, column] <= cut
     order = np.concatenate([np.flatnonzero(left), np.flatnonzero(~left)])
     cells[start:stop] = cells[start:stop][order]  # at once, lest Ctrl-C tears rows
@@ -240,7 +240,7 @@ def _read_people(rows: Cells) -> Ints:
 
 
 def is_allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool:
-    """Whether both sides of a cut keep every rule that looks at one group alone."""
+    """Whether both sides of a split keep every rule that looks at one group alone."""
     if totals.min() < rules.least:
         return False
     for side in range(2):
@@ -279,7 +279,7 @@ def finish(
     rules: GroupRules,
     worst: Ints,
 ) -> Ints:
-    """Cut a group until no cut is allowed; see `mondrian_loops.finish`."""
+    """Split a group until no split is allowed; see `mondrian_loops.finish`."""
     lines = [[start, stop, -1, 0, 0, int(_read_people(cells[start:stop]).sum())]]
     pending = [0]
     found = np.zeros((2, len(rules.of), 2), dtype=np.int64)
@@ -308,7 +308,7 @@ def finish(
 
 
 def keep_worst(worst: Ints, found: Ints) -> None:
-    """Remember the surest belief of each rule on either side of a cut."""
+    """Remember the surest belief of each rule on either side of a split."""
     for part in found.tolist():
         for r, (a, whole) in enumerate(part):
             if a * int(worst[r, 1]) > int(worst[r, 0]) * whole:
@@ -321,7 +321,7 @@ NUMPY = SplitKernels("numpy", survey, tally, part, finish)
 # numpy or numba ---------------------------------------------------------------------
 
 WORTH = 20_000
-"""Tables with fewer cells are cut before numba is imported."""
+"""Tables with fewer cells are split before numba is imported."""
 
 
 def choose_kernels(cells: int) -> SplitKernels:

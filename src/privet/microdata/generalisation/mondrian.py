@@ -61,7 +61,7 @@ class SplitStep:
     """A move that was made; it tells no values."""
 
     column: str
-    """Which column was cut; empty where a part was cut as far as it goes."""
+    """Which column was split; empty where a part was split as far as it goes."""
     people: int
     """How many people the group had."""
     groups: int

@@ -23,7 +23,7 @@ def times_log(n: Any, logs: Floats) -> Any:
     """The number times its logarithm to base 2, alike on every machine.
 
     Numbers beyond the table lose their last binary digits: close enough to compare
-    cuts by, and the same everywhere.
+    splits by, and the same everywhere.
     """
     shift = 0
     while (n >> shift) >= len(logs):
@@ -32,7 +32,7 @@ def times_log(n: Any, logs: Floats) -> Any:
 
 
 def info_gain(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> float:
-    """What a cut tells about the target, in bits times people."""
+    """What a split tells about the target, in bits times people."""
     of_all = times_log(total, logs)
     of_left = times_log(left, logs)
     of_right = times_log(total - left, logs)
@@ -78,14 +78,14 @@ def sort_places(column: Ints, seen: Ints) -> None:
 
 
 def may_cut_before(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
-    """Whether a cut may be before this place: with a level, between its nodes."""
+    """Whether a split may be before this place: with a level, between its nodes."""
     return level < 0 or nodes[level, seen[i - 1]] != nodes[level, seen[i]]
 
 
 def find_most_even_split(
     hist: Ints, seen: Ints, total: Any, nodes: Ints, level: int
 ) -> tuple[Any, Any]:
-    """The most even cut, and how many people are left of it; empties the histogram."""
+    """The most even split, how many people are left of it; empties the histogram."""
     cut, before, top = np.int64(-1), np.int64(0), np.int64(-1)
     left = np.int64(0)
     for i in range(len(seen)):
@@ -107,7 +107,7 @@ def find_most_informative_split(
     level: int,
     logs: Floats,
 ) -> tuple[Any, Any, float]:
-    """The cut that tells most, who is left of it, what it tells; empties likewise."""
+    """The split that tells most, who is left of it, what it tells; empties likewise."""
     cut, before, top = np.int64(-1), np.int64(0), -1.0
     left, part = np.int64(0), np.zeros(len(whole), dtype=np.int64)
     for i in range(len(seen)):
@@ -153,7 +153,7 @@ def survey(
     width: Floats,
     gain: Floats,
 ) -> None:
-    """Look at every column of a group: its best cut, who is left of it, width, gain."""
+    """Look at every column of a group: best split, who is left of it, width, gain."""
     whole, total = np.zeros(classes, dtype=np.int64), np.int64(0)
     for i in range(start, stop):  # row by row: columns do not wait for each other
         c = np.uint64(rows[i, target]) if target >= 0 else np.uint64(0)
@@ -198,7 +198,7 @@ def tally(
     offset: Ints,
     hist: Ints,
 ) -> Any:
-    """Count the protected values on both sides of a cut; how many people are left."""
+    """Count the protected values on both sides of a split; how many people are left."""
     left = np.int64(0)
     for i in range(start, stop):
         side = 0 if rows[i, column] <= cut else 1
@@ -210,7 +210,7 @@ def tally(
 
 
 def part(rows: Ints, start: int, stop: int, column: int, cut: int) -> int:
-    """Bring the rows left of a cut before the others; where those begin."""
+    """Bring the rows left of a split before the others; where those begin."""
     i, j = start, stop - 1
     while i <= j:
         if rows[i, column] <= cut:
@@ -268,7 +268,7 @@ def is_allowed(
     mask: Flags,
     found: Ints,
 ) -> bool:
-    """Whether both sides of a cut keep every rule that looks at one group alone."""
+    """Whether both sides of a split keep every rule that looks at one group alone."""
     for side in range(2):
         if totals[side] < least:
             return False
@@ -309,7 +309,7 @@ def find_best_column(cut: Ints, width: Floats, gain: Floats) -> int:
 
 
 def keep_worst(worst: Ints, found: Ints) -> None:
-    """Remember the surest belief of each rule on either side of a cut."""
+    """Remember the surest belief of each rule on either side of a split."""
     for side in range(2):
         for r in range(len(worst)):
             a, whole = found[side, r, 0], found[side, r, 1]
@@ -343,7 +343,7 @@ def finish(
     mask: Flags,
     worst: Ints,
 ) -> Ints:
-    """Cut a group until no cut is allowed; a line per node of the tree.
+    """Split a group until no split is allowed; a line per node of the tree.
 
     A line holds start, stop, column, cut, the line of the left child (the right one
     follows it), people; the column is -1 where the group stays whole.

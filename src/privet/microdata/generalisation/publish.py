@@ -69,8 +69,8 @@ class Mondrian:
     Parameters
     ----------
     utility
-        "ncp": even cuts through the widest columns keep ranges and sets small;
-        "information": cuts that tell most about the target.
+        "ncp": even splits through the widest columns keep ranges and sets small;
+        "information": splits that tell most about the target.
     form
         "generalised": ranges and sets in place of values; "buckets": one table of
         known values by group, another of each group's sensitive values.
@@ -283,8 +283,8 @@ class Mondrian:
     ) -> Floats:
         """Which categories stand first: frequent ones, or those of the main class.
 
-        Even cuts then leave frequent values alone, which are shown as they are; cuts
-        by information part the values by what they tell.
+        Even splits then leave frequent values alone, which are shown as they are;
+        splits by information part the values by what they tell.
         """
         often = cells.sum_by_value(d)
         if self.utility != "information":
@@ -329,9 +329,9 @@ class MondrianProblem:
     """The distinct rows, here or where they were counted."""
 
     def bring_cells(self, same_cuts: bool, table: Table) -> MondrianProblem:
-        """With cells here, unless machines that keep them can cut them there.
+        """With cells here, unless machines that keep them can split them there.
 
-        They cannot where a cut of one group changes what others may do.
+        They cannot where a split of one group changes what others may do.
         """
         if not isinstance(self.cells, DistributedRows):
             return self

@@ -86,6 +86,34 @@ def test_no_listed_noun_is_out_of_use() -> None:
     assert set() == NOUNS - words
 
 
+CONVERSIONS = {
+    *("asking", "binned", "coded", "counted", "finding", "guarded", "hashed"),
+    *("numbered", "packed", "prepared", "protected", "quoted", "ranking", "recoded"),
+    *("relabelled", "restricted", "rounded", "settled", "shortened", "showing"),
+    *("shuffled", "smoothed", "sorted", "stacked", "told", "unguarded", "unpacked"),
+    *("unrelated", "unrestricted", "widened", "closing", "bring", "hoeffding"),
+}
+"""One thing as another, words of the field, and verbs that only look like one."""
+
+
+def functions() -> set[str]:
+    """The names of all functions, without underscores, that are no properties."""
+    return {
+        node.name.strip("_")
+        for file in SOURCE.rglob("*.py")
+        for node in ast.walk(tree(file))
+        if isinstance(node, ast.FunctionDef)
+        and not any("property" in ast.dump(d) for d in node.decorator_list)
+        and not node.name.startswith("__")
+    }
+
+
+def test_functions_are_verbs() -> None:
+    """A bare participle says nothing: `_judged`, `kept`, `_shown`."""
+    bare = {name for name in functions() if PARTICIPLES.fullmatch(name)}
+    assert CONVERSIONS == {name for name in bare if "_" not in name}
+
+
 def test_no_module_hides_a_public_name() -> None:
     """`privet/audit.py` would replace the function `privet.audit` once imported."""
     import privet

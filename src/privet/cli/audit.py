@@ -175,14 +175,13 @@ def _refuse_without_policy(source: str) -> NoReturn:
 def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.release.audit import audit as judge
+    from privet.release.kinds import close_release
     from privet.release.verify import load
 
     release = load(asked.source, memory_limit=asked.reading["memory_limit"])
     with terminal.gather_warnings():
         found = judge(release, policy)
-    close = getattr(getattr(release, "table", release), "close", None)
-    if close is not None and not hasattr(release, "card"):
-        close()
+    close_release(release)
     terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
     sys.exit(terminal.EXIT[found.verdict])
 

@@ -29,6 +29,7 @@ KIND = ReleaseKind(
     options=("recipe", "max_seconds", "progress", "watcher"),
     write=write,
     load=load_table,
+    close=lambda release: release.table.close(),
     verify=verify_table,
     form=FORM,
     sentences=SENTENCES,

@@ -42,6 +42,10 @@ def _no_steps(finding: Finding) -> Sequence[str]:
     return ()
 
 
+def _close_nothing(release: object) -> None:
+    """Of a release that is read as a whole nothing stays open."""
+
+
 @dataclass(frozen=True)
 class Sentences:
     """What a steward reads about findings of one sort."""
@@ -123,6 +127,8 @@ class ReleaseKind:
     """How it can be made safe; a table is published by the kind that has the method."""
     options: tuple[str, ...] = ()
     """Options of the verb `publish` that mean something here, besides the method."""
+    close: Callable[[Any], None] = _close_nothing
+    """Let go of the files of a release that was loaded."""
     form: Form = field(default_factory=dict)
     """What must hold of a manifest of this kind, besides what holds of all."""
     proved: str = "this is the release it was kept for"
@@ -154,6 +160,13 @@ def find_judging_kind(release: object) -> tuple[ReleaseKind, Any] | None:
             if isinstance(release, maker):
                 return kind, shown(release)
     return None
+
+
+def close_release(release: object) -> None:
+    """Let go of the files of a release that was loaded."""
+    found = find_judging_kind(release)
+    if found is not None:
+        found[0].close(release)
 
 
 def finding_sort(finding: Finding) -> str:

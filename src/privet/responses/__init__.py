@@ -19,6 +19,7 @@ KIND = ReleaseKind(
     shows={RandomizedResponse: design_of},
     write=disguise,
     load=load_responses,
+    close=Responses.close,
     verify=verify_responses,
     form=FORM,
     sentences=SENTENCES,

@@ -34,6 +34,7 @@ KIND = ReleaseKind(
     options=("progress",),
     write=write,
     load=load_views,
+    close=lambda release: release.table.close(),
     verify=verify_views,
     form=FORM,
     sentences=SENTENCES,

@@ -295,7 +295,7 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
 
 
 def _open_engine(source: Source, options: Mapping[str, Any]) -> Engine:
-    if source.place is not None:
+    if source.address is not None:
         from privet.engine.remote.engine import Remote
 
         return Remote(source, **options)

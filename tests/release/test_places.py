@@ -163,7 +163,7 @@ def test_a_password_shows_nowhere(
             for p in (tmp_path / "out").iterdir()
             if p.suffix != ".parquet"
         ]
-        uri = table.source.place.uri
+        uri = table.source.address.uri
     for wrong in (
         uri.replace(PASSWORD, f"{PASSWORD}-not"),
         uri.replace("/postgres", "/nothing"),

@@ -47,7 +47,7 @@ from privet.release.write import (
     explain_refusals,
     now,
     policy_text,
-    refuse_place,
+    refuse_destination,
 )
 from privet.values.exact import fraction, percent
 
@@ -283,28 +283,32 @@ def write(
     replace: bool,
 ) -> ClassifierRelease:
     """Write a release; it appears whole or not at all."""
-    place = Destination(
+    destination = Destination(
         Path(folder).expanduser().resolve(),
         CARD,
         "json",
         Path(custody).expanduser().resolve(),
     )
-    _refuse(release, place, replace)
+    _refuse(release, destination, replace)
     assert release.made is not None
     table = release.made.table
     if extras["rows"]:
         table = release.table(extras["rows"])
-    with explain_refusals(place), make_beside(place.folder) as partial:
+    with explain_refusals(destination), make_beside(destination.folder) as partial:
         files = _write_files(release, partial, extras, table)
         found = _recount(release, partial, files)
         content = build_manifest(release, files, found, table)
         record = build_custody_record(release, found, table)
-        appear(partial, place, content, write_note(content), record, replace=replace)
-    return changed(release, manifest=content, folder=place.folder)
+        appear(
+            partial, destination, content, write_note(content), record, replace=replace
+        )
+    return changed(release, manifest=content, folder=destination.folder)
 
 
-def _refuse(release: ClassifierRelease, place: Destination, replace: bool) -> None:
-    refuse_place(place, replace)
+def _refuse(
+    release: ClassifierRelease, destination: Destination, replace: bool
+) -> None:
+    refuse_destination(destination, replace)
     if release.made is None:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."

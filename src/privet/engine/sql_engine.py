@@ -63,7 +63,7 @@ class SqlEngine:
     """Which version of the software counts."""
     session: Session
     """Where small statements run."""
-    _place: StatementRunner  # where statements about all rows run
+    _connection: StatementRunner  # where statements about all rows run
     _source: Source
     _columns: tuple[Column, ...]
     _types: Sequence[str]  # what DuckDB calls the types of the columns
@@ -73,10 +73,10 @@ class SqlEngine:
         source: Source,
         where: Mapping[str, Sequence[object]] | None,
         session: Session,
-        place: StatementRunner,
+        connection: StatementRunner,
     ) -> None:
         self.session = session
-        self._place = place
+        self._connection = connection
         try:
             self._look_at(source)
             self._positions = {c.name: i for i, c in enumerate(self._columns)}
@@ -92,7 +92,7 @@ class SqlEngine:
 
     def close(self) -> None:
         """Let go of the rows, and of everything that was made or spilled."""
-        self._place.close()
+        self._connection.close()
         self.session.close()
 
     # What each engine does in its own way -------------------------------------------
@@ -155,16 +155,16 @@ class SqlEngine:
     def rows(self, run: Run) -> int:
         """How many rows there are; counted once."""
         self._check_whole(run)
-        place = self._place
-        if place.total is None:
-            ask = partial(place.fetch, "SELECT count(*) AS n FROM pv_people")
-            table = place.run_watched(ask, run, "counting rows", (1, 1))
-            place.total = int(table["n"][0].as_py())
-        return place.total
+        connection = self._connection
+        if connection.total is None:
+            ask = partial(connection.fetch, "SELECT count(*) AS n FROM pv_people")
+            table = connection.run_watched(ask, run, "counting rows", (1, 1))
+            connection.total = int(table["n"][0].as_py())
+        return connection.total
 
     def is_empty(self) -> bool:
         """Whether there are no rows at all."""
-        return len(self._place.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
+        return len(self._connection.ask("SELECT 1 AS one FROM pv_people LIMIT 1")) == 0
 
     def describe(self, run: Run) -> tuple[ColumnSummary, ...]:
         """Every column with its kind and numbers of values."""
@@ -177,7 +177,7 @@ class SqlEngine:
 
     def _summarise(self, c: int, precise: bool, run: Run) -> ColumnSummary:
         column, step = self._columns[c], (c + 1, len(self._columns))
-        numbers = count_values(self._place, c, precise, run, step)
+        numbers = count_values(self._connection, c, precise, run, step)
         textual = self._source.is_text(c)
         kind = self._dictionaries.find_kind(c, run) if textual else column.kind
         return summarise_column(column.name, kind, *numbers)
@@ -213,7 +213,7 @@ class SqlEngine:
         made = self._code_columns(at, recodings, run)
         rows = self._choose_rows(amount, only or {}, run, self._count_scans(len(at)))
         counter = Counter(
-            self._place,
+            self._connection,
             self._position,
             made,
             amount,
@@ -238,7 +238,7 @@ class SqlEngine:
             people = self._select("pv_some", only, PEOPLE, "pv_only")
         if amount.weight is not None:
             return self._weigh_rows(amount.weight, people, run, before)
-        return CountedRows(people, self._place.total, before)
+        return CountedRows(people, self._connection.total, before)
 
     def write(
         self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
@@ -258,7 +258,7 @@ class SqlEngine:
         made = self._code_columns(at, recodings, run)
         change = DisguiseBatches(drawing, self._position)
         tables = {c: made[c].table for c in change.columns}
-        codes = sql.coded(tables, PEOPLE, "", self._place.dialect)
+        codes = sql.coded(tables, PEOPLE, "", self._connection.dialect)
         return self._write_reports(codes, change, drawing, run)
 
     def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
@@ -279,5 +279,5 @@ class SqlEngine:
     ) -> str:
         """Call those people by a name who have some values; small tables say which."""
         condition = self._filter.write_condition(only, table, people)
-        self._place.view(name, f"SELECT * FROM {people} e {condition}")
+        self._connection.view(name, f"SELECT * FROM {people} e {condition}")
         return name

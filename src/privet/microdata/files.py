@@ -46,7 +46,7 @@ from privet.release.write import (
     explain_refusals,
     now,
     policy_text,
-    refuse_place,
+    refuse_destination,
     resolve_destination,
 )
 from privet.table import ReleasedAs, Table
@@ -72,19 +72,19 @@ def write(
     run: Run,
 ) -> Release:
     """Write a release; it appears whole or not at all."""
-    place = resolve_destination(folder, custody, format)
-    _refuse_unwritable(release, place, replace)
-    with explain_refusals(place), make_beside(place.folder) as partial:
-        written = write_tables(release, place, partial, run)
-        found, kinds = recount(release, place, partial, written, run)
-        content = _build_manifest(release, place, written, found, kinds, run)
+    destination = resolve_destination(folder, custody, format)
+    _refuse_unwritable(release, destination, replace)
+    with explain_refusals(destination), make_beside(destination.folder) as partial:
+        written = write_tables(release, destination, partial, run)
+        found, kinds = recount(release, destination, partial, written, run)
+        content = _build_manifest(release, destination, written, found, kinds, run)
         record, recipe = (
             build_custody_record(release, found),
             {RECIPE: _format_recipe(release)},
         )
         appear(
             partial,
-            place,
+            destination,
             content,
             write_note(content),
             record,
@@ -98,13 +98,19 @@ def _attach_manifest(release: Release, content: dict[str, Any]) -> Release:
     return replace(release, manifest=content)
 
 
-def _refuse_unwritable(release: Release, place: Destination, replace_: bool) -> None:
-    if release.grouped is not None and len(release.grouped.files) > 1 and place.named:
+def _refuse_unwritable(
+    release: Release, destination: Destination, replace_: bool
+) -> None:
+    if (
+        release.grouped is not None
+        and len(release.grouped.files) > 1
+        and destination.named
+    ):
         raise InputError(
             "A release of two tables must be written to a folder; got the name of a "
-            f"file, {place.file!r}."
+            f"file, {destination.file!r}."
         )
-    refuse_place(place, replace_)
+    refuse_destination(destination, replace_)
     if release.recipe is None and release.grouped is None:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
@@ -122,19 +128,23 @@ def _refuse_unwritable(release: Release, place: Destination, replace_: bool) -> 
 
 
 def write_tables(
-    release: Release, place: Destination, partial: Path, run: Run
+    release: Release, destination: Destination, partial: Path, run: Run
 ) -> list[WrittenFile]:
     """Write every table of a release."""
     if release.grouped is None:
         weight = release.table.roles.weight
         options = {"columns": release.columns(), "weight": weight}
-        return [_write_table(release.table, place.file, options, place, partial, run)]
+        return [
+            _write_table(
+                release.table, destination.file, options, destination, partial, run
+            )
+        ]
     found = []
     for file in release.grouped.files:
         shown = {"weight": file.weight} if file.weight else {"times": file.times}
         options = {"columns": file.columns, **shown}
-        name = place.name_file(file.stem)
-        found.append(_write_table(file.table, name, options, place, partial, run))
+        name = destination.name_file(file.stem)
+        found.append(_write_table(file.table, name, options, destination, partial, run))
     return found
 
 
@@ -142,12 +152,12 @@ def _write_table(
     table: Table,
     name: str,
     options: dict[str, Any],
-    place: Destination,
+    destination: Destination,
     partial: Path,
     run: Run,
 ) -> WrittenFile:
     path = partial / name
-    writing = WriteQuery(str(path), place.format, **options)
+    writing = WriteQuery(str(path), destination.format, **options)
     try:
         rows = table.engine.write(writing, table.recodings, run)
     except EngineError as error:
@@ -170,7 +180,7 @@ def _probe_disk(partial: Path) -> None:
 
 def recount(
     release: Release,
-    place: Destination,
+    destination: Destination,
     partial: Path,
     written: Sequence[WrittenFile],
     run: Run,
@@ -181,10 +191,13 @@ def recount(
     for (stem, columns, table), file in zip(
         _iterate_tables(release), written, strict=True
     ):
-        path = partial / place.name_file(stem)
+        path = partial / destination.name_file(stem)
         try:
             with open_files(
-                path, table.roles, guarded=place.format == "csv", shown=table.shown
+                path,
+                table.roles,
+                guarded=destination.format == "csv",
+                shown=table.shown,
             ) as opened:
                 if table is release.table:
                     found = judge_policy(opened, release.policy, run=run)
@@ -259,7 +272,7 @@ def _query_marked_columns(recipe: Recipe) -> list[CountQuery]:
 
 def _build_manifest(
     release: Release,
-    place: Destination,
+    destination: Destination,
     written: Sequence[WrittenFile],
     found: Audit,
     kinds: dict[str, str],
@@ -269,7 +282,7 @@ def _build_manifest(
 
     table, recipe = release.private, release.recipe or Recipe()
     domains = replace(table, relabels={}).domains(list(recipe.columns), run)
-    if place.format == "csv":  # which has no types of its own
+    if destination.format == "csv":  # which has no types of its own
         kinds = kinds | _read_source_kinds(table, run)
     kinds = kinds | {c: d.kind for c, d in domains.items()}
     shown = _describe_columns(recipe, count_hidden_values(release, run))
@@ -286,7 +299,7 @@ def _build_manifest(
         files=written,
         columns=columns,
         weight=table.roles.weight,
-        escaped=place.format == "csv",
+        escaped=destination.format == "csv",
         audit=found,
         not_promised=NOT_PROMISED,
         more=more,

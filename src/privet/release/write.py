@@ -64,7 +64,7 @@ class Destination:
 
 def appear(
     partial: Path,
-    place: Destination,
+    destination: Destination,
     content: Mapping[str, Any],
     note: str,
     record: Mapping[str, Any],
@@ -82,16 +82,18 @@ def appear(
     sync(partial)
 
     def has_appeared() -> bool:
-        path = place.folder / MANIFEST
+        path = destination.folder / MANIFEST
         return path.is_file() and path.read_text(encoding="utf-8") == manifest
 
     whole = {**record, "manifest_sha256": _digest(manifest)}
     kept = {**(beside or {}), CUSTODY: as_json(whole)}
-    with write_private_files(place.custody, kept, replace=replace, stay=has_appeared):
-        refuse_foreign(place.folder, replace)
-        move(partial, place.folder, replace=replace)
+    with write_private_files(
+        destination.custody, kept, replace=replace, stay=has_appeared
+    ):
+        refuse_foreign(destination.folder, replace)
+        move(partial, destination.folder, replace=replace)
     with suppress(OSError):  # it is there; only its name may not be on disk yet
-        sync(place.folder.parent)
+        sync(destination.folder.parent)
 
 
 def refuse_foreign(folder: Path, replace_: bool) -> None:
@@ -173,9 +175,9 @@ def resolve_destination(
     return Destination(place, file or f"table.{chosen}", chosen, kept, bool(file))
 
 
-def refuse_place(place: Destination, replace_: bool) -> None:
+def refuse_destination(destination: Destination, replace_: bool) -> None:
     """Where a release and its custody may go; the same for every kind of release."""
-    folder, kept = place.folder, place.custody
+    folder, kept = destination.folder, destination.custody
     if kept == folder or folder in kept.parents:
         raise InputError(
             "The custody folder must not be inside the release; it never travels. Got "
@@ -195,14 +197,14 @@ def refuse_place(place: Destination, replace_: bool) -> None:
 
 
 @contextmanager
-def explain_refusals(place: Destination) -> Iterator[None]:
+def explain_refusals(destination: Destination) -> Iterator[None]:
     """What the system refuses, in words; nothing is left behind."""
     try:
         yield
     except Busy:
         raise InputError(
-            f"The custody folder {str(place.custody)!r} must not be in use; another "
-            "release is being written. Wait for it, or choose another folder."
+            f"The custody folder {str(destination.custody)!r} must not be in use; "
+            "another release is being written. Wait for it, or choose another folder."
         ) from None
     except OSError as error:
         reasons = {
@@ -218,6 +220,6 @@ def explain_refusals(place: Destination) -> Iterator[None]:
         }
         why = reasons.get(error.errno or 0, error.strerror or type(error).__name__)
         raise InputError(
-            f"The release {str(place.folder)!r} could not be written: {why}. Nothing "
-            "was left behind."
+            f"The release {str(destination.folder)!r} could not be written: {why}. "
+            "Nothing was left behind."
         ) from None

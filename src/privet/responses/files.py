@@ -156,11 +156,11 @@ def _format_growth(grown: Any) -> str | None:
 
 
 def write_rows(
-    table: Table, design: Design, place: Destination, partial: Path, run: Run
+    table: Table, design: Design, destination: Destination, partial: Path, run: Run
 ) -> WrittenFile:
     """Draw a report for every row, and write it."""
-    path = partial / place.file
-    plan = plan_randomisation(table, design, str(path), place.format, run=run)
+    path = partial / destination.file
+    plan = plan_randomisation(table, design, str(path), destination.format, run=run)
     try:
         rows = table.engine.draw(plan, binned(table, design).recodings, run)
     except EngineError as error:
@@ -168,15 +168,19 @@ def write_rows(
             raise
         raise OSError(errno.EIO, "") from None
     sync(path)
-    return WrittenFile(place.file, rows, digest(path))
+    return WrittenFile(destination.file, rows, digest(path))
 
 
 def recount(
-    design: Design, place: Destination, partial: Path, written: WrittenFile, run: Run
+    design: Design,
+    destination: Destination,
+    partial: Path,
+    written: WrittenFile,
+    run: Run,
 ) -> None:
     """What was written must have its rows, and values of the design only."""
-    path = partial / place.file
-    with open_files(path, Roles(), guarded=place.format == "csv") as rows:
+    path = partial / destination.file
+    with open_files(path, Roles(), guarded=destination.format == "csv") as rows:
         problems = find_misfits(Responses(rows, design), written.rows, run)
     if problems:
         raise EngineError(
@@ -190,7 +194,7 @@ def build_manifest(
     policy: Policy | None,
     written: WrittenFile,
     found: Audit | None,
-    place: Destination,
+    destination: Destination,
 ) -> dict[str, Any]:
     """The public document."""
     from privet import __version__
@@ -211,7 +215,7 @@ def build_manifest(
         "promises": [public_finding(f) for f in promises],
         "not_promised": list(NOT_PROMISED),
     }
-    if place.format == "csv":
+    if destination.format == "csv":
         content["escaped"] = (
             "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
             "take one off."

@@ -18,7 +18,7 @@ from privet.release.verify import is_release, read_manifest
 from privet.release.write import (
     appear,
     explain_refusals,
-    refuse_place,
+    refuse_destination,
     resolve_destination,
 )
 from privet.responses.design import Design
@@ -67,17 +67,19 @@ def disguise(
     """
     run = Run(progress)
     found = _judge_policy(design, policy)
-    place = resolve_destination(folder, custody, format)
-    refuse_place(place, replace)
+    destination = resolve_destination(folder, custody, format)
+    refuse_destination(destination, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
-    with explain_refusals(place), make_beside(place.folder) as partial:
-        written = write_rows(table, design, place, partial, run)
-        recount(design, place, partial, written, run)
-        content = build_manifest(design, policy, written, found, place)
+    with explain_refusals(destination), make_beside(destination.folder) as partial:
+        written = write_rows(table, design, destination, partial, run)
+        recount(design, destination, partial, written, run)
+        content = build_manifest(design, policy, written, found, destination)
         record = build_custody_record(table, design, policy, content)
-        appear(partial, place, content, write_note(content), record, replace=replace)
-    return load_responses(place.folder, content)
+        appear(
+            partial, destination, content, write_note(content), record, replace=replace
+        )
+    return load_responses(destination.folder, content)
 
 
 def is_disguised(table: Table) -> bool:

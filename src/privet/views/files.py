@@ -47,7 +47,7 @@ from privet.release.write import (
     explain_refusals,
     now,
     policy_text,
-    refuse_place,
+    refuse_destination,
     resolve_destination,
 )
 from privet.table import open_table
@@ -95,28 +95,34 @@ def write(
     run: Run,
 ) -> ViewsRelease:
     """Write a file per view; they appear whole or not at all."""
-    place = resolve_destination(folder, custody, format)
-    _refuse(release, place, replace)
-    with explain_refusals(place), make_beside(place.folder) as partial:
+    destination = resolve_destination(folder, custody, format)
+    _refuse(release, destination, replace)
+    with explain_refusals(destination), make_beside(destination.folder) as partial:
         written = [
-            _write_view(release, v, place, partial, run) for v in release.views.views
+            _write_view(release, v, destination, partial, run)
+            for v in release.views.views
         ]
-        content = _build_manifest(release, place, written)
+        content = _build_manifest(release, destination, written)
         found = _recount(release, partial, content, run)
         record = _build_custody_record(release, found)
         appear(
-            partial, place, content, write_note(content, ROWS), record, replace=replace
+            partial,
+            destination,
+            content,
+            write_note(content, ROWS),
+            record,
+            replace=replace,
         )
     return changed(release, manifest=content)
 
 
-def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:
-    if place.named:
+def _refuse(release: ViewsRelease, destination: Destination, replace_: bool) -> None:
+    if destination.named:
         raise InputError(
             "Views must be written to a folder; got the name of a file, "
-            f"{place.file!r}."
+            f"{destination.file!r}."
         )
-    refuse_place(place, replace_)
+    refuse_destination(destination, replace_)
     if release.views.marker:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
@@ -126,13 +132,13 @@ def _refuse(release: ViewsRelease, place: Destination, replace_: bool) -> None:
 
 
 def _write_view(
-    release: ViewsRelease, view: View, place: Destination, partial: Path, run: Run
+    release: ViewsRelease, view: View, destination: Destination, partial: Path, run: Run
 ) -> WrittenFile:
-    table, name = release.views.table, f"{view.name}.{place.format}"
+    table, name = release.views.table, f"{view.name}.{destination.format}"
     path = partial / name
     columns = tuple(c for c in table.schema.names if c in view.columns)
     writing = WriteQuery(
-        str(path), place.format, columns, distinct=True, only=table.roles.weight
+        str(path), destination.format, columns, distinct=True, only=table.roles.weight
     )
     rows = table.engine.write(writing, table.recodings, run)
     sync(path)
@@ -140,7 +146,7 @@ def _write_view(
 
 
 def _build_manifest(
-    release: ViewsRelease, place: Destination, written: Sequence[WrittenFile]
+    release: ViewsRelease, destination: Destination, written: Sequence[WrittenFile]
 ) -> dict[str, Any]:
     from privet import __version__
 
@@ -158,7 +164,7 @@ def _build_manifest(
         files=written,
         columns=columns,
         weight=None,
-        escaped=place.format == "csv",
+        escaped=destination.format == "csv",
         audit=release.audit,
         not_promised=NOT_PROMISED,
         more={"views": [v.to_dict() for v in views.views]},

@@ -336,7 +336,7 @@ def add_other_models(
 
 def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
     """Whether no other key leaves a choice; not looked for in large tables."""
-    total = relation.places.total
+    total = relation.projection.total
     if total is None or total > SMALL:
         return False
     with_choices = sum(m > 1 and n > 1 for m, n in witness.sizes)

@@ -41,7 +41,7 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
         domain_order.order_by_hierarchy(domains[2], Hierarchy(PATHS)),
     ]
     codes = [rng.integers(0, len(d), lines) for d in domains]
-    placed = [a.place[c] for a, c in zip(made, codes, strict=True)]
+    placed = [a.position[c] for a, c in zip(made, codes, strict=True)]
     others = [rng.integers(0, 5, lines), rng.integers(0, 3, lines)]
     rows = np.column_stack([*placed, *others, rng.integers(1, 4, lines)])
     return domain_order.pack_domains(made), rows.astype(np.int16)

@@ -38,7 +38,7 @@ from privet.values.schema import Column
 class Remote(SqlEngine):
     """One source of rows in a place that counts them."""
 
-    _place: Connection
+    _connection: Connection
 
     def __init__(
         self,
@@ -47,22 +47,23 @@ class Remote(SqlEngine):
         where: Mapping[str, Sequence[object]] | None = None,
         **local: Any,
     ) -> None:
+        assert source.address is not None
         session = Session(source.words, **local)
         try:
-            place: Connection = source.place.opened(source.words)
+            connection: Connection = source.address.open(source.words)
         except BaseException:
             session.close()
             raise
-        self.name = place.name
-        self.version = place.version
+        self.name = connection.name
+        self.version = connection.version
         self._sent: set[str] = set()  # tables that the place has
-        super().__init__(source, where, session, place)
+        super().__init__(source, where, session, connection)
 
     def _look_at(self, source: Source) -> None:
-        self._cells = self._place.list_columns()
+        self._cells = self._connection.list_columns()
         names = tuple(c.name for c in self._cells)
         refuse_twice(names, source.words)
-        shape = self._place.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
+        shape = self._connection.ask("SELECT * FROM pv_everybody WHERE 1 = 0")
         self.session.register("pv_shape", shape)
         types = self.session.ask("DESCRIBE SELECT * FROM pv_shape")["column_type"]
         self._types = types.to_pylist()
@@ -76,11 +77,11 @@ class Remote(SqlEngine):
 
     def _make_row_filter(self) -> RemoteRowFilter:
         return RemoteRowFilter(
-            self._place, self.session, self._source, self._columns, self._types
+            self._connection, self.session, self._source, self._columns, self._types
         )
 
     def _make_distinct_values(self) -> RemoteValues:
-        return RemoteValues(self.session, self._place)
+        return RemoteValues(self.session, self._connection)
 
     def hold(
         self,
@@ -95,12 +96,12 @@ class Remote(SqlEngine):
         rows = CountedRows(PEOPLE, self.rows(run), 0)
         if amount.weight is not None:
             rows = self._weigh_rows(amount.weight, PEOPLE, run, 0)
-        dialect = self._place.dialect
+        dialect = self._connection.dialect
         extra = f"{rows.weight} AS w" if rows.weight else ""
         coded = sql.coded({c: made[c].table for c in at}, rows.people, extra, dialect)
         sums = sql.amounts(False, bool(amount.weight), dialect)
         counted = sql.count_set(at, "", coded, sums, "", dialect)
-        held = self._place.hold(counted, [len(made[c].domain) for c in at], run)
+        held = self._connection.hold(counted, [len(made[c].domain) for c in at], run)
         if held is not None:
             check_complete(held.people, rows.total)
         return held
@@ -112,7 +113,7 @@ class Remote(SqlEngine):
         if (weight := writing.weight or writing.only) is not None:
             people = self._weigh_rows(weight, people, run, 0).people
         writer = RemoteWriter(
-            self._place,
+            self._connection,
             self.session,
             self._position,
             made,
@@ -127,7 +128,7 @@ class Remote(SqlEngine):
         self, codes: str, change: DisguiseBatches, drawing: Randomisation, run: Run
     ) -> int:
         scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
-        with self._place.draw(codes, change, drawing.bits, scratch, run) as drawn:
+        with self._connection.draw(codes, change, drawing.bits, scratch, run) as drawn:
             return require_complete(change.write(drawn), self.rows(run))
 
     def open_projection(
@@ -151,7 +152,7 @@ class Remote(SqlEngine):
             {c: made[c] for c in at},
             self.rows(run),
         )
-        return here.bring(self._place, people, weight is not None, run)
+        return here.bring(self._connection, people, weight is not None, run)
 
     # Pieces -------------------------------------------------------------------------
 
@@ -175,15 +176,15 @@ class Remote(SqlEngine):
         )
         table = f"pv_weights_{c}"
         self._send(table, f"SELECT v, CAST(v AS BIGINT) AS w FROM pv_values_{c}", c)
-        same = self._place.dialect.same.format(a=f"p.c{c}", b="m.v")
-        small = sql.hint_small(["m"], self._place.dialect)
+        same = self._connection.dialect.same.format(a=f"p.c{c}", b="m.v")
+        small = sql.hint_small(["m"], self._connection.dialect)
         joined = f"SELECT {small}p.*, m.w AS w FROM {people} p JOIN {table} m ON {same}"
         return CountedRows(f"({joined})", total, before, "s.w")
 
     def _send(self, table: str, select: str, column: int) -> None:
         """Upload what is selected here, unless the place has it."""
         if table not in self._sent:
-            upload_selected(self._place, self.session, table, select, column)
+            upload_selected(self._connection, self.session, table, select, column)
             self._sent.add(table)
 
     def _find_file_type(self, c: int, run: Run) -> str:

@@ -59,7 +59,7 @@ class Selection:
 
     width: int
     """Columns of codes."""
-    places: tuple[Ints, ...] = ()
+    positions: tuple[Ints, ...] = ()
     """What stands for each code of the first columns."""
     tree: SplitTree | None = None
     """How lines are parted; None: not at all."""
@@ -74,8 +74,8 @@ class Selection:
         Leaves are numbered in the order of `wanted`.
         """
         for whole in self._gather_blocks(batches):
-            for d, place in enumerate(self.places):
-                whole[:, d] = place[whole[:, d]]
+            for d, position in enumerate(self.positions):
+                whole[:, d] = position[whole[:, d]]
             if self.tree is None:
                 yield whole, np.zeros(len(whole), dtype=np.int64)
                 continue
@@ -110,7 +110,7 @@ class Histogram(NamedTuple):
     """The counts of a pair of columns in one part."""
 
     first: Ints
-    """Codes, or places, of the first column …"""
+    """Codes, or positions, of the first column …"""
     second: Ints
     """… and of the second."""
     n: Ints
@@ -147,9 +147,9 @@ class PartitionedCounts:
         self.sizes = tuple(sizes)
         self.meant = Selection(len(self.sizes))
 
-    def place(self, places: Sequence[Ints]) -> None:
+    def move_to_positions(self, positions: Sequence[Ints]) -> None:
         """Let something stand for the codes of the first columns from now on."""
-        self.meant = replace(self.meant, places=tuple(places))
+        self.meant = replace(self.meant, positions=tuple(positions))
 
     def count(
         self,

@@ -71,7 +71,7 @@ def from_database(uri: str, table: str | None) -> Source:
             "'hospital.visits'; got none."
         )
     words = f"the table {table!r} of the PostgreSQL database"
-    return Source(None, place=DatabaseAddress(uri, table), words=words)
+    return Source(None, address=DatabaseAddress(uri, table), words=words)
 
 
 class Postgres(Connection):

@@ -27,7 +27,7 @@ class RemoteWriter:
 
     def __init__(
         self,
-        place: Connection,
+        connection: Connection,
         local: Session,
         position: Callable[[str], int],
         dictionaries: Mapping[int, Dictionary],
@@ -36,7 +36,7 @@ class RemoteWriter:
         *,
         json: bool = False,
     ) -> None:
-        self._place = place
+        self._connection = connection
         self._local = local
         self._position = position
         self._dictionaries = dictionaries
@@ -54,7 +54,7 @@ class RemoteWriter:
             raise too_little_memory() from None
         finally:
             for c in self._dictionaries:
-                self._place.drop(f"pv_shown_{c}")
+                self._connection.drop(f"pv_shown_{c}")
 
     def _write_rows(self, typed: Callable[[int], str], rows: int, run: Run) -> int:
         path, columns = Path(self._writing.path), list(self._writing.columns)
@@ -64,11 +64,13 @@ class RemoteWriter:
             plain = not (self._json or any(types.values()))
             parts = -(-rows // ROWS_PER_FILE)
             work = partial(
-                self._place.write_parts, self._select_rows(), columns, path, parts
+                self._connection.write_parts, self._select_rows(), columns, path, parts
             )
-            if plain and (n := self._place.run_watched(work, run, "writing", (1, 1))):
+            if plain and (
+                n := self._connection.run_watched(work, run, "writing", (1, 1))
+            ):
                 return self._check_written(n, rows)
-        with self._place.stream(
+        with self._connection.stream(
             self._select_rows(), path.with_name(f".{path.name}.rows"), run
         ) as stream:
             self._local.register("pv_stream", stream)
@@ -125,7 +127,7 @@ class RemoteWriter:
 
     def _select_rows(self) -> str:
         """The rows to write; those that look alike once, where they are counted."""
-        dialect, writing = self._place.dialect, self._writing
+        dialect, writing = self._connection.dialect, self._writing
         joins = " ".join(
             f"JOIN pv_shown_{c} d{c} ON "
             + dialect.same.format(a=f"s.c{c}", b=f"d{c}.v")
@@ -158,8 +160,8 @@ class RemoteWriter:
         labels = arrow.frame(code=codes, label=arrow.texts(made.domain.labels))
         self._local.register("pv_labels", labels)
         shown = f"SELECT d.v, l.label FROM {made.table} d JOIN pv_labels l USING (code)"
-        self._place.drop(f"pv_shown_{c}")
-        upload_selected(self._place, self._local, f"pv_shown_{c}", shown, c)
+        self._connection.drop(f"pv_shown_{c}")
+        upload_selected(self._connection, self._local, f"pv_shown_{c}", shown, c)
         self._local.unregister("pv_labels")
 
 

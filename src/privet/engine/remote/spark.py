@@ -400,8 +400,8 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
             raise
         failed = _explain_refusal(found.words, error)
     else:
-        place = DataFrameAddress(frame, textual=found.textual)
-        return replace(found, place=place, names=names, scan="", rows=None)
+        address = DataFrameAddress(frame, textual=found.textual)
+        return replace(found, address=address, names=names, scan="", rows=None)
     raise failed
 
 
@@ -477,10 +477,10 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
         if endings == {".csv"}:
             frame = _read_csv(session, called, text, text.delimiter or ",")
             return Source(
-                None, textual=True, words=words, place=DataFrameAddress(frame, True)
+                None, textual=True, words=words, address=DataFrameAddress(frame, True)
             )
         return Source(
-            None, words=words, place=DataFrameAddress(_read_parquet(session, called))
+            None, words=words, address=DataFrameAddress(_read_parquet(session, called))
         )
     except Exception as error:
         failed = _explain_refusal(words, error)

@@ -34,9 +34,9 @@ MOST_SUMS = 8_000_000
 class SparkPartitionedCounts(PartitionedCounts):
     """Lines of a DataFrame that is kept in the memory and on the disks of executors."""
 
-    def __init__(self, place: Spark, frame: Any, sizes: Sequence[int]) -> None:
+    def __init__(self, connection: Spark, frame: Any, sizes: Sequence[int]) -> None:
         super().__init__(sizes)
-        self._place = place
+        self._connection = connection
         names = [f"h{j}" for j in range(len(self.sizes) + 1)]
         self._frame = frame.toDF(*names).persist()
         people = names[-1]
@@ -107,8 +107,8 @@ class SparkPartitionedCounts(PartitionedCounts):
         self._run_watched(work, run, "fetching parts")
 
     def _run_watched(self, work: Callable[[], Any], run: Run, doing: str) -> Any:
-        return self._place.run_watched(
-            partial(self._place.run_tagged, work), run, doing
+        return self._connection.run_watched(
+            partial(self._connection.run_tagged, work), run, doing
         )
 
 

@@ -34,20 +34,22 @@ EASY = ("text", "integer", "number", "date", "datetime", "boolean")
 class RemoteValues(DistinctValues):
     """Tables of the values of each column here, filled from a place."""
 
-    def __init__(self, session: Session, place: Connection) -> None:
+    def __init__(self, session: Session, connection: Connection) -> None:
         super().__init__(session)
-        self._place = place
+        self._connection = connection
 
     def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
         for c in columns:
-            total = fetch_values(self._session, self._place, c, f"pv_values_{c}", run)
-            self._place.total = total
+            total = fetch_values(
+                self._session, self._connection, c, f"pv_values_{c}", run
+            )
+            self._connection.total = total
             self._collected.add(c)
 
 
 def fetch_values(
     local: Session,
-    place: Connection,
+    connection: Connection,
     column: int,
     table: str,
     run: Run,
@@ -56,7 +58,7 @@ def fetch_values(
     """Make a table of a column's values here, each with its rows; how many in all."""
     for parts in (1, *PARTS):
         try:
-            return _fetch_in_parts(local, place, column, table, run, source, parts)
+            return _fetch_in_parts(local, connection, column, table, run, source, parts)
         except DoesNotFit:
             continue
     raise DoesNotFit
@@ -64,7 +66,7 @@ def fetch_values(
 
 def _fetch_in_parts(
     local: Session,
-    place: Connection,
+    connection: Connection,
     column: int,
     table: str,
     run: Run,
@@ -73,14 +75,14 @@ def _fetch_in_parts(
 ) -> int:
     for part in range(parts):
         statement = sql.select_values_in_part(
-            column, part, parts, place.dialect, source
+            column, part, parts, connection.dialect, source
         )
         most = VALUES_AT_ONCE if parts < PARTS[-1] else None
         doing = "reading values"
         if parts > 1:
             doing += f", part {part + 1} of {parts}"
-        work = partial(place.fetch, statement, most=most)
-        found = place.run_watched(work, run, doing, (1, 2))
+        work = partial(connection.fetch, statement, most=most)
+        found = connection.run_watched(work, run, doing, (1, 2))
         local.register("pv_arrived", found)
         if part == 0:
             local.make("SELECT * FROM pv_arrived", table, run, doing, (1, 2))
@@ -92,12 +94,14 @@ def _fetch_in_parts(
 
 
 def upload_selected(
-    place: Connection, local: Session, table: str, select: str, column: int
+    connection: Connection, local: Session, table: str, select: str, column: int
 ) -> None:
     """Upload what a statement selects here, under a name of the place."""
     frame = local.ask(select)
-    place.run_watched(
-        partial(place.upload, table, cast_texts(frame), column), Run(), "coding values"
+    connection.run_watched(
+        partial(connection.upload, table, cast_texts(frame), column),
+        Run(),
+        "coding values",
     )
 
 
@@ -120,14 +124,14 @@ class RemoteRowFilter(RowFilter):
 
     def __init__(
         self,
-        place: Connection,
+        connection: Connection,
         session: Session,
         source: Source,
         columns: Sequence[Column],
         types: Sequence[str],
     ) -> None:
         super().__init__(session, source, columns, types)
-        self._place = place
+        self._connection = connection
 
     def _write_test(
         self, c: int, values: Sequence[object], table: str, people: str
@@ -135,16 +139,16 @@ class RemoteRowFilter(RowFilter):
         self._gather(c, values, people)
         meant = super()._write_test(c, values, "pv_meant", "pv_candidate")
         select = f"SELECT e.c{c} AS v FROM pv_candidate e WHERE {meant}"
-        self._place.drop(table)
-        upload_selected(self._place, self._session, table, select, c)
-        same = self._place.dialect.same.format(a=f"e.c{c}", b="w.v")
+        self._connection.drop(table)
+        upload_selected(self._connection, self._session, table, select, c)
+        same = self._connection.dialect.same.format(a=f"e.c{c}", b="w.v")
         return f"EXISTS (SELECT 1 FROM {table} w WHERE {same})"
 
     def _gather(self, c: int, values: Sequence[object], people: str) -> None:
         """Values of a column among which those that are meant are found."""
         local = self._session
         if self._source.is_text(c) or self._columns[c].kind not in EASY:
-            fetch_values(local, self._place, c, "pv_candidates", Run(), people)
+            fetch_values(local, self._connection, c, "pv_candidates", Run(), people)
         else:
             given = arrow.texts(t for v in values for t in list_spellings(v))
             local.register("pv_asked", arrow.frame(v=given))
@@ -206,13 +210,13 @@ class FetchedTuples(Projection):
         self.session.ask(f"DROP TABLE IF EXISTS {self.people}")
 
     def bring(
-        self, place: Connection, people: str, weighted: bool, run: Run
+        self, connection: Connection, people: str, weighted: bool, run: Run
     ) -> FetchedTuples:
         """Fill the table with the tuples of some people of a place."""
         for parts in (1, *PARTS):
             try:
                 for part in range(parts):
-                    self._bring_part(place, people, weighted, run, (part, parts))
+                    self._bring_part(connection, people, weighted, run, (part, parts))
             except DoesNotFit:
                 continue
             return self
@@ -220,14 +224,14 @@ class FetchedTuples(Projection):
 
     def _bring_part(
         self,
-        place: Connection,
+        connection: Connection,
         people: str,
         weighted: bool,
         run: Run,
         part: tuple[int, int],
     ) -> None:
         number, of = part
-        dialect, codes = place.dialect, list(self._made)
+        dialect, codes = connection.dialect, list(self._made)
         tables = {c: made.table for c, made in self._made.items()}
         rows = sql.coded(tables, people, "s.w AS w" if weighted else "", dialect)
         key = sql.hashed([f"k{c}" for c in codes], dialect)
@@ -238,8 +242,8 @@ class FetchedTuples(Projection):
         if of > 1:
             doing += f", part {number + 1} of {of}"
         most = TUPLES_AT_ONCE if of < PARTS[-1] else None
-        work = partial(place.fetch, statement, most=most)
-        found = place.run_watched(work, run, doing, (1, 2))
+        work = partial(connection.fetch, statement, most=most)
+        found = connection.run_watched(work, run, doing, (1, 2))
         self.session.register("pv_arriving", found)
         head = f"INSERT INTO {self.people} " if number else ""
         if not head:

@@ -207,7 +207,7 @@ def _from_spark(frame: Any) -> Source:
         frame = frame.to_spark()
     names, words = list(frame.columns), "the DataFrame"
     _check_names(names, words)
-    return Source(tuple(names), place=DataFrameAddress(frame), words=words)
+    return Source(tuple(names), address=DataFrameAddress(frame), words=words)
 
 
 # Relations --------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import codecs
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from privet.errors import InputError
 
@@ -16,6 +16,13 @@ ALIASES = {"utf-8-sig": "utf-8", "ascii": "utf-8", "utf-16-le": "utf-16"}
 
 LONGEST_DELIMITER = 4
 """Bytes; DuckDB takes no longer one."""
+
+
+class Address(Protocol):
+    """Where rows stay that are counted elsewhere: a database, a cluster."""
+
+    def open(self, words: str) -> Any:
+        """A `Connection` to there; messages call the rows by these words."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +108,8 @@ class Source:
     """Whether those texts are JSON: quoted where the file has a text."""
     mixed: frozenset[int] = frozenset()
     """Columns of a frame whose objects had no type in common and are texts now."""
-    place: Any = None
-    """How to get to rows that stay elsewhere: `opened(words)` gives a `Connection`."""
+    address: Address | None = None
+    """Where rows stay that are counted elsewhere."""
     attach: str = ""
     """A database file to open first."""
     words: str = "the table"

@@ -153,7 +153,7 @@ class Constraints:
         columns: Sequence[int],
         people: int,
     ) -> None:
-        """Rules about these columns, which stand at these places in the cells."""
+        """Rules about these columns, which stand at these positions in the cells."""
         at = {d.name: j for j, d in enumerate(domains)}
         stated = [
             r.cap_knowledge(len(domains[at[r.column]]), people)

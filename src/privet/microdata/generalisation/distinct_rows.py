@@ -59,9 +59,9 @@ class DistinctRows:
         found = np.bincount(rows[:, column], weights=weights, minlength=size)
         return found.astype(np.float64)
 
-    def place(self, places: Sequence[Ints]) -> None:
-        """Let places stand for the codes of the first columns."""
-        replace_codes(self.rows, places)
+    def move_to_positions(self, positions: Sequence[Ints]) -> None:
+        """Let positions stand for the codes of the first columns."""
+        replace_codes(self.rows, positions)
 
     def gather_rows(self, _options: Any) -> NDArray[Any]:
         """All lines, those of a group side by side."""
@@ -173,12 +173,12 @@ class RowStore:
         return whole
 
 
-def replace_codes(rows: NDArray[Any], places: Sequence[Ints]) -> None:
-    """Replace the codes of the first columns by their places, some lines at a time."""
+def replace_codes(rows: NDArray[Any], positions: Sequence[Ints]) -> None:
+    """Replace codes of the first columns by their positions, some lines at a time."""
     for start in range(0, len(rows), 2**20):
         block = rows[start : start + 2**20]
-        for d, place in enumerate(places):
-            block[:, d] = place[block[:, d]]
+        for d, position in enumerate(positions):
+            block[:, d] = position[block[:, d]]
 
 
 # Distinct rows of a partition -------------------------------------------------------

@@ -114,9 +114,9 @@ class DistributedRows:
         self.close()
         return DistinctRows(self.domains, rows)
 
-    def place(self, places: Sequence[Ints]) -> None:
-        """Let places stand for the codes of the first columns."""
-        self._held.place(places)
+    def move_to_positions(self, positions: Sequence[Ints]) -> None:
+        """Let positions stand for the codes of the first columns."""
+        self._held.move_to_positions(positions)
 
     def close(self) -> None:
         """Let the machines forget the cells."""
@@ -169,7 +169,7 @@ class DistributedRows:
             spans = self._leaves.list_leaves()
             fresh = [i for i in spans if i not in self._seen and _is_large(*spans[i])]
             wanted = sorted({leaf, *fresh})
-            known = range(len(self._held.meant.places))
+            known = range(len(self._held.meant.positions))
             pairs = [ColumnPair(d, j) for d in known for j in self._partners]
             found = self._held.count(
                 self._leaves.build_tree(), wanted, pairs, self._run

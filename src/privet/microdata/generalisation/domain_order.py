@@ -1,7 +1,7 @@
-"""Quasi-identifiers as Mondrian splits them: values at places of an ordered domain.
+"""Quasi-identifiers as Mondrian splits them: values at positions of an ordered domain.
 
-Every value has a place, from 0. Values that belong together stand side by side, so that
-a split is at a place: what stands at or before it goes left. Numbers and dates
+Every value has a position, from 0. Values that belong together stand side by side, so
+that a split is at a position: what stands at or before it goes left. Numbers and dates
 stand in their order; categories by falling frequency, or below their hierarchy.
 """
 
@@ -46,19 +46,19 @@ class OrderedDomain:
     """Its values."""
     kind: int
     """How it is split: `ORDERED`, `FLAT` or `TREE`."""
-    place: Ints
-    """The place of each value, by its code."""
+    position: Ints
+    """The position of each value, by its code."""
     at: Floats
-    """Where each place lies between 0 and 1; of an ordered column."""
+    """Where each position lies between 0 and 1; of an ordered column."""
     nodes: NDArray[np.int32]
-    """Of a tree: the node above each place at each level, the values first."""
+    """Of a tree: the node above each position at each level, the values first."""
     names: tuple[tuple[str, ...], ...] = ()
     """Of a tree: what the nodes of each level are called."""
     hidden: frozenset[int] = frozenset()
     """Places whose values are never named."""
 
     def __len__(self) -> int:
-        return len(self.place)
+        return len(self.position)
 
     @property
     def name(self) -> str:
@@ -72,24 +72,24 @@ class OrderedDomain:
 
     @cached_property
     def codes(self) -> Ints:
-        """The code of the value at each place."""
+        """The code of the value at each position."""
         found = np.empty(len(self), dtype=np.int64)
-        found[self.place] = np.arange(len(self))
+        found[self.position] = np.arange(len(self))
         return found
 
     @cached_property
     def texts(self) -> list[str | None]:
-        """The value at each place."""
+        """The value at each position."""
         return [self.domain[code] for code in self.codes.tolist()]
 
     @cached_property
     def spelled(self) -> list[str]:
-        """What is written for the value at each place."""
+        """What is written for the value at each position."""
         return [MISSING if v is None else quote_value(v) for v in self.texts]
 
     @cached_property
     def rank(self) -> list[int]:
-        """Where each place stands in a set: by what is written, missing last."""
+        """Where each position stands in a set: by what is written, missing last."""
         texts, size = self.spelled, len(self)
         order = sorted(range(size), key=lambda p: (self.texts[p] is None, texts[p]))
         found = np.empty(size, dtype=np.int64)
@@ -111,15 +111,17 @@ def hide_values(attribute: OrderedDomain, values: Sequence[str]) -> OrderedDomai
         )
     return replace(
         attribute,
-        hidden=frozenset(int(attribute.place[c]) for c in codes if c is not None),
+        hidden=frozenset(int(attribute.position[c]) for c in codes if c is not None),
     )
 
 
 def order_by_value(domain: Domain) -> OrderedDomain:
     """Numbers, dates, or texts whose order means something: in the engine's order."""
     size = len(domain)
-    place = np.arange(size)
-    return OrderedDomain(domain, ORDERED, place, _scale_values(domain), _no_nodes(size))
+    position = np.arange(size)
+    return OrderedDomain(
+        domain, ORDERED, position, _scale_values(domain), _no_nodes(size)
+    )
 
 
 def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
@@ -131,17 +133,17 @@ def order_as_given(domain: Domain, order: Sequence[str]) -> OrderedDomain:
             f"order of column {domain.name!r} must hold all of its values; "
             f"{missing} are not in it."
         )
-    place = _rank_numbers(np.array(rank_of))
+    position = _rank_numbers(np.array(rank_of))
     size = len(domain)
     steps = np.arange(size) / max(size - 1, 1)
-    return OrderedDomain(domain, ORDERED, place, steps, _no_nodes(size))
+    return OrderedDomain(domain, ORDERED, position, steps, _no_nodes(size))
 
 
 def order_by_frequency(domain: Domain, first: Floats) -> OrderedDomain:
     """Categories: those with the highest numbers first, equal ones by their code."""
-    place = _rank_numbers(-first)
+    position = _rank_numbers(-first)
     size = len(domain)
-    return OrderedDomain(domain, FLAT, place, np.zeros(size), _no_nodes(size))
+    return OrderedDomain(domain, FLAT, position, np.zeros(size), _no_nodes(size))
 
 
 def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
@@ -158,11 +160,11 @@ def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     # Sorted from the top down by which node came first, each node is one stretch.
     ids = np.array([[first[i][p[i:]] for p in paths] for i in range(hierarchy.depth)])
     order = np.lexsort(ids)
-    place = np.empty(len(domain), dtype=np.int64)
-    place[order] = np.arange(len(domain))
+    position = np.empty(len(domain), dtype=np.int64)
+    position[order] = np.arange(len(domain))
     nodes = np.ascontiguousarray(ids[:, order], dtype=np.int32)
     names = tuple(tuple(p[0] for p in level) for level in first)
-    return OrderedDomain(domain, TREE, place, np.zeros(len(domain)), nodes, names)
+    return OrderedDomain(domain, TREE, position, np.zeros(len(domain)), nodes, names)
 
 
 def _find_path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
@@ -174,9 +176,9 @@ def _find_path(value: str | None, hierarchy: Hierarchy) -> tuple[str, ...]:
 
 
 def _rank_numbers(numbers: NDArray[np.generic]) -> Ints:
-    place = np.empty(len(numbers), dtype=np.int64)
-    place[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
-    return place
+    position = np.empty(len(numbers), dtype=np.int64)
+    position[np.argsort(numbers, kind="stable")] = np.arange(len(numbers))
+    return position
 
 
 def _no_nodes(size: int) -> NDArray[np.int32]:
@@ -231,13 +233,13 @@ class DomainArrays(NamedTuple):
     size: Ints
     """How many values it has."""
     at: Floats
-    """Where places lie, one row per attribute."""
+    """Where positions lie, one row per attribute."""
     first: Ints
     """Where the levels of each attribute begin in `nodes`."""
     levels: Ints
     """How many levels it has."""
     nodes: NDArray[np.int32]
-    """The node above each place, one row per level."""
+    """The node above each position, one row per level."""
     spread: Ints
     """How many values each of those nodes has."""
 

@@ -194,9 +194,9 @@ def _bucketize(
     )
     numbers = [str(g + 1) for g in range(len(partition))]
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
-    for attribute, place in zip(partition.attributes, codes, strict=False):
+    for attribute, position in zip(partition.attributes, codes, strict=False):
         domain = attribute.domain
-        columns[domain.name] = _build_plain_column(domain, attribute.codes[place])
+        columns[domain.name] = _build_plain_column(domain, attribute.codes[position])
     for domain, code in zip(kept, codes[known:], strict=True):
         columns[domain.name] = _build_plain_column(domain, code)
     target = roles.target if roles.target in columns else None

@@ -29,11 +29,11 @@ class GlobalSplit:
     column: int
     """Which column."""
     start: int
-    """Where the range begins, in places."""
+    """Where the range begins, in positions."""
     cut: int
-    """The last place on the left."""
+    """The last position on the left."""
     stop: int
-    """Where the range ends; this place is not in it."""
+    """Where the range ends; this position is not in it."""
     groups: Ints
     """The groups that fall into two."""
     trial: SplitTrial
@@ -111,9 +111,9 @@ class RecodingState:
         return None
 
     def _try(self, d: int, start: int, cut: int, stop: int) -> GlobalSplit | None:
-        place = self.cells[:, d]
-        inside = np.flatnonzero((place >= start) & (place < stop))
-        right = (place[inside] > cut).astype(np.int64)
+        position = self.cells[:, d]
+        inside = np.flatnonzero((position >= start) & (position < stop))
+        right = (position[inside] > cut).astype(np.int64)
         sizes = np.bincount(
             2 * self.group[inside] + right,
             weights=self.people[inside],
@@ -145,10 +145,12 @@ class RecodingState:
 
     def apply(self, move: GlobalSplit) -> SplitStep:
         """Split a column in all groups."""
-        place = self.cells[:, move.column]
+        position = self.cells[:, move.column]
         number = np.full(self.groups, -1)
         number[move.groups] = self.groups + np.arange(len(move.groups))
-        right = (place > move.cut) & (place < move.stop) & (number[self.group] >= 0)
+        right = (
+            (position > move.cut) & (position < move.stop) & (number[self.group] >= 0)
+        )
         group = np.where(right, number[self.group], self.group)
         block = self.blocks[move.column].copy()
         block[move.cut + 1 : move.stop] = block.max() + 1

@@ -33,8 +33,8 @@ LOGS = 2**20
 """Numbers whose logarithm is looked up; larger ones by their leading digits."""
 
 Cells = NDArray[Any]
-"""The distinct rows, those of a group side by side: places of the known columns, codes
-of the others, and last how many people have the row."""
+"""The distinct rows, those of a group side by side: positions of the known columns,
+codes of the others, and last how many people have the row."""
 
 
 class SplitCriterion(NamedTuple):
@@ -83,7 +83,7 @@ class BestSplits(NamedTuple):
     """The best split of each column of a group: where to split it."""
 
     cut: Ints
-    """The last place on the left; -1: there is nothing to split."""
+    """The last position on the left; -1: there is nothing to split."""
     left: Ints
     """How many people go left."""
     width: Floats
@@ -158,14 +158,14 @@ def _survey_column(
     classes = rows[:, aim.target].astype(np.int64) if aim.target >= 0 else 0
     key = rows[:, d].astype(np.int64) * aim.classes + classes
     keys, at = np.unique(key, return_inverse=True)
-    places, line = np.unique(keys // aim.classes, return_inverse=True)
-    if len(places) < 2:
+    positions, line = np.unique(keys // aim.classes, return_inverse=True)
+    if len(positions) < 2:
         return
-    counts = np.zeros((len(places), aim.classes), dtype=np.int64)
+    counts = np.zeros((len(positions), aim.classes), dtype=np.int64)
     sums = np.bincount(at, weights=n).astype(np.int64)
     counts[line, keys % aim.classes] = sums
-    new, values = _find_starts(places, d, shape)
-    ends = np.flatnonzero(new[1:])  # the last place before each new child
+    new, values = _find_starts(positions, d, shape)
+    ends = np.flatnonzero(new[1:])  # the last position before each new child
     left = np.cumsum(counts, axis=0)[ends]
     people, whole = left.sum(axis=1), counts.sum(axis=0)
     if aim.target < 0:
@@ -174,26 +174,26 @@ def _survey_column(
         worth = _info_gain(left, whole, aim.logs)
         best = int(np.argmax(worth))
         found.gain[d] = worth[best]
-    found.cut[d], found.left[d] = places[ends[best]], people[best]
+    found.cut[d], found.left[d] = positions[ends[best]], people[best]
     if shape.kind[d] == ORDERED:
-        found.width[d] = shape.at[d, places[-1]] - shape.at[d, places[0]]
+        found.width[d] = shape.at[d, positions[-1]] - shape.at[d, positions[0]]
     else:
         found.width[d] = (values - 1) / (shape.size[d] - 1)
 
 
-def _find_starts(places: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
+def _find_starts(positions: Ints, d: int, shape: DomainArrays) -> tuple[Flags, int]:
     """Where a child of the lowest common node begins; how many values they have."""
     if shape.kind[d] in (ORDERED, FLAT):
-        return np.ones(len(places), dtype=bool), len(places)
+        return np.ones(len(positions), dtype=bool), len(positions)
     assert shape.kind[d] == TREE
     level = shape.first[d]
-    ends = places[[0, -1]]
+    ends = positions[[0, -1]]
     while len(set(shape.nodes[level + 1, ends].tolist())) > 1:
         level += 1
-    above = shape.nodes[level, places]
-    new = np.ones(len(places), dtype=bool)
+    above = shape.nodes[level, positions]
+    new = np.ones(len(positions), dtype=bool)
     new[1:] = above[1:] != above[:-1]
-    return new, int(shape.spread[level, places[new]].sum())
+    return new, int(shape.spread[level, positions[new]].sum())
 
 
 def _info_gain(left: Ints, whole: Ints, logs: Floats) -> Floats:
@@ -394,11 +394,11 @@ def _select_arrays(shape: DomainArrays) -> tuple[Any, ...]:
 
 
 def _reuse_scratch(shape: DomainArrays, aim: SplitCriterion) -> tuple[Ints, Ints]:
-    """Room for a histogram of each column, left empty, and for places that occur."""
+    """Room for a histogram of each column, left empty, and for positions that occur."""
     return _allocate_scratch(len(shape.kind), shape.at.shape[1], aim.classes)
 
 
 @cache
-def _allocate_scratch(columns: int, places: int, classes: int) -> tuple[Ints, Ints]:
-    hist = np.zeros((columns, places, classes), dtype=np.int64)
-    return hist, np.zeros(places, dtype=np.int64)
+def _allocate_scratch(columns: int, positions: int, classes: int) -> tuple[Ints, Ints]:
+    hist = np.zeros((columns, positions, classes), dtype=np.int64)
+    return hist, np.zeros(positions, dtype=np.int64)

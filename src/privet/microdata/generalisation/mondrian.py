@@ -44,7 +44,7 @@ class Split:
     column: int = -1
     """By which column; -1: as far as it goes."""
     cut: int = -1
-    """The last place on the left."""
+    """The last position on the left."""
     left: int = 0
     """How many people go left."""
     trial: SplitTrial | None = None

@@ -1,7 +1,7 @@
 """The loops of Mondrian in `kernels.py` one step at a time, for numba to compile.
 
 They need nothing but numpy and run without numba too, only slowly. Rows of a group are
-rows[start:stop]: the places of the quasi-identifiers, codes of others, and last how
+rows[start:stop]: the positions of the quasi-identifiers, codes of others, and last how
 many people have the row.
 LeFevre, DeWitt, Ramakrishnan 2006, Mondrian.
 """
@@ -44,10 +44,10 @@ def info_gain(left: Any, total: Any, part: Ints, whole: Ints, logs: Floats) -> f
 
 
 def list_occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
-    """Write down the places of a column that occur, in order; how many they are."""
+    """Write down the positions of a column that occur, in order; how many they are."""
     count = 0
     if size > 16 * len(column):
-        sort_places(column, seen)
+        sort_positions(column, seen)
         for i in range(len(column)):
             if i == 0 or seen[i] != seen[count - 1]:
                 seen[count] = seen[i]
@@ -62,7 +62,7 @@ def list_occurring(hist: Ints, size: Any, column: Ints, seen: Ints) -> int:
     return count
 
 
-def sort_places(column: Ints, seen: Ints) -> None:
+def sort_positions(column: Ints, seen: Ints) -> None:
     """Shell's sort: numba would take seconds to compile numpy's."""
     for i in range(len(column)):
         seen[i] = column[i]
@@ -78,7 +78,7 @@ def sort_places(column: Ints, seen: Ints) -> None:
 
 
 def may_cut_before(seen: Ints, i: int, nodes: Ints, level: int) -> bool:
-    """Whether a split may be before this place: with a level, between its nodes."""
+    """Whether a split may be before this position: with a level, between its nodes."""
     return level < 0 or nodes[level, seen[i - 1]] != nodes[level, seen[i]]
 
 
@@ -123,7 +123,7 @@ def find_most_informative_split(
 
 
 def count_values(seen: Ints, nodes: Ints, spread: Ints, level: int) -> Any:
-    """How many values the places have, or the nodes of a level above them."""
+    """How many values the positions have, or the nodes of a level above them."""
     if level < 0:
         return len(seen)
     values = spread[level, seen[0]]

@@ -66,7 +66,7 @@ class Partition:
     suppressed: int = 0
     """How many people are in no group."""
     blocks_of: tuple[Ints, ...] = ()
-    """Where everybody has the same cuts: which range each place is in, by column."""
+    """Where everybody has the same cuts: which range each position is in, by column."""
 
     def __len__(self) -> int:
         return len(self.leaves)
@@ -153,7 +153,7 @@ class GroupLabels:
 # Labels -----------------------------------------------------------------------------
 
 Key = int | bytes
-"""What tells what a group shows: its ends, or the set of its places."""
+"""What tells what a group shows: its ends, or the set of its positions."""
 
 
 def _count_consecutive(leaves: Ints, first: int) -> int:
@@ -163,26 +163,26 @@ def _count_consecutive(leaves: Ints, first: int) -> int:
 
 
 def _find_keys(
-    attribute: OrderedDomain, places: Ints, starts: Ints
+    attribute: OrderedDomain, positions: Ints, starts: Ints
 ) -> tuple[list[Key], Ints]:
     """The different keys of some groups, and which of them each has."""
     if attribute.as_ranges:
-        packed = _pack_ends(attribute, places.astype(np.int64), starts)
+        packed = _pack_ends(attribute, positions.astype(np.int64), starts)
     elif len(attribute) <= MASKED:
-        bits = np.left_shift(np.uint64(1), places.astype(np.uint64))
+        bits = np.left_shift(np.uint64(1), positions.astype(np.uint64))
         packed = np.bitwise_or.reduceat(bits, starts)
     else:
-        return _find_set_keys(attribute, places, starts)
+        return _find_set_keys(attribute, positions, starts)
     keys = np.unique(packed)  # few: looked up faster than numbered by sorting
     return keys.tolist(), np.searchsorted(keys, packed)
 
 
 def _find_set_keys(
-    attribute: OrderedDomain, places: Ints, starts: Ints
+    attribute: OrderedDomain, positions: Ints, starts: Ints
 ) -> tuple[list[Key], Ints]:
-    """Sets of many values: their places one after the other."""
-    group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(places)]))
-    pairs = np.unique(group * len(attribute) + places)
+    """Sets of many values: their positions one after the other."""
+    group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(positions)]))
+    pairs = np.unique(group * len(attribute) + positions)
     edges = np.searchsorted(pairs, np.arange(len(starts) + 1) * len(attribute))
     own = (pairs % len(attribute)).astype(np.int64)
     keys = dict[Key, int]()
@@ -193,21 +193,21 @@ def _find_set_keys(
     return list(keys), np.array(at)
 
 
-def _label_range(attribute: OrderedDomain, places: Ints) -> tuple[str | None, float]:
-    """What a range of places shows, and how wide it is."""
-    ((key,), _) = _find_keys(attribute, places, np.zeros(1, dtype=np.int64))
+def _label_range(attribute: OrderedDomain, positions: Ints) -> tuple[str | None, float]:
+    """What a range of positions shows, and how wide it is."""
+    ((key,), _) = _find_keys(attribute, positions, np.zeros(1, dtype=np.int64))
     return _label_key(attribute, key)
 
 
-def _pack_ends(attribute: OrderedDomain, places: Ints, starts: Ints) -> Ints:
+def _pack_ends(attribute: OrderedDomain, positions: Ints, starts: Ints) -> Ints:
     """Whether a value is missing, and the first and last of the others, in one."""
-    high = np.maximum.reduceat(places, starts)
+    high = np.maximum.reduceat(positions, starts)
     missing = np.zeros(len(starts), dtype=np.int64)
     size = len(attribute)
     if attribute.domain[0] is None:
-        missing = np.maximum.reduceat((places == 0).astype(np.int64), starts)
-        places = np.where(places == 0, size, places)
-    low = np.minimum.reduceat(places, starts)
+        missing = np.maximum.reduceat((positions == 0).astype(np.int64), starts)
+        positions = np.where(positions == 0, size, positions)
+    low = np.minimum.reduceat(positions, starts)
     return np.asarray((missing * (size + 1) + low) * (size + 1) + high)
 
 
@@ -222,31 +222,31 @@ def _label_key(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
         text = _format_range(attribute.domain, bool(missing), low, high)
         return text, float(attribute.at[high] - attribute.at[first])
     if isinstance(key, bytes):
-        places = np.frombuffer(key, dtype=np.int64).tolist()
+        positions = np.frombuffer(key, dtype=np.int64).tolist()
     else:
-        places = [p for p in range(MASKED) if key >> p & 1]
-    if attribute.hidden and _names_hidden(attribute, places):
+        positions = [p for p in range(MASKED) if key >> p & 1]
+    if attribute.hidden and _names_hidden(attribute, positions):
         return ANY, WIDEST
-    return format_label(attribute, places), _measure_width(attribute, places)
+    return format_label(attribute, positions), _measure_width(attribute, positions)
 
 
-def _names_hidden(attribute: OrderedDomain, places: Sequence[int]) -> bool:
+def _names_hidden(attribute: OrderedDomain, positions: Sequence[int]) -> bool:
     """Whether a group with these values would show the name of a hidden one."""
-    if attribute.kind == TREE and len(places) > 1:
-        named = _find_nodes(attribute, places)
+    if attribute.kind == TREE and len(positions) > 1:
+        named = _find_nodes(attribute, positions)
         return any(attribute.texts[p] in named for p in attribute.hidden)
-    return not attribute.hidden.isdisjoint(places)
+    return not attribute.hidden.isdisjoint(positions)
 
 
-def _measure_width(attribute: OrderedDomain, places: Sequence[int]) -> float:
-    if len(places) < 2:
+def _measure_width(attribute: OrderedDomain, positions: Sequence[int]) -> float:
+    if len(positions) < 2:
         return 0.0
     if attribute.kind == ORDERED:
-        return float(attribute.at[places[-1]] - attribute.at[places[0]])
-    several = len(places)
+        return float(attribute.at[positions[-1]] - attribute.at[positions[0]])
+    several = len(positions)
     if attribute.kind == TREE:
-        children = attribute.nodes[_find_level(attribute, places)]
-        several = int(np.isin(children, children[list(places)]).sum())
+        children = attribute.nodes[_find_level(attribute, positions)]
+        several = int(np.isin(children, children[list(positions)]).sum())
     return (several - 1) / (len(attribute) - 1)
 
 
@@ -258,39 +258,39 @@ def _format_range(domain: Domain, missing: bool, low: int, high: int) -> str | N
     return f"{MISSING} or {text}" if missing else text
 
 
-def format_label(attribute: OrderedDomain, places: Sequence[int]) -> str | None:
-    """What a group shows whose people have the values at these places."""
-    if len(places) == 1:
-        alone = places[0]
+def format_label(attribute: OrderedDomain, positions: Sequence[int]) -> str | None:
+    """What a group shows whose people have the values at these positions."""
+    if len(positions) == 1:
+        alone = positions[0]
         return None if attribute.texts[alone] is None else attribute.spelled[alone]
     if attribute.kind == TREE:
-        return _format_nodes(_find_nodes(attribute, places))
-    if len(places) == len(attribute):
+        return _format_nodes(_find_nodes(attribute, positions))
+    if len(positions) == len(attribute):
         return ANY
-    inside = set(places)
+    inside = set(positions)
     others = [p for p in range(len(attribute)) if p not in inside]
-    if len(places) <= len(others) or not attribute.hidden.isdisjoint(others):
-        return _format_set(attribute, places)
+    if len(positions) <= len(others) or not attribute.hidden.isdisjoint(others):
+        return _format_set(attribute, positions)
     return "not " + _format_set(attribute, others)
 
 
-def _find_level(attribute: OrderedDomain, places: Sequence[int]) -> int:
+def _find_level(attribute: OrderedDomain, positions: Sequence[int]) -> int:
     """The level of the children of the lowest node above some values."""
     nodes, level = attribute.nodes, 0
-    while nodes[level + 1, places[0]] != nodes[level + 1, places[-1]]:
+    while nodes[level + 1, positions[0]] != nodes[level + 1, positions[-1]]:
         level += 1
     return level
 
 
-def _find_nodes(attribute: OrderedDomain, places: Sequence[int]) -> list[str]:
+def _find_nodes(attribute: OrderedDomain, positions: Sequence[int]) -> list[str]:
     """The lowest node above the values, or those of its children that have some."""
-    level = _find_level(attribute, places)
+    level = _find_level(attribute, positions)
     children, above = attribute.nodes[level], attribute.nodes[level + 1]
-    inside = set(children[above == above[places[0]]].tolist())
-    own = list(dict.fromkeys(children[list(places)].tolist()))
+    inside = set(children[above == above[positions[0]]].tolist())
+    own = list(dict.fromkeys(children[list(positions)].tolist()))
     found = [attribute.names[level][node] for node in own]
     if len(own) == len(inside) and NOBODY not in found:
-        return [attribute.names[level + 1][above[places[0]]]]
+        return [attribute.names[level + 1][above[positions[0]]]]
     return found
 
 
@@ -302,10 +302,10 @@ def _format_nodes(names: Sequence[str]) -> str:
     return _join_names([*named, *([MISSING] if NOBODY in names else [])])
 
 
-def _format_set(attribute: OrderedDomain, places: Sequence[int]) -> str:
+def _format_set(attribute: OrderedDomain, positions: Sequence[int]) -> str:
     names = attribute.spelled
     return _join_names(
-        [names[p] for p in sorted(places, key=attribute.rank.__getitem__)]
+        [names[p] for p in sorted(positions, key=attribute.rank.__getitem__)]
     )
 
 

@@ -186,7 +186,7 @@ class Mondrian:
         cells = prepared.cells
         quasi = sum(d.name in table.roles.quasi for d in cells.domains)
         made = self._order_attributes(cells, quasi, table)
-        cells.place([a.place for a in made])
+        cells.move_to_positions([a.position for a in made])
         state = self._build_state(table, prepared, made)
         refined: Refinement[SplitStep]
         if isinstance(state, RecodingState):
@@ -346,8 +346,10 @@ class MondrianProblem:
         columns = [*(r.column for r in self.rules), *(s.column for s in steered)]
         about = list(dict.fromkeys(columns))
         domains = [cells.domains[at[c]] for c in about]
-        places = [at[c] for c in about]
-        judge = Constraints(self.rules, self.asked.least, domains, places, cells.people)
+        positions = [at[c] for c in about]
+        judge = Constraints(
+            self.rules, self.asked.least, domains, positions, cells.people
+        )
         judge.steering = [
             (
                 about.index(s.column),

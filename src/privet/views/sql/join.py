@@ -41,18 +41,18 @@ class JoinedViews:
 
     def __init__(
         self,
-        places: Projection,
+        projection: Projection,
         sides: ViewPair,
         recodings: Mapping[str, Recoding],
         run: Run,
     ) -> None:
         self.sides, self.run = sides, run
         self.recodings = recodings
-        self.session = places.session
-        self.places = places
+        self.session = projection.session
+        self.projection = projection
         if sides.weight is not None:
-            places.check_weight(sides.weight, run)
-        self.coded = places.code_needed(sides.columns, recodings, run)
+            projection.check_weight(sides.weight, run)
+        self.coded = projection.code_needed(sides.columns, recodings, run)
         self._salt = 0
         self._number = next(_numbers)
         self._made: list[str] = []
@@ -63,7 +63,7 @@ class JoinedViews:
         for table in self._made:
             self.session.ask(f"DROP TABLE IF EXISTS {table}")
         self._made.clear()
-        self.places.close()
+        self.projection.close()
 
     def __enter__(self) -> JoinedViews:
         return self
@@ -89,22 +89,22 @@ class JoinedViews:
         named |= {n: c for n, c in nodes.items() if side in ("ip".index(n), 2)}
         extra = (sides.left, sides.right)[side] if full else ()
         named |= {f"e{j}": name for j, name in enumerate(extra)}
-        rows = ViewRows(self.places, self.coded, named)
+        rows = ViewRows(self.projection, self.coded, named)
         cells = [rows.cell(name) for name in sides.key]
-        weight = self.places.weight(sides.weight)
+        weight = self.projection.weight(sides.weight)
         more = [f"{self.hashed(cells)} AS h", f"{weight} AS w"]
         only = []
         if sides.weight:
             only.append(f"{weight} > 0")
         if sides.marker:
-            at = self.places.position(sides.marker)
+            at = self.projection.position(sides.marker)
             only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[side]}'")
         return rows.select(more, only)
 
     @property
     def has_weights(self) -> bool:
         """Whether a row may stand for several."""
-        return bool(self.sides.weight) or self.places.holds_codes
+        return bool(self.sides.weight) or self.projection.holds_codes
 
     def look_at(self, hashes: Sequence[int]) -> None:
         """From now on, only at the rows of some keys, which are copied."""
@@ -225,7 +225,7 @@ class JoinedViews:
         if name in self.coded:
             return cell
         text = f"CAST({cell} AS VARCHAR)"
-        if self.places.kind(name) == "number":
+        if self.projection.kind(name) == "number":
             zero = f"CAST(abs({cell}) AS VARCHAR)"  # which may have a sign
             return f"CASE WHEN {cell} = 0 THEN {zero} ELSE {text} END"
         return text
@@ -251,10 +251,10 @@ class JoinedViews:
                 cell, [c for c in codes if c is not None], None in values
             )
         given = self.make_small_table({"v": [_to_text(v) for v in values]})
-        kind = self.places.kind(name)
+        kind = self.projection.kind(name)
         select = f"SELECT DISTINCT v FROM {given}"
         if kind in TYPED:
-            select = select_typed(given, self.places.type_of(name), kind)
+            select = select_typed(given, self.projection.type_of(name), kind)
         else:
             cell = text_types.text_of(cell, textual=kind == "text", json=False)
         same = sql.DUCKDB.same.format(a="w.v", b=cell)
@@ -292,8 +292,8 @@ def relate(
     run: Run,
 ) -> JoinedViews:
     """Two views of the rows of an engine, joined."""
-    places = engine.open_projection(sides.columns, sides.weight, recodings, run)
-    return JoinedViews(places, sides, recodings, run)
+    projection = engine.open_projection(sides.columns, sides.weight, recodings, run)
+    return JoinedViews(projection, sides, recodings, run)
 
 
 def _match_codes(cell: str, codes: Sequence[int], missing: bool) -> str:

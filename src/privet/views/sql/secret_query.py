@@ -409,7 +409,7 @@ class _Maker:
         relation = self._relation
         cell = self._cells[name]
         if name not in relation.coded:
-            return cell, relation.places.kind(name)
+            return cell, relation.projection.kind(name)
         kind = relation.coded[name].domain.kind
         if name not in self._labelled:
             self._labelled[name] = f"v{len(self._labelled)}"

@@ -48,24 +48,24 @@ class ViewRows:
 
     def __init__(
         self,
-        places: Projection,
+        projection: Projection,
         coded: Mapping[str, Dictionary],
         named: Mapping[str, str],
         *,
         plain: bool = False,
     ) -> None:
-        self.places = places
+        self.projection = projection
         self.coded = coded
         self.named = named
         self._plain = plain  # codes as they are; else NULL for what is missing
 
     def cell(self, name: str) -> str:
         """A value of the row `s`, or its code; missing is always NULL."""
-        c = self.places.position(name)
+        c = self.projection.position(name)
         if name not in self.coded:
             return f"s.c{c}"
         missing = null_code(self.coded[name].domain)
-        code = f"s.k{c}" if self.places.holds_codes else f"d{c}.code"
+        code = f"s.k{c}" if self.projection.holds_codes else f"d{c}.code"
         return code if missing is None or self._plain else f"nullif({code}, {missing})"
 
     def select(self, more: Sequence[str], only: Sequence[str]) -> str:
@@ -74,14 +74,14 @@ class ViewRows:
             f"{self.cell(name)} AS {called}" for called, name in self.named.items()
         ]
         used = [n for n in dict.fromkeys(self.named.values()) if n in self.coded]
-        held = self.places.holds_codes
+        held = self.projection.holds_codes
         joins = "" if held else " ".join(self._join(name) for name in used)
         where = f"WHERE {' AND '.join(only)}" if only else ""
-        people = f"{self.places.people} s"
+        people = f"{self.projection.people} s"
         return f"SELECT {', '.join([*cells, *more])} FROM {people} {joins} {where}"
 
     def _join(self, name: str) -> str:
-        c = self.places.position(name)
+        c = self.projection.position(name)
         same = sql.DUCKDB.same.format(a=f"s.c{c}", b=f"d{c}.v")
         return f"JOIN {self.coded[name].table} d{c} ON {same}"
 
@@ -108,36 +108,40 @@ class ViewTuples:
 
 
 def count_tuples(
-    places: Projection, columns: Sequence[str], sides: ViewPair, run: Run
+    projection: Projection, columns: Sequence[str], sides: ViewPair, run: Run
 ) -> tuple[int, int]:
     """The rows of the first view of `sides`, and how many of them differ."""
-    if places.holds_codes:  # what was fetched differs
-        different = places.session.fetch_one(f"SELECT count(*) FROM {places.people}")
-        return places.total or 0, int(different)
+    if projection.holds_codes:  # what was fetched differs
+        different = projection.session.fetch_one(
+            f"SELECT count(*) FROM {projection.people}"
+        )
+        return projection.total or 0, int(different)
     named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = ViewRows(places, {}, named).select((), _list_conditions(places, sides))
+    rows = ViewRows(projection, {}, named).select(
+        (), _list_conditions(projection, sides)
+    )
     statement = (
         f"SELECT (SELECT count(*) FROM ({rows})) AS n, "
         f"(SELECT count(*) FROM (SELECT DISTINCT * FROM ({rows}))) AS d"
     )
-    work = partial(places.session.fetch, statement)
-    found = places.session.run_watched(work, run, "counting rows", (1, 1))
+    work = partial(projection.session.fetch, statement)
+    found = projection.session.run_watched(work, run, "counting rows", (1, 1))
     return int(found["n"][0].as_py()), int(found["d"][0].as_py())
 
 
-def _list_conditions(places: Projection, sides: ViewPair) -> list[str]:
+def _list_conditions(projection: Projection, sides: ViewPair) -> list[str]:
     """Conditions on the rows of the first view."""
     only = []
     if sides.weight:
-        only.append(f"{places.weight(sides.weight)} > 0")
+        only.append(f"{projection.weight(sides.weight)} > 0")
     if sides.marker:
-        at = places.position(sides.marker)
+        at = projection.position(sides.marker)
         only.append(f"CAST(s.c{at} AS VARCHAR) = '{sides.views[0]}'")
     return only
 
 
 def fetch_tuples(
-    places: Projection,
+    projection: Projection,
     columns: Sequence[str],
     sides: ViewPair,
     recodings: Mapping[str, Recoding],
@@ -145,14 +149,14 @@ def fetch_tuples(
     most: int,
 ) -> ViewTuples:
     """The different tuples of the first view of `sides`, if there are not too many."""
-    coded = places.code_all(columns, recodings, run)
+    coded = projection.code_all(columns, recodings, run)
     named = {f"o{j}": name for j, name in enumerate(columns)}
-    rows = ViewRows(places, coded, named, plain=True)
-    only = _list_conditions(places, sides)
+    rows = ViewRows(projection, coded, named, plain=True)
+    only = _list_conditions(projection, sides)
     statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
     try:
-        found = places.session.run_watched(
-            partial(places.session.fetch, statement), run, "reading views", (1, 1)
+        found = projection.session.run_watched(
+            partial(projection.session.fetch, statement), run, "reading views", (1, 1)
         )
     except DoesNotFit:
         raise too_little_memory() from None

@@ -47,7 +47,7 @@ def _split_names(_ctx: object, _param: object, line: str | None) -> list[str] | 
 
 
 def _remember_option(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Remember what `opened` needs to know; few commands do."""
+    """Remember what `open_table` needs to know; few commands do."""
     ctx.meta[f"privet.{param.name}"] = value
     return value
 

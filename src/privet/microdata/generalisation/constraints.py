@@ -258,7 +258,7 @@ class Constraints:
         return self._judge_release(hist, totals, found)
 
     def _judge_all_groups(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
-        """`kernels.worst_of` for many groups."""
+        """`kernels.find_surest_belief` for many groups."""
         j, l, k = (int(x[r]) for x in self.rules[3:6])
         values = self._slice_histograms(j, hist)
         mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]

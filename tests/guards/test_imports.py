@@ -116,7 +116,7 @@ def test_values_do_not_wake_the_engine() -> None:
 ONLY_THE_CORE = """
 import sys
 
-CORE = {"duckdb", "_duckdb", "numpy", "pyarrow", "click", "rich"}
+CORE = {"attr", "attrs", "duckdb", "_duckdb", "numpy", "pyarrow", "click", "rich"}
 OF_THE_CORE = {"markdown_it", "mdurl", "pygments"}  # what rich itself needs
 ALLOWED = CORE | OF_THE_CORE | {"privet", *sys.stdlib_module_names}
 

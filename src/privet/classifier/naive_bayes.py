@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -158,7 +159,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(BINS)
         require_columns([str(c) for c in self.bins], table.schema, "bins")
         roles = table.roles
-        return table.with_roles(replace(roles, bins={**roles.bins, **self.bins}))
+        return table.with_roles(attrs.evolve(roles, bins={**roles.bins, **self.bins}))
 
     @classmethod
     def from_sklearn(cls, model: Any) -> NaiveBayes:

@@ -6,10 +6,12 @@ also be handed over without a policy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from privet.errors import InputError, PolicyError, Problem, suggest_names
 from privet.policy.measures import Measure
@@ -133,40 +135,88 @@ class Origin:
     """What it says."""
 
 
-@dataclass(frozen=True)
+def _read_promises(stated: Promise | Sequence[Promise]) -> tuple[Promise, ...]:
+    return _require_all(stated, Promise)
+
+
+def _read_measures(stated: Measure | Sequence[Measure]) -> tuple[Measure, ...]:
+    return _require_all(stated, Measure)
+
+
+def _require_all(stated: Any, kind: type) -> tuple[Any, ...]:
+    several = tuple(stated) if isinstance(stated, Sequence) else (stated,)
+    for one in several:
+        if not isinstance(one, kind):
+            name = kind.__name__
+            raise InputError(f"A {name.lower()} must be a {name}; got {one!r}.")
+    return several
+
+
+def _read_where(where: Mapping[str, object]) -> FrozenDict[str, tuple[str | None, ...]]:
+    if not isinstance(where, Mapping) or not all(isinstance(c, str) for c in where):
+        raise InputError(f"where must be a value or several per column; got {where!r}.")
+    found = {c: read_values(v, f"where {c!r}") for c, v in where.items()}
+    return FrozenDict(
+        {c: v if isinstance(v, tuple) else (v,) for c, v in found.items()}
+    )
+
+
+def _require_files(files: Mapping[str, str | Path]) -> FrozenDict[str, str]:
+    fits = isinstance(files, Mapping) and all(
+        isinstance(c, str) and isinstance(f, str | Path) and str(f)
+        for c, f in files.items()
+    )
+    if not fits:
+        raise InputError(f"hierarchies must be a file per column; got {files!r}.")
+    return FrozenDict({c: str(f) for c, f in files.items()})
+
+
+def require_folders(folders: str | Iterable[str]) -> tuple[str, ...]:
+    """Custody folders, each once."""
+    found = as_names(folders, "earlier", noun="folder")
+    if "" in found:
+        raise InputError("earlier must be folders; got ''.")
+    return found
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "roles": (Roles, "Roles"),
+    "purpose": (Purpose, "a Purpose"),
+    "title": (str, "text"),
+    "signoff": (Signoff | None, "a Signoff"),
+}
+
+
+@attrs.frozen
 class Policy:
     """Promises, measures, the roles of columns, and the purpose."""
 
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[Promise, ...] = attrs.field(default=(), converter=_read_promises)
     """What must hold; each has its own name."""
-    roles: Roles = field(default_factory=Roles)
+    roles: Roles = attrs.field(factory=Roles)
     """What the columns are for."""
-    measures: tuple[Measure, ...] = ()
+    measures: tuple[Measure, ...] = attrs.field(default=(), converter=_read_measures)
     """Familiar measures that must be reached."""
-    purpose: Purpose = field(default_factory=Purpose)
+    purpose: Purpose = attrs.field(factory=Purpose)
     """What the analyst wants."""
-    where: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    where: Mapping[str, tuple[str | None, ...]] = attrs.field(
+        factory=dict, converter=_read_where
+    )
     """Which rows are meant, as texts; empty: all of them."""
     title: str = ""
     """What the release is called."""
-    hierarchies: Mapping[str, str] = field(default_factory=dict)
+    hierarchies: Mapping[str, str] = attrs.field(factory=dict, converter=_require_files)
     """Files with value hierarchies, by column."""
-    views: tuple[View, ...] = ()
+    views: tuple[View, ...] = attrs.field(default=(), converter=views_of)
     """What is published as views, each with its own columns."""
-    earlier: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = attrs.field(default=(), converter=require_folders)
     """Custody folders of earlier releases that somebody may have too."""
     signoff: Signoff | None = None
     """Who answers for the release."""
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    origin: Origin | None = attrs.field(default=None, eq=False, repr=False)
     """Where it was read."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "promises", _require_all(self.promises, Promise))
-        object.__setattr__(self, "measures", _require_all(self.measures, Measure))
-        object.__setattr__(self, "where", _read_where(self.where))
-        object.__setattr__(self, "earlier", require_folders(self.earlier))
-        object.__setattr__(self, "views", views_of(self.views))
-        object.__setattr__(self, "hierarchies", _require_files(self.hierarchies))
+    def __attrs_post_init__(self) -> None:
         for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {words}; got {value!r}.")
@@ -194,7 +244,7 @@ class Policy:
         """Read a policy from TOML."""
         from privet.policy.toml import parse
 
-        return replace(parse(text, file), origin=Origin(file, text))
+        return attrs.evolve(parse(text, file), origin=Origin(file, text))
 
     def to_toml(self) -> str:
         """Write the policy as TOML; reading it back gives an equal policy."""
@@ -230,22 +280,6 @@ class Policy:
         raise PolicyError(locate_problems(problems, self.origin.text), self.origin.file)
 
 
-_KINDS: dict[str, tuple[Any, str]] = {
-    "roles": (Roles, "Roles"),
-    "purpose": (Purpose, "a Purpose"),
-    "title": (str, "text"),
-    "signoff": (Signoff | None, "a Signoff"),
-}
-
-
-def require_folders(folders: Any) -> tuple[str, ...]:
-    """Custody folders, each once."""
-    found = as_names(folders, "earlier", noun="folder")
-    if "" in found:
-        raise InputError("earlier must be folders; got ''.")
-    return found
-
-
 def locate_problems(problems: Sequence[Problem], text: str) -> list[Problem]:
     """Problems with the lines of the text they are about, in its order."""
     from privet.policy.toml import find_line, locate_keys
@@ -253,35 +287,6 @@ def locate_problems(problems: Sequence[Problem], text: str) -> list[Problem]:
     lines = locate_keys(text)
     found = [replace(p, line=find_line(p.key, lines)) for p in problems]
     return sorted(found, key=lambda p: p.line or 0)
-
-
-def _require_all(stated: Any, kind: type) -> tuple[Any, ...]:
-    several = tuple(stated) if isinstance(stated, Sequence) else (stated,)
-    for one in several:
-        if not isinstance(one, kind):
-            name = kind.__name__
-            raise InputError(f"A {name.lower()} must be a {name}; got {one!r}.")
-    return several
-
-
-def _read_where(where: object) -> FrozenDict[str, tuple[str | None, ...]]:
-    if not isinstance(where, Mapping) or not all(isinstance(c, str) for c in where):
-        raise InputError(f"where must be a value or several per column; got {where!r}.")
-    found = {c: read_values(v, f"where {c!r}") for c, v in where.items()}
-    return FrozenDict(
-        {c: v if isinstance(v, tuple) else (v,) for c, v in found.items()}
-    )
-
-
-def _require_files(files: object) -> FrozenDict[str, str]:
-    fits = isinstance(files, Mapping) and all(
-        isinstance(c, str) and isinstance(f, str | Path) and str(f)
-        for c, f in files.items()
-    )
-    if not fits:
-        raise InputError(f"hierarchies must be a file per column; got {files!r}.")
-    assert isinstance(files, Mapping)
-    return FrozenDict({c: str(f) for c, f in files.items()})
 
 
 def _read_text(path: Path) -> str:

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+import attrs
+
 from privet.errors import InputError
 from privet.values.adversaries import Adversary, as_cell
 from privet.values.beliefs import Limit
@@ -29,7 +31,7 @@ About = None | str | tuple[str | None, ...] | FrozenDict[str, Values]
 """What a belief is about; see `Promise.about`."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Promise:
     """No *adversary* may hold a *belief* about *this* beyond a *limit*."""
 
@@ -53,10 +55,8 @@ class Promise:
         _require(against, Adversary, "against", "an adversary such as Linker()")
         _require(limit, Limit, "limit", "a limit such as Ceiling('1/2')")
         _require(name, str, "name", "text")
-        object.__setattr__(self, "against", against)
-        object.__setattr__(self, "limit", limit)
-        object.__setattr__(self, "about", _read_about(about))
-        object.__setattr__(self, "name", name or _name_promise(self))
+        read = _read_about(about)
+        self.__attrs_init__(against, limit, read, name or _name_promise(against, read))
 
     def to_dict(self) -> dict[str, Any]:
         """The promise as a policy writes it."""
@@ -108,16 +108,14 @@ def read_values(given: object, what: str) -> Values:
     return tuple(None if v is None else as_cell(v) for v in given)
 
 
-def _name_promise(promise: Promise) -> str:
+def _name_promise(against: Adversary, about: About) -> str:
     """Who, knowing what, about what: different promises get different names."""
-    kind = promise.against.kind
     known = [
         f"{k} {_format_value(v, ', ')}"
-        for k, v in promise.against.to_dict().items()
+        for k, v in against.to_dict().items()
         if k != "against" and v
     ]
-    who = f"{kind} ({'; '.join(known)})" if known else kind
-    about = promise.about
+    who = f"{against.kind} ({'; '.join(known)})" if known else against.kind
     if isinstance(about, dict):
         about = ", ".join(f"{c} = {_format_value(v)}" for c, v in about.items())
     elif isinstance(about, tuple):
@@ -184,7 +182,14 @@ class Signoff:
 # Views ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+def _read_columns(columns: str | Iterable[str]) -> tuple[str, ...]:
+    found = as_names(columns, "the columns of a view")
+    if not found:
+        raise InputError("A view must have columns; got none.")
+    return found
+
+
+@attrs.frozen
 class View:
     """Some columns of a table, published together.
 
@@ -192,16 +197,12 @@ class View:
     View(columns=('name', 'age'), name='')
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = attrs.field(converter=_read_columns)
     """Which columns."""
     name: str = ""
     """What the view is called; the name of its file."""
 
-    def __post_init__(self) -> None:
-        columns = as_names(self.columns, "the columns of a view")
-        if not columns:
-            raise InputError("A view must have columns; got none.")
-        object.__setattr__(self, "columns", columns)
+    def __attrs_post_init__(self) -> None:
         if not isinstance(self.name, str) or not _is_plain(self.name):
             raise InputError(
                 "The name of a view must be letters, digits, dots, - and _, since its "
@@ -219,7 +220,7 @@ def _is_plain(name: str) -> bool:
     return not name or (letters.isalnum() and not name.startswith((".", " ")))
 
 
-def views_of(stated: Any) -> tuple[View, ...]:
+def views_of(stated: Iterable[View | str | Iterable[str]]) -> tuple[View, ...]:
     """Views from views or lists of columns; each called by its own name."""
     if isinstance(stated, str | View) or not hasattr(stated, "__iter__"):
         raise InputError(f"views must be several lists of columns; got {stated!r}.")

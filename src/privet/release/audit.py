@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from privet.engine.protocol import Listener, Run
 from privet.errors import InputError, NoAudit, Stopped, warn
@@ -92,7 +93,7 @@ def _as_released(promises: Any) -> Any:
     """A policy for what is left of its table: the release knows its own roles."""
     if not isinstance(promises, Policy):
         return promises
-    return replace(promises, roles=Roles(), where={}, origin=None)
+    return attrs.evolve(promises, roles=Roles(), where={}, origin=None)
 
 
 def bind_table(table: Table, policy: Policy) -> Table:

@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from privet.engine.protocol import Listener
 from privet.engine.sources.find_source import Source, TextOptions, find_source
 from privet.engine.sql import literal
@@ -46,7 +48,7 @@ def open_files(
     )
     source = find_exact_source(path, guarded)
     if released.weight not in (source.names or ()):  # rows are written one by one
-        released = replace(released, weight=None)
+        released = attrs.evolve(released, weight=None)
     return replace(open_table(source, released, **options), shown=shown)
 
 

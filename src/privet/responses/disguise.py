@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from privet.engine.protocol import Run
@@ -130,10 +131,8 @@ def plan_randomisation(
 
 def binned(table: Table, design: Design) -> Table:
     """The table with the design's cut points, and no others."""
-    from dataclasses import replace
-
     bins = {q.name: q.bins for q in design.questions if q.bins is not None}
-    roles = replace(table.roles, bins=bins)
+    roles = attrs.evolve(table.roles, bins=bins)
     return table.with_roles(roles)
 
 

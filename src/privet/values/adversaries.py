@@ -8,24 +8,126 @@ behind published views; a Bayesian learns from a classifier or a disguised row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
 from operator import index
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
+import attrs
 import numpy as np
 
 from privet.errors import InputError, suggest_names
 from privet.values import exact
+from privet.values.converters import name_fields
+from privet.values.exact import Number
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import as_names
 
+# What adversaries are given ---------------------------------------------------------
 
-@dataclass(frozen=True)
+
+def as_cell(value: object) -> str:
+    """A cell as engines show it: its text.
+
+    >>> as_cell(True), as_cell(4), as_cell("x")
+    ('true', '4', 'x')
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal | date | np.number):
+        return str(value)
+    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
+
+
+def _require_whole(value: Any, what: str, *, least: int) -> int:
+    try:
+        number = -1 if isinstance(value, bool) else index(value)
+    except TypeError:
+        number = -1
+    if number < least:
+        raise InputError(
+            f"{what} must be a whole number of at least {least}; got {value!r}."
+        )
+    return number
+
+
+def _require_choice(value: str, known: Sequence[str], what: str) -> str:
+    if value not in known:
+        raise InputError(
+            f"{what} must be one of {', '.join(known)}; got {value!r}. "
+            f"{suggest_names(str(value), known)}"
+        )
+    return value
+
+
+def _is_several(value: object) -> TypeGuard[Any]:
+    return isinstance(value, str | Mapping | Sequence | set | frozenset)
+
+
+def _read_cells(cells: Mapping[str, object] | None) -> FrozenDict[str, str] | None:
+    if cells is None:
+        return None
+    if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
+        raise InputError(
+            f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
+            f"got {cells!r}."
+        )
+    return FrozenDict({c: as_cell(v) for c, v in cells.items()})
+
+
+def _read_amount(
+    given: int | Iterable[str], what: str = "same_as"
+) -> int | tuple[str, ...]:
+    """A number stays one; anything else is the knowledge itself."""
+    if _is_several(given):
+        return as_names(given, what, noun="value" if what == "rules_out" else "name")
+    return _require_whole(given, what, least=0)
+
+
+def _read_others(given: int | Mapping[str, object]) -> int | Mapping[str, str] | None:
+    if _is_several(given):
+        return _read_cells(given)
+    return _require_whole(given, "knows_others", least=0)
+
+
+def _read_attributes(
+    known: Mapping[str, object] | Iterable[str] | int | None,
+) -> Mapping[str, str] | tuple[str, ...] | int | None:
+    if known is None or isinstance(known, Mapping):
+        return _read_cells(known)
+    if _is_several(known):
+        return as_names(known, "knows")
+    return _require_whole(known, "knows", least=0)
+
+
+PRIORS = ("uniform", "any")
+"""Priors that have a name; any: the worst of all, for disguised rows."""
+
+
+def _read_prior(
+    prior: str | Mapping[str, Number],
+) -> str | FrozenDict[str, Fraction]:
+    if isinstance(prior, str) and prior in PRIORS:
+        return prior
+    if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
+        raise InputError(
+            "prior must be 'uniform', a probability per class, or 'any' for disguised "
+            f"rows; got {prior!r}."
+        )
+    shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
+    if (total := sum(shares.values())) != 1:
+        raise InputError(f"prior must sum to 1 over the classes; got {total}.")
+    return FrozenDict(shares)
+
+
+# Adversaries ------------------------------------------------------------------------
+
+
+@attrs.frozen(init=False)
 class Linker:
     """Somebody who knows a few columns about a person and looks the rest up.
 
@@ -46,14 +148,12 @@ class Linker:
     ) -> None:
         if knows is not None and knows_any is not None:
             raise InputError("A linker must have knows or knows_any; got both.")
-        known = None if knows is None else as_names(knows, "knows")
-        object.__setattr__(self, "knows", known)
-        size = (
+        self.__attrs_init__(
+            None if knows is None else as_names(knows, "knows"),
             None
             if knows_any is None
-            else _require_whole(knows_any, "knows_any", least=1)
+            else _require_whole(knows_any, "knows_any", least=1),
         )
-        object.__setattr__(self, "knows_any", size)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -72,7 +172,7 @@ class Linker:
         return {"against": self.kind} | _drop_none(known)
 
 
-@dataclass(frozen=True)
+@attrs.frozen(field_transformer=name_fields)
 class Insider:
     """Somebody close: rules values out, knows other people, knows who shares a value.
 
@@ -85,19 +185,18 @@ class Insider:
     kind: ClassVar[str] = "insider"
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
     about_is: ClassVar[tuple[str, ...]] = ("column",)
-    rules_out: int | tuple[str, ...] = 0
+    rules_out: int | tuple[str, ...] = attrs.field(default=0, converter=_read_amount)
     """l: values the victim does not have."""
-    knows_others: int | Mapping[str, str] = 0
+    knows_others: int | Mapping[str, str] = attrs.field(
+        default=0, converter=_read_others
+    )
     """k: people whose value is known."""
-    same_as: int | tuple[str, ...] = 0
+    same_as: int | tuple[str, ...] = attrs.field(default=0, converter=_read_amount)
     """m: people who share the victim's value."""
     victim: str | None = None
     """Whom the knowledge is about, where it is given itself and not as a number."""
 
-    def __post_init__(self) -> None:
-        self._read("rules_out", partial(as_names, what="rules_out", noun="value"))
-        self._read("knows_others", _read_known_values)
-        self._read("same_as", partial(as_names, what="same_as", noun="name"))
+    def __attrs_post_init__(self) -> None:
         if self.victim is not None and not isinstance(self.victim, str):
             raise InputError(f"victim must be a name; got {self.victim!r}.")
         self._refuse_same_people()
@@ -117,14 +216,6 @@ class Insider:
                 "The victim, knows_others and same_as must be different people; "
                 f"got {twice[0]!r} twice."
             )
-
-    def _read(self, key: str, reader: Callable[[Any], Any]) -> None:
-        """A number stays one; anything else is the knowledge itself."""
-        value = getattr(self, key)
-        known = (
-            reader(value) if _is_several(value) else _require_whole(value, key, least=0)
-        )
-        object.__setattr__(self, key, known)
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -154,7 +245,7 @@ WORLDS = ("projected", "full")
 """
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Reconstructor:
     """Somebody who lists the tables that would give the published views."""
 
@@ -183,8 +274,10 @@ class Reconstructor:
             )
         if model is None:
             model = "restricted" if one_row_per_id else "unrestricted"
-        object.__setattr__(self, "model", _require_choice(model, MODELS, "model"))
-        object.__setattr__(self, "worlds", _require_choice(worlds, WORLDS, "worlds"))
+        self.__attrs_init__(
+            _require_choice(model, MODELS, "model"),
+            _require_choice(worlds, WORLDS, "worlds"),
+        )
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -199,46 +292,32 @@ class Reconstructor:
         return {"against": self.kind, "model": self.model} | worlds
 
 
-PRIORS = ("uniform", "any")
-"""Priors that have a name; any: the worst of all, for disguised rows."""
-
 AVERAGING = ("rows", "worlds")
 """What a Bayesian may average over."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class Bayesian:
     """Somebody with a prior who learns from a classifier or from a disguised row."""
 
     kind: ClassVar[str] = "bayesian"
     looks_at: ClassVar[tuple[str, ...]] = ("classifier", "responses")
     about_is: ClassVar[tuple[str, ...]] = ("class",)
-    knows: Mapping[str, str] | tuple[str, ...] | int | None = None
+    knows: Mapping[str, str] | tuple[str, ...] | int | None = attrs.field(
+        default=None, converter=_read_attributes
+    )
     """One victim's attributes, a list or number of attributes, or None for all."""
-    sees: Mapping[str, str] | None = None
+    sees: Mapping[str, str] | None = attrs.field(default=None, converter=_read_cells)
     """A disguised row."""
-    prior: str | Mapping[str, Fraction] = "uniform"
+    prior: str | Mapping[str, Fraction] = attrs.field(
+        default="uniform", converter=_read_prior
+    )
     """Belief over the classes before the release."""
     averaging: str = "rows"
     """Over a random row ("rows") or over the possible tables ("worlds")."""
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         _require_choice(self.averaging, AVERAGING, "averaging")
-        known: Any = self.knows
-        if isinstance(known, Mapping):
-            known = _read_known_values(known)
-        elif known is not None:
-            several = _is_several(known)
-            known = (
-                as_names(known, "knows")
-                if several
-                else _require_whole(known, "knows", least=0)
-            )
-        object.__setattr__(self, "knows", known)
-        object.__setattr__(
-            self, "sees", None if self.sees is None else _read_known_values(self.sees)
-        )
-        object.__setattr__(self, "prior", _read_prior(self.prior))
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -271,69 +350,6 @@ def join_words(words: Sequence[str]) -> str:
     """
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def as_cell(value: object) -> str:
-    """A cell as engines show it: its text.
-
-    >>> as_cell(True), as_cell(4), as_cell("x")
-    ('true', '4', 'x')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, int | float | Decimal | date | np.number):
-        return str(value)
-    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
-
-
-def _read_known_values(cells: object) -> FrozenDict[str, str]:
-    if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
-        raise InputError(
-            f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
-            f"got {cells!r}."
-        )
-    return FrozenDict({c: as_cell(v) for c, v in cells.items()})
-
-
-def _read_prior(prior: object) -> str | FrozenDict[str, Fraction]:
-    if isinstance(prior, str) and prior in PRIORS:
-        return prior
-    if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
-        raise InputError(
-            "prior must be 'uniform', a probability per class, or 'any' for disguised "
-            f"rows; got {prior!r}."
-        )
-    shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
-    if (total := sum(shares.values())) != 1:
-        raise InputError(f"prior must sum to 1 over the classes; got {total}.")
-    return FrozenDict(shares)
-
-
-def _require_choice(value: str, known: Sequence[str], what: str) -> str:
-    if value not in known:
-        raise InputError(
-            f"{what} must be one of {', '.join(known)}; got {value!r}. "
-            f"{suggest_names(str(value), known)}"
-        )
-    return value
-
-
-def _is_several(value: object) -> bool:
-    return isinstance(value, str | Mapping | Sequence | set | frozenset)
-
-
-def _require_whole(value: Any, what: str, *, least: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else index(value)
-    except TypeError:
-        number = -1
-    if number < least:
-        raise InputError(
-            f"{what} must be a whole number of at least {least}; got {value!r}."
-        )
-    return number
 
 
 def _format_amount(amount: Any, noun: str) -> str:

@@ -8,15 +8,17 @@ numbers a ceiling is exact for all groups of a table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+import attrs
 
 from privet.errors import InputError
 from privet.values import exact
+from privet.values.converters import name_fields
 from privet.values.exact import Number
 
 
-@dataclass(frozen=True)
+@attrs.frozen(field_transformer=name_fields)
 class Belief:
     """How sure somebody is, before and after seeing the release.
 
@@ -24,17 +26,13 @@ class Belief:
     Belief(prior=Fraction(5, 24), posterior=Fraction(4, 5))
     """
 
-    prior: Fraction
+    prior: Fraction = attrs.field(converter=exact.probability)
     """Without the release's help about this one person."""
-    posterior: Fraction
+    posterior: Fraction = attrs.field(converter=exact.probability)
     """With it."""
 
-    def __init__(self, prior: Number, posterior: Number) -> None:
-        object.__setattr__(self, "prior", exact.probability(prior, "prior"))
-        object.__setattr__(self, "posterior", exact.probability(posterior, "posterior"))
 
-
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Ceiling:
     """A limit on the posterior: *at most* this much, or *below* it.
 
@@ -58,8 +56,7 @@ class Ceiling:
         if not 0 < level <= 1:
             got = exact.quote_value(value)
             raise InputError(f"{word} must be above 0 and at most 1; got {got}.")
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "strict", at_most is None)
+        self.__attrs_init__(level, at_most is None)
 
     def __repr__(self) -> str:
         return f"Ceiling({'below=' if self.strict else ''}{str(self.level)!r})"
@@ -75,7 +72,7 @@ class Ceiling:
         return {"below" if self.strict else "at_most": str(self.level)}
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Shift:
     """No mind is moved across: from below `start` to `end` or more, nor back.
 
@@ -89,8 +86,7 @@ class Shift:
     """The upper level, above `start`."""
 
     def __init__(self, start: Number, end: Number) -> None:
-        object.__setattr__(self, "start", exact.fraction(start, "from"))
-        object.__setattr__(self, "end", exact.fraction(end, "to"))
+        self.__attrs_init__(exact.fraction(start, "from"), exact.fraction(end, "to"))
         if not 0 < self.start < self.end < 1:
             raise InputError(
                 "from and to must satisfy 0 < from < to < 1; "
@@ -108,7 +104,7 @@ class Shift:
         return {"from": str(self.start), "to": str(self.end)}
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Ratio:
     """The posterior stays within a factor of the prior, up and down.
 
@@ -120,7 +116,7 @@ class Ratio:
     """At least 1."""
 
     def __init__(self, factor: Number) -> None:
-        object.__setattr__(self, "factor", exact.fraction(factor, "within"))
+        self.__attrs_init__(exact.fraction(factor, "within"))
         if self.factor < 1:
             raise InputError(f"within must be at least 1; got {self.factor}.")
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+
+import attrs
 
 from privet.errors import InputError, suggest_names
 from privet.values.frozen_dict import FrozenDict
@@ -22,7 +23,7 @@ Given = str | PathLike[str] | Mapping[str, Sequence[str]]
 """A file, or the levels of each value."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Hierarchy:
     """The levels above each value; those that share a level share all above it.
 
@@ -44,8 +45,7 @@ class Hierarchy:
         tops = {path[-1] if path else value for value, path in paths.items()}
         if len(tops) > 1 or not any(paths.values()):
             paths = {v: (*path, TOP) for v, path in paths.items()}
-        object.__setattr__(self, "levels", FrozenDict(paths))
-        object.__setattr__(self, "words", words)
+        self.__attrs_init__(FrozenDict(paths), words)
 
     def path(self, value: str) -> tuple[str, ...]:
         """A value and what it is called at each level above."""

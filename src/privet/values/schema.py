@@ -10,7 +10,10 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import attrs
+
 from privet.errors import ColumnNotFound, InputError, RoleConflict, suggest_names
+from privet.values.converters import name_fields
 from privet.values.exact import Number, all_digits, fraction
 from privet.values.frozen_dict import FrozenDict
 
@@ -31,55 +34,21 @@ class Column:
     """One of `KINDS`."""
 
 
-@dataclass(frozen=True)
-class Bins:
-    """Public cut points: a value v falls into the bin with edge <= v < next edge.
-
-    >>> Bins([18, 65]).labels()
-    ('below 18', '18 to below 65', '65 and more')
-    """
-
-    edges: tuple[Fraction, ...] | tuple[date, ...]
-    """Increasing; all numbers or all dates."""
-
-    def __init__(self, edges: Sequence[Edge | str]) -> None:
-        if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
-            raise InputError(
-                f"bins must be a list of edges such as [18, 65]; got {edges!r}."
-            )
-        cuts = _read_edges(edges)
-        if any(b <= a for a, b in pairwise(cuts)):  # type: ignore[operator]
-            shown = ", ".join(_show(c) for c in cuts)
-            raise InputError(f"bins must be increasing edges; got {shown}.")
-        object.__setattr__(self, "edges", cuts)
-
-    @property
-    def are_dates(self) -> bool:
-        """Whether the edges are dates rather than numbers."""
-        return isinstance(self.edges[0], date)
-
-    def labels(self) -> tuple[str, ...]:
-        """The bins in words, in order: one more than there are edges."""
-        first, last = (
-            ("before", "from {}") if self.are_dates else ("below", "{} and more")
-        )
-        text = [_show(e) for e in self.edges]
-        inner = [f"{a} to {first} {b}" for a, b in pairwise(text)]
-        return (f"{first} {text[0]}", *inner, last.format(text[-1]))
-
-    def to_list(self) -> list[str]:
-        """The edges as text."""
-        return [_show(e) for e in self.edges]
-
-
 LARGEST_EDGE = 10**300
 """Numbers of tables are floats at the most, which end soon after."""
 
 
 def _read_edges(edges: Sequence[Edge | str]) -> tuple[Fraction, ...] | tuple[date, ...]:
-    if any(isinstance(e, date) or _is_iso_date(e) for e in edges):
-        return tuple(_as_date(e) for e in edges)
-    return tuple(_as_number(e) for e in edges)
+    if isinstance(edges, str) or not isinstance(edges, Sequence) or not edges:
+        raise InputError(
+            f"bins must be a list of edges such as [18, 65]; got {edges!r}."
+        )
+    dated = any(isinstance(e, date) or _is_iso_date(e) for e in edges)
+    cuts: tuple[Any, ...] = tuple(map(_as_date if dated else _as_number, edges))
+    if any(b <= a for a, b in pairwise(cuts)):
+        shown = ", ".join(_show(c) for c in cuts)
+        raise InputError(f"bins must be increasing edges; got {shown}.")
+    return cuts
 
 
 def _is_iso_date(edge: object) -> bool:
@@ -112,32 +81,102 @@ def _show(edge: Fraction | date) -> str:
     return shortest if Fraction(shortest) == edge else all_digits(edge)
 
 
-@dataclass(frozen=True)
+@attrs.frozen
+class Bins:
+    """Public cut points: a value v falls into the bin with edge <= v < next edge.
+
+    >>> Bins([18, 65]).labels()
+    ('below 18', '18 to below 65', '65 and more')
+    """
+
+    edges: tuple[Fraction, ...] | tuple[date, ...] = attrs.field(converter=_read_edges)
+    """Increasing; all numbers or all dates."""
+
+    @property
+    def are_dates(self) -> bool:
+        """Whether the edges are dates rather than numbers."""
+        return isinstance(self.edges[0], date)
+
+    def labels(self) -> tuple[str, ...]:
+        """The bins in words, in order: one more than there are edges."""
+        first, last = (
+            ("before", "from {}") if self.are_dates else ("below", "{} and more")
+        )
+        text = [_show(e) for e in self.edges]
+        inner = [f"{a} to {first} {b}" for a, b in pairwise(text)]
+        return (f"{first} {text[0]}", *inner, last.format(text[-1]))
+
+    def to_list(self) -> list[str]:
+        """The edges as text."""
+        return [_show(e) for e in self.edges]
+
+
+def as_names(
+    value: str | Iterable[str] | None,
+    what: str = "names",
+    *,
+    noun: str = "column name",
+) -> tuple[str, ...]:
+    """One name or several, as a tuple without repetition.
+
+    >>> as_names("job", "quasi"), as_names(["job", "country"], "quasi")
+    (('job',), ('job', 'country'))
+    """
+    listed = () if value is None else (value,) if isinstance(value, str) else value
+    if isinstance(listed, set | frozenset):
+        listed = sorted(listed, key=str)
+    result: tuple[Any, ...] = tuple(listed) if _is_list(listed) else (listed,)
+    if not all(isinstance(n, str) for n in result):
+        raise InputError(f"{what} must be {noun}s; got {value!r}.")
+    if len(set(result)) < len(result):
+        twice = next(n for n in result if result.count(n) > 1)
+        raise InputError(f"{what} must hold each {noun} once; got {twice!r} twice.")
+    return result
+
+
+def _is_list(value: object) -> bool:
+    """A dictionary could be iterated too, but it says more than its keys."""
+    return isinstance(value, Iterable) and not isinstance(value, Mapping)
+
+
+def _require_name(_roles: Any, role: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and (not isinstance(value, str) or not value):
+        raise InputError(f"{role.name} must be one column name; got {value!r}.")
+
+
+def _read_bins(
+    bins: Mapping[str, Bins | Sequence[Edge | str]],
+) -> FrozenDict[str, Bins]:
+    if not isinstance(bins, Mapping):
+        raise InputError(
+            f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
+        )
+    return FrozenDict(
+        {c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()}
+    )
+
+
+@attrs.frozen(field_transformer=name_fields)
 class Roles:
     """Which column is what, before any table is at hand."""
 
-    identifier: tuple[str, ...] = ()
+    identifier: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     """Columns that name a person; never counted, never released."""
-    quasi: tuple[str, ...] = ()
+    quasi: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     """Quasi-identifiers: columns an outsider may know about a person."""
-    sensitive: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     """Columns nobody should learn about a person."""
-    target: str | None = None
+    target: str | None = attrs.field(default=None, validator=_require_name)
     """The column the analyst wants to explain; may be a sensitive one."""
-    unit: str | None = None
+    unit: str | None = attrs.field(default=None, validator=_require_name)
     """The column that tells people apart where somebody has several rows."""
-    weight: str | None = None
+    weight: str | None = attrs.field(default=None, validator=_require_name)
     """The column that says how many rows each row stands for."""
-    bins: Mapping[str, Bins] = field(default_factory=dict)
+    bins: Mapping[str, Bins] = attrs.field(factory=dict, converter=_read_bins)
     """Public cut points of numeric and date columns."""
 
-    def __post_init__(self) -> None:
-        for role in ("identifier", "quasi", "sensitive"):
-            object.__setattr__(self, role, as_names(getattr(self, role), role))
-        for role in ("target", "unit", "weight"):
-            _require_name(getattr(self, role), role)
-        object.__setattr__(self, "bins", _read_bins(self.bins))
-        wrong = [rule for _, rule in find_conflicts(vars(self))]
+    def __attrs_post_init__(self) -> None:
+        wrong = [rule for _, rule in find_conflicts(attrs.asdict(self, recurse=False))]
         if wrong:
             raise RoleConflict("\n".join(wrong))
 
@@ -174,46 +213,6 @@ def find_conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 TOGETHER = {("quasi", "target"), ("sensitive", "target"), ("identifier", "unit")}
 """Roles one column may have at the same time."""
-
-
-def _require_name(value: object, what: str) -> None:
-    if value is not None and (not isinstance(value, str) or not value):
-        raise InputError(f"{what} must be one column name; got {value!r}.")
-
-
-def _read_bins(bins: object) -> FrozenDict[str, Bins]:
-    if not isinstance(bins, Mapping):
-        raise InputError(
-            f"bins must be edges per column such as {{'age': [18, 65]}}; got {bins!r}."
-        )
-    return FrozenDict(
-        {c: b if isinstance(b, Bins) else Bins(b) for c, b in bins.items()}
-    )
-
-
-def as_names(
-    value: str | Iterable[str] | None, what: str, *, noun: str = "column name"
-) -> tuple[str, ...]:
-    """One name or several, as a tuple without repetition.
-
-    >>> as_names("job", "quasi"), as_names(["job", "country"], "quasi")
-    (('job',), ('job', 'country'))
-    """
-    listed = () if value is None else (value,) if isinstance(value, str) else value
-    if isinstance(listed, set | frozenset):
-        listed = sorted(listed, key=str)
-    result: tuple[Any, ...] = tuple(listed) if _is_list(listed) else (listed,)
-    if not all(isinstance(n, str) for n in result):
-        raise InputError(f"{what} must be {noun}s; got {value!r}.")
-    if len(set(result)) < len(result):
-        twice = next(n for n in result if result.count(n) > 1)
-        raise InputError(f"{what} must hold each {noun} once; got {twice!r} twice.")
-    return result
-
-
-def _is_list(value: object) -> bool:
-    """A dictionary could be iterated too, but it says more than its keys."""
-    return isinstance(value, Iterable) and not isinstance(value, Mapping)
 
 
 @dataclass(frozen=True)

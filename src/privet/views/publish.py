@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import attrs
 
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
@@ -55,7 +55,7 @@ def publish_views(
     """Release views as they are, if they keep every promise; else `Infeasible`."""
     policy = as_policy(promises, views.roles)
     if policy is not promises:
-        policy = replace(policy, views=views.views)
+        policy = attrs.evolve(policy, views=views.views)
     _refuse_unjudged(policy)
     views = Views(bind_table(views.table, policy), *views.views)
     found = judge(views, [*policy.promises, *policy.measures], progress=progress)

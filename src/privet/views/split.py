@@ -21,6 +21,8 @@ from math import log, prod
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
@@ -189,7 +191,7 @@ class Proposal:
 
     def settled(self, policy: Policy) -> Policy:
         """A policy for these views, as they are released."""
-        return replace(
+        return attrs.evolve(
             policy,
             roles=self.views.roles,
             views=self.views.views,
@@ -434,7 +436,7 @@ class _ViewSearch:
 
     def _make_views(self, shared: Mapping[str, Coarsening]) -> Views:
         bins = {c: o.bins for c, o in shared.items() if o.bins is not None}
-        roles = replace(self.table.roles, bins={**self.table.roles.bins, **bins})
+        roles = attrs.evolve(self.table.roles, bins={**self.table.roles.bins, **bins})
         order = self.table.schema.names.index
         left, right = (sorted(side, key=order) for side in self._split_columns(shared))
         relabels = {c: r for c, o in shared.items() if (r := o.relabel) is not None}

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import attrs
 import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
@@ -174,7 +175,7 @@ def _generalise(
         coarse += [] if exactly else [name]
     for domain, code in zip(partition.others, codes, strict=True):
         columns[domain.name] = _build_plain_column(domain, code)
-    roles = replace(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
+    roles = attrs.evolve(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
     shown = ReleasedAs(roles.quasi, roles.quasi)
     file = _build_file("table", columns, n, roles, table, shown)
     return (file,), tuple(coarse)
@@ -258,7 +259,7 @@ def _build_file(
     )
     options = {k: v for k, v in table.options.items() if k != "where"}
     opened = open_table(
-        stream.as_source("the release"), replace(roles, weight=times), **options
+        stream.as_source("the release"), attrs.evolve(roles, weight=times), **options
     )
     # Texts are looked up when they are written; until then they are numbers.
     looked_up = {c: Relabel(tuple(columns[c].texts)) for c in names if columns[c].coded}

@@ -1,0 +1,28 @@
+"""Converters of frozen values: what a field makes of what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from inspect import signature
+from typing import Any
+
+from attrs import Attribute
+
+from privet.values.frozen_dict import FrozenDict
+
+
+def name_fields(_class: type, fields: list[Attribute[Any]]) -> list[Attribute[Any]]:
+    """Fields whose converters know their names, where they ask `what` they convert."""
+    return [_name_field(f, f.converter) for f in fields]
+
+
+def _name_field(field: Attribute[Any], converter: Any) -> Attribute[Any]:
+    if converter is None or "what" not in signature(converter).parameters:
+        return field
+    return field.evolve(converter=partial(converter, what=field.name))
+
+
+def freeze(given: Mapping[Any, Any]) -> FrozenDict[Any, Any]:
+    """A dictionary that never changes."""
+    return FrozenDict(given)

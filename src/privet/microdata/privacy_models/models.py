@@ -359,7 +359,8 @@ _RECORDS = (
         meaning="the largest logarithm of how a value's share changes, up or down",
         sense=BELOW,
         score=_score_delta_disclosure,
-        # A value that only one of two classes has is rarer in both together.
+        # A value that only one of two classes has is rarer in both together: half of
+        # everybody have it, a quarter of q, none of p, and a fifth of both.
         monotone=False,
         against_everybody=True,
         sentence="Among people who look alike, the logarithm of a value's share "

@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from oracle import measures as slow
-from privet.microdata.privacy_models.models import GroupScores
+from privet.microdata.privacy_models.class_scores import GroupScores
 
 pytestmark = pytest.mark.engines
 

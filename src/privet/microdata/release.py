@@ -13,7 +13,7 @@ from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.generalisation.forms import GroupedForm
 from privet.microdata.generalisation.mondrian import SplitStep as Split
-from privet.microdata.privacy_models.audit import is_monotone
+from privet.microdata.privacy_models.models import is_monotone
 from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise

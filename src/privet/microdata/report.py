@@ -15,6 +15,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery
 from privet.findings import Attack, AttackedGroup, Cell, Finding
+from privet.microdata.privacy_models.models import find_model
 from privet.microdata.release import Release
 from privet.microdata.skyline.skyline_find import Corner, Frontier
 from privet.policy import Measure, Promise
@@ -270,38 +271,10 @@ def _format_cell(cell: Cell) -> str:
     return "a missing value" if cell is None else format_cell(cell)
 
 
-MEASURED = {
-    "k_anonymity": "The table is {value}-anonymous: the smallest group of people who "
-    "look alike in every quasi column has {people}{facts}.",
-    "alpha_k_anonymity": "Among people who look alike, one value is had by up to "
-    "{value}{who}{k}.",
-    "distinct_l_diversity": "People who look alike have at least {value} different "
-    "{values}{who}.",
-    "entropy_l_diversity": "The values of people who look alike are as varied as "
-    "{value} equally frequent ones, at the least{who}.",
-    "recursive_l_diversity": "The table is recursively ({c}, {value})-diverse{who}.",
-    "t_closeness": "The values of people who look alike are up to {value} away from "
-    "those of everybody{who}.",
-    "beta_likeness": "Among people who look alike, a value's share grows by up to "
-    "{value}{who}.",
-    "enhanced_beta_likeness": "Among people who look alike, a value's share grows by "
-    "up to {value}{who}; rare values may grow less than frequent ones.",
-    "delta_disclosure": "Among people who look alike, the logarithm of a value's share "
-    "moves by up to {value}{who}.",
-    "prosecutor_risk": "Who knows that a person is in the table finds the right row "
-    "with a chance of up to {value}{who}.",
-    "journalist_risk": "Who takes a row finds the right person of the population with "
-    "a chance of up to {value}{who}.",
-    "marketer_risk": "Who matches every row gets {value} of them right.",
-    "sample_uniques": "{value} of the rows look like no other row.",
-}
-"""What a measure found, by its key."""
-
-
 def phrase_measure(measure: Measure, found: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
     several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
-    return MEASURED[measure.kind].format(
+    return find_model(measure).sentence.format(
         values="value" if found == 1 else "values",
         k=several,
         value=words.format_measured(measure, found),

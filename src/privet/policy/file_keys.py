@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from privet.policy.measures import DISTANCES, MISSING, MeasureKind
-from privet.policy.measures import KINDS as MEASURED
+from privet.policy.measures import DISTANCES, MISSING, MeasureKind, list_measures
 from privet.policy.promises import UTILITIES
 from privet.values.adversaries import AVERAGING, KINDS, MODELS, PRIORS, WORLDS
 
@@ -93,7 +92,7 @@ class Key:
 
 def _make_measure_key(kind: MeasureKind) -> Key:
     """The key of a measure."""
-    words = f"{kind.sense.capitalize()} this: {kind.words}."
+    words = f"{kind.sense.capitalize()} this: {kind.meaning}."
     if kind.whole:
         return Key(COUNT, words)
     form = {
@@ -104,7 +103,41 @@ def _make_measure_key(kind: MeasureKind) -> Key:
     return Key(form if kind.most is None else {**form, "maximum": 1}, words)
 
 
-SECTIONS: dict[str, dict[str, Key]] = {
+class MeasureKeys(Mapping[str, Key]):
+    """The keys of a measure; which measures there are is looked up when asked for."""
+
+    def __getitem__(self, key: str) -> Key:
+        return self._list()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._list())
+
+    def __len__(self) -> int:
+        return len(self._list())
+
+    def _list(self) -> dict[str, Key]:
+        levels = {k: _make_measure_key(kind) for k, kind in list_measures().items()}
+        return {"name": MEASURE_NAME, **levels, **MEASURE_OPTIONS}
+
+
+MEASURE_NAME = Key(TEXT, "How reports call the measure; each has its own.")
+
+MEASURE_OPTIONS = {
+    "about": Key(NAME, "The sensitive column, where there are several."),
+    "missing": Key(
+        {"enum": list(MISSING)},
+        "How a missing value is read: as a value of its own (the default), as no "
+        "row, or as any value.",
+    ),
+    "c": Key(POSITIVE, "The factor of recursive diversity."),
+    "k": Key(COUNT, "The least people who look alike, beside alpha."),
+    "distance": Key({"enum": list(DISTANCES)}, "How far apart two values are."),
+    "hierarchy": Key(TREE, "Each value's ancestors, for the hierarchical distance."),
+    "population": Key(FOLDER, "A file of everybody who might be in the table."),
+}
+"""Keys of a measure beside its level."""
+
+SECTIONS: dict[str, Mapping[str, Key]] = {
     "": {
         "title": Key(TEXT, "What the release is called."),
     },
@@ -178,23 +211,7 @@ SECTIONS: dict[str, dict[str, Key]] = {
         "name": Key(TEXT, "What the view is called; its file is called so too."),
         "columns": Key(NAMES, "The columns it shows."),
     },
-    "measure": {
-        "name": Key(TEXT, "How reports call the measure; each has its own."),
-        **{k: _make_measure_key(kind) for k, kind in MEASURED.items()},
-        "about": Key(NAME, "The sensitive column, where there are several."),
-        "missing": Key(
-            {"enum": list(MISSING)},
-            "How a missing value is read: as a value of its own (the default), as no "
-            "row, or as any value.",
-        ),
-        "c": Key(POSITIVE, "The factor of recursive diversity."),
-        "k": Key(COUNT, "The least people who look alike, beside alpha."),
-        "distance": Key({"enum": list(DISTANCES)}, "How far apart two values are."),
-        "hierarchy": Key(
-            TREE, "Each value's ancestors, for the hierarchical distance."
-        ),
-        "population": Key(FOLDER, "A file of everybody who might be in the table."),
-    },
+    "measure": MeasureKeys(),
     "purpose": {
         "utility": Key(
             {"enum": list(UTILITIES)}, "What the analyst keeps as much of as possible."
@@ -281,7 +298,7 @@ def _make_section(name: str) -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "properties": _make_properties(SECTIONS[name]),
-        **_EXTRA.get(name, {}),
+        **(_relate_measure_keys() if name == "measure" else _EXTRA.get(name, {})),
     }
     return {"type": "array", "items": form} if name in LISTS else form
 
@@ -304,6 +321,28 @@ def _require_one_of(sets: Iterable[Iterable[str]]) -> list[dict[str, Any]]:
     return [{"required": sorted(keys)} for keys in sets]
 
 
+def _relate_measure_keys() -> dict[str, Any]:
+    """One level, with the options it must have and no others."""
+    kinds = list_measures()
+    owners = {
+        option: [k for k, kind in kinds.items() if option in kind.options]
+        for option in MEASURE_OPTIONS
+    }
+    needs = {k: list(kind.required) for k, kind in kinds.items() if kind.required}
+    needs |= {option: keys for option, keys in owners.items() if len(keys) == 1}
+    needs["hierarchy"] = ["distance", *needs.get("hierarchy", ())]
+    shared = {
+        option: {"anyOf": _require_one_of([k] for k in keys)}
+        for option, keys in owners.items()
+        if len(keys) > 1
+    }
+    return {
+        "oneOf": _require_one_of([k] for k in kinds),
+        "dependentRequired": needs,
+        **({"dependentSchemas": shared} if shared else {}),
+    }
+
+
 _EXTRA: dict[str, dict[str, Any]] = {
     "promise": {
         "required": ["against"],
@@ -312,14 +351,6 @@ _EXTRA: dict[str, dict[str, Any]] = {
         "dependentRequired": {"from": ["to"], "to": ["from"]},
     },
     "view": {"required": ["columns"]},
-    "measure": {
-        "oneOf": _require_one_of([k] for k in MEASURED),
-        "dependentRequired": {
-            "recursive_l_diversity": ["c"],
-            "hierarchy": ["distance"],
-            **{o: [k] for k, kind in MEASURED.items() for o in kind.options},
-        },
-    },
     "earlier": {"required": ["custody"]},
     "signoff": {"required": ["name", "date", "purpose"]},
 }

@@ -3,15 +3,16 @@
 Each says what it asks and how it is written in a policy: anonymity ((alpha, k) too),
 diversity (distinct, entropy, recursive), closeness to everybody (earth mover's
 distance, beta-likeness, delta-disclosure) and risks of re-identification (prosecutor,
-journalist, marketer, sample uniques). How they are measured is in
-`microdata/privacy_models`.
+journalist, marketer, sample uniques). Each is one record in
+`microdata/privacy_models/models.py`, which is looked up when a measure is stated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -23,12 +24,14 @@ from privet.values.frozen_dict import FrozenDict
 AT_LEAST, AT_MOST, BELOW = "at least", "at most", "below"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeasureKind:
-    """One measure: which levels it takes, and what it looks at."""
+    """One measure as a policy sees it: which levels and options it takes."""
 
-    words: str
-    """What is measured."""
+    key: str
+    """What a policy calls it."""
+    meaning: str
+    """What is measured, in words."""
     sense: str = AT_LEAST
     """Whether a level is the least or the most that is allowed."""
     whole: bool = False
@@ -42,95 +45,20 @@ class MeasureKind:
     share: bool = False
     """Whether it is a share of people."""
     options: tuple[str, ...] = ()
-    """What else must or may be said."""
+    """What else may be said: some of `OPTIONS`."""
+    required: Mapping[str, str] = field(default_factory=FrozenDict)
+    """Options that must be said, each with an example."""
 
 
-_ONE = Fraction(1)
+HOME = "privet.microdata.privacy_models.models"
+"""Where the records are; a policy lies below it and finds them by this name."""
 
-KINDS = {
-    "k_anonymity": MeasureKind(
-        "the smallest number of people who look alike in every quasi column",
-        whole=True,
-        least=_ONE,
-        sensitive=False,
-    ),
-    "alpha_k_anonymity": MeasureKind(
-        "the largest share of one value among people who look alike, who must be at "
-        "least k",
-        AT_MOST,
-        most=_ONE,
-        options=("k",),
-        share=True,
-    ),
-    "distinct_l_diversity": MeasureKind(
-        "the fewest different values among people who look alike",
-        whole=True,
-        least=_ONE,
-    ),
-    "entropy_l_diversity": MeasureKind(
-        "the least exponential of the entropy of the values of people who look alike",
-        least=_ONE,
-    ),
-    "recursive_l_diversity": MeasureKind(
-        "the largest l such that the most frequent value is rarer than c times all "
-        "from the l-th most frequent on",
-        whole=True,
-        least=_ONE,
-        options=("c",),
-    ),
-    "t_closeness": MeasureKind(
-        "the largest distance between the values of people who look alike and those "
-        "of everybody",
-        AT_MOST,
-        most=_ONE,
-        options=("distance", "hierarchy"),
-    ),
-    "beta_likeness": MeasureKind(
-        "the largest relative gain of a value's share among people who look alike",
-        AT_MOST,
-    ),
-    "enhanced_beta_likeness": MeasureKind(
-        "the same, and no gain above minus the logarithm of the value's share",
-        AT_MOST,
-    ),
-    "delta_disclosure": MeasureKind(
-        "the largest logarithm of how a value's share changes, up or down",
-        BELOW,
-    ),
-    "prosecutor_risk": MeasureKind(
-        "the largest chance to pick the right row of a person known to be in the table",
-        AT_MOST,
-        most=_ONE,
-        sensitive=False,
-        share=True,
-    ),
-    "journalist_risk": MeasureKind(
-        "the largest chance to pick the right person of the population for a row",
-        AT_MOST,
-        most=_ONE,
-        sensitive=False,
-        options=("population",),
-        share=True,
-    ),
-    "marketer_risk": MeasureKind(
-        "the share of rows somebody gets right who matches all of them",
-        AT_MOST,
-        most=_ONE,
-        sensitive=False,
-        share=True,
-    ),
-    "sample_uniques": MeasureKind(
-        "the share of rows that look like no other row",
-        AT_MOST,
-        most=_ONE,
-        sensitive=False,
-        share=True,
-    ),
-}
-"""The measures there are."""
 
-MEASURES = {key: kind.words for key, kind in KINDS.items()}
-"""Familiar measures by the key a policy uses, and what they mean."""
+def list_measures() -> Mapping[str, MeasureKind]:
+    """Every measure a policy may ask for, by its key; imported when first asked for."""
+    models: Mapping[str, MeasureKind] = import_module(HOME).MODELS
+    return models
+
 
 MISSING = ("value", "drop", "wildcard")
 """How a missing value is read: as a value, as no row, as any value."""
@@ -153,7 +81,7 @@ class Measure:
     """
 
     kind: str
-    """One of `MEASURES`."""
+    """The key of the measure."""
     level: Fraction
     """What it must reach, or not exceed."""
     name: str = ""
@@ -199,7 +127,7 @@ class Measure:
             "distance": _require_choice(distance, DISTANCES, "distance"),
             "hierarchy": None if hierarchy is None else _read_hierarchy(hierarchy),
             "population": _require_text(population, "population"),
-            "name": name or f"{kind} {KINDS[kind].sense} {level}",
+            "name": name or f"{kind} {list_measures()[kind].sense} {level}",
         }
         for key, value in values.items():
             object.__setattr__(self, key, value)
@@ -207,29 +135,33 @@ class Measure:
 
     def _check(self) -> None:
         """Options go with their measures, and some measures need theirs."""
-        options = KINDS[self.kind].options
+        own = self._record
         given: dict[str, Any] = {"c": self.c, "k": self.k, "hierarchy": self.hierarchy}
         given |= {"population": self.population}
         given |= {"distance": None if self.distance == "equal" else self.distance}
         for key, value in given.items():
-            if value is not None and key not in options:
-                owner = next(n for n, kind in KINDS.items() if key in kind.options)
+            if value is not None and key not in own.options:
+                known = list_measures().values()
+                owner = next(kind.key for kind in known if key in kind.options)
                 raise InputError(
                     f"{key} must go with {owner}; got it with {self.kind}."
                 )
-        if self.about is not None and not KINDS[self.kind].sensitive:
+        if self.about is not None and not own.sensitive:
             raise InputError(
                 f"about must go with a measure of a sensitive column; got it with "
                 f"{self.kind}."
             )
-        if self.kind == "recursive_l_diversity" and self.c is None:
-            raise InputError("recursive_l_diversity must have c, such as 3; got none.")
+        for key, example in own.required.items():
+            if given[key] is None:
+                raise InputError(
+                    f"{self.kind} must have {key}, such as {example}; got none."
+                )
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
             raise InputError(
                 "hierarchy must be given for the hierarchical distance, and for no "
                 f"other; got distance {self.distance!r}."
             )
-        if self.missing == "wildcard" and KINDS[self.kind].sensitive:
+        if self.missing == "wildcard" and own.sensitive:
             raise InputError(
                 "missing must be 'value' or 'drop' for a measure of a sensitive "
                 "column; got 'wildcard', which is about quasi columns."
@@ -241,14 +173,18 @@ class Measure:
             )
 
     @property
+    def _record(self) -> MeasureKind:
+        return list_measures()[self.kind]
+
+    @property
     def is_share(self) -> bool:
         """Whether it is a share of people, told in hundredths."""
-        return KINDS[self.kind].share
+        return self._record.share
 
     @property
     def sense(self) -> str:
         """Whether the level is the least or the most that is allowed."""
-        return KINDS[self.kind].sense
+        return self._record.sense
 
     def to_dict(self) -> dict[str, Any]:
         """The measure as a policy writes it."""
@@ -267,15 +203,16 @@ class Measure:
 
 
 def _read_level(levels: Mapping[str, Any]) -> tuple[str, Fraction]:
-    if len(levels) != 1 or not set(levels) <= set(KINDS):
-        unknown = next((k for k in levels if k not in KINDS), "")
-        hint = f" {suggest_names(unknown, [*KINDS, *OPTIONS])}" if unknown else ""
+    known = list_measures()
+    if len(levels) != 1 or not set(levels) <= set(known):
+        unknown = next((k for k in levels if k not in known), "")
+        hint = f" {suggest_names(unknown, [*known, *OPTIONS])}" if unknown else ""
         raise InputError(
-            f"A measure must be one of {', '.join(KINDS)}; "
+            f"A measure must be one of {', '.join(known)}; "
             f"got {', '.join(levels) or 'none'}.{hint}"
         )
     ((name, value),) = levels.items()
-    kind = KINDS[name]
+    kind = known[name]
     if kind.whole:
         return name, Fraction(_require_whole(value, name))
     level = fraction(value, name)

@@ -14,10 +14,10 @@ Chen, LeFevre, Ramakrishnan 2007, "Skyline Privacy Criterion", "SkylineAnonymize
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
+from math import floor
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,16 @@ from privet.errors import Infeasible, InputError
 from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.kernels import GroupRules
 from privet.microdata.linkage import read_about as meant
-from privet.microdata.privacy_models.audit import OVERALL, is_monotone
-from privet.microdata.privacy_models.models import Batch, score_groups
+from privet.microdata.privacy_models.class_scores import Batch
+from privet.microdata.privacy_models.models import (
+    Steering,
+    find_steering,
+    score_groups,
+)
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.incremental import Requirement, RunningMinima
 from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
-from privet.policy.measures import KINDS
 from privet.policy.promises import select_promises
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
@@ -384,12 +387,6 @@ def _advise_limit(promise: Promise, belief: Fraction) -> str:
 
 # Measures that steer ----------------------------------------------------------------
 
-SIZES = ("k_anonymity", "alpha_k_anonymity", "prosecutor_risk")
-"""Measures that ask for a number of people."""
-
-LATER = ("journalist_risk",)
-"""Measures of people who are in no group."""
-
 
 @dataclass(frozen=True)
 class ScoredMeasure:
@@ -429,46 +426,28 @@ class MeasureConstraints:
 def derive_measure_constraints(
     measures: Sequence[Measure], table: Table
 ) -> MeasureConstraints:
-    """Sort measures by how they are judged."""
-    steering = [m for m in measures if is_monotone(m) and m.kind not in LATER]
+    """Sort measures by how they are judged, as their models' records say."""
+    found = [(m, find_steering(m)) for m in measures]
+    asked = [(m, s) for m, s in found if s is not None]
+    for measure, steering in asked:
+        if not steering.possible:
+            raise infeasible_measure(measure)
     return MeasureConstraints(
-        max([1, *(_read_least_size(m) for m in steering if m.kind in SIZES)]),
-        tuple(r for m in steering for r in _derive_rules(m, table)),
-        tuple(
-            ScoredMeasure(m, _choose_column(m, table))
-            for m in steering
-            if KINDS[m.kind].sensitive and not _derive_rules(m, table)
-        ),
-        _find_lowest_level(steering, "marketer_risk"),
-        _find_lowest_level(steering, "sample_uniques"),
+        max([1, *(s.least_size for _, s in asked)]),
+        tuple(r for m, s in asked for r in _derive_rules(m, s, table)),
+        tuple(ScoredMeasure(m, _choose_column(m, table)) for m, s in asked if s.scored),
+        _find_lowest(s.most_groups for _, s in asked),
+        _find_lowest(s.most_alone for _, s in asked),
     )
 
 
-def _read_least_size(measure: Measure) -> int:
-    if measure.kind == "alpha_k_anonymity":
-        return measure.k or 1
-    if measure.kind == "prosecutor_risk":
-        if not measure.level:
-            raise infeasible_measure(measure)
-        return ceil(1 / measure.level)
-    return int(measure.level)
-
-
-def _derive_rules(measure: Measure, table: Table) -> list[GroupConstraint]:
-    """Alpha and l-diversity as skyline points, such as (l - 2, 0, 0) at c / (c + 1)."""
-    level, kind = measure.level, measure.kind
-    if kind == "alpha_k_anonymity" and level > 0:
-        point, limit = Point(0, 0, 0), Ceiling(level)
-    elif kind == "distinct_l_diversity" and level >= 2:
-        point, limit = Point(int(level) - 2, 0, 0), Ceiling(below=1)
-    elif kind == "recursive_l_diversity" and level >= 2 and measure.c:
-        share = measure.c / (measure.c + 1)
-        point, limit = Point(int(level) - 2, 0, 0), Ceiling(below=share)
-    else:
+def _derive_rules(
+    measure: Measure, steering: Steering, table: Table
+) -> list[GroupConstraint]:
+    if steering.point is None or steering.limit is None:
         return []
-    return [
-        GroupConstraint(measure, _choose_column(measure, table), None, point, limit)
-    ]
+    column = _choose_column(measure, table)
+    return [GroupConstraint(measure, column, None, steering.point, steering.limit)]
 
 
 def _choose_column(measure: Measure, table: Table) -> str:
@@ -481,9 +460,8 @@ def _choose_column(measure: Measure, table: Table) -> str:
     return column
 
 
-def _find_lowest_level(measures: Sequence[Measure], kind: str) -> Fraction | None:
-    assert kind in OVERALL
-    return min((m.level for m in measures if m.kind == kind), default=None)
+def _find_lowest(levels: Iterable[Fraction | None]) -> Fraction | None:
+    return min((level for level in levels if level is not None), default=None)
 
 
 def count_most(share: Fraction | None, people: int) -> int | None:

@@ -2,10 +2,8 @@
 
 Familiar measures from the same equivalence classes: findings without a belief. All of
 them come from one count of (group, value). A missing value is a value of its own
-unless a measure says otherwise. Merging two groups never worsens the measures in
-`MONOTONE`, as long as missing values are values: those may steer a publisher, the
-others are checked at the end. δ-disclosure is not among them: a value that only one of
-two groups has is rarer in both together than in either.
+unless a measure says otherwise. How each is scored is told by its record in
+`models.py`.
 """
 
 from __future__ import annotations
@@ -22,40 +20,21 @@ from privet.errors import EmptyTable, InputError, NoAudit
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import refuse_lists
+from privet.microdata.privacy_models.class_scores import Batch, GroupScores
 from privet.microdata.privacy_models.missing_values import drop_missing, match_wildcards
-from privet.microdata.privacy_models.models import Batch, GroupScores, score_groups
+from privet.microdata.privacy_models.models import find_model, score_groups
 from privet.microdata.privacy_models.population import count_in_population
 from privet.microdata.skyline.closed_forms import Ints
 from privet.policy import Measure
-from privet.policy.measures import AT_LEAST, KINDS
+from privet.policy.measures import AT_LEAST
 from privet.table import Table, require_columns
 from privet.values.contingency import MOST_KEYS
 from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
-
-MONOTONE = frozenset(KINDS) - {"delta_disclosure"}
-"""Measures that merging two groups never worsens."""
-
-AGAINST_EVERYBODY = (
-    "t_closeness",
-    "beta_likeness",
-    "enhanced_beta_likeness",
-    "delta_disclosure",
-)
-"""Measures that compare a group with everybody."""
-
-OVERALL = ("marketer_risk", "sample_uniques")
-"""Measures of all groups together; the worst group only illustrates them."""
-
 
 LISTS = (
     "familiar measures are about one value per person. State a promise against a "
     "linker or an insider, who are judged on lists."
 )
-
-
-def is_monotone(measure: Measure) -> bool:
-    """Whether merging groups never worsens a measure, as it is read here."""
-    return measure.kind in MONOTONE and measure.missing == "value"
 
 
 @dataclass(frozen=True)
@@ -70,16 +49,15 @@ class WorstGroup:
     beyond: int = 0
     people_beyond: int = 0
     people: int = 0
-    alone: int = 0
-    """People who look like nobody else."""
-    matches: Fraction = Fraction(0)
-    """Rows somebody gets right on average who matches all of them."""
+    overall: Fraction = Fraction(0)
+    """Rows that count, where the measure is one figure of all groups together."""
 
     def add(self, batch: Batch) -> WorstGroup:
         """With some more groups."""
         groups = batch.groups
         if not len(groups):
             return self
+        overall = find_model(self.measure).overall
         found = score_groups(self.measure, batch)
         worst = self._find_worst(found)
         own = Fraction(int(found.part[worst]), int(found.whole[worst]))
@@ -92,10 +70,7 @@ class WorstGroup:
             beyond=int(found.beyond.sum()),
             people_beyond=int(groups.total[found.beyond].sum()),
             people=int(groups.total.sum()),
-            alone=int((batch.people == 1).sum()),
-            matches=batch.matches
-            if self.measure.kind == "marketer_risk"
-            else self.matches,
+            overall=Fraction(0) if overall is None else overall(batch),
         )
         return self | here
 
@@ -130,16 +105,15 @@ class WorstGroup:
             beyond=self.beyond + other.beyond,
             people_beyond=self.people_beyond + other.people_beyond,
             people=self.people + other.people,
-            alone=self.alone + other.alone,
-            matches=self.matches + other.matches,
+            overall=self.overall + other.overall,
         )
 
     def finding(self, columns: Sequence[str], counted: str) -> Finding:
         """What became of the measure."""
         value, kept = self.value, not self.beyond
-        if self.measure.kind in OVERALL:
-            many = self.matches if self.measure.kind == "marketer_risk" else self.alone
-            value = Fraction(many) / self.people
+        whole = find_model(self.measure).overall is not None
+        if whole:
+            value = self.overall / self.people
             kept = value <= self.measure.level
         return Finding(
             promise=self.measure,
@@ -156,9 +130,9 @@ class WorstGroup:
                 1,
                 counted,
             ),
-            groups=0 if self.measure.kind in OVERALL else self.groups,
-            groups_above=0 if self.measure.kind in OVERALL else self.beyond,
-            people_above=0 if self.measure.kind in OVERALL else self.people_beyond,
+            groups=0 if whole else self.groups,
+            groups_above=0 if whole else self.beyond,
+            people_above=0 if whole else self.people_beyond,
         )
 
 
@@ -197,7 +171,7 @@ class _GroupCounts:
         return [c or some or self._choose_any_column() for c in wanted]
 
     def _choose_about(self, measure: Measure) -> str | None:
-        if not KINDS[measure.kind].sensitive:
+        if not find_model(measure).sensitive:
             return None
         if isinstance(self._release, Groups):
             if measure.about not in (None, self._release.about):
@@ -267,7 +241,7 @@ class _GroupCounts:
         dropped: Ints | None,
     ) -> Batch:
         if measure.missing == "drop":
-            groups = drop_missing(groups, values=KINDS[measure.kind].sensitive)
+            groups = drop_missing(groups, values=find_model(measure).sensitive)
             everybody = dropped
         if measure.population is not None:
             if not isinstance(self._release, Table):
@@ -283,7 +257,7 @@ class _GroupCounts:
     ) -> Ints | None:
         """Everybody whose row has no gap; needs a count of its own."""
         if not any(
-            m.missing == "drop" and m.kind in AGAINST_EVERYBODY for m in measures
+            m.missing == "drop" and find_model(m).against_everybody for m in measures
         ):
             return None
         total: Ints | None = None

@@ -2,92 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from privet.policy.measures import DISTANCES, MISSING, MeasureKind, list_measures
 from privet.policy.promises import UTILITIES
-from privet.values.adversaries import AVERAGING, KINDS, MODELS, PRIORS, WORLDS
-
-Form = Mapping[str, Any]
-"""What a value must look like, as JSON Schema."""
-
-TEXT: Form = {"title": "text", "type": "string"}
-TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
-NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
-FILE: Form = {"title": "the path of a file", "type": "string", "minLength": 1}
-FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
-NAMES: Form = {"anyOf": [TEXT, TEXTS]}
-WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
-COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
-LEVEL: Form = {
-    "title": 'a number such as 0.5 or "1/2"',
-    "type": ["number", "string"],
-    "exclusiveMinimum": 0,
-    "maximum": 1,
-}
-FACTOR: Form = {
-    "title": 'a number such as 2 or "3/2"',
-    "type": ["number", "string"],
-    "minimum": 1,
-}
-FLAG: Form = {"title": "true or false", "type": "boolean"}
-CELL: Form = {"title": "a value", "type": ["string", "number", "boolean"]}
-CELLS: Form = {
-    "title": "a list of values",
-    "type": "array",
-    "items": CELL,
-    "minItems": 1,
-}
-ROW: Form = {
-    "title": 'a table such as { job = "Cook" }',
-    "type": "object",
-    "additionalProperties": CELL,
-}
-VALUES: Form = {
-    "title": 'a table such as { bankruptcy = "Discharged" }',
-    "type": "object",
-    "additionalProperties": {"anyOf": [CELL, CELLS]},
-    "minProperties": 1,
-}
-SHARES: Form = {
-    "title": "a table such as { G = 0.6, B = 0.4 }",
-    "type": "object",
-    "additionalProperties": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
-}
-EDGES: Form = {
-    "title": "a list of numbers or dates",
-    "type": "array",
-    "items": {"type": ["number", "string"]},
-    "minItems": 1,
-}
-
-
-POSITIVE: Form = {
-    "title": 'a number such as 3 or "3/2"',
-    "type": ["number", "string"],
-    "exclusiveMinimum": 0,
-}
-TREE: Form = {
-    "title": 'a table such as { Flu = ["lungs", "any"] }',
-    "type": "object",
-    "additionalProperties": {"anyOf": [TEXT, TEXTS]},
-    "minProperties": 1,
-}
-
-
-@dataclass(frozen=True)
-class Key:
-    """One key of the policy file."""
-
-    form: Form
-    """What its value must look like."""
-    meaning: str
-    """What it says, in a sentence."""
-    only_for: tuple[str, ...] = ()
-    """The adversaries it goes with; empty: all."""
+from privet.values.adversaries import KINDS
+from privet.values.key_forms import (
+    CELL,
+    CELLS,
+    COUNT,
+    EDGES,
+    FACTOR,
+    FILE,
+    FOLDER,
+    LEVEL,
+    NAME,
+    NAMES,
+    POSITIVE,
+    TEXT,
+    TREE,
+    VALUES,
+    Form,
+    Key,
+)
 
 
 def _make_measure_key(kind: MeasureKind) -> Key:
@@ -103,22 +43,56 @@ def _make_measure_key(kind: MeasureKind) -> Key:
     return Key(form if kind.most is None else {**form, "maximum": 1}, words)
 
 
-class MeasureKeys(Mapping[str, Key]):
-    """The keys of a measure; which measures there are is looked up when asked for."""
+class KeysWhenAsked(Mapping[str, Key]):
+    """Keys that follow from the measures or adversaries there are; listed when asked
+    for.
+    """
+
+    def __init__(self, find: Callable[[], dict[str, Key]]) -> None:
+        self._find = find
 
     def __getitem__(self, key: str) -> Key:
-        return self._list()[key]
+        return self._find()[key]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._list())
+        return iter(self._find())
 
     def __len__(self) -> int:
-        return len(self._list())
+        return len(self._find())
 
-    def _list(self) -> dict[str, Key]:
-        levels = {k: _make_measure_key(kind) for k, kind in list_measures().items()}
-        return {"name": MEASURE_NAME, **levels, **MEASURE_OPTIONS}
 
+def _list_measure_keys() -> dict[str, Key]:
+    levels = {k: _make_measure_key(kind) for k, kind in list_measures().items()}
+    return {"name": MEASURE_NAME, **levels, **MEASURE_OPTIONS}
+
+
+def _list_promise_keys() -> dict[str, Key]:
+    """Whom it is against, each adversary's own keys, and the limit."""
+    kinds = {"enum": list(KINDS)}
+    against = Key(kinds, "Who must not learn it: the kind of adversary.")
+    own: dict[str, Key] = {}
+    for kind, adversary in KINDS.items():
+        for name, key in adversary.keys.items():
+            same = own.get(name, key)
+            own[name] = replace(same, only_for=(*same.only_for, kind))
+    return {"name": PROMISE_NAME, "against": against, **own, **PROMISED}
+
+
+PROMISE_NAME = Key(TEXT, "How reports call the promise; each has its own.")
+
+PROMISED = {
+    "about": Key(
+        {"anyOf": [TEXT, CELLS, VALUES]},
+        'A column (each of its values), { column = "value" }, several values, or a '
+        "secret query.",
+    ),
+    "at_most": Key(LEVEL, "The belief may be this much, not more."),
+    "below": Key(LEVEL, "The belief must stay below this."),
+    "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
+    "to": Key(LEVEL, "… to this or more, nor back."),
+    "within": Key(FACTOR, "The belief may change by this factor, not more."),
+}
+"""Keys of every promise: what it is about, and its limit."""
 
 MEASURE_NAME = Key(TEXT, "How reports call the measure; each has its own.")
 
@@ -149,69 +123,12 @@ SECTIONS: dict[str, Mapping[str, Key]] = {
         "unit": Key(NAME, "Tells people apart where somebody has several rows."),
         "weight": Key(NAME, "Says how many rows each row stands for."),
     },
-    "promise": {
-        "name": Key(TEXT, "How reports call the promise; each has its own."),
-        "against": Key(
-            {"enum": list(KINDS)}, "Who must not learn it: the kind of adversary."
-        ),
-        "knows": Key(
-            {"anyOf": [TEXT, TEXTS, WHOLE, ROW]},
-            "The columns known about the victim; left out: all quasi columns.",
-            ("linker", "bayesian"),
-        ),
-        "knows_any": Key(
-            COUNT,
-            "Any quasi columns, up to this many; the worst set counts.",
-            ("linker",),
-        ),
-        "rules_out": Key(
-            {"anyOf": [WHOLE, TEXTS]}, "l: values the victim lacks.", ("insider",)
-        ),
-        "knows_others": Key(
-            {"anyOf": [WHOLE, ROW]}, "k: people whose value is known.", ("insider",)
-        ),
-        "same_as": Key(
-            {"anyOf": [WHOLE, TEXTS]},
-            "m: people with the victim's value.",
-            ("insider",),
-        ),
-        "victim": Key(TEXT, "Whom the insider's knowledge is about.", ("insider",)),
-        "model": Key(
-            {"enum": list(MODELS)},
-            "Which tables count as possible.",
-            ("reconstructor",),
-        ),
-        "one_row_per_id": Key(FLAG, "Whether each id has one row.", ("reconstructor",)),
-        "prior": Key(
-            {"anyOf": [{"enum": list(PRIORS)}, SHARES]},
-            "Belief over classes or answers before; any: the worst (disguised rows).",
-            ("bayesian",),
-        ),
-        "averaging": Key(
-            {"enum": list(AVERAGING)}, "Over rows or over worlds.", ("bayesian",)
-        ),
-        "worlds": Key(
-            {"enum": list(WORLDS)},
-            "Tables of the columns asked about and what links them; or of all shown.",
-            ("reconstructor",),
-        ),
-        "sees": Key(ROW, "A disguised row.", ("bayesian",)),
-        "about": Key(
-            {"anyOf": [TEXT, CELLS, VALUES]},
-            'A column (each of its values), { column = "value" }, several values, or a '
-            "secret query.",
-        ),
-        "at_most": Key(LEVEL, "The belief may be this much, not more."),
-        "below": Key(LEVEL, "The belief must stay below this."),
-        "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
-        "to": Key(LEVEL, "… to this or more, nor back."),
-        "within": Key(FACTOR, "The belief may change by this factor, not more."),
-    },
+    "promise": KeysWhenAsked(_list_promise_keys),
     "view": {
         "name": Key(TEXT, "What the view is called; its file is called so too."),
         "columns": Key(NAMES, "The columns it shows."),
     },
-    "measure": MeasureKeys(),
+    "measure": KeysWhenAsked(_list_measure_keys),
     "purpose": {
         "utility": Key(
             {"enum": list(UTILITIES)}, "What the analyst keeps as much of as possible."
@@ -298,7 +215,7 @@ def _make_section(name: str) -> dict[str, Any]:
         "type": "object",
         "additionalProperties": False,
         "properties": _make_properties(SECTIONS[name]),
-        **(_relate_measure_keys() if name == "measure" else _EXTRA.get(name, {})),
+        **(_EXTRA[name]() if name in _EXTRA else {}),
     }
     return {"type": "array", "items": form} if name in LISTS else form
 
@@ -343,16 +260,22 @@ def _relate_measure_keys() -> dict[str, Any]:
     }
 
 
-_EXTRA: dict[str, dict[str, Any]] = {
-    "promise": {
+def _relate_promise_keys() -> dict[str, Any]:
+    """One limit, and no other adversary's keys."""
+    return {
         "required": ["against"],
         "allOf": [_forbid_foreign(kind) for kind in KINDS],
         "oneOf": _require_one_of(LIMITS),
         "dependentRequired": {"from": ["to"], "to": ["from"]},
-    },
-    "view": {"required": ["columns"]},
-    "earlier": {"required": ["custody"]},
-    "signoff": {"required": ["name", "date", "purpose"]},
+    }
+
+
+_EXTRA: dict[str, Callable[[], dict[str, Any]]] = {
+    "promise": _relate_promise_keys,
+    "view": lambda: {"required": ["columns"]},
+    "measure": _relate_measure_keys,
+    "earlier": lambda: {"required": ["custody"]},
+    "signoff": lambda: {"required": ["name", "date", "purpose"]},
 }
 """What must hold of a section as a whole."""
 

@@ -25,7 +25,6 @@ from privet.policy.promises import (
     select_promises,
     views_of,
 )
-from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
 from privet.values.schema import Roles, Schema, as_names
@@ -67,8 +66,7 @@ def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
     for i, view in enumerate(policy.views, 1):
         yield f"view[{i}].columns", view.columns
     for i, promise in enumerate(policy.promises, 1):
-        if isinstance(promise.against, Linker):
-            yield f"promise[{i}].knows", promise.against.knows or ()
+        yield f"promise[{i}].knows", promise.against.list_known_columns()
         if "column" in promise.against.about_is:  # and not a class of a classifier
             yield f"promise[{i}].about", _find_about_columns(promise)
 
@@ -83,7 +81,7 @@ def _find_about_columns(promise: Promise) -> Sequence[str]:
 
 def _find_misuse(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
     """What would be refused when the promise is judged, said with its line."""
-    known = promise.against.knows if isinstance(promise.against, Linker) else ()
+    known = promise.against.list_known_columns()
     about = _find_about_columns(promise) or roles.sensitive
     counted = {roles.unit, roles.weight}
     rules = [
@@ -94,7 +92,7 @@ def _find_misuse(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
         ("about", "must not be the unit or weight", about, counted),
     ]
     for key, rule, given, wrong in rules:
-        if bad := [n for n in given or () if n in wrong]:
+        if bad := [n for n in given if n in wrong]:
             got = ", ".join(map(repr, bad))
             yield Problem(f"{at}.{key} {rule}; got {got}.", f"{at}.{key}")
     yield from _find_missing(at, promise, roles)
@@ -107,8 +105,7 @@ def _find_missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
             f"{at}.about must name a column unless one is sensitive; got {got}.",
             f"{at}.about",
         )
-    linker = promise.against
-    if isinstance(linker, Linker) and linker.knows is None and not roles.quasi:
+    if promise.against.knows_quasi and not roles.quasi:
         yield Problem(
             f"{at}.knows must name columns unless some are quasi; got none.",
             f"{at}.knows",

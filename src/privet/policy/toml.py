@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any, TypeVar
 
 from privet.errors import InputError, PolicyError, Problem, suggest_names
-from privet.policy.file_keys import FREE, LIMITS, LISTS, SECTIONS, Key, fits, form_words
+from privet.policy.file_keys import FREE, LIMITS, LISTS, SECTIONS, fits, form_words
 from privet.policy.measures import Measure
 from privet.policy.policy import Policy, locate_problems, require_folders
 from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 from privet.values.adversaries import KINDS, Adversary
 from privet.values.beliefs import Limit, read_limit
+from privet.values.key_forms import Key
 from privet.values.schema import Bins, Roles, find_conflicts
 
 # Writing ----------------------------------------------------------------------------

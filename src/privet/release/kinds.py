@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from privet.engine.protocol import Run
 from privet.findings import Audit, Finding
 from privet.policy import Measure, Policy
+from privet.report import words
 from privet.values.beliefs import Belief
 
 HOMES = {
@@ -181,6 +182,14 @@ def finding_sort(finding: Finding) -> str:
 
 
 def find_sentences(finding: Finding) -> Sentences:
-    """What is said of a finding, by the kind of release it is about."""
+    """What is said of a finding, by the kind of release it is about.
+
+    Of an adversary who has no sentences of its own, what is true of all of them.
+    """
     sort = finding_sort(finding)
-    return next(k.sentences[sort] for k in list_kinds() if sort in k.sentences)
+    own = (k.sentences[sort] for k in list_kinds() if sort in k.sentences)
+    return next(own, None) or Sentences(
+        reach=words.describe_common_reach(finding),
+        explain=words.explain_plainly,
+        beyond=words.describe_groups_beyond,
+    )

@@ -114,6 +114,34 @@ def explain(finding: Finding) -> str:
     return _find_sentences(finding).explain(finding)
 
 
+def explain_plainly(finding: Finding) -> str:
+    """What was found about an adversary that has no sentence of its own."""
+    w, stated = finding.witness, finding.promise
+    assert w is not None
+    assert isinstance(stated, Promise)
+    who, known = (
+        stated.against.words(),
+        f" ({format_facts(w.knows)})" if w.knows else "",
+    )
+    return (
+        f"{who[:1].upper()}{who[1:]}{known} can be "
+        f"{format_posterior(w.belief, stated.limit)} sure that "
+        f"{escape_name(w.column)} is {format_cell(w.value)}. Without that, "
+        f"{percent(w.belief.prior)}."
+    )
+
+
+def describe_common_reach(finding: Finding) -> str:
+    """Whom a promise covers, and what no promise covers."""
+    whom = describe_promise(finding.promise)
+    if isinstance(finding.promise, Promise):
+        whom = finding.promise.against.words()
+    return (
+        f"Covered: {whom}. Not covered: someone who knows more, or who has another "
+        "release about the same people."
+    )
+
+
 def _find_sentences(finding: Finding) -> Sentences:
     """What the kind of release has to say that the finding is about."""
     from privet.release.kinds import find_sentences

@@ -31,8 +31,11 @@ SENTENCES = {
         'prior = "any" covers that one too.',
         explain=explain,
         beyond=words.describe_groups_beyond,
-        subject="classifier as it is",
-        offers=lambda finding: ("Or let privet classifier flatten its numbers.",),
+        subject="disguised rows as they are",
+        repairs=lambda finding: (
+            "Change more answers: ask under a design with a smaller epsilon; privet "
+            "plan proposes one.",
+        ),
     ),
 }
 """What is said of findings about disguised rows."""

@@ -23,6 +23,7 @@ from privet.values import exact
 from privet.values.converters import name_fields
 from privet.values.exact import Number
 from privet.values.frozen_dict import FrozenDict
+from privet.values.key_forms import COUNT, FLAG, ROW, SHARES, TEXT, TEXTS, WHOLE, Key
 from privet.values.schema import as_names
 
 # What adversaries are given ---------------------------------------------------------
@@ -127,8 +128,49 @@ def _read_prior(
 # Adversaries ------------------------------------------------------------------------
 
 
+class Adversary:
+    """Somebody a promise is made against; each kind is a frozen value.
+
+    A new kind is one more value here, listed in `KINDS`, and a judge in the folder of
+    the release it looks at.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    """What a policy calls it."""
+    looks_at: ClassVar[tuple[str, ...]]
+    """The kinds of release it learns from."""
+    about_is: ClassVar[tuple[str, ...]] = ("column",)
+    """What it may learn about: a column, a class of a classifier, a query."""
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict()
+    """Its keys in a promise of a policy; they are its constructor's arguments."""
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The adversary as a policy writes it."""
+        raise NotImplementedError
+
+    def list_known_columns(self) -> tuple[str, ...]:
+        """Columns of the table that it is said to know."""
+        return ()
+
+    @property
+    def knows_quasi(self) -> bool:
+        """Whether it knows whatever is quasi, which a table must then have."""
+        return False
+
+
+_KNOWS = Key(
+    {"anyOf": [TEXT, TEXTS, WHOLE, ROW]},
+    "The columns known about the victim; left out: all quasi columns.",
+)
+
+
 @attrs.frozen(init=False)
-class Linker:
+class Linker(Adversary):
     """Somebody who knows a few columns about a person and looks the rest up.
 
     >>> Linker(knows=["job", "country"]).words()
@@ -137,7 +179,12 @@ class Linker:
 
     kind: ClassVar[str] = "linker"
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
-    about_is: ClassVar[tuple[str, ...]] = ("column",)
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict(
+        knows=_KNOWS,
+        knows_any=Key(
+            COUNT, "Any quasi columns, up to this many; the worst set counts."
+        ),
+    )
     knows: tuple[str, ...] | None = None
     """The QID, the columns known; None: every quasi-identifying column."""
     knows_any: int | None = None
@@ -171,9 +218,18 @@ class Linker:
         known = {"knows": _as_list(self.knows), "knows_any": self.knows_any}
         return {"against": self.kind} | _drop_none(known)
 
+    def list_known_columns(self) -> tuple[str, ...]:
+        """The QID, where it is named."""
+        return self.knows or ()
+
+    @property
+    def knows_quasi(self) -> bool:
+        """Whether the QID is any or all of the quasi columns."""
+        return self.knows is None
+
 
 @attrs.frozen(field_transformer=name_fields)
-class Insider:
+class Insider(Adversary):
     """Somebody close: rules values out, knows other people, knows who shares a value.
 
     Background knowledge (l, k, m); a number is the worst case over all of that size.
@@ -184,7 +240,12 @@ class Insider:
 
     kind: ClassVar[str] = "insider"
     looks_at: ClassVar[tuple[str, ...]] = ("groups",)
-    about_is: ClassVar[tuple[str, ...]] = ("column",)
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict(
+        rules_out=Key({"anyOf": [WHOLE, TEXTS]}, "l: values the victim lacks."),
+        knows_others=Key({"anyOf": [WHOLE, ROW]}, "k: people whose value is known."),
+        same_as=Key({"anyOf": [WHOLE, TEXTS]}, "m: people with the victim's value."),
+        victim=Key(TEXT, "Whom the insider's knowledge is about."),
+    )
     rules_out: int | tuple[str, ...] = attrs.field(default=0, converter=_read_amount)
     """l: values the victim does not have."""
     knows_others: int | Mapping[str, str] = attrs.field(
@@ -246,12 +307,20 @@ WORLDS = ("projected", "full")
 
 
 @attrs.frozen(init=False)
-class Reconstructor:
+class Reconstructor(Adversary):
     """Somebody who lists the tables that would give the published views."""
 
     kind: ClassVar[str] = "reconstructor"
     looks_at: ClassVar[tuple[str, ...]] = ("views",)
     about_is: ClassVar[tuple[str, ...]] = ("column", "query")
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict(
+        model=Key({"enum": list(MODELS)}, "Which tables count as possible."),
+        one_row_per_id=Key(FLAG, "Whether each id has one row."),
+        worlds=Key(
+            {"enum": list(WORLDS)},
+            "Tables of the columns asked about and what links them; or of all shown.",
+        ),
+    )
     model: str = "unrestricted"
     """Which tables count as possible: one of `MODELS`."""
     worlds: str = "projected"
@@ -297,12 +366,21 @@ AVERAGING = ("rows", "worlds")
 
 
 @attrs.frozen
-class Bayesian:
+class Bayesian(Adversary):
     """Somebody with a prior who learns from a classifier or from a disguised row."""
 
     kind: ClassVar[str] = "bayesian"
     looks_at: ClassVar[tuple[str, ...]] = ("classifier", "responses")
     about_is: ClassVar[tuple[str, ...]] = ("class",)
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict(
+        knows=_KNOWS,
+        prior=Key(
+            {"anyOf": [{"enum": list(PRIORS)}, SHARES]},
+            "Belief over classes or answers before; any: the worst (disguised rows).",
+        ),
+        averaging=Key({"enum": list(AVERAGING)}, "Over rows or over worlds."),
+        sees=Key(ROW, "A disguised row."),
+    )
     knows: Mapping[str, str] | tuple[str, ...] | int | None = attrs.field(
         default=None, converter=_read_attributes
     )
@@ -332,9 +410,6 @@ class Bayesian:
         worlds = {"averaging": self.averaging} if self.averaging != "rows" else {}
         return {"against": self.kind} | _drop_none(known) | worlds
 
-
-Adversary = Linker | Insider | Reconstructor | Bayesian
-"""Everybody a promise may be made against."""
 
 KINDS: dict[str, type[Adversary]] = {
     c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian)

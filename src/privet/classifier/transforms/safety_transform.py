@@ -9,11 +9,11 @@ Mozafari, Zaniolo 2009, section 6.2, Figure 2; corrected as the page on the pape
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log
-from typing import Any, cast
+from typing import cast
 
 from privet.classifier.amplification import allowed_amplification, amplification
 from privet.classifier.release import ClassifierViews
@@ -240,9 +240,11 @@ def _restrict_to_known(
     views: ClassifierViews, scores: Scores, promise: Promise
 ) -> tuple[Scores, int | None]:
     """What an adversary sees of a classifier: which attributes, and how many."""
-    knows: Any = promise.against.knows  # type: ignore[union-attr]
-    names = isinstance(knows, tuple)
-    kept = map(views.victim_index, knows) if names else range(scores.attributes)
+    assert isinstance(promise.against, Bayesian)
+    knows = promise.against.knows
+    kept: Iterable[int] = range(scores.attributes)
+    if isinstance(knows, tuple):
+        kept = map(views.victim_index, knows)
     factors = tuple(scores.factors[i] for i in kept)
     most = knows if isinstance(knows, int) else None
     return Scores(scores.weights, factors, realistic=True), most
@@ -323,7 +325,8 @@ def _paper_exponent(
 def _keeps_promise(card: Scorecard, promise: Promise) -> bool:
     """Whether whoever has the card stays within the limit, in whole points."""
     limit = limit_of(promise, len(card.labels))
-    knows: Any = promise.against.knows  # type: ignore[union-attr]
+    assert isinstance(promise.against, Bayesian)
+    knows = promise.against.knows
     if limit is None or not isinstance(knows, int | tuple):
         return card.is_within(limit)
     if isinstance(knows, tuple):

@@ -1,0 +1,83 @@
+"""What a key of a policy file must look like: texts, numbers, columns, rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Form = Mapping[str, Any]
+"""What a value must look like, as JSON Schema."""
+
+TEXT: Form = {"title": "text", "type": "string"}
+TEXTS: Form = {"title": "a list of texts", "type": "array", "items": TEXT}
+NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
+FILE: Form = {"title": "the path of a file", "type": "string", "minLength": 1}
+FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
+NAMES: Form = {"anyOf": [TEXT, TEXTS]}
+WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
+COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
+LEVEL: Form = {
+    "title": 'a number such as 0.5 or "1/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+    "maximum": 1,
+}
+FACTOR: Form = {
+    "title": 'a number such as 2 or "3/2"',
+    "type": ["number", "string"],
+    "minimum": 1,
+}
+FLAG: Form = {"title": "true or false", "type": "boolean"}
+CELL: Form = {"title": "a value", "type": ["string", "number", "boolean"]}
+CELLS: Form = {
+    "title": "a list of values",
+    "type": "array",
+    "items": CELL,
+    "minItems": 1,
+}
+ROW: Form = {
+    "title": 'a table such as { job = "Cook" }',
+    "type": "object",
+    "additionalProperties": CELL,
+}
+VALUES: Form = {
+    "title": 'a table such as { bankruptcy = "Discharged" }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [CELL, CELLS]},
+    "minProperties": 1,
+}
+SHARES: Form = {
+    "title": "a table such as { G = 0.6, B = 0.4 }",
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
+}
+EDGES: Form = {
+    "title": "a list of numbers or dates",
+    "type": "array",
+    "items": {"type": ["number", "string"]},
+    "minItems": 1,
+}
+POSITIVE: Form = {
+    "title": 'a number such as 3 or "3/2"',
+    "type": ["number", "string"],
+    "exclusiveMinimum": 0,
+}
+TREE: Form = {
+    "title": 'a table such as { Flu = ["lungs", "any"] }',
+    "type": "object",
+    "additionalProperties": {"anyOf": [TEXT, TEXTS]},
+    "minProperties": 1,
+}
+
+
+@dataclass(frozen=True)
+class Key:
+    """One key of the policy file."""
+
+    form: Form
+    """What its value must look like."""
+    meaning: str
+    """What it says, in a sentence."""
+    only_for: tuple[str, ...] = ()
+    """The adversaries it goes with; empty: all."""

@@ -113,6 +113,19 @@ def test_values_do_not_wake_the_engine() -> None:
     assert set() == {"duckdb", "pyarrow", "rich"} & set(loaded)
 
 
+NO_MEASURE = """
+import privet as pv
+pv.Policy.from_toml('[[promise]]\\nagainst = "linker"\\nat_most = 0.5')
+assert "privet.microdata" not in sys.modules
+"""
+
+
+def test_a_policy_without_measures_does_not_look_for_them() -> None:
+    result = python(LIGHT.format(work=NO_MEASURE))
+    assert "" == result.stderr
+    assert set() == {"duckdb", "pyarrow", "rich"} & set(json.loads(result.stdout))
+
+
 ONLY_THE_CORE = """
 import sys
 

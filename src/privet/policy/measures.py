@@ -186,6 +186,16 @@ class Measure:
         """Whether the level is the least or the most that is allowed."""
         return self._record.sense
 
+    def holds(self, value: Fraction) -> bool:
+        """Whether a value is as the level asks.
+
+        >>> Measure(k_anonymity=5).holds(Fraction(4))
+        False
+        """
+        if self.sense == AT_LEAST:
+            return value >= self.level
+        return value <= self.level if self.sense == AT_MOST else value < self.level
+
     def to_dict(self) -> dict[str, Any]:
         """The measure as a policy writes it."""
         more: dict[str, Any] = {

@@ -114,7 +114,7 @@ class WorstGroup:
         whole = find_model(self.measure).overall is not None
         if whole:
             value = self.overall / self.people
-            kept = value <= self.measure.level
+            kept = self.measure.holds(value)
         return Finding(
             promise=self.measure,
             verdict=Verdict.SAFE if kept else Verdict.BREACH,

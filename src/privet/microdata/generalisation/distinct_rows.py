@@ -20,9 +20,9 @@ from privet.engine.duckdb.session import SHARE, memory_here, parse_size
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
 from privet.values import contingency
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 

@@ -40,8 +40,8 @@ from privet.microdata.generalisation.kernels import (
     SplitKernels,
 )
 from privet.microdata.generalisation.mondrian import LINE
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
 HERE = 8_000_000

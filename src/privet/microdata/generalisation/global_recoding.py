@@ -19,7 +19,7 @@ from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import OrderedDomain, pack_domains
 from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
-from privet.microdata.suppression.disclosure_loops import Ints
+from privet.values.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from privet.microdata.generalisation.domain_order import (
     TREE,
     DomainArrays,
 )
-from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
+from privet.values.arrays import Flags, Floats, Ints
 from privet.values.jit import compile_module, import_numba
 
 LOGS = 2**20

@@ -25,7 +25,7 @@ from privet.microdata.generalisation.kernels import (
     SplitCriterion,
     SplitKernels,
 )
-from privet.microdata.suppression.disclosure_loops import Ints
+from privet.values.arrays import Ints
 
 AT_ONCE = 200_000
 """Cells of a group whose splits are made in one move, where order is no matter."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.suppression.disclosure_loops import Flags, Floats
+from privet.values.arrays import Flags, Floats
 
 Ints = NDArray[Any]
 """Integers, as narrow as they come."""

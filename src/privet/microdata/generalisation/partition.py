@@ -26,7 +26,7 @@ from privet.microdata.generalisation.domain_order import (
 )
 from privet.microdata.generalisation.kernels import Cells
 from privet.microdata.generalised_values import ANY, MISSING
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
 GRAMMAR = {

@@ -26,7 +26,6 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
-from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
 from privet.microdata.suppression.kernels import (
     ConfidenceLimits,
     CubeGroups,
@@ -34,6 +33,7 @@ from privet.microdata.suppression.kernels import (
     ValueCells,
 )
 from privet.values import exact
+from privet.values.arrays import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
 
 
@@ -69,7 +69,6 @@ class Cube:
         self.limits = [tuple(of_rule) for of_rule in limits]
         self._rows, self._groups = _group_rows(codes, fixed, total, protected)
         self._limits = kernels.compile_limits(self.limits, int(total.sum()))
-        self._kernels = kernels.choose_kernels(len(total), self._limits)
         self._worst = [(0, 1)] * self.rules
         self._groups = self._judge_groups(self._groups)
 
@@ -128,7 +127,7 @@ class Cube:
         asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
         if asked:
             every = kernels.ValuesToTry(np.array(asked), offset, np.concatenate(wanted))
-            self._kernels.look(
+            kernels.look_ahead(
                 self._rows,
                 groups,
                 every,
@@ -151,7 +150,7 @@ class Cube:
         What became of the groups that were split is returned, unless it is harmless.
         """
         at, groups = self.attributes.index(attribute), self._groups
-        moved = self._kernels.split(at, low, high, self._rows, groups)
+        moved = kernels.split(at, low, high, self._rows, groups)
         touched = moved.rows > 0
         before, taken = groups.take(touched), moved.counts[touched]
         middle = before.stop - moved.rows[touched]

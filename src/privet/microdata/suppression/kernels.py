@@ -1,31 +1,22 @@
-"""The loops of top-down disclosure that take the time, in numpy and compiled.
+"""The loops of top-down disclosure that take the time, in numpy.
 
 `look_ahead` computes Conf_x, the confidence of each template once x were disclosed;
 `split` discloses the winner. Rows of a cube stand group by group: group g has the rows
-order[start[g]:stop[g]]. Each loop exists twice with one signature: here in numpy, and
-in `disclosure_loops.py` in a form that numba compiles where it is installed
-(`pip install "privet[fast]"`). Both give the same integers and the same floats, hence
-the same moves. Numba is imported for large cubes only: it takes half a second to begin.
+order[start[g]:stop[g]].
 Wang, Fung, Yu 2007, §4.2, §4.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.suppression import disclosure_loops
-from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
+from privet.values.arrays import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
-from privet.values.jit import import_numba, jit
-
-WORTH = 50_000
-"""Cubes with fewer rows are done before numba is imported."""
 
 DENSE = 16
 """A table of all group-value pairs is used while it has this many cells per row."""
@@ -122,20 +113,6 @@ class SplitOff(NamedTuple):
     """How many rows; 0 where the group stays whole."""
     counts: Ints
     """People, then those with each rule's value."""
-
-
-@dataclass(frozen=True)
-class DisclosureKernels:
-    """The loops, in one of their forms."""
-
-    name: str
-    """What runs them."""
-    look: Callable[
-        [CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits, Floats, Flags], None
-    ]
-    """See `look_ahead`."""
-    split: Callable[[int, int, int, CubeRows, CubeGroups], SplitOff]
-    """See `split`."""
 
 
 def concatenate_ranges(start: Ints, stop: Ints) -> Ints:
@@ -328,42 +305,3 @@ def _move_behind(
     taken = rows.counts.take(row[inside], axis=0)
     sums: Ints = np.add.reduceat(taken, np.cumsum(moved) - moved)
     return sums
-
-
-# Choosing ---------------------------------------------------------------------------
-
-PLAIN = DisclosureKernels("numpy", look_ahead, split)
-
-
-def choose_kernels(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
-    """The loops for a cube with so many rows."""
-    if rows < WORTH or limits.den.dtype == object:
-        return PLAIN
-    return compile_kernels() or PLAIN
-
-
-@cache
-def compile_kernels() -> DisclosureKernels | None:
-    """The compiled loops; None without numba."""
-    if import_numba() is None:
-        return None
-    looking, splitting = jit(disclosure_loops.look_ahead), jit(disclosure_loops.split)
-
-    def do_look(
-        rows: CubeRows,
-        groups: CubeGroups,
-        asked: ValuesToTry,
-        limits: ConfidenceLimits,
-        confidence: Floats,
-        broken: Flags,
-    ) -> None:
-        looking(*rows, *groups, *asked, *limits, confidence, broken)
-
-    def do_split(
-        attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
-    ) -> SplitOff:
-        moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
-        splitting(attribute, low, high, *rows, groups.start, groups.stop, *moved)
-        return moved
-
-    return DisclosureKernels("numba", do_look, do_split)

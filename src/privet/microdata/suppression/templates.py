@@ -28,10 +28,10 @@ from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import find_byte_limit
 from privet.microdata.linkage import TemplateQuery, query_templates
 from privet.microdata.suppression.count_cube import Cube
-from privet.microdata.suppression.disclosure_loops import Flags, Ints
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
 from privet.policy import Promise
 from privet.table import Table
+from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain, packed
 from privet.values.equivalence_classes import EquivalenceClasses

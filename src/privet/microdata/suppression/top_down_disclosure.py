@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.microdata.suppression.count_cube import ConfAfterDisclosure, Cube
-from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
 from privet.microdata.suppression.kernels import CubeGroups
+from privet.values.arrays import Flags, Floats, Ints
 from privet.values.contingency import Domain
 
 UserGain = Callable[[Ints], Floats]

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.microdata.generalised_values import ANY, MISSING
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 from privet.values.hierarchies import TOP, Hierarchy
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ORDERED, FLAT, TREE = 0, 1, 2
 """Split anywhere and as wide as its ends are apart; anywhere and as wide as it has

@@ -22,7 +22,7 @@ from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
 from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
-from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
+from privet.microdata.generalisation.kernels import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.partition import GRAMMAR, Partition
 from privet.microdata.recipe import NOT_PROMISED
 from privet.table import ReleasedAs, Table, open_table

@@ -21,6 +21,7 @@ from privet.microdata.groups import Groups
 from privet.microdata.linkage import (
     find_codes,
     read_about,
+    read_released_about,
     require_ceiling,
     say_never_occurs,
 )
@@ -43,7 +44,7 @@ from privet.microdata.skyline.skyline import (
 from privet.microdata.skyline.witness import build_attack
 from privet.policy import Promise
 from privet.release.kinds import Warn
-from privet.table import Table, require_columns
+from privet.table import Table
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
@@ -193,14 +194,7 @@ def query_for_insider(
     promise: Promise, table: Table
 ) -> tuple[CountQuery, tuple[object, ...] | None]:
     """The groups an insider sees, and the values the promise is about."""
-    column, values = read_about(
-        promise, None if promise.about else table.protected(), table
-    )
-    require_columns([column], table.schema, "about")
-    if column in table.roles.identifier:
-        raise InputError(
-            f"about must not be an identifier; {column!r} is one. It is never released."
-        )
+    column, values = read_released_about(promise, table)
     by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
     return CountQuery(tuple(by), column), values
 

@@ -121,8 +121,10 @@ class RowStore:
         if len(batch.n) and batch.n.max() >= MOST_PEOPLE:
             raise TooLarge(f"A table must have fewer than {MOST_PEOPLE:,} people.")
         sizes = [len(d) for d in (*batch.by, batch.about)]
+        # Most tables fit into half of the memory.
         narrow = max(*sizes, int(batch.n.max(initial=0))) < 2**15
         kind = np.int16 if narrow and self._file is None else np.int32
+        # A line per cell: a code per column, then how many people.
         block = np.empty((len(batch.n), self._width), dtype=kind)
         at = [columns.index(d.name) for d in (*batch.by, batch.about)]
         for start in range(0, len(block), AT_ONCE):

@@ -194,6 +194,7 @@ class DistributedRows:
         partner = aim.target if aim.target >= 0 else self._partners[0]
         for d in range(columns):
             seen = self._fetch_histograms(leaf)[ColumnPair(d, partner)]
+            # People by position and class stand in for the rows of the leaf.
             cells = np.zeros((len(seen.n), width), dtype=np.int64)
             cells[:, d], cells[:, -1] = seen.first, seen.n
             if aim.target >= 0:

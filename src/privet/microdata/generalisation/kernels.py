@@ -284,7 +284,7 @@ def _survey_column(
     positions, line = np.unique(keys // aim.classes, return_inverse=True)
     if len(positions) < 2:
         return
-    # People by position that occurs and class, here [[2, 0], [1, 4]], say.
+    # A line per position that occurs, a column per class: how many people.
     counts = np.zeros((len(positions), aim.classes), dtype=np.int64)
     sums = np.bincount(at, weights=n).astype(np.int64)
     counts[line, keys % aim.classes] = sums
@@ -380,8 +380,8 @@ def find_surest_belief(
 ) -> tuple[int, int]:
     """The surest belief in one group: holders, and who else might be the victim.
 
-    Of 5, 3 and 2 people with three values, one ruled out and nobody known: 3 others
-    are out, so that the first value is believed by 5 of 7.
+    Of 5, 3 and 2 people with three values, one of which is ruled out: the 3 are gone,
+    so that 5 of 7 have the first.
     """
     a = int(hist[mask].max(initial=0))
     if a == 0:

@@ -274,6 +274,7 @@ def count_tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
     if len(falling) <= point.l:
         return np.zeros(len(a), dtype=np.int64)
     # Ties do not matter: of equal counts, any may be ruled out.
+    # Counts 4 3 2 1 and one value ruled out: T is 3 3 4 5.
     gone, last = int(falling[: point.l].sum()), int(falling[point.l])
     return people - gone - np.minimum(a, last)
 
@@ -298,8 +299,8 @@ def fold_best(
     parts: Ints, l: int, k: int, m: int, allowed: Flags, near: float, best: Ints
 ) -> bool:
     """The group with the least CF1, all together; False where floats cannot tell."""
-    top = np.zeros(l + 1, dtype=np.int64)
-    for c in range(parts.shape[0]):
+    top = np.zeros(l + 1, dtype=np.int64)  # the largest counts of a group
+    for c in range(parts.shape[0]):  # parts: a line per group, a column per value
         people, first = find_largest(parts[c], allowed, top)
         if first < 0:
             continue
@@ -339,11 +340,13 @@ def fold_factors(
             if n == 0 or not allowed[s]:
                 continue
             tail, others = people - gone - min(n, top[l]), people - n
+            # CF2 and CF4: x / a is lower where x * a' < x' * a, in integers.
             for f in range(0, 4, 2):
                 less = k if f == 0 else 0
                 new_up, old_up = max(tail - less, 0), max(x[f, s] - less, 0)
                 if x[f, s] < 0 or new_up * a[f, s] < old_up * n:
                     factor[f, s], x[f, s], a[f, s] = new_up / n, tail, n
+            # CF3 and CF5: floats, unless two are too close.
             for f in range(1, 4, 2):
                 if x[f, s] == others and a[f, s] == n:
                     continue
@@ -369,6 +372,7 @@ def find_largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
         n = histogram[s]
         people += n
         if n > top[last]:
+            # Into the falling counts, the least of which drops out.
             at = last
             while at > 0 and top[at - 1] < n:
                 top[at] = top[at - 1]
@@ -400,6 +404,7 @@ def judge_minima(
     """Whether all attacks keep the limit, as far as floats can tell."""
     if best[1] == 0:
         return SAFE
+    # Odds of at least theta keep the limit: 1/3 for a belief of 3/4.
     low, high = theta * (1 - near), theta * (1 + near)
     least = cf1_loop(best[0], best[1], best[2], k, m)
     if m > 0:

@@ -78,6 +78,7 @@ class RankedValues:
         """
         if isinstance(ruling, tuple):
             return self._count_tail_without(ruling)
+        # Counts 4 3 2 1 and one value ruled out: T is 3 3 4 5.
         with_it = self.sum_largest(ruling + 1)[self.group]
         beside = self.sum_largest(ruling)[self.group] + self.a
         gone = np.where(self.rank <= ruling, with_it, beside)
@@ -95,7 +96,7 @@ class RankedValues:
         """The most frequent of some rows (in their order) in each group."""
         group = self.group[rows]
         new = np.ones(len(rows), dtype=bool)
-        new[1:] = group[1:] != group[:-1]
+        new[1:] = group[1:] != group[:-1]  # counts fall: the first is the largest
         return rows[new]
 
 
@@ -151,6 +152,7 @@ def _find_dense_front(value: Ints, a: Ints, x: Ints, values: int, limit: int) ->
     """Rows with a below the limit that no other such row makes superfluous."""
     limit = min(limit, int(a.max()) + 1)
     small = np.flatnonzero(a < limit)
+    # table[value, a]: the least x of such rows; above: of those with as large an a.
     cell = value[small] * limit + a[small]
     least = np.full(values * limit, np.iinfo(np.int64).max)
     np.minimum.at(least, cell, x[small])
@@ -180,6 +182,7 @@ def pareto_front_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
     order = np.lexsort((b, tail, -a))
     keep: list[int] = []
     while len(order):
+        # The least score cannot be beaten, and beats many others at once.
         score = (tail[order] + b[order] + 1.0) / a[order]
         best = order[int(np.argmin(score))]
         keep.append(int(best))
@@ -390,6 +393,7 @@ def find_modes(
 
 def find_triple_front(a: Ints, b: Ints, tail: Ints) -> Rows:
     """The front of (a, b, tail), each triple looked at once."""
+    # Many groups have the same (a, b, tail).
     first = (
         np.sort(
             find_distinct(
@@ -414,6 +418,7 @@ def find_best_attack(
     if not len(value):
         return None
     k, m = point.k, point.m
+    # Floats find the rows near the least; among those, fractions decide.
     one = closed_forms.cf1_floats(tail, a, b, k, m)
     with_known = _TwoGroupMinima(
         value, closed_forms.cf2_floats(tail, a, k), _compute_cf5(a, b, 0, m)
@@ -464,6 +469,7 @@ class _TwoGroupMinima:
         several = int(value.max()) + 1
         self._lefts = np.full(several, np.inf)
         self._rights = np.full(several, np.inf)
+        # Per value: the victim's least factor, and the companions', in any two groups.
         np.minimum.at(self._lefts, value, left)
         np.minimum.at(self._rights, value, right)
         self._present = np.flatnonzero(np.isfinite(self._lefts))

@@ -308,6 +308,7 @@ def _build_cube(
     sizes = [len(d) for d in first.by]
     inside = [i for i, c in enumerate(known) if c in maskable]
     outside = [i for i, c in enumerate(known) if c not in maskable]
+    # Columns that stay as they are part the rows from the start: one number for all.
     fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
     protected = [
         _count_holders(counted[CountQuery(known, rule.column)], rule.value)

@@ -6,8 +6,8 @@ The folder holds adult.data and adult.test of the UCI repository. The 45,222 com
 rows are expanded as in the paper: each row has variations in which some of the seven
 known columns take random values. Protected are the three rarest values of the marital
 status. Everything runs in processes of its own, from the Parquet file to the release
-that was written, read back and recounted. The bars hold for a million rows: with numba
-10 times the GROUP BY at a limit of 90 % and 18 times at 100 %, without it twice that.
+that was written, read back and recounted. The bars hold for a million rows: 10 times
+the GROUP BY at a limit of 90 % and 18 times at 100 %.
 The pieces of a publication are from runs of their own, which tell after every move.
 Wang, Fung, Yu 2007, section 5.4 (a million rows: 192 s and 296 s; several sets of
 columns: 318 s and 412 s).
@@ -23,7 +23,6 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from measure import TIMES, Cost, apart, best, costs, folder, judged, sized
@@ -278,12 +277,11 @@ def one_set(scale: int, path: Path, last: dict[str, float]) -> bool:
         task = {"sets": [KNOWN], "limit": limit, "paper": True}
         found = measured(path, task, times)
         whole = measured(path, {**task, "paper": False}, times)
-        most = bar if fast() else 2 * bar
-        show(limit, found, most, last)
+        show(limit, found, bar, last)
         print(
             f"    maximal pass {whole.pieces['moves'] - found.pieces['moves']:+.2f} s"
         )
-        good &= scale != JUDGED or found.ratio <= most
+        good &= scale != JUDGED or found.ratio <= bar
     return good
 
 
@@ -315,10 +313,6 @@ def several_sets(path: Path, n: int) -> None:
         )
 
 
-def fast() -> bool:
-    return find_spec("numba") is not None and os.environ.get("PRIVET_NUMBA") != "0"
-
-
 def main(most: int, sets: int) -> int:
     if not all((place_of_data() / name).is_file() for name in DIGESTS):
         print(
@@ -326,7 +320,6 @@ def main(most: int, sets: int) -> int:
             "UCI Machine Learning Repository and name its folder in PRIVET_DATA."
         )
         return 0
-    print("with numba" if fast() else "with numpy alone")
     last: dict[str, float] = {}
     good = True
     for scale in SCALES:

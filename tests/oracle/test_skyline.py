@@ -11,15 +11,10 @@ import pytest
 import privet as pv
 from oracle.insiders import allocation, brute_force
 from oracle.releases import LETTERS, fast, matrix, middling, tiny, worst
-from privet.microdata.skyline import incremental, skyline
+from privet.microdata.skyline import incremental
 from privet.microdata.skyline.closed_forms import Point, cf5, cf5_floats
 from privet.microdata.skyline.incremental import Requirement, RunningMinima
-from privet.microdata.skyline.skyline import (
-    SkylineCheck,
-    find_deciding_groups,
-    find_modes,
-    rank_values,
-)
+from privet.microdata.skyline.skyline import SkylineCheck
 from privet.microdata.skyline.skyline_find import find_maximal, find_surface
 
 
@@ -145,30 +140,6 @@ def np_row(histogram: dict[str, int]):
     return matrix([histogram])[:, :6]
 
 
-@pytest.fixture
-def numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled loops, also where they are not worth it."""
-    pytest.importorskip("numba", reason="the extra 'fast' is not installed")
-    monkeypatch.setattr(skyline, "WORTH", 0)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_compiled_loops_keep_the_same_groups(seed: int, numba: None) -> None:
-    dice = random.Random(seed)
-    for _ in range(10):
-        batch = pv.Groups.from_histograms(middling(dice) + tiny(dice)).grouped
-        protect = dice.choice([None, [0], [1, 2]])
-        scan = skyline.GroupScan(batch, protect)
-        expected = find_deciding_groups(rank_values(batch), [0, 2], protect)
-        assert expected.tolist() == scan.scan_deciding([0, 2]).tolist()
-        for found, wanted in zip(
-            scan.scan_modes(Point(2, 1, 1)),
-            find_modes(rank_values(batch), 2, protect),
-            strict=True,
-        ):
-            assert wanted.tolist() == found.tolist()
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_splits_are_decided_alike_without_numba(
     seed: int, monkeypatch: pytest.MonkeyPatch
@@ -182,7 +153,7 @@ def test_splits_are_decided_alike_without_numba(
         empty = RunningMinima.empty([Requirement(point, limit)], len(LETTERS))
         fast_one = empty.split(matrix(release))
         with monkeypatch.context() as without:
-            without.setattr(incremental, "compile_loop", lambda module, loop: None)
+            without.setattr(incremental, "compile_loops", lambda: None)
             slow_one = empty.split(matrix(release))
         assert (fast_one is None) == (slow_one is None)
         if fast_one is not None and slow_one is not None:

@@ -248,14 +248,7 @@ def _require_group_columns(promise: Promise, groups: Groups) -> None:
 
 def query_templates(promise: Promise, table: Table) -> TemplateQuery:
     """What must be counted to judge a promise on a table."""
-    column, values = read_about(
-        promise, None if promise.about else table.protected(), table
-    )
-    require_columns([column], table.schema, "about")
-    if column in table.roles.identifier:
-        raise InputError(
-            f"about must not be an identifier; {column!r} is one. It is never released."
-        )
+    column, values = read_released_about(promise, table)
     sets = [
         tuple(sorted(s, key=table.schema.names.index))
         for s in _list_qids(promise, column, table)
@@ -303,6 +296,21 @@ def read_about(
         return column, None if values == "*" else _as_tuple(values)
     column = default if default is not None else (table.protected() if table else "")
     return column, None if stated is None else _as_tuple(stated)
+
+
+def read_released_about(
+    promise: Promise, table: Table
+) -> tuple[str, tuple[object, ...] | None]:
+    """See `read_about`; the column must be one that a table releases."""
+    column, values = read_about(
+        promise, None if promise.about else table.protected(), table
+    )
+    require_columns([column], table.schema, "about")
+    if column in table.roles.identifier:
+        raise InputError(
+            f"about must not be an identifier; {column!r} is one. It is never released."
+        )
+    return column, values
 
 
 def _as_tuple(values: object) -> tuple[object, ...]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 SWITCH = "PRIVET_NUMBA"
@@ -23,20 +22,14 @@ def import_numba() -> Any:
         return None
 
 
-@cache
-def compile_loop(module: ModuleType, loop: str) -> Callable[..., Any] | None:
-    """A loop of a module made fast; None without numba."""
-    return None if import_numba() is None else compile_module(module)[loop]
-
-
-@cache
-def compile_module(module: ModuleType) -> dict[str, Any]:
-    """A module's loops, compiled when first called; they call each other compiled."""
-    made = dict(vars(module))
-    for name, loop in vars(module).items():
-        if isinstance(loop, FunctionType):
-            made[name] = jit(FunctionType(loop.__code__, made, name))
-    return made
+def compile_together(
+    loops: Mapping[str, Callable[..., Any]], make: Callable[[Any], Any]
+) -> dict[str, Any]:
+    """Loops of one module, each made by `make`; by these names they call each other."""
+    made = dict(vars(import_module(next(iter(loops.values())).__module__)))
+    for name, loop in loops.items():
+        made[name] = make(FunctionType(loop.__code__, made, name))
+    return {name: made[name] for name in loops}
 
 
 def jit(loop: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import privet as pv
 from privet.engine.duckdb.session import parse_size
-from privet.microdata.generalisation import domain_order, kernels, mondrian_loops
+from privet.microdata.generalisation import domain_order, kernels
 from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.hierarchies import Hierarchy
+from privet.values.jit import SWITCH
 
-STEP_BY_STEP = kernels.wrap_loops("python")
+STEP_BY_STEP = kernels.link_loops("python", lambda loop: loop)
 PATHS = {
     f"v{i}": [f"m{i // 3}", f"t{min(i // 3, 1)}"] for i in (3, 4, 5, 0, 1, 2, 6, 7)
 }
@@ -68,11 +74,12 @@ def test_all_ways_make_the_same_tree(
 ) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, int(rng.integers(1, 120)))
-    rules, aim = random_rules(rng), kernels.make_criterion(target, 3)
+    aim = kernels.make_criterion(target, 3)
+    task = kernels.SplitTask(shape, aim, random_rules(rng))
     found = []
     for loops in (kernels.NUMPY, STEP_BY_STEP, compiled):
         cells, worst = rows.copy(), np.tile([0, 1], (2, 1))
-        lines = loops.finish(cells, 0, len(cells), shape, aim, rules, worst)
+        lines = loops.finish(cells, 0, len(cells), task, worst)
         assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, cells.tolist()))
         found.append((lines.tolist(), worst.tolist()))
     assert found[0] == found[1] == found[2]
@@ -107,7 +114,7 @@ def test_numbers_beyond_the_table_have_logarithms_too() -> None:
     found = kernels.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
     assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
-    plain = [STEP_BY_STEP and mondrian_loops.times_log(int(n), logs) for n in numbers]
+    plain = [kernels.times_log_loop(int(n), logs) for n in numbers]
     assert plain == found.tolist()
 
 
@@ -125,3 +132,72 @@ def test_small_fractions_decide_as_the_limit_does() -> None:
 
 def test_sizes_of_memory() -> None:
     assert [1000, 2**20, 3 * 10**9] == [parse_size(s) for s in ("1kB", "1 MiB", "3GB")]
+
+
+# Whole releases, and who runs them --------------------------------------------------
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    """Forget which loops were chosen, before and after."""
+    kernels.compile_kernels.cache_clear()
+    yield
+    kernels.compile_kernels.cache_clear()
+
+
+def published(seed: int) -> tuple[object, ...]:
+    dice = random.Random(seed)
+    rows = [
+        {
+            "job": dice.choice("abcdef"),
+            "age": dice.randint(20, 60),
+            "ill": dice.choice("uvwxyz"),
+        }
+        for _ in range(300)
+    ]
+    promises = [
+        pv.Measure(k_anonymity=3),
+        pv.Promise(pv.Insider(1, 1, seed % 2), pv.Ceiling("0.8")),
+    ]
+    people = pa.Table.from_pylist(rows)
+    with pv.read(people, quasi=["job", "age"], sensitive="ill") as table:
+        release = pv.publish(table, promises, method=pv.Mondrian())
+    assert release.grouped is not None
+    return release.grouped.partition.leaves.tolist(), release.steps
+
+
+def test_releases_are_the_same_with_and_without_numba(
+    compiled: kernels.SplitKernels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [published(seed) for seed in range(6)]
+    monkeypatch.setattr(kernels, "WORTH", 0)
+    used = []
+    monkeypatch.setattr(kernels, "compile_kernels", lambda: used.append(1) or compiled)
+    assert expected == [published(seed) for seed in range(6)]
+    assert used
+
+
+def test_small_tables_do_without_numba() -> None:
+    assert kernels.NUMPY is kernels.choose_kernels(kernels.WORTH - 1)
+
+
+def test_the_switch_turns_numba_off(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SWITCH, "0")
+    assert kernels.NUMPY is kernels.choose_kernels(10**9)
+
+
+def test_without_numba_numpy_does_it(
+    fresh: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert kernels.NUMPY is kernels.choose_kernels(10**9)
+
+
+def test_importing_mondrian_does_not_import_numba() -> None:
+    code = (
+        "import sys, privet.microdata.generalisation.publish;"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode

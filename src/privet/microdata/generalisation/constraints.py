@@ -34,11 +34,11 @@ from privet.microdata.privacy_models.models import (
 )
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.incremental import Requirement, RunningMinima
-from privet.microdata.suppression.disclosure_loops import Ints
 from privet.policy import Measure, Promise
 from privet.policy.promises import select_promises
 from privet.table import Table, require_columns
 from privet.values.adversaries import Insider, Linker
+from privet.values.arrays import Ints
 from privet.values.beliefs import Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses

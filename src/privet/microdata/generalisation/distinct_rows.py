@@ -20,9 +20,9 @@ from privet.engine.duckdb.session import SHARE, memory_here, parse_size
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
 from privet.values import contingency
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 
@@ -121,8 +121,10 @@ class RowStore:
         if len(batch.n) and batch.n.max() >= MOST_PEOPLE:
             raise TooLarge(f"A table must have fewer than {MOST_PEOPLE:,} people.")
         sizes = [len(d) for d in (*batch.by, batch.about)]
+        # Most tables fit into half of the memory.
         narrow = max(*sizes, int(batch.n.max(initial=0))) < 2**15
         kind = np.int16 if narrow and self._file is None else np.int32
+        # A line per cell: a code per column, then how many people.
         block = np.empty((len(batch.n), self._width), dtype=kind)
         at = [columns.index(d.name) for d in (*batch.by, batch.about)]
         for start in range(0, len(block), AT_ONCE):

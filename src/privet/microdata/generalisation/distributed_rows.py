@@ -33,15 +33,16 @@ from privet.microdata.generalisation.distinct_rows import (
 )
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
+    LINE,
     BestSplits,
     Cells,
     GroupRules,
     SplitCriterion,
     SplitKernels,
+    SplitTask,
 )
-from privet.microdata.generalisation.mondrian import LINE
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
 from privet.table import Table
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
 HERE = 8_000_000
@@ -193,6 +194,7 @@ class DistributedRows:
         partner = aim.target if aim.target >= 0 else self._partners[0]
         for d in range(columns):
             seen = self._fetch_histograms(leaf)[ColumnPair(d, partner)]
+            # People by position and class stand in for the rows of the leaf.
             cells = np.zeros((len(seen.n), width), dtype=np.int64)
             cells[:, d], cells[:, -1] = seen.first, seen.n
             if aim.target >= 0:
@@ -231,19 +233,12 @@ class DistributedRows:
         return start + left
 
     def finish(
-        self,
-        _cells: Any,
-        start: int,
-        stop: int,
-        shape: DomainArrays,
-        aim: SplitCriterion,
-        rules: GroupRules,
-        worst: Ints,
+        self, _cells: Any, start: int, stop: int, task: SplitTask, worst: Ints
     ) -> Ints:
         """See `kernels.finish`; all small groups at once."""
         leaf = self._leaves.find_leaf(start, stop)
         if leaf not in self._told:
-            self._finish_small(FinishSplits(shape, aim, rules))
+            self._finish_small(FinishSplits(task))
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
         kernels.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
         lines = said[worst.size :].reshape(-1, LINE).copy()
@@ -267,17 +262,13 @@ def _is_large(start: int, stop: int) -> bool:
 class FinishSplits:
     """Split one group as far as it goes, on the machine that has it."""
 
-    shape: DomainArrays
-    aim: SplitCriterion
-    rules: GroupRules
+    task: SplitTask
 
     def __call__(self, lines: Lines) -> bytes:
         """The surest belief of each rule, and the tree of splits."""
-        worst = np.tile(np.array([0, 1]), (len(self.rules.of), 1))
+        worst = np.tile(np.array([0, 1]), (len(self.task.rules.of), 1))
         cutter = kernels.choose_kernels(len(lines))
-        tree = cutter.finish(
-            lines, 0, len(lines), self.shape, self.aim, self.rules, worst
-        )
+        tree = cutter.finish(lines, 0, len(lines), self.task, worst)
         return worst.tobytes() + tree.tobytes()
 
 

@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.microdata.generalised_values import ANY, MISSING
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 from privet.values.hierarchies import TOP, Hierarchy
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ORDERED, FLAT, TREE = 0, 1, 2
 """Split anywhere and as wide as its ends are apart; anywhere and as wide as it has
@@ -158,6 +156,7 @@ def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
         for level in range(len(path)):
             first[level].setdefault(path[level:], len(first[level]))
     # Sorted from the top down by which node came first, each node is one stretch.
+    # A line per level, the lowest first; a column per value.
     ids = np.array([[first[i][p[i:]] for p in paths] for i in range(hierarchy.depth)])
     order = np.lexsort(ids)
     position = np.empty(len(domain), dtype=np.int64)
@@ -198,6 +197,7 @@ def _scale_values(domain: Domain) -> Floats:
     span = values[-1] - values[0]
     if not (math.isfinite(span) and span > 0):
         return steps
+    # 20, 30 and 60 lie at 0, 0.25 and 1.
     at = (values - values[0]) / span
     if len(at) < size:  # missing is the first code
         step = 1 / (len(at) - 1)
@@ -256,6 +256,7 @@ def pack_domains(attributes: Sequence[OrderedDomain]) -> DomainArrays:
     spread = np.zeros(nodes.shape, dtype=np.int64)
     for i, a in enumerate(attributes):
         for level, above in enumerate(a.nodes):
+            # Levels of all attributes one below the other, the lowest of each first.
             row = first[i] + level
             nodes[row, : len(a)] = above
             spread[row, : len(a)] = np.bincount(above)[above]

@@ -23,11 +23,11 @@ from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
 from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
-from privet.microdata.generalisation.mondrian import COLUMN, CUT, LEFT
+from privet.microdata.generalisation.kernels import COLUMN, CUT, LEFT
 from privet.microdata.generalisation.partition import GRAMMAR, Partition
 from privet.microdata.recipe import NOT_PROMISED
-from privet.microdata.suppression.disclosure_loops import Ints
 from privet.table import ReleasedAs, Table, open_table
+from privet.values.arrays import Ints
 from privet.values.contingency import Domain
 from privet.values.schema import Roles
 

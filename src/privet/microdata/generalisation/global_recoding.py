@@ -19,7 +19,7 @@ from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import OrderedDomain, pack_domains
 from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
-from privet.microdata.suppression.disclosure_loops import Ints
+from privet.values.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,7 @@ class RecodingState:
     def _count_margin(self, d: int) -> Cells:
         """How many people of each class have each value of one column."""
         target = self.cells[:, self.aim.target] if self.aim.target >= 0 else 0
+        # One key per position and class: of 2 classes, class 1 at position 3 has key 7.
         key = self.cells[:, d].astype(np.int64) * self.aim.classes + target
         n = np.bincount(key, weights=self.people).astype(np.int64)
         there = np.flatnonzero(n)
@@ -114,6 +115,7 @@ class RecodingState:
         position = self.cells[:, d]
         inside = np.flatnonzero((position >= start) & (position < stop))
         right = (position[inside] > cut).astype(np.int64)
+        # People of each group left and right of the cut, a line per group.
         sizes = np.bincount(
             2 * self.group[inside] + right,
             weights=self.people[inside],
@@ -123,6 +125,7 @@ class RecodingState:
         number = np.full(self.groups, -1)
         number[split] = np.arange(len(split))
         own = number[self.group[inside]]
+        # The first group that falls apart has parts 0 and 1; a whole one has -1.
         part = np.where(own < 0, -1, 2 * own + right)
         kept = part >= 0
         hist = self._count_histograms(part[kept], inside[kept], 2 * len(split))
@@ -146,6 +149,7 @@ class RecodingState:
     def apply(self, move: GlobalSplit) -> SplitStep:
         """Split a column in all groups."""
         position = self.cells[:, move.column]
+        # The left part keeps the number of its group, the right one gets a new one.
         number = np.full(self.groups, -1)
         number[move.groups] = self.groups + np.arange(len(move.groups))
         right = (

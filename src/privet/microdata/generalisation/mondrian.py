@@ -21,18 +21,22 @@ import numpy as np
 from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import DomainArrays
 from privet.microdata.generalisation.kernels import (
+    COLUMN,
+    EVERYBODY,
+    LEFT,
+    LINE,
+    PEOPLE,
+    START,
+    STOP,
     BestSplits,
     SplitCriterion,
     SplitKernels,
+    SplitTask,
 )
-from privet.microdata.suppression.disclosure_loops import Ints
+from privet.values.arrays import Ints
 
 AT_ONCE = 200_000
 """Cells of a group whose splits are made in one move, where order is no matter."""
-
-LINE = 6
-START, STOP, COLUMN, CUT, LEFT, PEOPLE = range(LINE)
-"""What a line of the split tree says; its column is -1 where a group stays whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +97,7 @@ class MondrianState:
         self.names = names
         self._most = AT_ONCE if at_once is None else at_once
         hist, people = self.cutter.tally(
-            cells, 0, len(cells), 0, np.iinfo(np.int64).max, judge.rules
+            cells, 0, len(cells), 0, EVERYBODY, judge.rules
         )
         judge.begin(hist[0], people)
         self._lines = np.empty((64, LINE), dtype=np.int64)
@@ -181,9 +185,8 @@ class MondrianState:
     def _finish(self, line: int) -> SplitStep:
         start, stop, *_, people = self.tree[line].tolist()
         worst = self.judge.worst_found.copy()
-        below = self.cutter.finish(
-            self.cells, start, stop, self.shape, self.aim, self.judge.rules, worst
-        )
+        task = SplitTask(self.shape, self.aim, self.judge.rules)
+        below = self.cutter.finish(self.cells, start, stop, task, worst)
         shift = self._used - 1
         split = below[:, COLUMN] >= 0
         below[split, LEFT] += shift

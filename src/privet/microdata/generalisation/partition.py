@@ -26,7 +26,7 @@ from privet.microdata.generalisation.domain_order import (
 )
 from privet.microdata.generalisation.kernels import Cells
 from privet.microdata.generalised_values import ANY, MISSING
-from privet.microdata.suppression.disclosure_loops import Floats, Ints
+from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
 GRAMMAR = {
@@ -169,6 +169,7 @@ def _find_keys(
     if attribute.as_ranges:
         packed = _pack_ends(attribute, positions.astype(np.int64), starts)
     elif len(attribute) <= MASKED:
+        # Positions 0 and 2 are the bits 101.
         bits = np.left_shift(np.uint64(1), positions.astype(np.uint64))
         packed = np.bitwise_or.reduceat(bits, starts)
     else:
@@ -182,6 +183,7 @@ def _find_set_keys(
 ) -> tuple[list[Key], Ints]:
     """Sets of many values: their positions one after the other."""
     group = np.repeat(np.arange(len(starts)), np.diff([*starts, len(positions)]))
+    # Sorted, the pairs of a group lie side by side: its positions, each once.
     pairs = np.unique(group * len(attribute) + positions)
     edges = np.searchsorted(pairs, np.arange(len(starts) + 1) * len(attribute))
     own = (pairs % len(attribute)).astype(np.int64)
@@ -208,6 +210,7 @@ def _pack_ends(attribute: OrderedDomain, positions: Ints, starts: Ints) -> Ints:
         missing = np.maximum.reduceat((positions == 0).astype(np.int64), starts)
         positions = np.where(positions == 0, size, positions)
     low = np.minimum.reduceat(positions, starts)
+    # Of 9 values, missing or from 3 to 7: (1 * 10 + 3) * 10 + 7 = 137.
     return np.asarray((missing * (size + 1) + low) * (size + 1) + high)
 
 

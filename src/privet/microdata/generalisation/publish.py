@@ -39,7 +39,7 @@ from privet.microdata.generalisation.distributed_rows import (
     DistributedRows,
     hold_distinct_rows,
 )
-from privet.microdata.generalisation.domain_order import RANGES, Floats, OrderedDomain
+from privet.microdata.generalisation.domain_order import RANGES, OrderedDomain
 from privet.microdata.generalisation.forms import (
     BUCKETS,
     FORMS,
@@ -48,12 +48,14 @@ from privet.microdata.generalisation.forms import (
     closing,
 )
 from privet.microdata.generalisation.global_recoding import RecodingState
-from privet.microdata.generalisation.mondrian import LINE, MondrianState, SplitStep
+from privet.microdata.generalisation.kernels import LINE
+from privet.microdata.generalisation.mondrian import MondrianState, SplitStep
 from privet.microdata.generalisation.partition import Partition
 from privet.microdata.release import Release, judge_policy, refuse_unsafe
 from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
+from privet.values.arrays import Floats
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, read_hierarchy

@@ -21,6 +21,7 @@ from privet.microdata.groups import Groups
 from privet.microdata.linkage import (
     find_codes,
     read_about,
+    read_released_about,
     require_ceiling,
     say_never_occurs,
 )
@@ -33,11 +34,17 @@ from privet.microdata.skyline.named_individuals import (
     find_people,
 )
 from privet.microdata.skyline.sets import SetInsiderAudit, prepare_set_audit
-from privet.microdata.skyline.skyline import GroupScan, SkylineCheck
+from privet.microdata.skyline.skyline import (
+    RankedValues,
+    Rows,
+    SkylineCheck,
+    find_modes,
+    rank_values,
+)
 from privet.microdata.skyline.witness import build_attack
 from privet.policy import Promise
 from privet.release.kinds import Warn
-from privet.table import Table, require_columns
+from privet.table import Table
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
@@ -65,10 +72,10 @@ class InsiderAudit:
         if self.named is not None:
             self.fold = self.named.add(batch, self.fold)
             return
-        scan = GroupScan(batch, self.protect)
-        self.fold = self.fold.add(batch, scan)
-        above = find_groups_beyond(scan, self.point, self.limit)
-        self.above += int(above.sum())
+        rows = rank_values(batch)
+        self.fold = self.fold.add(batch, rows)
+        above = find_groups_beyond(rows, self.protect, self.point, self.limit)
+        self.above += len(above)
         self.people_above += int(batch.total[above].sum())
 
     def attack(self) -> Attack | None:
@@ -187,14 +194,7 @@ def query_for_insider(
     promise: Promise, table: Table
 ) -> tuple[CountQuery, tuple[object, ...] | None]:
     """The groups an insider sees, and the values the promise is about."""
-    column, values = read_about(
-        promise, None if promise.about else table.protected(), table
-    )
-    require_columns([column], table.schema, "about")
-    if column in table.roles.identifier:
-        raise InputError(
-            f"about must not be an identifier; {column!r} is one. It is never released."
-        )
+    column, values = read_released_about(promise, table)
     by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
     return CountQuery(tuple(by), column), values
 
@@ -257,14 +257,14 @@ def refuse_in_several_groups(
 
 
 def find_groups_beyond(
-    scan: GroupScan, point: Point, limit: Ceiling
-) -> np.typing.NDArray[np.bool_]:
+    rows: RankedValues, protect: Sequence[int] | None, point: Point, limit: Ceiling
+) -> Rows:
     """The groups where the attack inside one group breaks the limit, exactly."""
-    above = np.zeros(len(scan.batch), dtype=bool)
     if limit.holds(Belief(0, 1)):  # nobody can be surer than that
-        return above
-    group, a, b, tail = scan.scan_modes(point)
+        return np.zeros(0, dtype=np.intp)
+    group, a, b, tail = find_modes(rows, point.l, protect)
     against = closed_forms.cf1_floats(tail, a, b, point.k, point.m)
+    # A belief of 3/4 is odds of 1/3 against the value.
     theta = float((1 - limit.level) / limit.level)
     bad = against < theta
     for i in np.flatnonzero(
@@ -275,8 +275,7 @@ def find_groups_beyond(
             closed_forms.cf1(*own, point.k, point.m)
         )
         bad[i] = not limit.holds(Belief(0, exactly))
-    above[group[bad]] = True
-    return above
+    return group[bad]
 
 
 def build_witness(

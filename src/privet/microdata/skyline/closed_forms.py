@@ -84,6 +84,7 @@ def cf5_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
     if m == 0:
         return np.ones(len(a))
     if m * len(a) < SMALL:
+        # A line per companion, a column per group.
         left = np.maximum(b - k - np.arange(m)[:, None], 0)
         return np.asarray(np.prod(left / np.maximum(a + left, 1), axis=0))
     result = np.zeros(len(a))
@@ -105,7 +106,10 @@ def _multiply_companions(a: Ints, b: Ints, m: int) -> Floats:
 
 
 def _multiply_holders(a: Ints, b: Ints, m: int) -> Floats:
-    """The same product over the holders of s: a factors, of which there are fewer."""
+    """The same product over the holders of s: a factors, of which there are fewer.
+
+    With n = a + b: perm(b, m) / perm(n, m) = perm(n - m, a) / perm(n, a).
+    """
     result, n = np.ones(len(a)), a + b
     for i in range(int(a.max(initial=0))):
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -13,21 +13,25 @@ Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm": the check it ask
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 
-from privet.microdata.skyline import closed_forms, kernels
-from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point
-from privet.microdata.skyline.kernels import CLOSE, SAFE, Flags
+from privet.microdata.skyline import closed_forms
+from privet.microdata.skyline.closed_forms import NEAR, Point
+from privet.values.arrays import Flags, Floats, Ints
 from privet.values.beliefs import Belief, Ceiling
-from privet.values.jit import compile_loop
+from privet.values.jit import compile_together, import_numba, jit
 
 KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
 """CF2 to CF5: the victim with the known, companions alone, the victim alone, both."""
+
+UNSAFE, SAFE, CLOSE = 0, 1, 2
+"""What a trial comes to; where it is close, fractions must decide."""
 
 
 @dataclass(frozen=True)
@@ -92,30 +96,26 @@ class PointMinima:
 
     def with_groups(self, parts: Ints) -> tuple[PointMinima, bool]:
         """With more groups, one row each; and whether the limit is kept."""
-        after, (l, k, m) = self.copy(), self.asked.point
-        if not (isinstance(l, int) and after._fold_compiled(parts)):
+        (l, k, m), loops = self.asked.point, compile_loops()
+        after = self.copy()
+        if not isinstance(l, int) or not loops or not after._fold_by(loops, parts):
             after = self.copy()
             after._fold_all(parts)
-        verdict = compile_loop(kernels, "judge_minima")
-        if verdict is None:
+        if not loops:
             return after, after.is_safe()
         minima = after.factor, after.x, after.best
-        status = verdict(k, m, self.asked.theta, NEAR, *minima)
+        status = loops["judge_minima"](k, m, self.asked.theta, NEAR, *minima)
         return after, status == SAFE or (status == CLOSE and after.is_safe())
 
-    def _fold_compiled(self, parts: Ints) -> bool:
-        """Fold by compiled loops; False where there are none, or floats are close."""
-        best, factors = (
-            compile_loop(kernels, "fold_best"),
-            compile_loop(kernels, "fold_factors"),
-        )
-        if best is None or factors is None:
-            return False
+    def _fold_by(self, loops: Mapping[str, Any], parts: Ints) -> bool:
+        """Fold by compiled loops; False where floats are close."""
         l, k, m = self.asked.point
-        if not best(parts, l, k, m, self.allowed, NEAR, self.best):
+        if not loops["fold_best"](parts, l, k, m, self.allowed, NEAR, self.best):
             return False
         tables = self.factor, self.x, self.a
-        return not m or bool(factors(parts, l, k, m, self.allowed, NEAR, *tables))
+        return not m or bool(
+            loops["fold_factors"](parts, l, k, m, self.allowed, NEAR, *tables)
+        )
 
     def _fold_all(self, parts: Ints) -> None:
         for histogram in parts:
@@ -274,6 +274,7 @@ def count_tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
     if len(falling) <= point.l:
         return np.zeros(len(a), dtype=np.int64)
     # Ties do not matter: of equal counts, any may be ruled out.
+    # Counts 4 3 2 1 and one value ruled out: T is 3 3 4 5.
     gone, last = int(falling[: point.l].sum()), int(falling[point.l])
     return people - gone - np.minimum(a, last)
 
@@ -281,3 +282,139 @@ def count_tails(a: Ints, s: Ints, people: int, point: Point) -> Ints:
 def _cf1(counts: Ints, k: int, m: int) -> Fraction:
     tail, a, b = counts.tolist()
     return closed_forms.cf1(tail, a, b, k, m)
+
+
+# Loops for numba --------------------------------------------------------------------
+
+
+@cache
+def compile_loops() -> Mapping[str, Any] | None:
+    """The loops below, compiled; None without numba."""
+    if import_numba() is None:
+        return None
+    return compile_together({loop.__name__: loop for loop in LOOPS}, jit)
+
+
+def fold_best(
+    parts: Ints, l: int, k: int, m: int, allowed: Flags, near: float, best: Ints
+) -> bool:
+    """The group with the least CF1, all together; False where floats cannot tell."""
+    top = np.zeros(l + 1, dtype=np.int64)  # the largest counts of a group
+    for c in range(parts.shape[0]):  # parts: a line per group, a column per value
+        people, first = find_largest(parts[c], allowed, top)
+        if first < 0:
+            continue
+        n = parts[c, first]
+        tail = people - top[:l].sum() - min(n, top[l])
+        others = people - n
+        if best[1] == 0:
+            best[0], best[1], best[2] = tail, n, others
+        elif best[0] != tail or best[1] != n or best[2] != others:
+            new = cf1_loop(tail, n, others, k, m)
+            old = cf1_loop(best[0], best[1], best[2], k, m)
+            if abs(new - old) <= near * old and new + old > 0:
+                return False
+            if new < old:
+                best[0], best[1], best[2] = tail, n, others
+    return True
+
+
+def fold_factors(
+    parts: Ints,
+    l: int,
+    k: int,
+    m: int,
+    allowed: Flags,
+    near: float,
+    factor: Floats,
+    x: Ints,
+    a: Ints,
+) -> bool:
+    """The minima of CF2 to CF5 per value; False where floats cannot tell."""
+    top = np.zeros(l + 1, dtype=np.int64)
+    for c in range(parts.shape[0]):
+        people, _ = find_largest(parts[c], allowed, top)
+        gone = top[:l].sum()
+        for s in range(parts.shape[1]):
+            n = parts[c, s]
+            if n == 0 or not allowed[s]:
+                continue
+            tail, others = people - gone - min(n, top[l]), people - n
+            # CF2 and CF4: x / a is lower where x * a' < x' * a, in integers.
+            for f in range(0, 4, 2):
+                less = k if f == 0 else 0
+                new_up, old_up = max(tail - less, 0), max(x[f, s] - less, 0)
+                if x[f, s] < 0 or new_up * a[f, s] < old_up * n:
+                    factor[f, s], x[f, s], a[f, s] = new_up / n, tail, n
+            # CF3 and CF5: floats, unless two are too close.
+            for f in range(1, 4, 2):
+                if x[f, s] == others and a[f, s] == n:
+                    continue
+                lack = cf5_loop(n, others, k if f == 3 else 0, m)
+                if x[f, s] >= 0:
+                    old = factor[f, s]
+                    if abs(lack - old) <= near * old and lack + old > 0:
+                        return False
+                    if lack >= old:
+                        continue
+                factor[f, s], x[f, s], a[f, s] = lack, others, n
+    return True
+
+
+def find_largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
+    """People of a group and its most frequent value that matters, -1 if none does.
+
+    The largest counts go to `top`.
+    """
+    top[:] = 0
+    people, first, last = 0, -1, len(top) - 1
+    for s in range(len(histogram)):
+        n = histogram[s]
+        people += n
+        if n > top[last]:
+            # Into the falling counts, the least of which drops out.
+            at = last
+            while at > 0 and top[at - 1] < n:
+                top[at] = top[at - 1]
+                at -= 1
+            top[at] = n
+        if n > 0 and allowed[s] and (first < 0 or n > histogram[first]):
+            first = s
+    return people, first
+
+
+def cf5_loop(a: int, b: int, k: int, m: int) -> float:
+    """Q(k, m), hence CF3 and CF5: how likely m people lack the value."""
+    result = 1.0
+    for j in range(k, k + m):
+        result = result * (b - j) / (a + b - j) if b > j else 0.0
+    return result
+
+
+def cf1_loop(tail: int, a: int, b: int, k: int, m: int) -> float:
+    """CF1: the victim, the people known and the companions in one group."""
+    if tail <= k:
+        return 0.0
+    return (tail - k) / a * cf5_loop(a, b, k + 1, m)
+
+
+def judge_minima(
+    k: int, m: int, theta: float, near: float, factor: Floats, x: Ints, best: Ints
+) -> int:
+    """Whether all attacks keep the limit, as far as floats can tell."""
+    if best[1] == 0:
+        return SAFE
+    # Odds of at least theta keep the limit: 1/3 for a belief of 3/4.
+    low, high = theta * (1 - near), theta * (1 + near)
+    least = cf1_loop(best[0], best[1], best[2], k, m)
+    if m > 0:
+        for s in range(factor.shape[1]):
+            if x[0, s] >= 0:
+                least = min(least, factor[0, s] * factor[1, s])
+                least = min(least, factor[2, s] * factor[3, s])
+    if least < low:
+        return UNSAFE
+    return CLOSE if least <= high else SAFE
+
+
+LOOPS = (fold_best, fold_factors, judge_minima, find_largest, cf1_loop, cf5_loop)

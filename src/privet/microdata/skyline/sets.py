@@ -130,6 +130,7 @@ class SetSkylineCheck:
             if not has(cell, s):
                 for v in _as_set(cell):
                     lacking[v] = lacking.get(v, 0) + n
+        # Who has two of the values is counted twice, which only lowers the tail.
         most = sorted(lacking.values(), reverse=True)[: self.several]
         return max(b - sum(most), 0)
 

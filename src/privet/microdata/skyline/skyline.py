@@ -5,8 +5,7 @@ companions. The odds against the victim's value fall to the least of three attac
 everybody who is known in the victim's group (CF1); the companions in another group
 (CF2 times CF3); the companions and the people known in another group (CF4 times CF5).
 Each needs minima per value over the groups, which only few groups can attain, whatever
-k and m are: the fold keeps those equivalence classes whole, found by numpy or, in large
-batches, by loops that numba compiles (`kernels.py`).
+k and m are: the fold keeps those equivalence classes whole.
 Chen, LeFevre, Ramakrishnan 2007, "SkylineCheck Algorithm"; corrected: minima per value,
 and the third attack.
 """
@@ -22,11 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.skyline import closed_forms, kernels
+from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Floats, Ints, Point, Ruling
 from privet.values.contingency import Codes, find_distinct
 from privet.values.equivalence_classes import EquivalenceClasses
-from privet.values.jit import compile_loop
 
 Rows = NDArray[np.intp]
 
@@ -80,6 +78,7 @@ class RankedValues:
         """
         if isinstance(ruling, tuple):
             return self._count_tail_without(ruling)
+        # Counts 4 3 2 1 and one value ruled out: T is 3 3 4 5.
         with_it = self.sum_largest(ruling + 1)[self.group]
         beside = self.sum_largest(ruling)[self.group] + self.a
         gone = np.where(self.rank <= ruling, with_it, beside)
@@ -97,7 +96,7 @@ class RankedValues:
         """The most frequent of some rows (in their order) in each group."""
         group = self.group[rows]
         new = np.ones(len(rows), dtype=bool)
-        new[1:] = group[1:] != group[:-1]
+        new[1:] = group[1:] != group[:-1]  # counts fall: the first is the largest
         return rows[new]
 
 
@@ -153,6 +152,7 @@ def _find_dense_front(value: Ints, a: Ints, x: Ints, values: int, limit: int) ->
     """Rows with a below the limit that no other such row makes superfluous."""
     limit = min(limit, int(a.max()) + 1)
     small = np.flatnonzero(a < limit)
+    # table[value, a]: the least x of such rows; above: of those with as large an a.
     cell = value[small] * limit + a[small]
     least = np.full(values * limit, np.iinfo(np.int64).max)
     np.minimum.at(least, cell, x[small])
@@ -182,6 +182,7 @@ def pareto_front_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
     order = np.lexsort((b, tail, -a))
     keep: list[int] = []
     while len(order):
+        # The least score cannot be beaten, and beats many others at once.
         score = (tail[order] + b[order] + 1.0) / a[order]
         best = order[int(np.argmin(score))]
         keep.append(int(best))
@@ -263,13 +264,13 @@ class SkylineCheck:
             object.__setattr__(self, name, number)
 
     def add(
-        self, batch: EquivalenceClasses, scan: GroupScan | None = None
+        self, batch: EquivalenceClasses, rows: RankedValues | None = None
     ) -> SkylineCheck:
-        """With some more whole groups; `scan` is theirs, where there is one."""
+        """With some more whole groups; `rows` are theirs, where they are ranked."""
         if not len(batch):
             return self
-        scan = scan or GroupScan(batch, self.protect)
-        few = batch.take(scan.scan_deciding(self.rulings))
+        rows = rows or rank_values(batch)
+        few = batch.take(find_deciding_groups(rows, self.rulings, self.protect))
         here = replace(
             self,
             kept=few,
@@ -392,6 +393,7 @@ def find_modes(
 
 def find_triple_front(a: Ints, b: Ints, tail: Ints) -> Rows:
     """The front of (a, b, tail), each triple looked at once."""
+    # Many groups have the same (a, b, tail).
     first = (
         np.sort(
             find_distinct(
@@ -416,6 +418,7 @@ def find_best_attack(
     if not len(value):
         return None
     k, m = point.k, point.m
+    # Floats find the rows near the least; among those, fractions decide.
     one = closed_forms.cf1_floats(tail, a, b, k, m)
     with_known = _TwoGroupMinima(
         value, closed_forms.cf2_floats(tail, a, k), _compute_cf5(a, b, 0, m)
@@ -466,6 +469,7 @@ class _TwoGroupMinima:
         several = int(value.max()) + 1
         self._lefts = np.full(several, np.inf)
         self._rights = np.full(several, np.inf)
+        # Per value: the victim's least factor, and the companions', in any two groups.
         np.minimum.at(self._lefts, value, left)
         np.minimum.at(self._rights, value, right)
         self._present = np.flatnonzero(np.isfinite(self._lefts))
@@ -483,93 +487,3 @@ class _TwoGroupMinima:
         """The rows of a value whose factor may be its least."""
         rows = np.flatnonzero(self.value == s)
         return rows[factor[rows] <= _add_tolerance(factor[rows].min())].tolist()  # type: ignore[no-any-return]
-
-
-# The same groups by compiled loops --------------------------------------------------
-
-WORTH = 50_000
-"""Batches with fewer rows are done before numba is imported."""
-
-NOTHING = np.iinfo(np.int64).max
-
-
-class GroupScan:
-    """One batch, looked through once per ruling."""
-
-    def __init__(
-        self, batch: EquivalenceClasses, protect: Sequence[int] | None
-    ) -> None:
-        self.batch, self._protect = batch, protect
-        self._seen: dict[int, tuple[Ints, Ints, Ints]] = {}
-
-    @cached_property
-    def rows(self) -> RankedValues:
-        """The rows, sorted; only where numpy must do it."""
-        return rank_values(self.batch)
-
-    @cached_property
-    def _fast(self) -> bool:
-        batch = self.batch
-        if len(batch.n) < WORTH:
-            return False
-        room = DENSE // max(len(batch.about), 1)
-        return int(batch.n.max()) < room and compile_loop(kernels, "scan") is not None
-
-    @cached_property
-    def _columns(self) -> tuple[Ints, Ints, Ints, Ints]:
-        batch = self.batch
-        value = batch.value.astype(np.int64, copy=False)
-        return batch.start.astype(np.int64, copy=False), value, batch.n, batch.total
-
-    def _scan_tables(self, ruling: int) -> tuple[Ints, Ints, Ints]:
-        """The least b and tail per (value, a), and each group's mode."""
-        if ruling not in self._seen:
-            several, most = len(self.batch.about), int(self.batch.n.max())
-            lacking = np.full((several, most + 1), NOTHING)
-            tails = np.full((several, most + 1), NOTHING)
-            modes = np.zeros((len(self.batch), 3), dtype=np.int64)
-            allowed = np.ones(several, dtype=bool)
-            if self._protect is not None:
-                allowed = np.isin(np.arange(several), self._protect)
-            scan = compile_loop(kernels, "scan")
-            assert scan is not None
-            scan(*self._columns, ruling, allowed, lacking, tails, modes)
-            self._seen[ruling] = lacking, tails, modes
-        return self._seen[ruling]
-
-    def scan_deciding(self, rulings: Sequence[Ruling]) -> Rows:
-        """Groups that attain some minimum, for whatever k and m."""
-        if not self._fast or not all(isinstance(r, int) for r in rulings):
-            return find_deciding_groups(self.rows, rulings, self._protect)
-        found = np.zeros(len(self.batch), dtype=bool)
-        attain = compile_loop(kernels, "attain")
-        assert attain is not None
-        for ruling in rulings:
-            assert isinstance(ruling, int)
-            lacking, tails, modes = self._scan_tables(ruling)
-            fronts = _mark_front(lacking), _mark_front(tails)
-            attain(*self._columns, ruling, *fronts, found)
-            there = np.flatnonzero(modes[:, 0])
-            a, b, tail = modes[there].T
-            found[there[find_triple_front(a, b, tail)]] = True
-        return np.flatnonzero(found)
-
-    def scan_modes(self, point: Point) -> Modes:
-        """Tail, a and b of the most frequent value that matters in each group."""
-        if not self._fast or not isinstance(point.l, int):
-            return find_modes(self.rows, point.l, self._protect)
-        modes = self._scan_tables(point.l)[2]
-        there = np.flatnonzero(modes[:, 0])
-        a, b, tail = modes[there].T
-        return Modes(there, a, b, tail)
-
-
-def _mark_front(least: Ints) -> NDArray[np.int64]:
-    """What no larger a makes superfluous; -1 elsewhere."""
-    above = np.minimum.accumulate(least[:, ::-1], axis=1)[:, ::-1]
-    kept = least.copy()
-    kept[least == NOTHING] = -1
-    beaten = np.zeros(least.shape, dtype=bool)
-    beaten[:, :-1] = least[:, :-1] >= above[:, 1:]
-    kept[beaten] = -1
-    return kept

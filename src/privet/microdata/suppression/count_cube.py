@@ -26,7 +26,6 @@ from itertools import pairwise
 import numpy as np
 
 from privet.microdata.suppression import kernels
-from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
 from privet.microdata.suppression.kernels import (
     ConfidenceLimits,
     CubeGroups,
@@ -34,6 +33,7 @@ from privet.microdata.suppression.kernels import (
     ValueCells,
 )
 from privet.values import exact
+from privet.values.arrays import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
 
 
@@ -69,7 +69,6 @@ class Cube:
         self.limits = [tuple(of_rule) for of_rule in limits]
         self._rows, self._groups = _group_rows(codes, fixed, total, protected)
         self._limits = kernels.compile_limits(self.limits, int(total.sum()))
-        self._kernels = kernels.choose_kernels(len(total), self._limits)
         self._worst = [(0, 1)] * self.rules
         self._groups = self._judge_groups(self._groups)
 
@@ -128,7 +127,7 @@ class Cube:
         asked = [a for a, w in enumerate(wanted) if w.any() and not ordered[a]]
         if asked:
             every = kernels.ValuesToTry(np.array(asked), offset, np.concatenate(wanted))
-            self._kernels.look(
+            kernels.look_ahead(
                 self._rows,
                 groups,
                 every,
@@ -151,9 +150,10 @@ class Cube:
         What became of the groups that were split is returned, unless it is harmless.
         """
         at, groups = self.attributes.index(attribute), self._groups
-        moved = self._kernels.split(at, low, high, self._rows, groups)
+        moved = kernels.split(at, low, high, self._rows, groups)
         touched = moved.rows > 0
         before, taken = groups.take(touched), moved.counts[touched]
+        # Rows from start to middle stay, those from middle to stop went.
         middle = before.stop - moved.rows[touched]
         old = CubeGroups(before.start, middle, before.counts - taken)
         parts = self._judge_groups(old.join(CubeGroups(middle, before.stop, taken)))
@@ -168,6 +168,7 @@ def _group_rows(
     counts = np.column_stack([total, protected]).astype(np.int64)
     order = np.argsort(fixed, kind="stable")
     sorted_ = fixed[order]
+    # A group begins wherever the fixed number changes.
     start = np.flatnonzero(np.diff(sorted_, prepend=sorted_[:1] - 1))
     stop = np.append(start[1:], len(total))[: len(start)]
     sums = np.add.reduceat(counts[order], start) if len(start) else counts
@@ -204,9 +205,11 @@ def _try_cuts(
     A cut between two values that occur in the group cuts it as one right after the
     lower of them would, so what is found there holds for a range of cuts.
     """
+    # Cells with a later one in their group: those a cut can come after.
     inner = np.flatnonzero(cells.group[1:] == cells.group[:-1])
     if len(inner) == 0:
         return
+    # A group with values 3 and 7 is cut alike after 3, 4, 5 and 6.
     first, last = cells.value[inner], cells.value[inner + 1] - 1
     left = _sum_running(cells.group, cells.total)[inner]
     right = groups.counts[cells.group[inner], 0] - left
@@ -223,6 +226,7 @@ def _try_cuts(
 
 def _sum_running(group: Ints, n: Ints) -> Ints:
     """Running sums that begin anew with each group."""
+    # Groups 0 0 1 with 2 3 4 people: 2 5 9, less 0 0 5 from before.
     sums = np.cumsum(n)
     first = np.flatnonzero(np.r_[True, group[1:] != group[:-1]])
     before = np.repeat(sums[first] - n[first], np.diff(np.r_[first, len(group)]))
@@ -236,6 +240,7 @@ def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
     then pushed down level by level.
     """
     size = len(level)
+    # From 2 to 7 are 6: two blocks of 4 = 2**depth, which begin at 2 and at 4.
     depth = np.frexp((last - first + 1).astype(np.float64))[1].astype(np.int64) - 1
     blocks = np.zeros((int(depth.max()) + 1, size))
     np.maximum.at(blocks, (depth, first), to)
@@ -251,6 +256,7 @@ def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
 
 def _mark_covered(first: Ints, last: Ints, size: int) -> Flags:
     """Which positions lie in some range."""
+    # One more where a range begins, one less behind its end.
     edges = np.zeros(size + 1, dtype=np.int64)
     np.add.at(edges, first, 1)
     np.add.at(edges, last + 1, -1)

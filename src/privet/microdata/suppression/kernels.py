@@ -1,31 +1,22 @@
-"""The loops of top-down disclosure that take the time, in numpy and compiled.
+"""The loops of top-down disclosure that take the time, in numpy.
 
 `look_ahead` computes Conf_x, the confidence of each template once x were disclosed;
 `split` discloses the winner. Rows of a cube stand group by group: group g has the rows
-order[start[g]:stop[g]]. Each loop exists twice with one signature: here in numpy, and
-in `disclosure_loops.py` in a form that numba compiles where it is installed
-(`pip install "privet[fast]"`). Both give the same integers and the same floats, hence
-the same moves. Numba is imported for large cubes only: it takes half a second to begin.
+order[start[g]:stop[g]].
 Wang, Fung, Yu 2007, §4.2, §4.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.microdata.suppression import disclosure_loops
-from privet.microdata.suppression.disclosure_loops import Codes, Flags, Floats, Ints
+from privet.values.arrays import Codes, Flags, Floats, Ints
 from privet.values.beliefs import Ceiling
-from privet.values.jit import import_numba, jit
-
-WORTH = 50_000
-"""Cubes with fewer rows are done before numba is imported."""
 
 DENSE = 16
 """A table of all group-value pairs is used while it has this many cells per row."""
@@ -124,20 +115,6 @@ class SplitOff(NamedTuple):
     """People, then those with each rule's value."""
 
 
-@dataclass(frozen=True)
-class DisclosureKernels:
-    """The loops, in one of their forms."""
-
-    name: str
-    """What runs them."""
-    look: Callable[
-        [CubeRows, CubeGroups, ValuesToTry, ConfidenceLimits, Floats, Flags], None
-    ]
-    """See `look_ahead`."""
-    split: Callable[[int, int, int, CubeRows, CubeGroups], SplitOff]
-    """See `split`."""
-
-
 def concatenate_ranges(start: Ints, stop: Ints) -> Ints:
     """The numbers from start to stop of each group, one after the other.
 
@@ -171,6 +148,7 @@ class GatheredRows:
     @classmethod
     def of(cls, rows: CubeRows, groups: CubeGroups) -> GatheredRows:
         """Gather the rows of some groups."""
+        # Rows of the cube, group after group.
         at = rows.order.take(concatenate_ranges(groups.start, groups.stop))
         local = np.repeat(np.arange(len(groups.start)), groups.stop - groups.start)
         counts = rows.counts.take(at, axis=0)  # several times faster than [at]
@@ -201,6 +179,7 @@ class ValueCells:
 def count_value_cells(seen: GatheredRows, attribute: int, wanted: Flags) -> ValueCells:
     """Sums by group and wanted value of an attribute, in their order."""
     values, code = len(wanted), np.ascontiguousarray(seen.codes[:, attribute])
+    # One key per group and value: of 5 values, code 3 in group 2 has key 13.
     key, total = seen.local * values + code, seen.total
     kept = key
     if not wanted.all():
@@ -210,6 +189,7 @@ def count_value_cells(seen: GatheredRows, attribute: int, wanted: Flags) -> Valu
     having = []
     for some, n in seen.having:
         inside = np.flatnonzero(wanted[code[some]])
+        # Whoever has the protected value is in a cell that occurs.
         cell = np.searchsorted(there, key[some[inside]])
         having.append(_sum_by_key(cell, n[inside], len(there)))
     return ValueCells(there // values, there % values, sums, tuple(having))
@@ -217,6 +197,7 @@ def count_value_cells(seen: GatheredRows, attribute: int, wanted: Flags) -> Valu
 
 def _sum_occurring(key: Ints, n: Floats, size: int) -> tuple[Ints, Ints]:
     """The keys that occur, in order, and their sums."""
+    # Few rows among many possible keys are sorted; else each key has its place.
     if size > DENSE * len(key):
         there, key = np.unique(key, return_inverse=True)
         return there, _sum_by_key(key.ravel(), n, len(there))
@@ -257,12 +238,14 @@ def _try_values(
     confidence: Floats,
     broken: Flags,
 ) -> None:
+    # Arrays have an entry per cell: the value is inside, the rest of its group outside.
     rest = groups.counts[found.group, 0] - found.total
     for r, part in enumerate(found.having):
         held = groups.counts[found.group, r + 1]
         at = np.flatnonzero((rest > 0) & (held > 0))
         one, other = part[at], held[at] - part[at]
         inside, outside, value = found.total[at], rest[at], found.value[at]
+        # 3 of 4 inside and 1 of 8 outside: the confidence would be 3/4.
         first, second = one / inside, other / outside
         np.maximum.at(confidence[r], value, np.maximum(first, second))
         for i in np.flatnonzero(limits.rule == r).tolist():
@@ -302,6 +285,7 @@ def split(
     inside = (code >= low) & (code <= high)
     size = groups.stop - groups.start
     ends = np.cumsum(size)
+    # Per group: how many of its rows go; all of them is none.
     count = np.diff(np.cumsum(inside)[ends - 1], prepend=0)
     count[count == size] = 0
     moved = SplitOff(count, np.zeros_like(groups.counts))
@@ -320,6 +304,8 @@ def _move_behind(
     """Put the rows inside behind the others; the sums of their counts by group."""
     size, at = groups.stop - groups.start, concatenate_ranges(groups.start, groups.stop)
     first = np.cumsum(size) - size
+    # Rows a b c d with b and d inside: 0 0 1 1 are inside before each, so that a and c
+    # move up by 0 and 1, while b and d go 0 and 1 behind the middle: a c b d.
     before: Ints = np.cumsum(inside) - inside
     behind = before - np.repeat(before[first], size)
     middle = np.repeat(groups.stop - moved, size)
@@ -328,42 +314,3 @@ def _move_behind(
     taken = rows.counts.take(row[inside], axis=0)
     sums: Ints = np.add.reduceat(taken, np.cumsum(moved) - moved)
     return sums
-
-
-# Choosing ---------------------------------------------------------------------------
-
-PLAIN = DisclosureKernels("numpy", look_ahead, split)
-
-
-def choose_kernels(rows: int, limits: ConfidenceLimits) -> DisclosureKernels:
-    """The loops for a cube with so many rows."""
-    if rows < WORTH or limits.den.dtype == object:
-        return PLAIN
-    return compile_kernels() or PLAIN
-
-
-@cache
-def compile_kernels() -> DisclosureKernels | None:
-    """The compiled loops; None without numba."""
-    if import_numba() is None:
-        return None
-    looking, splitting = jit(disclosure_loops.look_ahead), jit(disclosure_loops.split)
-
-    def do_look(
-        rows: CubeRows,
-        groups: CubeGroups,
-        asked: ValuesToTry,
-        limits: ConfidenceLimits,
-        confidence: Floats,
-        broken: Flags,
-    ) -> None:
-        looking(*rows, *groups, *asked, *limits, confidence, broken)
-
-    def do_split(
-        attribute: int, low: int, high: int, rows: CubeRows, groups: CubeGroups
-    ) -> SplitOff:
-        moved = SplitOff(np.zeros_like(groups.start), np.zeros_like(groups.counts))
-        splitting(attribute, low, high, *rows, groups.start, groups.stop, *moved)
-        return moved
-
-    return DisclosureKernels("numba", do_look, do_split)

@@ -21,7 +21,6 @@ from privet.microdata.earlier_releases import judge_together
 from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
 from privet.microdata.release import Release, judge_policy, refuse_unsafe
 from privet.microdata.skyline.named_individuals import is_named
-from privet.microdata.suppression.disclosure_loops import Flags
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
     Template,
@@ -38,6 +37,7 @@ from privet.policy import Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.adversaries import Linker
+from privet.values.arrays import Flags
 from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
 from privet.values.exact import percent

@@ -28,10 +28,10 @@ from privet.errors import TooLarge
 from privet.microdata.generalisation.distinct_rows import find_byte_limit
 from privet.microdata.linkage import TemplateQuery, query_templates
 from privet.microdata.suppression.count_cube import Cube
-from privet.microdata.suppression.disclosure_loops import Flags, Ints
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
 from privet.policy import Promise
 from privet.table import Table
+from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain, packed
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -308,6 +308,7 @@ def _build_cube(
     sizes = [len(d) for d in first.by]
     inside = [i for i, c in enumerate(known) if c in maskable]
     outside = [i for i, c in enumerate(known) if c not in maskable]
+    # Columns that stay as they are part the rows from the start: one number for all.
     fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
     protected = [
         _count_holders(counted[CountQuery(known, rule.column)], rule.value)

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from privet.errors import InputError
 from privet.microdata.suppression.count_cube import ConfAfterDisclosure, Cube
-from privet.microdata.suppression.disclosure_loops import Flags, Floats, Ints
 from privet.microdata.suppression.kernels import CubeGroups
+from privet.values.arrays import Flags, Floats, Ints
 from privet.values.contingency import Domain
 
 UserGain = Callable[[Ints], Floats]
@@ -267,6 +267,7 @@ class DisclosureState:
         rise = np.zeros(len(self.attributes[a]))
         rules = 0
         for q, cube in self._find_cubes(a):
+            # A line per template: one number now, one ahead for each value.
             now = np.array([[float(c)] for c in cube.confidences])
             ahead = self._outlooks[q, a].confidence
             rise += np.maximum(ahead - now, 0).sum(axis=0)
@@ -360,6 +361,7 @@ class Utility:
 
     def _gain(self, inside: Ints, pool: Ints) -> Floats:
         """InfoGain: E(pool) - |in| / |pool| E(in) - |rest| / |pool| E(rest)."""
+        # A line per candidate, a column per class. Two yes out of 2 yes, 2 no: 1 bit.
         whole = pool.sum()
         taken = inside.sum(axis=1)
         gain: Floats = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from privet.policy.measures import DISTANCES, MISSING, MeasureKind, list_measures
@@ -38,9 +39,15 @@ def _make_measure_key(kind: MeasureKind) -> Key:
     form = {
         "title": 'a number such as 0.5 or "1/2"',
         "type": ["number", "string"],
-        "minimum": int(kind.least),
+        "minimum": _as_number(kind.least),
     }
-    return Key(form if kind.most is None else {**form, "maximum": 1}, words)
+    top = {} if kind.most is None else {"maximum": _as_number(kind.most)}
+    return Key(form | top, words)
+
+
+def _as_number(bound: Fraction) -> int | float:
+    """A bound as JSON has it."""
+    return int(bound) if bound.denominator == 1 else float(bound)
 
 
 class KeysWhenAsked(Mapping[str, Key]):

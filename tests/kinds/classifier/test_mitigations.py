@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 import random
 from fractions import Fraction
 from itertools import product
@@ -200,5 +202,6 @@ def test_methods_survive_the_custody_record() -> None:
         pv.ExtendedSafetyTransform(rule="declared", bits=20),
         pv.ExtendedSafetyTransform(paper=True),
     ):
-        options = {k: str(v) for k, v in vars(method).items() if v is not None}
+        stated = attrs.asdict(method, recurse=False)
+        options = {k: str(v) for k, v in stated.items() if v is not None}
         assert method == read_method(method.kind, options)

@@ -410,7 +410,9 @@ class Design:
 
     def to_toml(self) -> str:
         """The design as a TOML file."""
-        return as_toml(self.to_dict())
+        from privet.policy.toml import write_sections
+
+        return write_sections(self.to_dict())
 
 
 def design_of(design: Any) -> Design:
@@ -531,27 +533,3 @@ def _find_unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
         for key in keys
         if key not in known
     ]
-
-
-def as_toml(stated: Mapping[str, Any]) -> str:
-    """Keys as a TOML file; the tables of lists come last."""
-    lines = [
-        f"{k} = {_format_value(v)}" for k, v in stated.items() if not _is_tables(v)
-    ]
-    for key, tables in stated.items():
-        for table in tables if _is_tables(tables) else ():
-            lines += ["", f"[[{key}]]"]
-            lines += [f"{k} = {_format_value(v)}" for k, v in table.items()]
-    return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_format_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

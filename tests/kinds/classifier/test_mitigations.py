@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import attrs
-
 import random
 from fractions import Fraction
 from itertools import product
 from math import exp
 from pathlib import Path
 
+import attrs
 import pytest
 
 import privet as pv

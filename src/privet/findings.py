@@ -6,16 +6,19 @@ known to have what, so that anybody can recount it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import perm
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
 from privet.values.beliefs import Belief
+from privet.values.converters import freeze
 from privet.values.frozen_dict import FrozenDict
 
 if TYPE_CHECKING:
@@ -28,26 +31,22 @@ Cell = str | None | tuple[str | None, ...]
 """A value of the sensitive column, or a set of them where it holds sets."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class AttackedGroup:
     """One equivalence class of the release, and whom of it the insider knows."""
 
-    where: Mapping[str, str | None]
+    where: Mapping[str, str | None] = attrs.field(converter=freeze)
     """What its people look like."""
-    histogram: Mapping[Cell, int]
+    histogram: Mapping[Cell, int] = attrs.field(converter=freeze)
     """How many of them have each value."""
-    known: Mapping[Cell, int] = field(default_factory=dict)
+    known: Mapping[Cell, int] = attrs.field(factory=dict, converter=freeze)
     """People whose value is known: how many have each."""
     companions: int = 0
     """People of it who share the victim's value, if they have it."""
-    names: Mapping[str, Cell] = field(default_factory=dict)
+    names: Mapping[str, Cell] = attrs.field(factory=dict, converter=freeze)
     """The people known by name, and their values."""
     companion_names: tuple[str, ...] = ()
     """The companions known by name."""
-
-    def __post_init__(self) -> None:
-        for key in ("where", "histogram", "known", "names"):
-            object.__setattr__(self, key, FrozenDict(getattr(self, key)))
 
     def to_dict(self) -> dict[str, Any]:
         """For machines; values as pairs, since a missing value has no text."""
@@ -207,11 +206,11 @@ class Basis(StrEnum):
     SAMPLED = "sampled"
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class Witness:
     """The case that decides: whom, knowing what, by which counts."""
 
-    knows: Mapping[str, str | None]
+    knows: Mapping[str, str | None] = attrs.field(converter=freeze)
     """What the adversary knows of the victim, column by column; None: missing."""
     column: str
     """What the belief is about; empty for a measure."""
@@ -227,14 +226,12 @@ class Witness:
     """… out of everybody."""
     counted: str = "rows"
     """What the counts count: rows or people; "chances" where nothing was counted."""
-    attack: Attack | None = field(default=None, repr=False)
+    attack: Attack | None = attrs.field(default=None, repr=False)
     """What an insider knows besides; the belief then is the attack's."""
-    sees: Mapping[str, str] = field(default_factory=dict)
+    sees: Mapping[str, str] = attrs.field(factory=dict, converter=freeze)
     """The disguised row that is seen, where there is one."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "knows", FrozenDict(self.knows))
-        object.__setattr__(self, "sees", FrozenDict(self.sees))
+    def __attrs_post_init__(self) -> None:
         shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
         if not all(0 <= part <= whole for part, whole in shares):
             raise InputError(
@@ -265,7 +262,13 @@ class Witness:
         }
 
 
-@dataclass(frozen=True)
+def _freeze_each(
+    keys: Iterable[Mapping[str, str | None]],
+) -> tuple[FrozenDict[str, str | None], ...]:
+    return tuple(map(freeze, keys))
+
+
+@attrs.frozen
 class Reconstruction(Witness):
     """An association that the tables behind some views may hold.
 
@@ -276,7 +279,9 @@ class Reconstruction(Witness):
     """Which tables count as possible."""
     views: int = 2
     """How many views bear on it."""
-    keys: tuple[Mapping[str, str | None], ...] = ()
+    keys: tuple[Mapping[str, str | None], ...] = attrs.field(
+        default=(), converter=_freeze_each
+    )
     """The values of the shared columns in which both meet: with the two of them, the
     tuples of the join that support it."""
     sizes: tuple[tuple[int, int], ...] = ()
@@ -285,17 +290,12 @@ class Reconstruction(Witness):
     """Values that the join gives the person; not all of very many."""
     covered: int = 0
     """How many values that are."""
-    shares: Mapping[str, Fraction | None] = field(default_factory=dict)
+    shares: Mapping[str, Fraction | None] = attrs.field(factory=dict, converter=freeze)
     """The belief by model; None where the views refute the model."""
     alone: bool = False
     """Whether no other key leaves a choice: then these are all tables there are."""
     listed: bool = False
     """Whether associations were looked at one by one, rather than whole keys."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "keys", tuple(FrozenDict(k) for k in self.keys))
-        object.__setattr__(self, "shares", FrozenDict(self.shares))
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -387,20 +387,18 @@ class Finding:
         return render.finding_as_rich(self.to_dict())
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class Audit:
     """What was found about every promise; sensitive, for it quotes the table."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...] = attrs.field(converter=tuple[Finding, ...])
     """One per promise and measure, in the order of the policy."""
     title: str = ""
     """The policy's title."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
     """Warnings that came up."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "findings", tuple(self.findings))
-        object.__setattr__(self, "notes", tuple(self.notes))
+    def __attrs_post_init__(self) -> None:
         if not self.findings:
             raise InputError("An audit must have findings; got none.")
 

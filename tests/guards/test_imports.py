@@ -177,4 +177,4 @@ def test_dependencies_are_the_core() -> None:
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     needed = {d.split(">")[0] for d in project["project"]["dependencies"]}
-    assert {"duckdb", "numpy", "pyarrow", "click", "rich"} == needed
+    assert {"attrs", "duckdb", "numpy", "pyarrow", "click", "rich"} == needed

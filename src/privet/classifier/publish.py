@@ -13,6 +13,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from privet.classifier.release import ClassifierViews, from_categorical
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -151,6 +153,7 @@ def publish_classifier(
         before = audit(views, [*policy.promises, *policy.measures])
     made = chosen.apply(views, stated)
     after = audit(made.card, [*policy.promises, *policy.measures], progress=progress)
+    options = attrs.asdict(chosen, recurse=False)
     release = ClassifierRelease(
         card=made.card,
         policy=policy,
@@ -161,7 +164,7 @@ def publish_classifier(
         before=before,
         source=source or {},
         private=views,
-        options={k: str(v) for k, v in vars(chosen).items() if v is not None},
+        options={k: str(v) for k, v in options.items() if v is not None},
     )
     _refuse_unsafe(release)
     return release

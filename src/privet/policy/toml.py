@@ -38,26 +38,20 @@ def write(policy: Policy) -> str:
         "unit": roles.unit,
         "weight": roles.weight,
     }
-    parts = [f"title = {as_toml(policy.title)}\n"] if policy.title else []
-    parts.append(_format_section("[columns]", {k: v for k, v in columns.items() if v}))
-    bins = {c: _list_edges(b) for c, b in roles.bins.items()}
-    where = {c: list(v) for c, v in policy.where.items()}
-    free: dict[str, Mapping[str, Any]] = {
-        "bins": bins,
-        "where": where,
+    content = {
+        "title": policy.title,
+        "columns": {k: v for k, v in columns.items() if v},
+        "bins": {c: _list_edges(b) for c, b in roles.bins.items()},
+        "where": {c: list(v) for c, v in policy.where.items()},
         "hierarchy": policy.hierarchies,
+        "view": [v.to_dict() for v in policy.views],
+        "promise": [p.to_dict() for p in policy.promises],
+        "measure": [m.to_dict() for m in policy.measures],
+        "purpose": {"utility": policy.purpose.utility},
+        "earlier": [{"custody": c} for c in policy.earlier],
+        "signoff": policy.signoff and policy.signoff.to_dict(),
     }
-    parts += [
-        _format_section(f"[{name}]", values) for name, values in free.items() if values
-    ]
-    parts += [_format_section("[[view]]", v.to_dict()) for v in policy.views]
-    parts += [_format_section("[[promise]]", p.to_dict()) for p in policy.promises]
-    parts += [_format_section("[[measure]]", m.to_dict()) for m in policy.measures]
-    parts.append(_format_section("[purpose]", {"utility": policy.purpose.utility}))
-    parts += [_format_section("[[earlier]]", {"custody": c}) for c in policy.earlier]
-    if policy.signoff is not None:
-        parts.append(_format_section("[signoff]", policy.signoff.to_dict()))
-    return "\n".join(parts)
+    return write_sections({k: v for k, v in content.items() if v or k == "columns"})
 
 
 def _list_edges(bins: Bins) -> list[str | Decimal]:
@@ -66,9 +60,32 @@ def _list_edges(bins: Bins) -> list[str | Decimal]:
     return [Decimal(e) if plain and "/" not in e else e for e in bins.to_list()]
 
 
-def _format_section(head: str, values: Mapping[str, Any]) -> str:
-    lines = [f"{quote_key(k)} = {as_toml(v)}" for k, v in values.items()]
-    return "\n".join([head, *lines]) + "\n"
+def write_sections(content: Mapping[str, Any]) -> str:
+    r"""A TOML file: first the plain keys, then a section per table.
+
+    >>> print(write_sections({"title": "x", "view": [{"columns": ["a", "b"]}]}))
+    title = "x"
+    <BLANKLINE>
+    [[view]]
+    columns = ["a", "b"]
+    <BLANKLINE>
+    """
+    plain = {k: v for k, v in content.items() if not _is_section(v)}
+    parts = [_format_keys(plain)] if plain else []
+    for name, value in content.items():
+        if _is_table(value):
+            parts.append(f"[{name}]\n{_format_keys(value)}")
+        elif _is_section(value):
+            parts += [f"[[{name}]]\n{_format_keys(table)}" for table in value]
+    return "\n".join(parts)
+
+
+def _is_section(value: Any) -> bool:
+    return _is_table(value) or (isinstance(value, list) and any(map(_is_table, value)))
+
+
+def _format_keys(values: Mapping[str, Any]) -> str:
+    return "".join(f"{quote_key(k)} = {as_toml(v)}\n" for k, v in values.items())
 
 
 def quote_key(name: str) -> str:
@@ -93,7 +110,8 @@ def _escape(letter: str) -> str:
     code = ord(letter)
     if 0xD800 <= code < 0xE000:
         raise InputError(
-            f"Text of a policy must be text UTF-8 can hold; got {letter!r} in it."
+            f"Text of a policy or a design must be text UTF-8 can hold; got "
+            f"{letter!r} in it."
         )
     return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 

@@ -17,10 +17,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
+from privet.values.converters import name_fields
 from privet.values.exact import (
     Number,
     Rows,
@@ -95,7 +97,7 @@ class Keep:
         return {"public": True}
 
 
-@dataclass(frozen=True)
+@attrs.frozen(field_transformer=name_fields)
 class Flip:
     """Yes-or-no answers: all as they are with this probability, else all turned round.
 
@@ -106,11 +108,8 @@ class Flip:
     """
 
     kind: ClassVar[str] = "flip"
-    truth: Fraction
+    truth: Fraction = attrs.field(converter=probability)
     """With which probability the answers are true."""
-
-    def __init__(self, truth: Number) -> None:
-        object.__setattr__(self, "truth", probability(truth, "truth"))
 
     def matrix(self, size: int) -> Rows:
         """Truth on one diagonal, its complement on the other."""
@@ -143,7 +142,7 @@ class Flip:
         return {"flip": str(self.truth)}
 
 
-@dataclass(frozen=True)
+@attrs.frozen(field_transformer=name_fields)
 class KAry:
     """The truth with this probability, else any of the other values, each as likely.
 
@@ -154,11 +153,8 @@ class KAry:
     """
 
     kind: ClassVar[str] = "k-ary"
-    truth: Fraction
+    truth: Fraction = attrs.field(converter=probability)
     """With which probability the answer is true."""
-
-    def __init__(self, truth: Number) -> None:
-        object.__setattr__(self, "truth", probability(truth, "truth"))
 
     @classmethod
     def within(cls, growth: Number, size: int) -> KAry:
@@ -209,7 +205,26 @@ class KAry:
         return {"truth": str(self.truth)}
 
 
-@dataclass(frozen=True)
+def _read_rows(rows: Sequence[Sequence[Number]]) -> Rows:
+    try:
+        read = tuple(
+            tuple(probability(p, f"matrix[{y}][{x}]") for x, p in enumerate(row))
+            for y, row in enumerate(rows)
+        )
+    except TypeError:
+        raise InputError(f"matrix must be a list of rows; got {rows!r}.") from None
+    if not read or any(len(row) != len(read) for row in read):
+        raise InputError("matrix must have as many columns as rows.")
+    for x, column in enumerate(zip(*read, strict=True)):
+        if (total := sum(column)) != 1:
+            raise InputError(
+                f"Column {x} of a matrix must sum to 1: it holds the reports of "
+                f"one truth; got {total}."
+            )
+    return read
+
+
+@attrs.frozen
 class Matrix:
     """Any channel: one row per report, one column per truth; columns sum to 1.
 
@@ -218,26 +233,8 @@ class Matrix:
     """
 
     kind: ClassVar[str] = "matrix"
-    rows: Rows
+    rows: Rows = attrs.field(converter=_read_rows)
     """``rows[y][x]``: the probability of report y where x is true."""
-
-    def __init__(self, rows: Sequence[Sequence[Number]]) -> None:
-        try:
-            read = tuple(
-                tuple(probability(p, f"matrix[{y}][{x}]") for x, p in enumerate(row))
-                for y, row in enumerate(rows)
-            )
-        except TypeError:
-            raise InputError(f"matrix must be a list of rows; got {rows!r}.") from None
-        if not read or any(len(row) != len(read) for row in read):
-            raise InputError("matrix must have as many columns as rows.")
-        for x, column in enumerate(zip(*read, strict=True)):
-            if (total := sum(column)) != 1:
-                raise InputError(
-                    f"Column {x} of a matrix must sum to 1: it holds the reports of "
-                    f"one truth; got {total}."
-                )
-        object.__setattr__(self, "rows", read)
 
     def matrix(self, size: int) -> Rows:
         """As it is."""
@@ -287,7 +284,16 @@ class Matrix:
         return {"matrix": [[str(p) for p in row] for row in self.rows]}
 
 
-@dataclass(frozen=True)
+def _read_shares(instead: Sequence[Number] | None) -> tuple[Fraction, ...] | None:
+    if instead is None:
+        return None
+    shares = tuple(probability(p, "instead") for p in instead)
+    if (total := sum(shares)) != 1:
+        raise InputError(f"instead must sum to 1; got {total}.")
+    return shares
+
+
+@attrs.frozen(field_transformer=name_fields)
 class Replace:
     """The truth with this probability, else a draw from a public distribution.
 
@@ -298,19 +304,12 @@ class Replace:
     """
 
     kind: ClassVar[str] = "replace"
-    truth: Fraction
+    truth: Fraction = attrs.field(converter=probability)
     """With which probability the truth is kept."""
-    instead: tuple[Fraction, ...] | None
+    instead: tuple[Fraction, ...] | None = attrs.field(
+        default=None, converter=_read_shares
+    )
     """How likely each value is otherwise; None: all alike."""
-
-    def __init__(self, truth: Number, instead: Sequence[Number] | None = None) -> None:
-        object.__setattr__(self, "truth", probability(truth, "truth"))
-        shares = None
-        if instead is not None:
-            shares = tuple(probability(p, "instead") for p in instead)
-            if (total := sum(shares)) != 1:
-                raise InputError(f"instead must sum to 1; got {total}.")
-        object.__setattr__(self, "instead", shares)
 
     def shares(self, size: int) -> tuple[Fraction, ...]:
         """How likely each value is where the truth is not kept."""

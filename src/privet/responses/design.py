@@ -21,6 +21,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from privet.errors import ColumnNotFound, InputError, PrivetError, suggest_names, warn
 from privet.responses.channels import (
     CHANNELS,
@@ -40,7 +42,7 @@ from privet.values.schema import Bins, as_names
 # Questions --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Question:
     """One question, or one column: its name and every answer there is.
 
@@ -73,11 +75,8 @@ class Question:
         cut = Bins(bins) if bins is not None and not isinstance(bins, Bins) else bins
         if (cut is None) == (values is None):
             raise InputError(f"Question {name!r} must have values or bins, and one.")
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "values", _read_values(name, values, cut))
-        object.__setattr__(self, "bins", cut)
-        object.__setattr__(self, "ask", ask)
-        object.__setattr__(self, "missing", missing)
+        found = _read_values(name, values, cut)
+        self.__attrs_init__(name, found, cut, ask, missing)
         if missing is not None and missing not in self.values:
             raise InputError(
                 f"missing of {name!r} must be one of its values; got {missing!r}."
@@ -143,7 +142,7 @@ SHAKY = 1000
 """Condition numbers above this leave estimates hardly any digit."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Group:
     """Columns that are disguised by one draw: a group of the paper's schemes."""
 
@@ -157,8 +156,7 @@ class Group:
             raise InputError(
                 f"A channel must be Flip, KAry, Matrix or Replace; got {channel!r}."
             )
-        object.__setattr__(self, "columns", as_names(columns, "columns of a group"))
-        object.__setattr__(self, "channel", channel)
+        self.__attrs_init__(as_names(columns, "columns of a group"), channel)
 
 
 @dataclass(frozen=True)
@@ -173,7 +171,7 @@ class MarginalChannel:
     """How they are disguised."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Design:
     """What is asked of each person, and with which chances it is disguised."""
 
@@ -194,10 +192,7 @@ class Design:
         title: str = "",
         one_of: bool = False,
     ) -> None:
-        object.__setattr__(self, "questions", tuple(questions))
-        object.__setattr__(self, "groups", tuple(groups))
-        object.__setattr__(self, "title", title)
-        object.__setattr__(self, "one_of", bool(one_of))
+        self.__attrs_init__(tuple(questions), tuple(groups), title, bool(one_of))
         self._check_columns()
         for group in self.groups:
             self._check_group(group)
@@ -415,7 +410,9 @@ class Design:
 
     def to_toml(self) -> str:
         """The design as a TOML file."""
-        return as_toml(self.to_dict())
+        from privet.policy.toml import write_sections
+
+        return write_sections(self.to_dict())
 
 
 def design_of(design: Any) -> Design:
@@ -536,27 +533,3 @@ def _find_unknown(keys: Mapping[str, Any], known: Any, what: str) -> list[str]:
         for key in keys
         if key not in known
     ]
-
-
-def as_toml(stated: Mapping[str, Any]) -> str:
-    """Keys as a TOML file; the tables of lists come last."""
-    lines = [
-        f"{k} = {_format_value(v)}" for k, v in stated.items() if not _is_tables(v)
-    ]
-    for key, tables in stated.items():
-        for table in tables if _is_tables(tables) else ():
-            lines += ["", f"[[{key}]]"]
-            lines += [f"{k} = {_format_value(v)}" for k, v in table.items()]
-    return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _format_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_format_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from inspect import signature
 from typing import Any
 
 from attrs import Attribute
@@ -18,7 +17,7 @@ def name_fields(_class: type, fields: list[Attribute[Any]]) -> list[Attribute[An
 
 
 def _name_field(field: Attribute[Any], converter: Any) -> Attribute[Any]:
-    if converter is None or "what" not in signature(converter).parameters:
+    if "what" not in getattr(converter, "__annotations__", ()):
         return field
     return field.evolve(converter=partial(converter, what=field.name))
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
+import attrs
+
 from privet.engine.protocol import JoiningEngine, Listener, Run
 from privet.errors import InputError
 from privet.findings import Audit
@@ -29,7 +31,7 @@ Columns = View | str | Sequence[str]
 """A view, or the columns of one."""
 
 
-@dataclass(frozen=True, eq=False)
+@attrs.frozen(eq=False, init=False)
 class Views:
     """What is published of a table: several sets of columns, each as a view.
 
@@ -58,9 +60,7 @@ class Views:
             )
         if not views:
             raise InputError("There must be at least one view; got none.")
-        object.__setattr__(self, "table", table)
-        object.__setattr__(self, "views", views_of(views))
-        object.__setattr__(self, "marker", marker)
+        self.__attrs_init__(table, views_of(views), marker)
         for view in self.views:
             require_columns(view.columns, table.schema, f"view {view.name!r}")
             if table.roles.weight in view.columns:

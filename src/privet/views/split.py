@@ -11,8 +11,8 @@ Wang, Lakshmanan 2006, section 1, decompose a table; how to find views is not th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from fractions import Fraction
 from functools import cached_property
@@ -33,6 +33,7 @@ from privet.release.audit import bind_table
 from privet.table import Table, require_columns
 from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
+from privet.values.converters import name_fields
 from privet.values.exact import fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
@@ -200,7 +201,30 @@ class Proposal:
         )
 
 
-@dataclass(frozen=True)
+def _read_sets(
+    sets: Sequence[str | Iterable[str]], what: str = "sets"
+) -> tuple[tuple[str, ...], ...]:
+    if isinstance(sets, str) or not isinstance(sets, Sequence):
+        raise InputError(f"{what} must be lists of columns; got {sets!r}.")
+    return tuple(as_names(s, what) for s in sets)
+
+
+def _read_hierarchies(
+    hierarchies: Mapping[str, Given | Hierarchy],
+) -> FrozenDict[str, Given | Hierarchy]:
+    if not isinstance(hierarchies, Mapping):
+        raise InputError(
+            f"hierarchies must be a hierarchy per column; got {hierarchies!r}."
+        )
+    return FrozenDict(hierarchies)
+
+
+def _require_count(_split: Any, field: attrs.Attribute[Any], value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise InputError(f"{field.name} must be a whole number from 1; got {value!r}.")
+
+
+@attrs.frozen(field_transformer=name_fields)
 class SplitViews:
     """Split a table into two views that keep every promise.
 
@@ -215,36 +239,22 @@ class SplitViews:
     Views(view-1: name; view-2: age, job, problem)
     """
 
-    together: tuple[tuple[str, ...], ...] = ()
+    together: tuple[tuple[str, ...], ...] = attrs.field(
+        default=(), converter=_read_sets
+    )
     """Columns that must stand in one view, set by set."""
-    apart: tuple[tuple[str, ...], ...] = ()
+    apart: tuple[tuple[str, ...], ...] = attrs.field(default=(), converter=_read_sets)
     """Columns of which no two may stand in one view, set by set."""
-    leave_out: tuple[str, ...] = ()
+    leave_out: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     """Columns that are not published."""
-    proposals: int = 3
+    proposals: int = attrs.field(default=3, validator=_require_count)
     """How many to look for."""
-    max_audits: int = 100
+    max_audits: int = attrs.field(default=100, validator=_require_count)
     """How many sets of shared columns are judged at the most."""
-    hierarchies: Mapping[str, Given | Hierarchy] = field(default_factory=dict)
+    hierarchies: Mapping[str, Given | Hierarchy] = attrs.field(
+        factory=dict, converter=_read_hierarchies
+    )
     """By column, an ARX file or the levels of each value, to share it more coarsely."""
-
-    def __post_init__(self) -> None:
-        for key in ("together", "apart"):
-            sets = getattr(self, key)
-            if isinstance(sets, str) or not isinstance(sets, Sequence):
-                raise InputError(f"{key} must be lists of columns; got {sets!r}.")
-            made = tuple(as_names(s, key) for s in sets)
-            object.__setattr__(self, key, made)
-        object.__setattr__(self, "leave_out", as_names(self.leave_out, "leave_out"))
-        if not isinstance(self.hierarchies, Mapping):
-            raise InputError(
-                f"hierarchies must be a hierarchy per column; got {self.hierarchies!r}."
-            )
-        object.__setattr__(self, "hierarchies", FrozenDict(self.hierarchies))
-        for key in ("proposals", "max_audits"):
-            value = getattr(self, key)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(f"{key} must be a whole number from 1; got {value!r}.")
 
     def propose(
         self,
@@ -263,7 +273,7 @@ class SplitViews:
 
     def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
         """The same with the hierarchies of a policy, where it has none of its own."""
-        return replace(self, hierarchies={**files, **self.hierarchies})
+        return attrs.evolve(self, hierarchies={**files, **self.hierarchies})
 
 
 def _select_promises(promises: Policy | Promise | Sequence[Promise]) -> list[Promise]:

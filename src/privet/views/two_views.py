@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from fractions import Fraction
 from math import comb, exp2, isinf, log1p, log2, prod
 from typing import Any
+
+import attrs
 
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
@@ -137,7 +138,7 @@ def _judge_some(
     if secret.condition is None:
         witness = add_other_models(relation, witness, full)
     if not full:
-        witness = replace(witness, alone=_is_alone(relation, witness))
+        witness = attrs.evolve(witness, alone=_is_alone(relation, witness))
     doubt = lost and not worst.is_beyond(secret.limit)
     return make_finding(
         secret,
@@ -355,7 +356,7 @@ def with_others(
             for kind in kinds:
                 found = answer(model, kind)
                 shares[model] = None if found is None else found.high
-    return replace(witness, shares={m: shares[m] for m in MODELS if m in shares})
+    return attrs.evolve(witness, shares={m: shares[m] for m in MODELS if m in shares})
 
 
 def _count_worlds(
@@ -515,7 +516,7 @@ class EveryAssociation:
         answers = asked.list_for_model("unrestricted")
         (kind,) = answers.fetch_kinds()
         witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
-        return replace(with_others(witness, asked, marked=marked), listed=False)
+        return attrs.evolve(with_others(witness, asked, marked=marked), listed=False)
 
     def _collect_details(self, several: int) -> dict[str, object]:
         shares = [_approximate_share(e) for e in self._excess]

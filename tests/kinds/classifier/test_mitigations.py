@@ -8,6 +8,7 @@ from itertools import product
 from math import exp
 from pathlib import Path
 
+import attrs
 import pytest
 
 import privet as pv
@@ -200,5 +201,6 @@ def test_methods_survive_the_custody_record() -> None:
         pv.ExtendedSafetyTransform(rule="declared", bits=20),
         pv.ExtendedSafetyTransform(paper=True),
     ):
-        options = {k: str(v) for k, v in vars(method).items() if v is not None}
+        stated = attrs.asdict(method, recurse=False)
+        options = {k: str(v) for k, v in stated.items() if v is not None}
         assert method == read_method(method.kind, options)

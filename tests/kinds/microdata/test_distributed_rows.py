@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import attrs
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -225,7 +226,7 @@ def test_few_cells_are_brought_here(
     monkeypatch.setattr(distributed_rows, "HERE", 100)
     with opened(some_people(300, 4), "arrow", tmp_path, **ROLES) as table:
         few = replace(table, engine=Machines(table))
-        few = few.with_roles(replace(table.roles, quasi=NAMES[:1], target=None))
+        few = few.with_roles(attrs.evolve(table.roles, quasi=NAMES[:1], target=None))
         found = distributed_rows.hold_distinct_rows(few, [NAMES[0], NAMES[3]], Run())
         assert not isinstance(found, distributed_rows.DistributedRows)
         assert found is not None

@@ -12,11 +12,12 @@ Mozafari, Zaniolo 2009, section 6.3, hold that the original views cannot be foun
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, log2
 from typing import Any
 
+import attrs
 import numpy as np
 
 from privet.classifier.release import ClassifierViews
@@ -105,7 +106,7 @@ class RecoveredCounts:
         return f"Recovered(exponent about {self.exponent:.4g})"
 
 
-@dataclass(frozen=True)
+@attrs.frozen(init=False)
 class Inverter:
     """Somebody who knows how a classifier was flattened, and the class sizes.
 
@@ -113,11 +114,11 @@ class Inverter:
     'someone who knows how the classifier was made, and the size of each class'
     """
 
-    class_sizes: Mapping[str, int] = field(default_factory=dict)
+    class_sizes: Mapping[str, int]
     """Rows per class: often public."""
-    smoothing: Fraction = Fraction(1)
+    smoothing: Fraction
     """What was added to every count; 1 is the usual choice."""
-    margin: Fraction = Fraction(0)
+    margin: Fraction
     """How far numbers were moved at random, as the release declares."""
 
     def __init__(
@@ -129,9 +130,11 @@ class Inverter:
     ) -> None:
         if not class_sizes or any(n <= 0 for n in class_sizes.values()):
             raise InputError("class_sizes must be rows per class, each above 0.")
-        object.__setattr__(self, "class_sizes", dict(class_sizes))
-        object.__setattr__(self, "smoothing", exact.fraction(smoothing, "smoothing"))
-        object.__setattr__(self, "margin", exact.fraction(margin, "margin"))
+        self.__attrs_init__(
+            dict(class_sizes),
+            exact.fraction(smoothing, "smoothing"),
+            exact.fraction(margin, "margin"),
+        )
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""

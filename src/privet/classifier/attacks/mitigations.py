@@ -8,10 +8,12 @@ leave less of them, and change some predictions. One line for each way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 from typing import Any
+
+import attrs
 
 from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks.inversion import Inverter
@@ -113,25 +115,27 @@ def _describe_settings(method: Method) -> str:
 def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
     """A method without mitigation, and with each."""
     if isinstance(method, ExtendedSafetyTransform):
-        plain: Method = replace(method, bits=None)
+        plain: Method = attrs.evolve(method, bits=None)
         yield "precise points", "", plain
         if not method.paper:
             yield from _list_coarse_points(plain)
         return
-    bare = replace(method, bits=None, epsilon=None, margin=None, rows=None, seed=None)
+    bare = attrs.evolve(
+        method, bits=None, epsilon=None, margin=None, rows=None, seed=None
+    )
     yield "precise points", "", bare
     for e in EPSILONS:
-        yield "noise first", f"epsilon {e}", replace(bare, epsilon=Fraction(e))
+        yield "noise first", f"epsilon {e}", attrs.evolve(bare, epsilon=Fraction(e))
     for m in MARGINS:
-        yield "margin jitter", f"margin {m}", replace(bare, margin=Fraction(m))
+        yield "margin jitter", f"margin {m}", attrs.evolve(bare, margin=Fraction(m))
     yield from _list_coarse_points(bare)
     for n in ROWS if bare.mode == "tight" else ():
-        yield "small table", f"{n:,} rows", replace(bare, rows=n)
+        yield "small table", f"{n:,} rows", attrs.evolve(bare, rows=n)
 
 
 def _list_coarse_points(plain: Method) -> Iterator[tuple[str, str, Method]]:
     for b in BITS:
-        yield "coarse points", f"{b} bits", replace(plain, bits=b)
+        yield "coarse points", f"{b} bits", attrs.evolve(plain, bits=b)
 
 
 class MitigationTrial:

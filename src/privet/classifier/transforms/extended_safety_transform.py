@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, exp, floor, lcm, log, log2
 
+import attrs
+
 from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import priors
 from privet.classifier.release import ClassifierViews
@@ -227,7 +229,7 @@ LARGEST = Fraction(10**100)
 """A larger factor allows no more than this one."""
 
 
-@dataclass(frozen=True)
+@attrs.frozen
 class ExtendedSafetyTransform:
     """Keep beliefs within a factor of a prior (r-closeness), whatever prior that is.
 
@@ -247,7 +249,7 @@ class ExtendedSafetyTransform:
     """Follow the paper, for comparison: split classes, flatten, merge. Where its own
     checks fail, and where they pass but a ranking changes, it is `Infeasible`."""
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         check_choice(self.rule, RULES, "rule")
         check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)

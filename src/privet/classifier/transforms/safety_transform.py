@@ -10,10 +10,11 @@ Mozafari, Zaniolo 2009, section 6.2, Figure 2; corrected as the page on the pape
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log
 from typing import cast
+
+import attrs
 
 from privet.classifier.amplification import allowed_amplification, amplification
 from privet.classifier.release import ClassifierViews
@@ -32,7 +33,8 @@ from privet.classifier.transforms.zero_counts import KEEPS, WAYS, fill_zeros
 from privet.errors import Infeasible, InputError, NoAudit, suggest_names
 from privet.policy import Policy, Promise
 from privet.values.adversaries import Bayesian
-from privet.values.exact import Number
+from privet.values.converters import name_fields
+from privet.values.exact import Number, fraction
 from privet.values.logarithms import log_bracket
 
 MODES = ("tight", "paper", "declared")
@@ -45,7 +47,16 @@ FINEST = 2**10
 """The exponent is a multiple of one in this, or finer where it is very small."""
 
 
-@dataclass(frozen=True)
+def _read_positive(value: Number | None, what: str = "number") -> Fraction | None:
+    if value is None:
+        return None
+    found = fraction(value, what)
+    if not 0 < found <= 1000:
+        raise InputError(f"{what} must be above 0 and at most 1000; got {value!r}.")
+    return found
+
+
+@attrs.frozen(field_transformer=name_fields)
 class SafetyTransform:
     """Raise scores to a power: the same predictions, and beliefs closer together.
 
@@ -63,10 +74,10 @@ class SafetyTransform:
     what they say of the counts as they are."""
     bits: int | None = None
     """Publish coarse points with so many bits; then close calls may flip."""
-    epsilon: Fraction | None = None
+    epsilon: Fraction | None = attrs.field(default=None, converter=_read_positive)
     """Add noise to the counts first, with this privacy loss for adding or removing one
     row; everything after is post-processing."""
-    margin: Fraction | None = None
+    margin: Fraction | None = attrs.field(default=None, converter=_read_positive)
     """Move every number at random, so far that odds of the original within a factor of
     e to this may change their order; whoever undoes the exponent finds counts with as
     much doubt."""
@@ -76,7 +87,7 @@ class SafetyTransform:
     seed: int | None = None
     """Draw the noise anew from this number; such a release is not publishable."""
 
-    def __post_init__(self) -> None:
+    def __attrs_post_init__(self) -> None:
         check_choice(self.mode, MODES, "mode")
         check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
@@ -85,12 +96,6 @@ class SafetyTransform:
         others = (self.bits, self.margin, self.mode)
         if self.rows is not None and others != (None, None, "tight"):
             raise InputError("rows must go without bits and margin, in tight mode.")
-        if self.epsilon is not None:
-            object.__setattr__(
-                self, "epsilon", _require_positive(self.epsilon, "epsilon")
-            )
-        if self.margin is not None:
-            object.__setattr__(self, "margin", _require_positive(self.margin, "margin"))
 
     @property
     def kind(self) -> str:
@@ -362,12 +367,3 @@ def check_choice(value: str, known: Sequence[str], what: str) -> None:
             f"{what} must be one of {', '.join(known)}; got {value!r}. "
             f"{suggest_names(str(value), known)}"
         )
-
-
-def _require_positive(value: Number, what: str) -> Fraction:
-    from privet.values.exact import fraction
-
-    found = fraction(value, what)
-    if not 0 < found <= 1000:
-        raise InputError(f"{what} must be above 0 and at most 1000; got {value!r}.")
-    return found

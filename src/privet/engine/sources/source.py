@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import attrs
+
 from privet.errors import InputError
 
 ENCODINGS = ("utf-8", "latin-1", "utf-16")
@@ -25,13 +27,27 @@ class Address(Protocol):
         """A `Connection` to there; messages call the rows by these words."""
 
 
-@dataclass(frozen=True)
+def _recognise_encoding(wanted: str) -> str:
+    try:
+        name = codecs.lookup(wanted).name
+    except (LookupError, TypeError):
+        name = ""
+    known = {codecs.lookup(e).name: ALIASES.get(e, e) for e in (*ENCODINGS, *ALIASES)}
+    if name not in known:
+        raise InputError(
+            f"encoding must be one of {', '.join(ENCODINGS)}; got {wanted!r}. "
+            "Convert the file to UTF-8 if it is none of them."
+        )
+    return known[name]
+
+
+@attrs.frozen
 class TextOptions:
     """How text files are written, where the usual guess is wrong."""
 
     delimiter: str | None = None
     """Between two values; None: the likeliest of comma, semicolon, tab and bar."""
-    encoding: str = "utf-8"
+    encoding: str = attrs.field(default="utf-8", converter=_recognise_encoding)
     """One of `ENCODINGS`."""
     null: tuple[str, ...] = ()
     """Texts that stand for a missing value, besides nothing at all."""
@@ -40,8 +56,7 @@ class TextOptions:
     guarded: bool = False
     """Whether `privet` wrote the file with texts guarded against spreadsheets."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "encoding", _recognise_encoding(self.encoding))
+    def __attrs_post_init__(self) -> None:
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
         if self.header is not None:
@@ -61,20 +76,6 @@ class TextOptions:
                     f"{name} must be left out for {words}, which is not a text file "
                     f"of values; got {value!r}."
                 )
-
-
-def _recognise_encoding(wanted: str) -> str:
-    try:
-        name = codecs.lookup(wanted).name
-    except (LookupError, TypeError):
-        name = ""
-    known = {codecs.lookup(e).name: ALIASES.get(e, e) for e in (*ENCODINGS, *ALIASES)}
-    if name not in known:
-        raise InputError(
-            f"encoding must be one of {', '.join(ENCODINGS)}; got {wanted!r}. "
-            "Convert the file to UTF-8 if it is none of them."
-        )
-    return known[name]
 
 
 def _check_delimiter(delimiter: object) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -58,13 +59,12 @@ class File:
     """That column; written only where the source had multiplicities itself."""
     weight: str | None = None
     """The column of multiplicities that is written."""
-    counts: Table = field(init=False)
-    """The same rows, counted from memory."""
     at_hand: InMemory | None = None
 
-    def __post_init__(self) -> None:
-        counts = replace(self.table, engine=self.at_hand or self.table.engine)
-        object.__setattr__(self, "counts", counts)
+    @cached_property
+    def counts(self) -> Table:
+        """The same rows, counted from memory."""
+        return replace(self.table, engine=self.at_hand or self.table.engine)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import attrs
 import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
@@ -56,6 +57,7 @@ from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import Table, require_columns
 from privet.values.arrays import Floats
+from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
 from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
@@ -64,7 +66,44 @@ from privet.values.schema import as_names
 UTILITIES = ("ncp", "information")
 
 
-@dataclass(frozen=True)
+def _require_choice(_method: Any, field: attrs.Attribute[Any], value: object) -> None:
+    known = {"utility": UTILITIES, "form": FORMS}[field.name]
+    if value not in known:
+        raise InputError(
+            f"{field.name} must be one of {', '.join(known)}; got {value!r}."
+        )
+
+
+def _read_hierarchies(
+    given: Mapping[str, Given | Hierarchy] | None,
+) -> FrozenDict[str, Hierarchy]:
+    return FrozenDict(
+        {
+            c: read_hierarchy(h, f"The hierarchy of {c!r}")
+            for c, h in (given or {}).items()
+        }
+    )
+
+
+def _read_values(
+    given: Mapping[str, Sequence[str]] | None, what: str = "values"
+) -> FrozenDict[str, tuple[str, ...]]:
+    return FrozenDict(
+        {
+            c: as_names(v, f"{what} of {c!r}", noun="value")
+            for c, v in (given or {}).items()
+        }
+    )
+
+
+def _read_share(suppress: Number) -> Fraction:
+    share = fraction(suppress, "suppress")
+    if not 0 <= share < 1:
+        raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
+    return share
+
+
+@attrs.frozen(kw_only=True, field_transformer=name_fields)
 class Mondrian:
     """Split everybody into groups as small as every promise allows.
 
@@ -92,69 +131,35 @@ class Mondrian:
     """
 
     kind: ClassVar[str] = "mondrian"
-    utility: str = "ncp"
-    form: str = GENERALISED
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    order: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    same_cuts: bool = False
-    suppress: Fraction = Fraction(0)
-    hide: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    utility: str = attrs.field(default="ncp", validator=_require_choice)
+    form: str = attrs.field(default=GENERALISED, validator=_require_choice)
+    hierarchies: Mapping[str, Hierarchy] = attrs.field(
+        default=None, converter=_read_hierarchies
+    )
+    order: Mapping[str, tuple[str, ...]] = attrs.field(
+        default=None, converter=_read_values
+    )
+    same_cuts: bool = attrs.field(default=False, converter=bool)
+    suppress: Fraction = attrs.field(default=Fraction(0), converter=_read_share)
+    hide: Mapping[str, tuple[str, ...]] = attrs.field(
+        default=None, converter=_read_values
+    )
 
-    def __init__(
-        self,
-        *,
-        utility: str = "ncp",
-        form: str = GENERALISED,
-        hierarchies: Mapping[str, Given | Hierarchy] | None = None,
-        order: Mapping[str, Sequence[str]] | None = None,
-        same_cuts: bool = False,
-        suppress: Number = 0,
-        hide: Mapping[str, Sequence[str]] | None = None,
-    ) -> None:
-        for what, value, known in (
-            ("utility", utility, UTILITIES),
-            ("form", form, FORMS),
-        ):
-            if value not in known:
-                raise InputError(
-                    f"{what} must be one of {', '.join(known)}; got {value!r}."
-                )
-        share = fraction(suppress, "suppress")
-        if not 0 <= share < 1:
-            raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
-        trees = {
-            c: read_hierarchy(h, f"The hierarchy of {c!r}")
-            for c, h in (hierarchies or {}).items()
-        }
-        orders = {
-            c: as_names(v, f"order of {c!r}", noun="value")
-            for c, v in (order or {}).items()
-        }
-        if both := sorted(trees.keys() & orders.keys()):
+    def __attrs_post_init__(self) -> None:
+        if both := sorted(self.hierarchies.keys() & self.order.keys()):
             raise InputError(
                 f"Column {both[0]!r} must have a hierarchy or an order; got both."
             )
-        object.__setattr__(self, "utility", utility)
-        object.__setattr__(self, "form", form)
-        object.__setattr__(self, "hierarchies", FrozenDict(trees))
-        object.__setattr__(self, "order", FrozenDict(orders))
-        object.__setattr__(self, "same_cuts", bool(same_cuts))
-        object.__setattr__(self, "suppress", share)
-        hidden = {
-            c: as_names(v, f"hide of {c!r}", noun="value")
-            for c, v in (hide or {}).items()
-        }
-        if hidden and form == BUCKETS:
+        if self.hide and self.form == BUCKETS:
             raise InputError(
                 "hide must be left out for buckets: they show known values as they are."
             )
-        object.__setattr__(self, "hide", FrozenDict(hidden))
 
     def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
         """With a policy's hierarchies for the columns that have none here."""
         given = {*self.hierarchies, *self.order}
         more = {c: Hierarchy.load(f) for c, f in files.items() if c not in given}
-        return replace(self, hierarchies={**self.hierarchies, **more})
+        return attrs.evolve(self, hierarchies={**self.hierarchies, **more})
 
     def prepare(
         self,

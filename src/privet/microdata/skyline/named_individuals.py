@@ -8,8 +8,9 @@ Chen, LeFevre, Ramakrishnan 2007, "“Congregation” Property".
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+import attrs
 import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
@@ -81,7 +82,7 @@ class NamedPeople:
         known: dict[Cell, int] = {}
         for value in names.values():
             known[value] = known.get(value, 0) + 1
-        return replace(
+        return attrs.evolve(
             group,
             known=known,
             names=names,

@@ -13,11 +13,12 @@ and the third attack.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
+import attrs
 import numpy as np
 from numpy.typing import NDArray
 
@@ -218,7 +219,15 @@ class InsiderCase:
         return closed_forms.belief_from_odds(self.odds)
 
 
-@dataclass(frozen=True, eq=False)
+def _deduplicate(rulings: Iterable[Ruling]) -> tuple[Ruling, ...]:
+    return tuple(dict.fromkeys(rulings))
+
+
+def _sort_codes(protect: Sequence[int] | None) -> tuple[int, ...] | None:
+    return None if protect is None else tuple(sorted(set(protect)))
+
+
+@attrs.frozen(eq=False)
 class SkylineCheck:
     """The groups that can decide some skyline point, out of all groups seen.
 
@@ -226,9 +235,9 @@ class SkylineCheck:
     ``left | right`` merges disjoint groups.
     """
 
-    rulings: tuple[Ruling, ...]
+    rulings: tuple[Ruling, ...] = attrs.field(converter=_deduplicate)
     """How many values, or which, may be ruled out."""
-    protect: tuple[int, ...] | None = None
+    protect: tuple[int, ...] | None = attrs.field(default=None, converter=_sort_codes)
     """The codes of the values that matter; None: every value."""
     kept: EquivalenceClasses | None = None
     """The groups that can decide."""
@@ -241,28 +250,6 @@ class SkylineCheck:
     fewest: int = 0
     """The fewest different values of a group."""
 
-    def __init__(
-        self,
-        rulings: Iterable[Ruling],
-        protect: Sequence[int] | None = None,
-        kept: EquivalenceClasses | None = None,
-        groups: int = 0,
-        people: int = 0,
-        smallest: int = 0,
-        fewest: int = 0,
-    ) -> None:
-        object.__setattr__(self, "rulings", tuple(dict.fromkeys(rulings)))
-        shield = None if protect is None else tuple(sorted(set(protect)))
-        object.__setattr__(self, "protect", shield)
-        object.__setattr__(self, "kept", kept)
-        for name, number in (
-            ("groups", groups),
-            ("people", people),
-            ("smallest", smallest),
-            ("fewest", fewest),
-        ):
-            object.__setattr__(self, name, number)
-
     def add(
         self, batch: EquivalenceClasses, rows: RankedValues | None = None
     ) -> SkylineCheck:
@@ -271,7 +258,7 @@ class SkylineCheck:
             return self
         rows = rows or rank_values(batch)
         few = batch.take(find_deciding_groups(rows, self.rulings, self.protect))
-        here = replace(
+        here = attrs.evolve(
             self,
             kept=few,
             groups=len(batch),
@@ -288,7 +275,7 @@ class SkylineCheck:
         few = both.take(
             find_deciding_groups(rank_values(both), self.rulings, self.protect)
         )
-        return replace(
+        return attrs.evolve(
             self,
             kept=few,
             groups=self.groups + other.groups,
@@ -302,9 +289,13 @@ class SkylineCheck:
         assert self.kept is not None
         return rank_values(self.kept)
 
+    @cached_property
+    def _deciding(self) -> dict[Ruling, Rows]:
+        return {}
+
     def _find_deciding_rows(self, ruling: Ruling) -> Rows:
         """The rows that can decide; worked out once per ruling."""
-        known: dict[Ruling, Rows] = self.__dict__.setdefault("_known", {})
+        known = self._deciding
         if ruling not in known:
             parts = find_fronts(self._rows, ruling, self.protect)
             known[ruling] = np.unique(np.concatenate(parts))

@@ -8,10 +8,12 @@ Chen, LeFevre, Ramakrishnan 2007, "Skyline Exploratory Tool".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from privet.engine.protocol import CountQuery, Listener, Run
 from privet.errors import InputError, NoAudit
@@ -230,7 +232,7 @@ def _add_groups(fold: SkylineCheck, batch: EquivalenceClasses) -> SkylineCheck:
     refuse_several_values(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
     several = tuple(r for r in fold.rulings if isinstance(r, int) and r <= last)
-    return replace(fold, rulings=several).add(batch)
+    return attrs.evolve(fold, rulings=several).add(batch)
 
 
 def _find_frontier(

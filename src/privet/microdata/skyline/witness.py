@@ -9,7 +9,8 @@ Chen, LeFevre, Ramakrishnan 2007, "“Congregation” Property".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import attrs
 
 from privet.findings import Attack, AttackedGroup, Cell, has, recount_belief
 from privet.microdata.skyline.closed_forms import Point
@@ -121,4 +122,4 @@ def _add_known(
     both = dict(group.known)
     for cell, n in known.items():
         both[cell] = both.get(cell, 0) + n
-    return replace(group, known=both, companions=group.companions + companions)
+    return attrs.evolve(group, known=both, companions=group.companions + companions)

@@ -9,10 +9,11 @@ Wang, Fung, Yu 2007, §3.3 (Theorem 3.3), §4 (Algorithm 4.1).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
+
+import attrs
 
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, NoAudit
@@ -40,6 +41,7 @@ from privet.values.adversaries import Linker
 from privet.values.arrays import Flags
 from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
+from privet.values.converters import name_fields
 from privet.values.exact import percent
 from privet.values.schema import as_names
 
@@ -47,7 +49,11 @@ SPLITS = ("infogain", "valid")
 UTILITIES = ("information", "distortion")
 
 
-@dataclass(frozen=True)
+def _read_ordered(ordered: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    return None if ordered is None else as_names(ordered, "ordered")
+
+
+@attrs.frozen(field_transformer=name_fields)
 class TopDownDisclosure:
     """Hide all values of the columns that may be known, then show what may be shown.
 
@@ -82,16 +88,13 @@ class TopDownDisclosure:
     utility: str | UserGain | None = None
     maximal: bool = True
     paper: bool = False
-    keep: tuple[str, ...] = ()
-    ordered: tuple[str, ...] | None = None
+    keep: tuple[str, ...] = attrs.field(default=(), converter=as_names)
+    ordered: tuple[str, ...] | None = attrs.field(default=None, converter=_read_ordered)
     split: str = "valid"
     weighted: bool = False
     marker: str = MARKER
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keep", as_names(self.keep, "keep"))
-        if self.ordered is not None:
-            object.__setattr__(self, "ordered", as_names(self.ordered, "ordered"))
+    def __attrs_post_init__(self) -> None:
         if self.split not in SPLITS:
             raise InputError(f"split must be one of {SPLITS}; got {self.split!r}.")
         if isinstance(self.utility, str) and self.utility not in UTILITIES:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from heapq import heapify, heappop, heappush
@@ -59,14 +59,14 @@ class ConnectivityGraph:
     """n_c: tuples of the last view by key."""
     edges: tuple[tuple[int, int], ...]
     """Which keys the middle view links."""
-    _near: dict[Node, list[Node]] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def _near(self) -> dict[Node, list[Node]]:
         near: dict[Node, list[Node]] = defaultdict(list)
         for b, c in self.edges:
             near[0, b].append((1, c))
             near[1, c].append((0, b))
-        object.__setattr__(self, "_near", dict(near))
+        return dict(near)
 
     def share(
         self, person_keys: Iterable[int], value_keys: Iterable[int]

@@ -18,6 +18,7 @@ import sqlglot
 import privet as pv
 from privet.engine import sql
 from privet.engine.counting import counter
+from privet.engine.counting.strategy import Limits
 from privet.engine.duckdb.engine import DuckDB
 from privet.engine.protocol import CountQuery, Engine, Progress, Run
 
@@ -65,8 +66,8 @@ def test_too_many_cells_are_counted_in_parts(
 ) -> None:
     with pv.read(large, **roles) as table:
         one, whole = counted(table)
-    monkeypatch.setattr(counter, "CELLS_AT_ONCE", 30_000)
-    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
+    few = Limits(cells_at_once=30_000, keys_at_once=0)
+    monkeypatch.setattr(counter, "LIMITS", few)
     with pv.read(large, **roles) as table:
         parts, cut = counted(table)
     assert one == 1 < parts
@@ -78,7 +79,7 @@ def test_where_spilling_gives_up_the_count_is_done_in_parts(
 ) -> None:
     with pv.read(large) as table:
         _, whole = counted(table)
-    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
+    monkeypatch.setattr(counter, "LIMITS", Limits(keys_at_once=0))
     options = {"memory_limit": "22MB", "spill_limit": "0KB", "threads": 1}
     with pv.read(large, **options) as table:
         parts, cut = counted(table)

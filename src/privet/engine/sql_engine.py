@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from privet.engine import sql
+from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.counter import Counter
 from privet.engine.counting.precount import Precount
 from privet.engine.describe import PRECISE_ROWS, count_values, summarise_column
@@ -212,18 +213,18 @@ class SqlEngine:
         cells = self._precount(wanted, run) if plain else None
         made = self._code_columns(at, recodings, run)
         rows = self._choose_rows(amount, only or {}, run, self._count_scans(len(at)))
-        counter = Counter(
+        coded = CodedRows(
             self._connection,
-            self._position,
             made,
-            amount,
+            self._position,
             run,
-            rows.people,
-            rows.weight,
-            cells,
+            amount=amount,
+            people=rows.people,
+            weight=rows.weight,
+            precount=cells,
         )
         expected = None if only else rows.total
-        yield from counter.count(wanted, expected, rows.statements)
+        yield from Counter(coded).count(wanted, expected, rows.statements)
 
     def _choose_rows(
         self,

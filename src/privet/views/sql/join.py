@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from privet.engine import arrow, sql, text_types
-from privet.engine.counting.counter import PARTS
+from privet.engine.counting.hash_partitions import PARTS
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import JoiningEngine, Recoding, Run

@@ -21,6 +21,7 @@ from privet.engine.counting import counter
 from privet.engine.counting.strategy import Limits
 from privet.engine.duckdb.engine import DuckDB
 from privet.engine.protocol import CountQuery, Engine, Progress, Run
+from privet.engine.remote import postgres, spark
 
 pytestmark = pytest.mark.engines
 
@@ -222,14 +223,14 @@ def test_statements_parse() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "name"), [(sql.SPARK, "spark"), (sql.POSTGRES, "postgres")]
+    ("dialect", "name"), [(spark.DIALECT, "spark"), (postgres.DIALECT, "postgres")]
 )
 def test_statements_parse_elsewhere(dialect: sql.Dialect, name: str) -> None:
     rows = sql.coded({0: "d_0", 2: "d_1"}, "people", "s.c1 AS u", dialect)
     people = sql.amounts(unit=True, weight=False, dialect=dialect)
-    part = f"WHERE {sql.hashed(['k0'], dialect)} % 8 = 3"
+    part = sql.Part(3, 8).only(sql.hashed(["k0"], dialect))
     statements = [
-        sql.select_values_in_part(2, 3, 8, dialect),
+        sql.select_values_in_part(2, sql.Part(3, 8), dialect),
         sql.count_set((0, 2), "", rows, people, part, dialect),
         sql.describe("c0", "people", [], precise=False, dialect=dialect),
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,27 +25,9 @@ from privet.engine.counting.coded_rows import (
 from privet.engine.counting.strategy import CountStrategy
 from privet.engine.protocol import CountQuery
 from privet.engine.run import DoesNotFit, too_little_memory
-
-PARTS = (1, 8, 64, 512)
-"""Into how many parts a count is cut when it does not fit, one after the other."""
+from privet.engine.sql import PARTS, Part
 
 _numbers = count()
-
-
-class Part(NamedTuple):
-    """The rows whose hash, divided by `of`, leaves `number`."""
-
-    number: int
-    of: int
-
-    def write_condition(self, key: str) -> str:
-        """Which rows are in it, by a hash."""
-        return f"WHERE {key} % {self.of} = {self.number}" if self.of > 1 else ""
-
-    @property
-    def doing(self) -> str:
-        """What is reported while it is counted."""
-        return f"counting part {self.number + 1} of {self.of}"
 
 
 class PartitionedStrategy(CountStrategy):
@@ -65,9 +47,7 @@ class PartitionedStrategy(CountStrategy):
         self, sets: Sequence[Order], key: str, part: Part, most: int | None
     ) -> Tables:
         """Each set of columns among the rows of a part."""
-        return {
-            o: self._count_set(o, part.write_condition(key), part, most) for o in sets
-        }
+        return {o: self._count_set(o, part.only(key), part, most) for o in sets}
 
     def _count_set(
         self, order: Order, only: str, part: Part, most: int | None
@@ -82,7 +62,7 @@ class PartitionedStrategy(CountStrategy):
         return counted if dialect.sorts or not packs else sort_by_key(counted)
 
     def _fetch_part(self, statement: str, part: Part, most: int | None) -> pa.Table:
-        doing = "counting" if part.of == 1 else part.doing
+        doing = "counting" if part.is_whole else f"counting {part.words}"
         return self._rows.fetch(statement, most, self._step, doing)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.engine.protocol import (
     CountQuery,
+    CountRequest,
     CountUnit,
     Engine,
     Listener,
@@ -142,9 +143,8 @@ class Table:
         used = dict.fromkeys(c for t in tallies for c in (*t.by, t.about))
         require_columns(list(used), self.schema, "a tally")
         amount = CountUnit(self.roles.unit, self.roles.weight)
-        yield from self.engine.count(
-            tallies, amount, self.recodings, run or Run(), only
-        )
+        request = CountRequest(tallies, amount, self.recodings, only)
+        yield from self.engine.count(request, run or Run())
 
     def groups(
         self, about: str | None = None, *, progress: Listener | None = None

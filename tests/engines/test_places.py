@@ -13,6 +13,7 @@ import privet as pv
 from engines.servers import PASSWORD, connection, postgres, postgres_table
 from engines.tables import PLACES, People, cells, opened
 from privet.engine.counting import counter
+from privet.engine.counting.strategy import Limits
 from privet.engine.protocol import Run
 from privet.engine.remote import transfer
 
@@ -29,7 +30,7 @@ def test_what_does_not_fit_comes_in_parts(
     with opened(people, "arrow", tmp_path) as here:
         expected = cells(here, by, about)
         alone = cells(here, [], about)
-    monkeypatch.setattr(counter, "CELLS_AT_ONCE", 30)
+    monkeypatch.setattr(counter, "LIMITS", Limits(cells_at_once=30))
     monkeypatch.setattr(transfer, "VALUES_AT_ONCE", 8)
     said: list[str] = []
     with opened(people, kind, tmp_path) as there:

@@ -18,8 +18,10 @@ import sqlglot
 import privet as pv
 from privet.engine import sql
 from privet.engine.counting import counter
+from privet.engine.counting.strategy import Limits
 from privet.engine.duckdb.engine import DuckDB
 from privet.engine.protocol import CountQuery, Engine, Progress, Run
+from privet.engine.remote import postgres, spark
 
 pytestmark = pytest.mark.engines
 
@@ -65,8 +67,8 @@ def test_too_many_cells_are_counted_in_parts(
 ) -> None:
     with pv.read(large, **roles) as table:
         one, whole = counted(table)
-    monkeypatch.setattr(counter, "CELLS_AT_ONCE", 30_000)
-    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
+    few = Limits(cells_at_once=30_000, keys_at_once=0)
+    monkeypatch.setattr(counter, "LIMITS", few)
     with pv.read(large, **roles) as table:
         parts, cut = counted(table)
     assert one == 1 < parts
@@ -78,7 +80,7 @@ def test_where_spilling_gives_up_the_count_is_done_in_parts(
 ) -> None:
     with pv.read(large) as table:
         _, whole = counted(table)
-    monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
+    monkeypatch.setattr(counter, "LIMITS", Limits(keys_at_once=0))
     options = {"memory_limit": "22MB", "spill_limit": "0KB", "threads": 1}
     with pv.read(large, **options) as table:
         parts, cut = counted(table)
@@ -221,14 +223,14 @@ def test_statements_parse() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "name"), [(sql.SPARK, "spark"), (sql.POSTGRES, "postgres")]
+    ("dialect", "name"), [(spark.DIALECT, "spark"), (postgres.DIALECT, "postgres")]
 )
 def test_statements_parse_elsewhere(dialect: sql.Dialect, name: str) -> None:
     rows = sql.coded({0: "d_0", 2: "d_1"}, "people", "s.c1 AS u", dialect)
     people = sql.amounts(unit=True, weight=False, dialect=dialect)
-    part = f"WHERE {sql.hashed(['k0'], dialect)} % 8 = 3"
+    part = sql.Part(3, 8).only(sql.hashed(["k0"], dialect))
     statements = [
-        sql.select_values_in_part(2, 3, 8, dialect),
+        sql.select_values_in_part(2, sql.Part(3, 8), dialect),
         sql.count_set((0, 2), "", rows, people, part, dialect),
         sql.describe("c0", "people", [], precise=False, dialect=dialect),
     ]

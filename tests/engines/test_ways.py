@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ import pytest
 import privet as pv
 from privet.engine.counting import counter
 from privet.engine.counting import precount as combining
-from privet.engine.counting.cells import count_in_blocks
+from privet.engine.counting.sorted_keys import SortedBlocks, count_in_blocks
+from privet.engine.counting.strategy import Limits
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import CountQuery
 from privet.engine.run import DoesNotFit
@@ -41,14 +43,16 @@ def choose(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
         return
     monkeypatch.setattr(combining, "FEW_ROWS", 100)
     monkeypatch.setattr(combining, "LESS", 2 if way == "set by set" else 1000)
+    limits = Limits()
     if way not in ("set by set", "added"):
-        monkeypatch.setattr(counter, "CELLS_PER_ROW", 0)
+        limits = replace(limits, cells_per_row=0)
     if way in ("grouped", "in parts", "in blocks"):
-        monkeypatch.setattr(counter, "KEYS_AT_ONCE", 0)
+        limits = replace(limits, keys_at_once=0)
     if way in ("in parts", "in blocks"):
-        monkeypatch.setattr(counter, "CELLS_AT_ONCE", 5)
+        limits = replace(limits, cells_at_once=5)
     if way == "in blocks":  # a single row is like no other
-        monkeypatch.setattr(counter, "SOME", 1)
+        limits = replace(limits, sampled_rows=1)
+    monkeypatch.setattr(counter, "LIMITS", limits)
 
 
 def as_frame(names: list[str], rows: list[Row]) -> pa.Table:
@@ -90,7 +94,7 @@ def test_every_way_counts_the_same(
 ) -> None:
     choose(way, monkeypatch)
     added = noted(Session, "tally_columns", monkeypatch)
-    sorted_ = noted(counter.Counter, "_count_in_blocks", monkeypatch)
+    sorted_ = noted(SortedBlocks, "count", monkeypatch)
     names, rows = some_rows(seed)
     tallies = {
         CountQuery(tuple(names[i] for i in by), names[about]): [*by, about]

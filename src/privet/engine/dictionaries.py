@@ -27,9 +27,6 @@ from privet.values.schema import Bins, Column
 COLUMNS_AT_ONCE = 32
 """Columns whose values one statement collects; GROUPING_ID takes 63 at the most."""
 
-PARTS = (8, 64, 512)
-"""Into how many parts a column is cut when its values are not found at once."""
-
 
 # Distinct values --------------------------------------------------------------------
 
@@ -87,7 +84,7 @@ class DistinctValues:
             self._collect(columns[:half], run, step)
             self._collect(columns[half:], run, step)
             return
-        for parts in PARTS:
+        for parts in sql.PARTS[1:]:
             try:
                 self._collect_parts(columns[0], parts, run, step)
                 return
@@ -102,11 +99,11 @@ class DistinctValues:
             f"CREATE OR REPLACE TEMP TABLE pv_values_{c} AS "
             f"SELECT c{c} AS v, count(*) AS n FROM pv_people WHERE false GROUP BY c{c}"
         )
-        for part in range(parts):
-            values = sql.select_values_in_part(c, part, parts, sql.DUCKDB)
+        for number in range(parts):
+            part = sql.Part(number, parts)
+            values = sql.select_values_in_part(c, part, sql.DUCKDB)
             insert = f"INSERT INTO pv_values_{c} {values}"
-            doing = f"reading values, part {part + 1} of {parts}"
-            self._session.run(insert, run, doing, step)
+            self._session.run(insert, run, f"reading values, {part.words}", step)
         total = self._session.fetch_one(
             f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}"
         )

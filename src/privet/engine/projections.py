@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 from privet.engine.counting.weights import check_weights
 from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.session import Session
-from privet.engine.protocol import Recoding, Run
+from privet.engine.protocol import Names, Recodings, Run
 from privet.engine.sources.source import Source
 from privet.values.schema import Column
 
 
+@dataclass(eq=False)
 class Projection:
     """How statements call the columns of a source, and how their values are shown."""
+
+    session: Session
+    """Where statements run."""
+    columns: Sequence[Column]
+    """All columns of the source."""
+    source: Source
+    """Where the rows come from."""
+    dictionaries: Dictionaries
+    """The codes of values."""
 
     people = "pv_people"
     """The rows."""
     holds_codes = False
     """Whether rows hold codes instead of values."""
 
-    def __init__(
-        self,
-        session: Session,
-        columns: Sequence[Column],
-        source: Source,
-        dictionaries: Dictionaries,
-    ) -> None:
-        self.session = session
-        self.columns = columns
-        self.source = source
-        self._dictionaries = dictionaries
-        self._at = {c.name: i for i, c in enumerate(columns)}
+    @cached_property
+    def _at(self) -> dict[str, int]:
+        return {c.name: i for i, c in enumerate(self.columns)}
 
     @property
     def total(self) -> int | None:
@@ -39,25 +42,25 @@ class Projection:
         return self.session.total
 
     def code_needed(
-        self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self, names: Names, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of what cannot be compared as it stands: texts, recodings."""
         wanted = [n for n in dict.fromkeys(names) if self._is_coded(n, recodings)]
-        made = self._dictionaries.code_columns(
+        made = self.dictionaries.code_columns(
             [self._at[n] for n in wanted], recodings, run
         )
         return {n: made[self._at[n]] for n in wanted}
 
     def code_all(
-        self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self, names: Names, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all of these columns."""
-        made = self._dictionaries.code_columns(
+        made = self.dictionaries.code_columns(
             [self._at[n] for n in names], recodings, run
         )
         return {n: made[self._at[n]] for n in names}
 
-    def _is_coded(self, name: str, recodings: Mapping[str, Recoding]) -> bool:
+    def _is_coded(self, name: str, recodings: Recodings) -> bool:
         return name in recodings or self.source.is_text(self._at[name])
 
     def position(self, name: str) -> int:

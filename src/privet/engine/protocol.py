@@ -97,6 +97,10 @@ class CountQuery:
             )
 
 
+Queries = Sequence[CountQuery]
+"""Several counts."""
+
+
 @dataclass(frozen=True)
 class CountUnit:
     """What is counted: rows, distinct people, or the sum of a column of weights."""
@@ -159,6 +163,30 @@ class Relabel:
 Recoding = Bins | Relabel
 """What a column may be counted and written as, instead of its own values."""
 
+Recodings = Mapping[str, Recoding]
+"""The recoding of each column that has one."""
+
+Names = Sequence[str]
+"""Names of columns."""
+
+
+@dataclass(frozen=True)
+class CountRequest:
+    """Counts that are made together."""
+
+    tallies: Queries
+    """What is counted."""
+    amount: CountUnit = CountUnit()
+    """Rows, people or weights."""
+    recodings: Recodings = field(default_factory=dict)
+    """What columns are counted as."""
+    only: Mapping[str, Sequence[object]] | None = None
+    """Only the rows with one of these values per column."""
+
+
+CountedClasses = Iterator[tuple[CountQuery, EquivalenceClasses]]
+"""The classes of each query; perhaps in several parts, each with whole groups."""
+
 
 @dataclass(frozen=True)
 class WriteQuery:
@@ -201,41 +229,23 @@ class Engine(Protocol):
         """Every column with its kind and numbers of values."""
 
     def domains(
-        self,
-        columns: Sequence[str],
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        before: Sequence[CountQuery] = (),
+        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, coded once and for all.
 
         `before` some rows are counted: an engine may find both in one scan.
         """
 
-    def count(
-        self,
-        tallies: Sequence[CountQuery],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
-        """Count; a tally may come in several parts, each with whole groups.
+    def count(self, request: CountRequest, run: Run) -> CountedClasses:
+        """Count; a tally may come in several parts, each with whole groups."""
 
-        `only` the rows with one of these values per column.
-        """
-
-    def write(
-        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
 
-    def draw(
-        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
 
-    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values as texts, for each set of columns."""
 
     def close(self) -> None:
@@ -250,10 +260,6 @@ class JoiningEngine(Protocol):
     """Where statements about a projection run."""
 
     def open_projection(
-        self,
-        columns: Sequence[str],
-        weight: str | None,
-        recodings: Mapping[str, Recoding],
-        run: Run,
+        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
     ) -> Projection:
         """Some columns, and how many rows each tuple stands for; to be closed."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -45,26 +46,37 @@ DUCKDB = Dialect(
     at_hand=True,
 )
 
-SPARK = Dialect(
-    same="{a} <=> {b}",
-    text="STRING",
-    big="BIGINT",
-    hash="(xxhash64({columns}) & 9223372036854775807)",
-    grouping_sets=False,  # it would copy each row once per set
-    distinct="approx_count_distinct({column})",
-    small="/*+ BROADCAST({tables}) */ ",
-    sorts=False,  # it would count twice, to find out where to cut
-)
+PARTS = (1, 8, 64, 512)
+"""Into how many parts rows are cut where a result does not fit, one after the other."""
 
-POSTGRES = Dialect(
-    # Arrays with nothing in them are equal, and unlike IS NOT DISTINCT FROM their
-    # equality can be hashed: else each join would compare everybody with every value.
-    same="ARRAY[{a}] = ARRAY[{b}]",
-    text="TEXT",
-    big="BIGINT",
-    hash="(hashtextextended(concat_ws(',', {columns}), 0) & 9223372036854775807)",
-    grouping_sets=False,  # they are not counted in parallel
-)
+
+class Part(NamedTuple):
+    """The rows whose hash, divided by `of`, leaves `number`."""
+
+    number: int
+    of: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all rows are in it."""
+        return self.of == 1
+
+    @property
+    def words(self) -> str:
+        """How progress calls it.
+
+        >>> Part(1, 8).words
+        'part 2 of 8'
+        """
+        return f"part {self.number + 1} of {self.of}"
+
+    def only(self, key: str) -> str:
+        """The condition on a hash; empty for all rows.
+
+        >>> Part(1, 8).only("hash(k0)")
+        'WHERE hash(k0) % 8 = 1'
+        """
+        return "" if self.is_whole else f"WHERE {key} % {self.of} = {self.number}"
 
 
 def quoted(name: str) -> str:
@@ -138,12 +150,12 @@ def select_keys(
 
 
 def select_values_in_part(
-    column: int, part: int, of: int, dialect: Dialect, source: str = "pv_people"
+    column: int, part: Part, dialect: Dialect, source: str = "pv_people"
 ) -> str:
-    """The distinct values of a column in one of `of` hash partitions, counted."""
+    """The distinct values of a column in one hash partition, counted."""
     c = f"c{column}"
-    only = f"WHERE {hashed([c], dialect)} % {of} = {part} " if of > 1 else ""
-    return f"SELECT {c} AS v, count(*) AS n FROM {source} {only}GROUP BY {c}"
+    only = part.only(hashed([c], dialect))
+    return f"SELECT {c} AS v, count(*) AS n FROM {source} {only} GROUP BY {c}"
 
 
 def coded(
@@ -229,15 +241,13 @@ def count_packed(
     rows: str,
     values: int,
     amounts: Mapping[str, str],
-    part: tuple[int, int],
+    part: Part,
     dialect: Dialect,
 ) -> str:
     """Counts of packed keys in one hash partition of the groups, in order."""
-    number, of = part
     group = hashed([f"key // {max(values, 1)}"], dialect)
     return (
-        f"SELECT key, {_name_amounts(amounts)} FROM {rows} "
-        f"WHERE {group} % {of} = {number} "
+        f"SELECT key, {_name_amounts(amounts)} FROM {rows} {part.only(group)} "
         f"GROUP BY key HAVING {amounts['n']} > 0 ORDER BY key"
     )
 

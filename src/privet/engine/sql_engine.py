@@ -11,6 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from privet.engine import sql
+from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.counter import Counter
 from privet.engine.counting.precount import Precount
 from privet.engine.describe import PRECISE_ROWS, count_values, summarise_column
@@ -18,9 +19,12 @@ from privet.engine.dictionaries import Dictionaries, Dictionary, DistinctValues
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import (
     ColumnSummary,
-    CountQuery,
+    CountedClasses,
+    CountRequest,
     CountUnit,
-    Recoding,
+    Names,
+    Queries,
+    Recodings,
     Run,
     WriteQuery,
 )
@@ -34,7 +38,6 @@ from privet.engine.row_filter import RowFilter
 from privet.engine.run import StatementRunner
 from privet.engine.sources.source import Source
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
 
 PEOPLE = "pv_people"
@@ -112,7 +115,7 @@ class SqlEngine:
     def _check_whole(self, run: Run) -> None:
         """What must hold before rows are read."""
 
-    def _precount(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+    def _precount(self, tallies: Queries, run: Run) -> Precount | None:
         """Combinations of values that were counted as they are, if they are few."""
         return None
 
@@ -125,7 +128,7 @@ class SqlEngine:
         return columns
 
     def _code_columns(
-        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+        self, columns: Sequence[int], recodings: Recodings, run: Run
     ) -> dict[int, Dictionary]:
         """Dictionaries that statements about all rows can use."""
         return self._dictionaries.code_columns(columns, recodings, run)
@@ -183,11 +186,7 @@ class SqlEngine:
         return summarise_column(column.name, kind, *numbers)
 
     def domains(
-        self,
-        columns: Sequence[str],
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        before: Sequence[CountQuery] = (),
+        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         self._check_whole(run)
@@ -195,35 +194,29 @@ class SqlEngine:
         made = self._dictionaries.code_columns(list(at.values()), recodings, run)
         return {c: made[i].domain for c, i in at.items()}
 
-    def count(
-        self,
-        tallies: Sequence[CountQuery],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
+    def count(self, request: CountRequest, run: Run) -> CountedClasses:
         """Count; a tally may come in several parts, each with whole groups."""
         self._check_whole(run)
-        wanted = list(dict.fromkeys(tallies))
+        amount, only = request.amount, request.only
+        wanted = list(dict.fromkeys(request.tallies))
         names = dict.fromkeys(c for t in wanted for c in (*t.by, t.about))
         at = [self._position(c) for c in names]
         plain = not only and amount == CountUnit()
         cells = self._precount(wanted, run) if plain else None
-        made = self._code_columns(at, recodings, run)
+        made = self._code_columns(at, request.recodings, run)
         rows = self._choose_rows(amount, only or {}, run, self._count_scans(len(at)))
-        counter = Counter(
+        coded = CodedRows(
             self._connection,
-            self._position,
             made,
-            amount,
+            self._position,
             run,
-            rows.people,
-            rows.weight,
-            cells,
+            amount=amount,
+            people=rows.people,
+            weight=rows.weight,
+            precount=cells,
         )
         expected = None if only else rows.total
-        yield from counter.count(wanted, expected, rows.statements)
+        yield from Counter(coded).count(wanted, expected, rows.statements)
 
     def _choose_rows(
         self,
@@ -240,18 +233,14 @@ class SqlEngine:
             return self._weigh_rows(amount.weight, people, run, before)
         return CountedRows(people, self._connection.total, before)
 
-    def write(
-        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
         self._check_whole(run)
         changed = [self._position(c) for c in writing.columns if c in recodings]
         made = self._dictionaries.code_columns(changed, recodings, run)
         return self._write_rows(writing, made, run)
 
-    def draw(
-        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
         self._check_whole(run)
         at = [self._position(c) for c in drawing.columns]
@@ -261,7 +250,7 @@ class SqlEngine:
         codes = sql.coded(tables, PEOPLE, "", self._connection.dialect)
         return self._write_reports(codes, change, drawing, run)
 
-    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         return count_cells(self, sets, run)
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import privet as pv
 from engines.tables import PLACES, People, opened
 from privet.engine.counting import counter
+from privet.engine.counting.strategy import Limits
 from privet.engine.protocol import CountQuery
 from privet.microdata.suppression import templates
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -128,7 +129,7 @@ def test_counts_in_parts_are_put_together(tmp_path: Path) -> None:
     with opened(people, "arrow", tmp_path, **ROLES) as table:
         expected = published(table, "3/4")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counter, "CELLS_AT_ONCE", 25)
+        patch.setattr(counter, "LIMITS", Limits(cells_at_once=25))
         with opened(people, "arrow", tmp_path, **ROLES) as table:
             assert len(list(table.count([CountQuery((NAMES[0],), NAMES[3])]))) > 2
             assert expected == published(table, "3/4")

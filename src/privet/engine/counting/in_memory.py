@@ -5,23 +5,25 @@ There are no rows, and nothing to open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from privet.engine.protocol import (
     ColumnSummary,
-    CountQuery,
-    CountUnit,
-    Recoding,
+    CountedClasses,
+    CountRequest,
+    Names,
+    Queries,
+    Recodings,
     Run,
     WriteQuery,
 )
 from privet.engine.randomise.randomise_rows import Cells, Randomisation
 from privet.errors import InputError
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import EquivalenceClasses, group_counts
+from privet.values.equivalence_classes import group_counts
 from privet.values.schema import Column
 
 
@@ -55,45 +57,30 @@ class InMemory:
         raise _no_rows()
 
     def domains(
-        self,
-        columns: Sequence[str],
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        before: Sequence[CountQuery] = (),
+        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns."""
         return {c: self._domains[c] for c in columns}
 
-    def count(
-        self,
-        tallies: Sequence[CountQuery],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        only: Mapping[str, Sequence[object]] | None = None,
-    ) -> Iterator[tuple[CountQuery, EquivalenceClasses]]:
+    def count(self, request: CountRequest, run: Run) -> CountedClasses:
         """Count; multiplicities are in the count already."""
-        if only:
+        if request.only:
             raise InputError("Counts must be counted whole; single people are not.")
         order = list(self._domains)
-        for tally in dict.fromkeys(tallies):
+        for tally in dict.fromkeys(request.tallies):
             run.check()
             by = sorted(tally.by, key=order.index)
             yield tally, group_counts(self._counts, by, tally.about)
 
-    def write(
-        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Counts are not written; the rows they stand for are."""
         raise _no_rows()
 
-    def draw(
-        self, drawing: Randomisation, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Counts are not disguised; the rows they stand for are."""
         raise _no_rows()
 
-    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
         """Counts are tabulated by the table they were made from."""
         raise _no_rows()
 

@@ -6,12 +6,11 @@ and every count of the same columns afterwards reads the few instead of the many
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 from threading import Lock
 
 from privet.engine import sql
-from privet.engine.counting.cells import Order
 from privet.engine.dictionaries import DistinctValues
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import Run
@@ -106,13 +105,3 @@ class Precount:
 def _select_widest(sets: Sequence[Set]) -> list[Set]:
     """The sets that no other one contains."""
     return [s for s in sets if not any(s < other for other in sets)]
-
-
-def agree(
-    orders: Mapping[frozenset[int], Order], own: Mapping[frozenset[int], Order]
-) -> bool:
-    """Whether more sets fit into a statement that has some already."""
-    same = all(orders.get(s, o) == o for s, o in own.items())
-    both = {**orders, **own}
-    columns = frozenset[int]().union(*both)
-    return same and len(both) <= SETS_AT_ONCE and len(columns) <= COLUMNS_AT_ONCE

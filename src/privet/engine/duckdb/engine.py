@@ -26,8 +26,9 @@ from privet.engine.export.shuffle import is_streamed, write_stream
 from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
-    CountQuery,
-    Recoding,
+    Names,
+    Queries,
+    Recodings,
     Run,
     WriteQuery,
 )
@@ -245,11 +246,7 @@ class DuckDB(SqlEngine):
         return found
 
     def domains(
-        self,
-        columns: Sequence[str],
-        recodings: Mapping[str, Recoding],
-        run: Run,
-        before: Sequence[CountQuery] = (),
+        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, and of those that are counted soon."""
         self._check_whole(run)
@@ -259,7 +256,7 @@ class DuckDB(SqlEngine):
         found = super().domains([*columns, *soon], recodings, run)
         return {c: found[c] for c in columns}
 
-    def _precount(self, tallies: Sequence[CountQuery], run: Run) -> Precount | None:
+    def _precount(self, tallies: Queries, run: Run) -> Precount | None:
         """Combinations of values as they are, where they are few.
 
         A query of the user's would be run once more to see whether they are.
@@ -277,9 +274,7 @@ class DuckDB(SqlEngine):
         total = check_weights(self.session, w, self._columns[w], run, step)
         return CountedRows(people, total, before + 1, f"CAST(s.c{w} AS BIGINT)")
 
-    def write(
-        self, writing: WriteQuery, recodings: Mapping[str, Recoding], run: Run
-    ) -> int:
+    def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
         if isinstance(self._source.frame, Stream) and is_streamed(writing):
             return write_stream(self.session, self._source.frame, writing, run)
@@ -296,18 +291,14 @@ class DuckDB(SqlEngine):
     ) -> int:
         return RowRandomiser(self.session, change, drawing.bits).write(codes, run)
 
-    def tabulate(self, sets: Sequence[Sequence[str]], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
         return tabulate_cells(self.session, at, self._source, run)
 
     def open_projection(
-        self,
-        columns: Sequence[str],
-        weight: str | None,
-        recodings: Mapping[str, Recoding],
-        run: Run,
+        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
     ) -> Projection:
         """The rows as they are, all of their columns."""
         self._check_whole(run)

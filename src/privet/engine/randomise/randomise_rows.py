@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow as pa
 from privet.engine import sql, text_types
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session
 from privet.engine.export.row_writer import guard_name, open_file
-from privet.engine.protocol import CountQuery, CountUnit, Engine, Run
+from privet.engine.protocol import CountQuery, CountRequest, Engine, Run
 from privet.engine.randomise.exact_sampling import Codes, Disguise, RandomBits
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
@@ -72,6 +73,17 @@ class DisguiseBatches:
         self._drawing = drawing
         self._at = {c: position(c) for c in drawing.columns}
         self._values = [make_cells(drawing.labels[c], drawing.format) for c in self._at]
+
+    @property
+    def bits(self) -> RandomBits | None:
+        """Where randomness comes from; None: the operating system."""
+        return self._drawing.bits
+
+    @property
+    def scratch(self) -> Path:
+        """A folder beside the file, where rows may wait until they are written."""
+        path = Path(self._drawing.path)
+        return path.with_name(f".{path.name}.rows")
 
     @property
     def columns(self) -> list[int]:
@@ -233,7 +245,7 @@ def count_cells(
     """The same for any engine, by its own counting."""
     tallies = [CountQuery(tuple(columns[:-1]), columns[-1]) for columns in sets]
     found: dict[CountQuery, Cells] = {t: [] for t in tallies}
-    for tally, part in engine.count(list(found), CountUnit(), {}, run):
+    for tally, part in engine.count(CountRequest(list(found)), run):
         order = [*(d.name for d in part.by), part.about.name]
         for g in range(len(part)):
             for value, n in part.histogram(g).items():

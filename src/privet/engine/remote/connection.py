@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -42,6 +42,30 @@ class Connection(StatementRunner):
     version: str
     """Which software, and which version of it."""
 
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self._open = True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether statements can still be run."""
+        return self._open
+
+    def close(self) -> None:
+        """Let go of the place; what we made there is forgotten."""
+        if not self._open:
+            return
+        self._open = False
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        with suppress(Exception):  # it may be gone already
+            self._disconnect()
+
+    # What each place does in its own way ---------------------------------------------
+
+    def _disconnect(self) -> None:
+        """Forget what was made, and end the connection."""
+        raise NotImplementedError
+
     def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns, in the order of the source."""
         raise NotImplementedError
@@ -63,18 +87,15 @@ class Connection(StatementRunner):
         """
         raise NotImplementedError
 
+    # What a place may do in its own way -----------------------------------------------
+
     @contextmanager
     def draw(
-        self,
-        select: str,
-        change: DisguiseBatches,
-        bits: RandomBits | None,
-        scratch: Path,
-        run: Run,
+        self, select: str, change: DisguiseBatches, run: Run
     ) -> Iterator[Iterable[pa.RecordBatch]]:
         """Reports of rows of codes, drawn as they arrive."""
-        source = bits or RandomBits()
-        with self.stream(select, scratch, run) as rows:
+        source = change.bits or RandomBits()
+        with self.stream(select, change.scratch, run) as rows:
             yield (change.draw(batch, source) for batch in rows)
 
     def hold(

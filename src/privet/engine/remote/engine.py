@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from privet.engine import sql
@@ -18,7 +17,7 @@ from privet.engine.describe import kind_of
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import find_file_types
-from privet.engine.protocol import CountUnit, Recoding, Run, WriteQuery
+from privet.engine.protocol import CountUnit, Names, Recodings, Run, WriteQuery
 from privet.engine.randomise.randomise_rows import DisguiseBatches, Randomisation
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.partitioned_counts import PartitionedCounts
@@ -84,11 +83,7 @@ class Remote(SqlEngine):
         return RemoteValues(self.session, self._connection)
 
     def hold(
-        self,
-        columns: Sequence[str],
-        amount: CountUnit,
-        recodings: Mapping[str, Recoding],
-        run: Run,
+        self, columns: Names, amount: CountUnit, recodings: Recodings, run: Run
     ) -> PartitionedCounts | None:
         """The combinations of some columns, kept by the machines that counted them."""
         at = [self._position(c) for c in columns]
@@ -127,16 +122,11 @@ class Remote(SqlEngine):
     def _write_reports(
         self, codes: str, change: DisguiseBatches, drawing: Randomisation, run: Run
     ) -> int:
-        scratch = Path(drawing.path).with_name(f".{Path(drawing.path).name}.rows")
-        with self._connection.draw(codes, change, drawing.bits, scratch, run) as drawn:
+        with self._connection.draw(codes, change, run) as drawn:
             return require_complete(change.write(drawn), self.rows(run))
 
     def open_projection(
-        self,
-        columns: Sequence[str],
-        weight: str | None,
-        recodings: Mapping[str, Recoding],
-        run: Run,
+        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
     ) -> FetchedTuples:
         """The different tuples of some columns, fetched."""
         at = [self._position(n) for n in dict.fromkeys(columns)]
@@ -157,7 +147,7 @@ class Remote(SqlEngine):
     # Pieces -------------------------------------------------------------------------
 
     def _code_columns(
-        self, columns: Sequence[int], recodings: Mapping[str, Recoding], run: Run
+        self, columns: Sequence[int], recodings: Recodings, run: Run
     ) -> dict[int, Dictionary]:
         """Dictionaries that the place has, too."""
         made = super()._code_columns(columns, recodings, run)

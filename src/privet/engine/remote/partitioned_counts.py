@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privet.engine.protocol import CountUnit, Run
+from privet.engine.protocol import CountUnit, Names, Recodings, Run
 
 Ints = NDArray[np.int64]
 Lines = NDArray[np.int32]
@@ -124,11 +124,7 @@ class PartitionedEngine(Protocol):
     """An engine whose machines can keep what they count."""
 
     def hold(
-        self,
-        columns: Sequence[str],
-        amount: CountUnit,
-        recodings: Any,
-        run: Run,
+        self, columns: Names, amount: CountUnit, recodings: Recodings, run: Run
     ) -> PartitionedCounts | None:
         """The combinations of some columns, where they were counted; or None."""
 

@@ -27,6 +27,17 @@ from privet.errors import (
 
 T = TypeVar("T")
 
+DIALECT = sql.Dialect(
+    # Arrays with nothing in them are equal, and unlike IS NOT DISTINCT FROM their
+    # equality can be hashed: else each join would compare everybody with every value.
+    same="ARRAY[{a}] = ARRAY[{b}]",
+    text="TEXT",
+    big="BIGINT",
+    hash="(hashtextextended(concat_ws(',', {columns}), 0) & 9223372036854775807)",
+    grouping_sets=False,  # they are not counted in parallel
+)
+"""How PostgreSQL spells what databases spell differently."""
+
 PLAIN = ("bool", "int2", "int4", "int8", "date", "timestamp", "timestamptz", "bytea")
 """Types whose values arrive as they are."""
 
@@ -63,7 +74,7 @@ class DatabaseAddress:
         return Postgres(self.uri, self.table, words)
 
 
-def from_database(uri: str, table: str | None) -> Source:
+def from_address(uri: str, table: str | None) -> Source:
     """A table of a PostgreSQL database."""
     if not table:
         raise InputError(
@@ -78,7 +89,7 @@ class Postgres(Connection):
     """One table of a database, seen in one snapshot from beginning to end."""
 
     name = "postgres"
-    dialect = sql.POSTGRES
+    dialect = DIALECT
 
     def __init__(self, uri: str, table: str, words: str) -> None:
         super().__init__(words)
@@ -86,7 +97,6 @@ class Postgres(Connection):
         self.failures = (adbc.Error, pa.ArrowException, OSError)  # type: ignore[misc]
         self._con = _connect(adbc, uri)
         self._cursor: Any = None
-        self._open = True
         try:
             self._begin(table)
         except BaseException:
@@ -128,19 +138,9 @@ class Postgres(Connection):
             )
         return ".".join(map(sql.quoted, wanted))
 
-    @property
-    def is_open(self) -> bool:
-        """Whether statements can still be run."""
-        return self._open
-
-    def close(self) -> None:
+    def _disconnect(self) -> None:
         """End the snapshot; what we made ends with it."""
-        if not self._open:
-            return
-        self._open = False
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        with suppress(Exception):  # the server may be gone already
-            self._con.close()
+        self._con.close()
 
     def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns of the table."""

@@ -22,7 +22,6 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from privet.engine import sql
 from privet.engine.protocol import Run
 from privet.engine.randomise.exact_sampling import RandomBits
 from privet.engine.randomise.randomise_rows import DisguiseBatches
@@ -34,9 +33,22 @@ from privet.engine.run import DoesNotFit
 from privet.engine.sources.find_source import find_root, find_source
 from privet.engine.sources.source import Source, TextOptions
 from privet.engine.sources.text_files import find_delimiter
+from privet.engine.sql import Dialect
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
 T = TypeVar("T")
+
+DIALECT = Dialect(
+    same="{a} <=> {b}",
+    text="STRING",
+    big="BIGINT",
+    hash="(xxhash64({columns}) & 9223372036854775807)",
+    grouping_sets=False,  # it would copy each row once per set
+    distinct="approx_count_distinct({column})",
+    small="/*+ BROADCAST({tables}) */ ",
+    sorts=False,  # it would count twice, to find out where to cut
+)
+"""How Spark spells what databases spell differently."""
 
 FULL = ("maxResultSize", "OutOfMemory", "Java heap space", "RESOURCE_EXHAUSTED")
 """What Spark says when something does not fit."""
@@ -72,7 +84,7 @@ class Spark(Connection):
     """The rows of one DataFrame. What we make in its session has names of our own."""
 
     name = "spark"
-    dialect = sql.SPARK
+    dialect = DIALECT
     failures = (Exception,)
 
     def __init__(self, frame: Any, words: str, *, textual: bool = False) -> None:
@@ -83,7 +95,6 @@ class Spark(Connection):
         self._token = secrets.token_hex(4)
         self._made: set[str] = set()
         self._holds: list[PartitionedCounts] = []
-        self._open = True
         self.version: str = self._spark.version
         self.run_guarded(partial(self._show, frame))
 
@@ -106,22 +117,12 @@ class Spark(Connection):
     def _rename_tables(self, statement: str) -> str:
         return re.sub(r"\bpv_", f"pv_{self._token}_", statement)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether statements can still be run."""
-        return self._open
-
-    def close(self) -> None:
+    def _disconnect(self) -> None:
         """Forget what was made; the session stays the user's."""
-        if not self._open:
-            return
-        self._open = False
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        with suppress(Exception):  # a session that was stopped has forgotten it
-            for kept in self._holds:
-                kept.close()
-            for name in self._made:
-                self._spark.catalog.dropTempView(name)
+        for kept in self._holds:
+            kept.close()
+        for name in self._made:
+            self._spark.catalog.dropTempView(name)
 
     def list_columns(self) -> tuple[RemoteColumn, ...]:
         """The columns of the frame."""
@@ -240,19 +241,14 @@ class Spark(Connection):
 
     @contextmanager
     def draw(
-        self,
-        select: str,
-        change: DisguiseBatches,
-        bits: RandomBits | None,
-        scratch: Path,
-        run: Run,
+        self, select: str, change: DisguiseBatches, run: Run
     ) -> Iterator[Iterable[pa.RecordBatch]]:
         """Reports, drawn by the executors, each partition from its own secure source.
 
         Nothing is shuffled after the draw, so of a task that was run twice one result
         survives, whole.
         """
-        if bits is not None:
+        if change.bits is not None:
             raise InputError("A seed must be left out where Spark disguises rows.")
 
         def draw_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -263,9 +259,10 @@ class Spark(Connection):
             self._spark.addTag(self._tag)
             rows = self._spark.sql(self._rename_tables(select))
             schema = ", ".join(f"{name} BIGINT" for name in change.names)
-            rows.mapInArrow(draw_batches, schema).write.parquet(uri_of(scratch))
+            drawn = rows.mapInArrow(draw_batches, schema)
+            drawn.write.parquet(uri_of(change.scratch))
 
-        with self._collect_written(write, scratch, run) as reports:
+        with self._collect_written(write, change.scratch, run) as reports:
             yield reports.to_batches()
 
     @contextmanager

@@ -8,20 +8,23 @@ Rows stay where they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from privet.engine import arrow, sql
-from privet.engine.dictionaries import PARTS, Dictionaries, Dictionary, DistinctValues
+from privet.engine.dictionaries import Dictionary, DistinctValues
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.projections import Projection
-from privet.engine.protocol import Recoding, Run
+from privet.engine.protocol import Names, Recodings, Run
 from privet.engine.remote.connection import Connection
 from privet.engine.row_filter import RowFilter, list_spellings
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
+from privet.engine.sql import PARTS, Part
 from privet.values.schema import Column
 
 VALUES_AT_ONCE = 2_000_000
@@ -56,7 +59,7 @@ def fetch_values(
     source: str = "pv_people",
 ) -> int:
     """Make a table of a column's values here, each with its rows; how many in all."""
-    for parts in (1, *PARTS):
+    for parts in PARTS:
         try:
             return _fetch_in_parts(local, connection, column, table, run, source, parts)
         except DoesNotFit:
@@ -73,24 +76,45 @@ def _fetch_in_parts(
     source: str,
     parts: int,
 ) -> int:
-    for part in range(parts):
-        statement = sql.select_values_in_part(
-            column, part, parts, connection.dialect, source
-        )
-        most = VALUES_AT_ONCE if parts < PARTS[-1] else None
-        doing = "reading values"
-        if parts > 1:
-            doing += f", part {part + 1} of {parts}"
+    for number in range(parts):
+        part = Part(number, parts)
+        statement = sql.select_values_in_part(column, part, connection.dialect, source)
+        arrival = Arrival(table, "reading values", VALUES_AT_ONCE)
+        arrival.bring(connection, local, statement, part, run)
+    return int(local.fetch_one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
+
+
+class Arrival(NamedTuple):
+    """What a statement selects in a place, part by part, put into a table here."""
+
+    table: str
+    """The table here."""
+    doing: str
+    """What is reported meanwhile."""
+    most: int
+    """Lines of a part that come together, if it can be cut again."""
+
+    def bring(
+        self,
+        connection: Connection,
+        local: Session,
+        statement: str,
+        part: Part,
+        run: Run,
+    ) -> None:
+        """Fetch a part; the first makes the table anew."""
+        doing = self.doing if part.is_whole else f"{self.doing}, {part.words}"
+        most = self.most if part.of < PARTS[-1] else None
         work = partial(connection.fetch, statement, most=most)
         found = connection.run_watched(work, run, doing, (1, 2))
         local.register("pv_arrived", found)
-        if part == 0:
-            local.make("SELECT * FROM pv_arrived", table, run, doing, (1, 2))
-        else:
-            insert = f"INSERT INTO {table} SELECT * FROM pv_arrived"
-            local.run(insert, run, doing, (1, 2))
-        local.unregister("pv_arrived")
-    return int(local.fetch_one(f"SELECT CAST(sum(n) AS BIGINT) FROM {table}") or 0)
+        head = f"INSERT INTO {self.table}"
+        if part.number == 0:
+            head = f"CREATE OR REPLACE TEMP TABLE {self.table} AS"
+        try:
+            local.run(f"{head} SELECT * FROM pv_arrived", run, doing, (1, 2))
+        finally:
+            local.unregister("pv_arrived")
 
 
 def upload_selected(
@@ -166,35 +190,30 @@ TUPLES_AT_ONCE = 2_000_000
 _numbers = count()
 
 
+@dataclass(eq=False)
 class FetchedTuples(Projection):
     """Columns whose tuples are here: in codes k0, k1, …, each with its number n."""
 
+    made: Mapping[int, Dictionary]
+    """The dictionaries of the columns that are here."""
+    rows: int
+    """How many rows the place has."""
+
     holds_codes = True
 
-    def __init__(
-        self,
-        session: Session,
-        columns: Sequence[Column],
-        source: Source,
-        dictionaries: Dictionaries,
-        made: Mapping[int, Dictionary],
-        total: int | None,
-    ) -> None:
-        super().__init__(session, columns, source, dictionaries)
-        self._made = made
-        self._total = total
-        self.people = f"pv_arrived_{next(_numbers)}"
+    def __post_init__(self) -> None:
+        self.people = f"pv_tuples_{next(_numbers)}"
 
     @property
-    def total(self) -> int | None:
+    def total(self) -> int:
         """How many rows the place has."""
-        return self._total
+        return self.rows
 
     def code_needed(
-        self, names: Sequence[str], recodings: Mapping[str, Recoding], run: Run
+        self, names: Names, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all columns that are here."""
-        return {n: self._made[self.position(n)] for n in dict.fromkeys(names)}
+        return {n: self.made[self.position(n)] for n in dict.fromkeys(names)}
 
     code_all = code_needed
 
@@ -213,10 +232,11 @@ class FetchedTuples(Projection):
         self, connection: Connection, people: str, weighted: bool, run: Run
     ) -> FetchedTuples:
         """Fill the table with the tuples of some people of a place."""
-        for parts in (1, *PARTS):
+        for parts in PARTS:
             try:
-                for part in range(parts):
-                    self._bring_part(connection, people, weighted, run, (part, parts))
+                for number in range(parts):
+                    part = Part(number, parts)
+                    self._bring_part(connection, people, weighted, run, part)
             except DoesNotFit:
                 continue
             return self
@@ -228,28 +248,13 @@ class FetchedTuples(Projection):
         people: str,
         weighted: bool,
         run: Run,
-        part: tuple[int, int],
+        part: Part,
     ) -> None:
-        number, of = part
-        dialect, codes = connection.dialect, list(self._made)
-        tables = {c: made.table for c, made in self._made.items()}
+        dialect, codes = connection.dialect, list(self.made)
+        tables = {c: made.table for c, made in self.made.items()}
         rows = sql.coded(tables, people, "s.w AS w" if weighted else "", dialect)
         key = sql.hashed([f"k{c}" for c in codes], dialect)
-        only = f"WHERE {key} % {of} = {number}" if of > 1 else ""
         amounts = sql.amounts(False, weighted, dialect)
-        statement = sql.count_set(codes, "", rows, amounts, only, dialect)
-        doing = "reading views"
-        if of > 1:
-            doing += f", part {number + 1} of {of}"
-        most = TUPLES_AT_ONCE if of < PARTS[-1] else None
-        work = partial(connection.fetch, statement, most=most)
-        found = connection.run_watched(work, run, doing, (1, 2))
-        self.session.register("pv_arriving", found)
-        head = f"INSERT INTO {self.people} " if number else ""
-        if not head:
-            head = f"CREATE OR REPLACE TEMP TABLE {self.people} AS "
-        try:
-            select = f"{head}SELECT * FROM pv_arriving"
-            self.session.run(select, run, doing, (1, 2))
-        finally:
-            self.session.unregister("pv_arriving")
+        statement = sql.count_set(codes, "", rows, amounts, part.only(key), dialect)
+        arrival = Arrival(self.people, "reading views", TUPLES_AT_ONCE)
+        arrival.bring(connection, self.session, statement, part, run)

@@ -6,6 +6,7 @@ import glob
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,11 @@ FORMATS = {
 
 PARQUET = (".parquet", ".pq")
 
-SCHEMES = ("postgresql://", "postgres://")
-"""How addresses of databases begin."""
+DATABASES = {
+    "postgresql": "privet.engine.remote.postgres",
+    "postgres": "privet.engine.remote.postgres",
+}
+"""What stands before :// in an address, and the module that has its `from_address`."""
 
 
 def find_source(
@@ -48,10 +52,9 @@ def find_source(
 ) -> Source:
     """Recognise what was handed over."""
     text = text or TextOptions()
-    if isinstance(source, str) and source.startswith(SCHEMES):
-        from privet.engine.remote.postgres import from_database
-
-        return from_database(source, table)
+    if isinstance(source, str) and (module := _find_database(source)):
+        found: Source = import_module(module).from_address(source, table)
+        return found
     if isinstance(source, str | os.PathLike):
         called = os.fspath(source)
         return _from_files(_find_paths(called), find_root(called), called, table, text)
@@ -60,6 +63,12 @@ def find_source(
     found = from_frame(source)
     _refuse_table(table, found.words)
     return found
+
+
+def _find_database(address: str) -> str:
+    """The module that knows the database at an address; empty: it is none."""
+    scheme, leads, _ = address.partition("://")
+    return DATABASES.get(scheme, "") if leads else ""
 
 
 def _from_list(sources: Sequence[Any], table: str | None, text: TextOptions) -> Source:

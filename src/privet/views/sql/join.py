@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from privet.engine import arrow, sql, text_types
-from privet.engine.counting.counter import PARTS
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import JoiningEngine, Recoding, Run
@@ -143,7 +142,7 @@ class JoinedViews:
         """
         table = f"pv_{name}_{self._number}_{len(self._made)}"
         self._made.append(table)
-        for parts in PARTS if cut else (1,):
+        for parts in sql.PARTS if cut else (1,):
             try:
                 self._fill_table(table, select, cut, parts, doing)
             except DoesNotFit:

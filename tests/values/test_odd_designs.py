@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
@@ -31,6 +31,21 @@ SMALL = st.integers(1, 4).flatmap(
 def test_singular_is_what_has_no_inverse(rows: list[list[Fraction]]) -> None:
     fixed = tuple(map(tuple, rows))
     assert is_singular(fixed) == (invert_matrix(fixed) is None)
+
+
+@settings(max_examples=80)
+@given(SMALL)
+def test_a_matrix_times_its_inverse_is_one(rows: list[list[Fraction]]) -> None:
+    fixed = tuple(map(tuple, rows))
+    found = invert_matrix(fixed)
+    assume(found is not None)
+    one = [[Fraction(i == j) for j in range(len(rows))] for i in range(len(rows))]
+    assert one == (np.array(rows, dtype=object) @ np.array(found)).tolist()
+
+
+def test_the_inverse_of_a_channel_of_forty_values_is_its_closed_form() -> None:
+    channel = pv.KAry("0.37")
+    assert channel.inverse(40) == invert_matrix(channel.matrix(40))
 
 
 def test_a_determinant_that_one_prime_divides_is_not_zero() -> None:

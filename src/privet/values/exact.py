@@ -231,26 +231,32 @@ PRIMES = (2**31 - 1, 2**31 - 19, 2**31 - 61)
 
 
 def invert_matrix(rows: Rows) -> Rows | None:
-    """The inverse of a matrix by elimination in fractions; None if it has none."""
+    """The inverse of a matrix, exactly; None if it has none.
+
+    By Bareiss's elimination, in integers. Columns are multiplied out before it and rows
+    of the inverse after it: a column of a channel has one denominator, a row many.
+    """
     size = len(rows)
-    work = [
-        [*row, *(Fraction(i == j) for j in range(size))]
-        for i, row in _enumerate_rows(rows)
+    scales = [
+        lcm(*(v.denominator for v in column)) for column in zip(*rows, strict=True)
     ]
+    whole = [[int(v * s) for v, s in zip(row, scales, strict=True)] for row in rows]
+    work = np.hstack([np.array(whole, dtype=object), np.eye(size, dtype=int)])
+    last = 1
     for i in range(size):
-        pivot = next((j for j in range(i, size) if work[j][i]), None)
-        if pivot is None:
+        found = np.flatnonzero(work[i:, i])
+        if not len(found):
             return None
-        work[i], work[pivot] = work[pivot], work[i]
-        work[i] = [v / work[i][i] for v in work[i]]
-        for j, row in _enumerate_rows(work):
-            if j != i and row[i]:
-                work[j] = [a - row[i] * b for a, b in zip(row, work[i], strict=True)]
-    return tuple(tuple(row[size:]) for row in work)
-
-
-def _enumerate_rows(rows: Any) -> list[tuple[int, Any]]:
-    return list(enumerate(rows))
+        pivot = i + int(found[0])
+        work[[i, pivot]] = work[[pivot, i]]
+        own, below = work[i].copy(), work[:, i].copy()
+        # Every 2 x 2 determinant is a multiple of the pivot before: nothing is lost.
+        work = (own[i] * work - np.outer(below, own)) // last
+        work[i], last = own, own[i]
+    return tuple(
+        tuple(Fraction(int(v) * scale, int(last)) for v in row)
+        for row, scale in zip(work[:, size:], scales, strict=True)
+    )
 
 
 def is_singular(rows: Rows) -> bool:

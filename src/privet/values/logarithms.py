@@ -1,21 +1,20 @@
 """Logarithms of integers and fractions, certified: to any number of bits, with bounds.
 
-Everything is integer arithmetic: ``Logs.of`` gives two integers with the binary
+Everything is integer arithmetic: ``Logs.bracket`` gives two integers with the binary
 logarithm times ``2**bits`` between them. Sorted numbers are reached from each other by
 ``ln(b/a) = 2 atanh((b - a)/(b + a))``, a series whose terms shrink fast.
 
-Comparisons with logarithms and entropies are decided for certain: a logarithm of a
-rational number other than 1 is never rational, so enough digits tell it from any;
-entropies may tie, and are then compared as integers.
+Comparisons are decided for certain: a logarithm of a rational number is irrational but
+for powers of the base, so enough bits tell it from any level; entropies may tie, and
+are then compared as integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from decimal import Decimal, localcontext
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce
-from math import gcd
+from math import gcd, prod
 
 Bracket = tuple[int, int]
 """A lower and an upper bound."""
@@ -46,10 +45,8 @@ class Logs:
         found: dict[int, Bracket] = {}
         below, log = 1, (0, 0)  # of the mantissa, between 1 and 2
         for n in ordered:
-            a, b = (
-                below << _floor_log2(n),
-                n << _floor_log2(below),
-            )  # both mantissas, same scale
+            # Both mantissas in one scale; 5/4 after 9/8: b/a = 40/36.
+            a, b = below << _floor_log2(n), n << _floor_log2(below)
             if a != b:
                 step = _atanh(b - a, b + a, self._fine)
                 log = log[0] + 2 * step[0], log[1] + 2 * step[1]
@@ -97,25 +94,6 @@ def _atanh(a: int, b: int, bits: int) -> Bracket:
     return low, low + 3 * terms + 3
 
 
-def is_at_most_log(number: Fraction, x: Fraction) -> bool:
-    """Whether a number is at most the binary logarithm of x, exactly.
-
-    >>> tuple(is_at_most_log(Fraction(x), Fraction(8)) for x in (3, 4))
-    (True, False)
-    """
-    odd_top, odd_bottom = _split_odd(x.numerator), _split_odd(x.denominator)
-    if odd_top[0] == odd_bottom[0] == 1:
-        return number <= odd_top[1] - odd_bottom[1]
-    bits = 64
-    while True:  # the logarithm is irrational, so this ends
-        low, high = Logs([x], bits).bracket(x)
-        if number <= Fraction(low, 1 << bits):
-            return True
-        if number > Fraction(high, 1 << bits):
-            return False
-        bits *= 2
-
-
 @lru_cache(maxsize=64)
 def log_bracket(x: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
     """Bounds on the binary logarithm of x."""
@@ -125,8 +103,17 @@ def log_bracket(x: Fraction, bits: int = 64) -> tuple[Fraction, Fraction]:
 
 # Comparisons ------------------------------------------------------------------------
 
-DIGITS = (30, 100, 400, 1600)
-"""Digits tried, one after the other."""
+
+def is_at_most_log(number: Fraction, x: Fraction) -> bool:
+    """Whether a number is at most the binary logarithm of x, exactly.
+
+    >>> tuple(is_at_most_log(Fraction(x), Fraction(8)) for x in (3, 4))
+    (True, False)
+    """
+    odd_top, odd_bottom = _split_odd(x.numerator), _split_odd(x.denominator)
+    if odd_top[0] == odd_bottom[0] == 1:
+        return number <= odd_top[1] - odd_bottom[1]
+    return _reaches(lambda bits: log_bracket(x, bits), number)
 
 
 def log_reaches(x: Fraction, level: Fraction) -> bool:
@@ -137,14 +124,30 @@ def log_reaches(x: Fraction, level: Fraction) -> bool:
     """
     if x == 1 or level == 0:
         return (x >= 1) if level == 0 else (level <= 0)
-    for digits in DIGITS:
-        with localcontext() as context:
-            context.prec = digits
-            log = (Decimal(x.numerator) / Decimal(x.denominator)).ln()
-            gap = log - Decimal(level.numerator) / Decimal(level.denominator)
-            if abs(gap) > Decimal(10) ** (5 - digits) * (1 + abs(log)):
-                return gap > 0
-    raise ArithmeticError("a logarithm is too close to its level")
+    return _reaches(lambda bits: _enclose_natural_log(x, bits), level)
+
+
+def _enclose_natural_log(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Bounds on the natural logarithm: the binary one times that of 2."""
+    two = [Fraction(2 * end, 1 << bits) for end in _atanh(1, 3, bits)]
+    ends = [log * end for log in log_bracket(x, bits) for end in two]
+    return min(ends), max(ends)
+
+
+def _reaches(
+    enclose: Callable[[int], tuple[Fraction, Fraction]], level: Fraction
+) -> bool:
+    """Whether a number is at least a level that it is not equal to."""
+    bits = 64
+    while True:  # bounds come as close as one likes, so this ends
+        low, high = enclose(bits)
+        if low >= level or high < level:
+            return low >= level
+        bits *= 2
+
+
+ENTROPY_BITS = 200
+"""Entropies closer to a level than these bits tell are compared as integers."""
 
 
 def entropy_reaches(counts: Sequence[int], level: Fraction) -> bool:
@@ -153,19 +156,19 @@ def entropy_reaches(counts: Sequence[int], level: Fraction) -> bool:
     >>> entropy_reaches([5, 5], Fraction(2)), entropy_reaches([5, 4], Fraction(2))
     (True, False)
     """
+    if min(counts) == max(counts):  # the usual tie: all values as common
+        return len(counts) >= level
     common = reduce(gcd, counts)
     small = [n // common for n in counts]
     people = sum(small)
-    with localcontext() as context:
-        context.prec = 60
-        logs = sum(n * Decimal(n).ln() for n in small)
-        held = people * Decimal(people).ln() - logs
-        wanted = people * (Decimal(level.numerator) / Decimal(level.denominator)).ln()
-        if abs(held - wanted) > Decimal(10) ** -45 * (1 + abs(held)):
-            return held > wanted
+    logs = Logs([Fraction(people), level, *map(Fraction, small)], ENTROPY_BITS)
+    # N log N - (the sum of n log n) against N log level
+    whole, wanted = logs.bracket(Fraction(people)), logs.bracket(level)
+    parts = [(n, logs.bracket(Fraction(n))) for n in small]
+    low = people * (whole[0] - wanted[1]) - sum(n * log[1] for n, log in parts)
+    high = people * (whole[1] - wanted[0]) - sum(n * log[0] for n, log in parts)
+    if low > 0 or high < 0:
+        return low > 0
     # exp(H) >= p/q  <=>  (N q)**N >= p**N times the product of n**n
-    product = 1
-    for n in small:
-        product *= n**n
     left = (people * level.denominator) ** people
-    return bool(left >= level.numerator**people * product)
+    return bool(left >= level.numerator**people * prod(n**n for n in small))

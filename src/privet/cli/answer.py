@@ -44,6 +44,9 @@ class Answer:
     asides: Sequence[str] = ()
     """Lines beside the result, for whoever reads the text."""
 
+    def __post_init__(self) -> None:
+        assert self.verdict in CODES, self.verdict
+
     @property
     def code(self) -> int:
         """The exit code."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from privet.cli import terminal
-from privet.cli.classifier import show_inverter
+from privet.cli.answer import Answer, answer_audit, command
+from privet.cli.classifier import attack_classifier
 from privet.cli.options import (
     TableArguments,
     as_words,
     policy_option,
     reads_table,
+    strict_option,
     without_secrets,
 )
-from privet.cli.responses import show_collector
+from privet.cli.responses import attack_answers
 
 if TYPE_CHECKING:
     from privet.draft import Guess
+    from privet.findings import Audit
     from privet.policy import Policy
 
 
@@ -57,10 +59,10 @@ def demo(folder: str, rows: int, replace: bool) -> None:
     )
 
 
-@click.command(short_help="Draft a policy for your table.")
+@command("Draft a policy for your table.")
 @click.option("--output", "-o", type=click.Path(dir_okay=False), help="Write it here.")
 @reads_table
-def init(asked: TableArguments, output: str | None) -> None:
+def init(asked: TableArguments, output: str | None) -> Answer:
     """Draft a commented policy for TABLE: guesses what each column is for.
 
     \b
@@ -86,22 +88,18 @@ def init(asked: TableArguments, output: str | None) -> None:
     text = draft_policy(columns, guesses, title=f"Policy for {name}")
     if output is not None:
         terminal.write_new(Path(output), text)
-    if asked.as_json:
-        found = {"policy": text, "columns": [vars(g) for g in guesses]}
-        terminal.emit(terminal.as_one_object(found))
-    elif output is None:
-        terminal.emit(text.removesuffix("\n"))
-    if not asked.silent:
-        _say_doubts(guesses)
-        policy = output or "policy.toml"
-        how = as_words(asked.reading)
-        call = join(["privet", "audit", shown, "-p", policy, *how])
-        terminal.say(f"Read the draft, correct it, then: {call}")
+    how = as_words(asked.reading)
+    call = join(["privet", "audit", shown, "-p", output or "policy.toml", *how])
+    return Answer(
+        {"policy": text, "columns": [vars(g) for g in guesses]},
+        text.removesuffix("\n") if output is None else None,
+        asides=[*_list_doubts(guesses), f"Read the draft, correct it, then: {call}"],
+    )
 
 
-@click.command(short_help="Judge a table by a policy.")
+@command("Judge a table by a policy.")
 @policy_option("The policy file (TOML); privet init drafts one.", required=False)
-@click.option("--strict", is_flag=True, help="A value that never occurs is an error.")
+@strict_option
 @click.option(
     "--as",
     "attacker",
@@ -116,7 +114,7 @@ def audit(
     strict: bool,
     attacker: str | None,
     custody: str | None,
-) -> None:
+) -> Answer:
     """Judge every promise of a policy on TABLE, as if it were released as it is.
 
     \b
@@ -140,21 +138,19 @@ def audit(
     from privet.release.verify import is_release
 
     if attacker == "inverter":
-        show_inverter(asked.source, custody, as_json=asked.as_json)
+        return attack_classifier(asked.source, custody)
     if attacker == "collector":
-        show_collector(asked.source, as_json=asked.as_json)
+        return attack_answers(asked.source)
     if policy is None:
         _refuse_without_policy(asked.source)
     stated = Policy.load(policy)
     if is_release(asked.source):
-        _audit_release(asked, stated)
-    with terminal.gather_warnings() as said, asked.open_table(stated) as (table, bar):
+        return answer_audit(_audit_release(asked, stated))
+    with asked.open_table(stated) as (table, bar):
         found = judge(
             table, stated, strict=strict, max_seconds=asked.max_seconds, progress=bar
         )
-    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
-    asked.say_notes(said, found.notes)
-    sys.exit(terminal.EXIT[found.verdict])
+    return answer_audit(found)
 
 
 def _refuse_without_policy(source: str) -> NoReturn:
@@ -172,7 +168,7 @@ def _refuse_without_policy(source: str) -> NoReturn:
     raise click.UsageError("Missing option '--policy' / '-p'.")
 
 
-def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
+def _audit_release(asked: TableArguments, policy: Policy) -> Audit:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.release.audit import audit as judge
     from privet.release.kinds import close_release
@@ -182,12 +178,11 @@ def _audit_release(asked: TableArguments, policy: Policy) -> NoReturn:
     with terminal.gather_warnings():
         found = judge(release, policy)
     close_release(release)
-    terminal.show(found, as_json=asked.as_json, quiet=asked.quiet)
-    sys.exit(terminal.EXIT[found.verdict])
+    return found
 
 
-def _say_doubts(guesses: Sequence[Guess]) -> None:
+def _list_doubts(guesses: Sequence[Guess]) -> Iterator[str]:
     for guess in guesses:
         if not guess.sure:
             role = guess.role or "no role"
-            terminal.say(f"unsure of {guess.name!r}: {role}, because {guess.reason}")
+            yield f"unsure of {guess.name!r}: {role}, because {guess.reason}"

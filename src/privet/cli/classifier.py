@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from privet.cli import terminal
+from privet.cli.answer import Answer, answer_release, command
 from privet.cli.options import (
+    Places,
     TableArguments,
-    places,
+    combine_options,
+    dry_run_option,
     policy_option,
     reads_table,
     replace_option,
+    writes_release,
 )
-
-if TYPE_CHECKING:
-    from privet.classifier.publish import ClassifierRelease
-    from privet.engine.protocol import Run
-    from privet.policy import Policy
-    from privet.table import Table
 
 METHODS = (
     "tight",
@@ -33,57 +29,67 @@ METHODS = (
 )
 
 
-@click.command(short_help="Publish a naive Bayes classifier of a table.")
+_counting = combine_options(
+    click.option(
+        "--target", multiple=True, help="What to predict; repeat it to join columns."
+    ),
+    click.option("--attribute", multiple=True, help="Predict from these columns only."),
+    click.option(
+        "--precedence", multiple=True, help="Classes that win ties, the first."
+    ),
+)
+"""What is predicted, and from what."""
+
+_flattening = combine_options(
+    click.option(
+        "--method",
+        type=click.Choice(METHODS),
+        help="How beliefs are flattened; tight unless a promise has a prior of its "
+        "own.",
+    ),
+    click.option(
+        "--zeros",
+        type=click.Choice(["smooth", "full", "positive+top", "positive"]),
+        default="smooth",
+        show_default=True,
+        help="What becomes of counts of 0.",
+    ),
+    click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points."),
+    click.option("--epsilon", help="Add noise to the counts first, such as 1."),
+    click.option("--margin", help="Move every number at random, such as by 0.1."),
+)
+"""How the classifier is made safe."""
+
+_extras = combine_options(
+    click.option("--counts", is_flag=True, help="Write exact whole counts, too."),
+    click.option(
+        "--rows", type=click.IntRange(min=1), help="Write synthetic rows, too."
+    ),
+    click.option("--views", is_flag=True, help="Write the rows as two-column files."),
+    click.option(
+        "--only-rows", is_flag=True, help="Publish the rows and their scorecard only."
+    ),
+)
+"""What is written besides the scorecard."""
+
+
+@command("Publish a naive Bayes classifier of a table.")
 @policy_option("The policy file (TOML) with a promise against a bayesian.")
-@places
-@click.option(
-    "--target", multiple=True, help="What to predict; repeat it to join columns."
-)
-@click.option("--attribute", multiple=True, help="Predict from these columns only.")
-@click.option("--precedence", multiple=True, help="Classes that win ties, the first.")
-@click.option(
-    "--method",
-    type=click.Choice(METHODS),
-    help="How beliefs are flattened; tight unless a promise has a prior of its own.",
-)
-@click.option(
-    "--zeros",
-    type=click.Choice(["smooth", "full", "positive+top", "positive"]),
-    default="smooth",
-    show_default=True,
-    help="What becomes of counts of 0.",
-)
-@click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points.")
-@click.option("--epsilon", help="Add noise to the counts first, such as 1.")
-@click.option("--margin", help="Move every number at random, such as by 0.1.")
-@click.option("--counts", is_flag=True, help="Write exact whole counts, too.")
-@click.option("--rows", type=click.IntRange(min=1), help="Write synthetic rows, too.")
-@click.option("--views", is_flag=True, help="Write the rows as two-column files.")
-@click.option(
-    "--only-rows", is_flag=True, help="Publish the rows and their scorecard only."
-)
+@writes_release()
+@_counting
+@_flattening
+@_extras
 @click.option(
     "--mitigations",
     is_flag=True,
     help="Compare what helps against inversion, and what it costs.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what it would be; write nothing.")
+@dry_run_option("Show what it would be")
 @replace_option
 @reads_table
 def classifier(
-    asked: TableArguments,
-    policy: str,
-    output: str | None,
-    custody: str | None,
-    counts: bool,
-    rows: int | None,
-    views: bool,
-    only_rows: bool,
-    mitigations: bool,
-    dry_run: bool,
-    replace: bool,
-    **settings: Any,
-) -> None:
+    asked: TableArguments, to: Places, policy: str, mitigations: bool, **settings: Any
+) -> Answer:
     """Publish a classifier of TABLE that predicts as the original and tells less.
 
     \b
@@ -100,66 +106,40 @@ def classifier(
     \b
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
+    from privet.classifier.publish import publish_counted
     from privet.classifier.report import as_text, compare_release, summary
     from privet.engine.protocol import Run
     from privet.policy import Policy
 
-    if not dry_run and (output is None or custody is None):
-        raise click.UsageError("Give -o and --custody, or --dry-run.")
-    if (views or only_rows) and not rows:
-        flag = "--views" if views else "--only-rows"
-        raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
+    extras = _take_extras(settings)
     stated = Policy.load(policy)
-    settings["rows"], rows = (rows, None) if only_rows else (None, rows)
-    with (
-        terminal.gather_warnings() as said,
-        asked.open_table(stated) as (table, listener),
-    ):
-        run = Run.start(listener, asked.max_seconds)
-        release = _make_release(table, stated, settings, run)
+    with asked.open_table(stated) as (table, listener):
+        release = publish_counted(
+            table,
+            stated,
+            method=_choose_method(settings),
+            target=settings["target"] or None,
+            attributes=settings["attribute"] or None,
+            precedence=settings["precedence"] or None,
+            smoothing=1 if settings["zeros"] == "smooth" else 0,
+            run=Run.start(listener, asked.max_seconds),
+        )
     told = summary(release)
     if mitigations:
         told["mitigations"] = compare_release(release)
-    if not dry_run:
-        put = {"folder": str(output), "custody": str(custody)}
-        release.write(
-            put["folder"],
-            custody=put["custody"],
-            counts=counts,
-            rows=rows,
-            views=views,
-            replace=replace,
-        )
-        told |= put
-    asked.tell(told, as_text(told))
-    terminal.say_notes(said)
-    sys.exit(terminal.EXIT[told["verdict"]])
+    told |= to.write(release, **extras)
+    return answer_release(told, as_text(told))
 
 
-def _make_release(
-    table: Table,
-    policy: Policy,
-    settings: dict[str, Any],
-    run: Run,
-) -> ClassifierRelease:
-    from privet.classifier.count import count_views
-    from privet.classifier.publish import publish_classifier
-    from privet.release.audit import bind_table
-    from privet.release.verify import digest
-
-    meant = bind_table(table, policy)
-    views = count_views(
-        meant,
-        target=settings["target"] or None,
-        attributes=settings["attribute"] or None,
-        precedence=settings["precedence"] or None,
-        smoothing=1 if settings["zeros"] == "smooth" else 0,
-        run=run,
-    )
-    paths = [{"path": p, "sha256": digest(Path(p))} for p in meant.source.paths]
-    return publish_classifier(
-        views, policy, method=_choose_method(settings), source={"files": paths}
-    )
+def _take_extras(settings: dict[str, Any]) -> dict[str, Any]:
+    """What is written besides; rows that are all that is published are a setting."""
+    extras = {key: settings.pop(key) for key in ("counts", "rows", "views")}
+    only_rows = settings.pop("only_rows")
+    if (extras["views"] or only_rows) and not extras["rows"]:
+        flag = "--views" if extras["views"] else "--only-rows"
+        raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
+    settings["rows"] = extras["rows"] if only_rows else None
+    return extras | {"rows": None} if only_rows else extras
 
 
 def _choose_method(settings: dict[str, Any]) -> Any:
@@ -183,8 +163,8 @@ def _choose_method(settings: dict[str, Any]) -> Any:
     return SafetyTransform(mode=name or "tight", zeros=zeros, bits=bits, **more)
 
 
-def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
-    """Attack a published classifier; say how much of it is undone, and what helps."""
+def attack_classifier(folder: str, custody: str | None) -> Answer:
+    """How much of a published classifier an inverter undoes, and what helps."""
     from dataclasses import replace
 
     from privet.classifier.files import read_custody
@@ -204,10 +184,8 @@ def show_inverter(folder: str, custody: str | None, *, as_json: bool) -> None:
     if not isinstance(release, ClassifierRelease):
         raise click.UsageError("--as inverter attacks a published classifier.")
     lines = compare_release(replace(release, private=kept.counts), kept.method)
-    told = {"as": "inverter", **lines[0], "mitigations": lines[1:]}
-    told["words"] = " ".join(inverter_words(lines[0]))
-    if as_json:
-        terminal.emit(terminal.as_one_object(told))
-    else:
-        terminal.emit("\n".join([str(told["words"]), "", *format_mitigations(lines)]))
-    sys.exit(0)
+    words = " ".join(inverter_words(lines[0]))
+    return Answer(
+        {"as": "inverter", **lines[0], "mitigations": lines[1:], "words": words},
+        "\n".join([words, "", *format_mitigations(lines)]),
+    )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -25,7 +25,11 @@ Wanted = Mapping[str, tuple[str | None, ...]]
 """The values of each column that rows must have."""
 
 
-def combine_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Gives a command an option, or several."""
+
+
+def combine_options(*options: Decorator) -> Decorator:
     """Options that belong together, in this order."""
 
     def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,51 +50,66 @@ def _split_names(_ctx: object, _param: object, line: str | None) -> list[str] | 
     return None if line is None else next(csv.reader([line], skipinitialspace=True))
 
 
-def _remember_option(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Remember what `open_table` needs to know; few commands do."""
-    ctx.meta[f"privet.{param.name}"] = value
-    return value
+# What to print ----------------------------------------------------------------------
 
-
-_common = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
-    click.option("--quiet", "-q", is_flag=True, help="Print the result only."),
-    click.option(
-        "--engine",
-        type=click.Choice(["duckdb", "spark"]),
-        default="duckdb",
-        show_default=True,
-        expose_value=False,
-        callback=_remember_option,
-        help="What reads files and counts their rows. A database counts its own.",
-    ),
-    click.option(
-        "--master",
-        metavar="ADDRESS",
-        expose_value=False,
-        callback=_remember_option,
-        help="Where Spark runs: spark://host:7077, sc://host, local[2].",
-    ),
-    click.option(
-        "--max-seconds",
-        type=click.FloatRange(min=0, min_open=True),
-        callback=_check_seconds,
-        help="Stop after this time; what is not decided by then is undecided.",
-    ),
+json_option = click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    expose_value=False,
+    callback=terminal.remember_option,
+    help="Print one JSON object.",
 )
-"""What to print, what counts, and for how long."""
 
-places = combine_options(
-    click.option(
-        "--output", "-o", type=click.Path(), help="The folder of the release."
-    ),
-    click.option(
-        "--custody",
-        type=click.Path(file_okay=False),
-        help="The folder for the private record; it never travels.",
-    ),
+
+def quiet_option(what: str) -> Decorator:
+    """Print what a script needs only."""
+    return click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        expose_value=False,
+        callback=terminal.remember_option,
+        help=f"Print the {what} only.",
+    )
+
+
+# What several commands take ---------------------------------------------------------
+
+strict_option = click.option(
+    "--strict", is_flag=True, help="A value that never occurs is an error."
 )
-"""Where a release goes, and what is kept of it."""
+memory_option = click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
+replace_option = click.option(
+    "--replace", is_flag=True, help="Write over an earlier release."
+)
+
+
+def policy_option(help_: str, *, required: bool = True) -> Decorator:
+    """The policy; without a default, for nobody shall be judged by chance."""
+    return click.option(
+        "--policy", "-p", required=required, type=click.Path(), help=help_
+    )
+
+
+def format_option(help_: str) -> Decorator:
+    """How tables of a release are written."""
+    formats = click.Choice(["parquet", "csv"])
+    return click.option("--format", "form", type=formats, help=help_)
+
+
+def dry_run_option(help_: str) -> Decorator:
+    """Do everything but write."""
+    return click.option("--dry-run", is_flag=True, help=f"{help_}; write nothing.")
+
+
+def confidence_option(help_: str) -> Decorator:
+    """How sure an estimate is meant to be."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return click.option(
+        "--confidence", type=share, default=0.95, show_default=True, help=help_
+    )
+
 
 _reading = (
     click.option("--table", help="Table of a DuckDB file or a PostgreSQL database."),
@@ -121,15 +140,35 @@ _reading = (
         help="Text that stands for a missing value, such as '?' or NA; in quotes it is "
         "a value like others.",
     ),
-    click.option("--memory-limit", metavar="SIZE", help="Such as 4GB."),
+    memory_option,
     click.option(
         "--spill",
         type=click.Path(file_okay=False, exists=True),
         help="Folder for what does not fit into memory.",
     ),
     click.option("--threads", type=click.IntRange(min=1), help="Cores to use."),
+    json_option,
+    quiet_option("result"),
+    click.option(
+        "--engine",
+        type=click.Choice(["duckdb", "spark"]),
+        default="duckdb",
+        show_default=True,
+        help="What reads files and counts their rows. A database counts its own.",
+    ),
+    click.option(
+        "--master",
+        metavar="ADDRESS",
+        help="Where Spark runs: spark://host:7077, sc://host, local[2].",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=_check_seconds,
+        help="Stop after this time; what is not decided by then is undecided.",
+    ),
 )
-"""How to read the table."""
+"""How to read the table, what to print, what counts, and for how long."""
 
 READING = (
     "table",
@@ -140,33 +179,17 @@ READING = (
     "memory_limit",
     "spill",
     "threads",
+    "engine",
+    "master",
 )
-"""What those options are called, but for --where."""
+"""What those options are called that `read` takes as they are."""
 
-replace_option = click.option(
-    "--replace", is_flag=True, help="Write over an earlier release."
-)
-
-
-def policy_option(help_: str, *, required: bool = True) -> Callable[..., Any]:
-    """The policy; without a default, for nobody shall be judged by chance."""
-    return click.option(
-        "--policy", "-p", required=required, type=click.Path(), help=help_
-    )
-
-
-def format_option(help_: str) -> Callable[..., Any]:
-    """How tables of a release are written."""
-    formats = click.Choice(["parquet", "csv"])
-    return click.option("--format", "form", type=formats, help=help_)
-
-
-# What a command is asked ------------------------------------------------------------
+# Options that a command gets as one value -------------------------------------------
 
 
 @dataclass(frozen=True)
 class TableArguments:
-    """The table a command was given, and how its result is to be printed."""
+    """The table a command was given."""
 
     source: str
     """The table, as it was named."""
@@ -174,17 +197,8 @@ class TableArguments:
     """The rows that are asked for."""
     reading: Mapping[str, Any]
     """How to read it."""
-    as_json: bool
-    """Whether to print one JSON object."""
-    quiet: bool
-    """Whether to print the result only."""
     max_seconds: float | None
     """When to stop."""
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is said beside the result."""
-        return self.quiet or self.as_json
 
     @contextmanager
     def open_table(
@@ -192,58 +206,105 @@ class TableArguments:
     ) -> Iterator[tuple[Table, Listener | None]]:
         """The rows that were asked for and that the policy means; and a bar."""
         chosen = self.where if policy is None else self._choose_rows(policy)
-        with _read_source(self.source, chosen, self.reading) as table:
-            with terminal.show_bar(self.silent) as listener:
-                yield table, listener
+        with self._read(chosen) as table, terminal.show_bar() as listener:
+            yield table, listener
 
     def _choose_rows(self, policy: Policy) -> Wanted:
         """What is wrong with the policy is said before rows are chosen by it."""
         if policy.where:
-            with _read_source(self.source, {}, self.reading) as table:
+            with self._read({}) as table:
                 policy.bind(table.schema)
         return _intersect_rows(policy, self.where)
 
-    def say_notes(self, said: Iterable[str], reported: Iterable[str]) -> None:
-        """Print warnings that the report does not have; a verdict alone has none."""
-        kept = () if self.quiet and not self.as_json else tuple(reported)
-        terminal.say_notes(note for note in said if note not in kept)
+    def _read(self, where: Wanted) -> Table:
+        from privet.table import read
 
-    def tell(self, told: Mapping[str, Any], text: str) -> None:
-        """Print what became of a release: its verdict, its report, its place."""
-        if self.as_json:
-            terminal.emit(terminal.as_one_object(dict(told)))
-        elif self.quiet:
-            terminal.emit(told["verdict"])
-        else:
-            terminal.emit(text)
-            if "folder" in told:
-                terminal.emit(f"\nReleased: {told['folder']}. Kept: {told['custody']}.")
-            terminal.emit(f"\n{told['sensitive']}")
+        return read(self.source, where=where, **self.reading)
 
 
 def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
-    """A command that takes a TABLE, which it is given as what was `TableArguments`."""
+    """A command that takes a TABLE: it gets `asked`, its `TableArguments`."""
 
     @wraps(command)
     def gather_arguments(**given: Any) -> Any:
         reading = {key: given.pop(key) for key in READING}
-        keys = ("source", "as_json", "quiet", "max_seconds")
-        own = {key: given.pop(key) for key in keys}
+        own = {key: given.pop(key) for key in ("source", "max_seconds")}
         where = parse_where(given.pop("where"))
-        return command(TableArguments(where=where, reading=reading, **own), **given)
+        asked = TableArguments(where=where, reading=reading, **own)
+        return command(asked=asked, **given)
 
     table = click.argument("source", metavar="TABLE", type=click.Path())
-    found: Callable[..., Any] = combine_options(table, *_reading, *_common)(
-        gather_arguments
-    )
-    return found
+    return combine_options(table, *_reading)(gather_arguments)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where a release goes, and what is kept of it."""
+
+    output: str | None
+    """The folder of the release, or the file of its table."""
+    custody: str | None
+    """The folder for the private record."""
+    form: str | None = None
+    """How its tables are written."""
+    replace: bool = False
+    """Whether to write over an earlier release."""
+    dry_run: bool | None = None
+    """Whether to write nothing; None where nothing needs to be written anyway."""
+
+    def __post_init__(self) -> None:
+        missing = (self.output, self.custody).count(None)
+        if self.dry_run is None and missing == 1:
+            raise click.UsageError("Give -o and --custody together.")
+        if self.dry_run is False and missing:
+            raise click.UsageError("Give -o and --custody, or --dry-run.")
+
+    @property
+    def wanted(self) -> bool:
+        """Whether a release is to be written."""
+        return self.output is not None and not self.dry_run
+
+    def write(self, release: Any, **how: Any) -> dict[str, str]:
+        """Write a release if that is wanted; where it is then."""
+        if not self.wanted:
+            return {}
+        release.write(self.output, custody=self.custody, replace=self.replace, **how)
+        return {"folder": str(self.output), "custody": str(self.custody)}
+
+
+def writes_release(
+    help_: str = "The folder of the release.", *, required: bool = False
+) -> Decorator:
+    """A command that writes a release: it gets `to`, its `Places`."""
+
+    def add_options(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gather_places(**given: Any) -> Any:
+            own = {f.name: given.pop(f.name) for f in fields(Places) if f.name in given}
+            return command(to=Places(**own), **given)
+
+        output = click.option(
+            "--output", "-o", required=required, type=click.Path(), help=help_
+        )
+        custody = click.option(
+            "--custody",
+            required=required,
+            type=click.Path(file_okay=False),
+            help="The folder for the private record; it never travels.",
+        )
+        return combine_options(output, custody)(gather_places)
+
+    return add_options
+
+
+# What options mean ------------------------------------------------------------------
 
 
 def as_words(reading: Mapping[str, Any]) -> list[str]:
     """How a table was read, to be said again on the command line."""
-    usual = {"encoding": "utf-8"}
+    usual = {"encoding": "utf-8", "engine": "duckdb"}
     words: list[str] = []
-    for key in ("table", "delimiter", "encoding", "header", "null"):
+    for key in ("table", "delimiter", "encoding", "header", "null", "engine", "master"):
         given = reading[key]
         if not given or given == usual.get(key):
             continue
@@ -253,24 +314,7 @@ def as_words(reading: Mapping[str, Any]) -> list[str]:
             given = line.getvalue()
         for value in (given,) if isinstance(given, str) else given:
             words += [f"--{key}", value]
-    for key, value in _recall_engine().items():
-        if value != "duckdb":
-            words += [f"--{key}", value]
     return words
-
-
-def _read_source(source: str, where: Wanted, reading: Mapping[str, Any]) -> Table:
-    from privet.table import read
-
-    return read(source, where=where, **reading, **_recall_engine())
-
-
-def _recall_engine() -> dict[str, Any]:
-    """The engine that was asked for on the command line, and where it is."""
-    context = click.get_current_context(silent=True)
-    said = {} if context is None else context.meta
-    named = {key: said.get(f"privet.{key}") for key in ("engine", "master")}
-    return {key: value for key, value in named.items() if value is not None}
 
 
 def without_secrets(source: str) -> str:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from privet.cli import terminal
+from privet.cli.answer import Answer, answer_release, command
 from privet.cli.options import (
+    Places,
     TableArguments,
     combine_options,
+    dry_run_option,
     format_option,
+    json_option,
+    memory_option,
     parse_files,
     parse_hidden,
-    places,
     policy_option,
+    quiet_option,
     reads_table,
     replace_option,
+    writes_release,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 MARKER = "⊥"
 """Shown for hidden values unless another text is asked for."""
 
-NO_SIGNOFF = "The policy has no [signoff]; custody records nobody's name."
+NO_SIGNOFF = "note: The policy has no [signoff]; custody records nobody's name."
 
 _grouping = combine_options(
     click.option(
@@ -71,9 +76,9 @@ _grouping = combine_options(
 """How Mondrian makes groups."""
 
 
-@click.command(short_help="Make a release that keeps every promise.")
+@command("Make a release that keeps every promise.")
 @policy_option("The policy file (TOML); privet init drafts one.")
-@places
+@writes_release()
 @click.option(
     "--method",
     type=click.Choice(["disclose", "mondrian"]),
@@ -93,22 +98,12 @@ _grouping = combine_options(
     type=click.Path(exists=True, dir_okay=False),
     help="Apply an earlier release's recipe.json again instead of searching.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Show what would be hidden; write nothing."
-)
+@dry_run_option("Show what would be hidden")
 @replace_option
 @reads_table
 def publish(
-    asked: TableArguments,
-    policy: str,
-    output: str | None,
-    custody: str | None,
-    form: str | None,
-    recipe: str | None,
-    dry_run: bool,
-    replace: bool,
-    **how: Any,
-) -> None:
+    asked: TableArguments, to: Places, policy: str, recipe: str | None, **how: Any
+) -> Answer:
     """Publish TABLE with values hidden, or people grouped, so that every promise of
     the policy holds.
 
@@ -133,14 +128,11 @@ def publish(
     from privet.policy import Policy
     from privet.release.publish import publish as make
 
-    if not dry_run and (output is None or custody is None):
-        raise click.UsageError("Give -o and --custody, or --dry-run.")
     stated = Policy.load(policy)
     settings = _gather_settings(recipe, **how)
     with (
-        terminal.gather_warnings() as said,
         asked.open_table(stated) as (table, listener),
-        terminal.show_moves(asked.silent) as watcher,
+        terminal.show_moves() as watcher,
     ):
         release = make(
             table,
@@ -152,21 +144,10 @@ def publish(
             watcher=watcher,
         )
         told = summarise_release(release)
-        if not dry_run and release.safe:
-            put = {"folder": str(output), "custody": str(custody)}
-            release.write(
-                put["folder"],
-                custody=put["custody"],
-                format=form,
-                replace=replace,
-                progress=listener,
-            )
-            told |= put
-    asked.tell(told, as_text(told))
-    terminal.say_notes(said)
-    if not stated.signoff and not asked.silent:
-        terminal.say_notes([NO_SIGNOFF])
-    sys.exit(terminal.EXIT[told["verdict"]])
+        if release.safe:
+            told |= to.write(release, format=to.form, progress=listener)
+    asides = () if stated.signoff else (NO_SIGNOFF,)
+    return answer_release(told, as_text(told), asides)
 
 
 def _gather_settings(
@@ -216,24 +197,18 @@ def _choose_method(
     return choose_method(policy, table, **options)
 
 
-@click.command(short_help="Recount a release from its files alone.")
+@command("Recount a release from its files alone.")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the result only.")
-@click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
+@json_option
+@quiet_option("result")
+@memory_option
 @click.option(
     "--custody",
     type=click.Path(file_okay=False),
     help="The private record: proves that the manifest is the one it was kept for, "
     "and that a classifier predicts as before.",
 )
-def verify(
-    folder: str,
-    as_json: bool,
-    quiet: bool,
-    memory_limit: str | None,
-    custody: str | None,
-) -> None:
+def verify(folder: str, memory_limit: str | None, custody: str | None) -> Answer:
     """Check the release in FOLDER as a recipient would: digests and promises.
 
     \b
@@ -255,15 +230,10 @@ def verify(
         "problems": list(found.problems),
         "audit": found.audit.to_dict() if found.audit else None,
     }
-    if as_json:
-        terminal.emit(terminal.as_one_object(told))
-    elif quiet:
-        terminal.emit(told["verdict"])
-    else:
-        _show_verification(found.good, told)
-        if found.good and custody is not None:
-            terminal.emit(f"  {_describe_custody(folder)}")
-    sys.exit(0 if found.good else terminal.EXIT["breach"])
+    lines = _list_verified(told)
+    if found.good and custody is not None:
+        lines.append(f"  {_describe_custody(folder)}")
+    return Answer(told, "\n".join(lines), verdict=told["verdict"])
 
 
 def _describe_custody(folder: str) -> str:
@@ -274,13 +244,11 @@ def _describe_custody(folder: str) -> str:
     return f"Custody fits: {import_kind(read_manifest(Path(folder))['kind']).proved}."
 
 
-def _show_verification(good: bool, told: dict[str, Any]) -> None:
+def _list_verified(told: dict[str, Any]) -> list[str]:
     safe = ", and safe" if told["audit"] else ""  # a disguise may promise nothing else
     head = f"✓ Verified: the release is what its manifest says{safe}."
-    if not good:
+    if told["verdict"] == "refused":
         head = "✗ Refused: the release is not what its manifest says, or not safe."
-    terminal.emit(head)
-    for problem in told["problems"]:
-        terminal.emit(f"  {problem}")
-    for finding in told["audit"]["findings"] if told["audit"] else ():
-        terminal.emit(f"  {finding['promise']}: {finding['figures']}")
+    findings = told["audit"]["findings"] if told["audit"] else ()
+    figures = [f"{finding['promise']}: {finding['figures']}" for finding in findings]
+    return [head, *(f"  {line}" for line in [*told["problems"], *figures])]

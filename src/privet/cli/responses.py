@@ -5,24 +5,33 @@ The commands for a survey of one's own: plan and collect.
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from privet.cli import terminal
+from privet.cli.answer import Answer, command
 from privet.cli.options import (
+    Places,
     TableArguments,
+    confidence_option,
     format_option,
+    json_option,
+    memory_option,
     policy_option,
+    quiet_option,
     reads_table,
     replace_option,
+    writes_release,
 )
 
 if TYPE_CHECKING:
     from privet.responses.design import Design
     from privet.responses.estimate import Estimate, Estimates
+    from privet.responses.release import Responses
 
 
 _design = click.option(
@@ -33,15 +42,9 @@ _design = click.option(
 )
 
 
-@click.command(short_help="Disguise every answer of a table by chance.")
+@command("Disguise every answer of a table by chance.")
 @_design
-@click.option("--output", "-o", required=True, type=click.Path(), help="The release.")
-@click.option(
-    "--custody",
-    required=True,
-    type=click.Path(file_okay=False),
-    help="The folder for the private record; it never travels.",
-)
+@writes_release("The release.", required=True)
 @policy_option(
     "A policy whose promises against a Bayesian the design must keep.", required=False
 )
@@ -49,14 +52,8 @@ _design = click.option(
 @replace_option
 @reads_table
 def disguise(
-    asked: TableArguments,
-    design: str | None,
-    output: str,
-    custody: str,
-    policy: str | None,
-    form: str | None,
-    replace: bool,
-) -> None:
+    asked: TableArguments, to: Places, design: str | None, policy: str | None
+) -> Answer:
     """Disguise every answer of TABLE with the chances a design states.
 
     \b
@@ -74,18 +71,19 @@ def disguise(
     """
     from privet.policy import Policy
     from privet.responses.publish import disguise as make
+    from privet.responses.report import describe_release
 
     promised = None if policy is None else Policy.load(policy)
-    with terminal.gather_warnings() as said, asked.open_table() as (table, listener):
+    with asked.open_table() as (table, listener):
         stated = load_design(design)
         found = make(
             table,
             stated,
-            output,
-            custody=custody,
+            str(to.output),
+            custody=str(to.custody),
             policy=promised,
-            format=form,
-            replace=replace,
+            format=to.form,
+            replace=to.replace,
             progress=listener,
         )
         found.close()
@@ -93,48 +91,10 @@ def disguise(
         "verdict": "written",
         "rows": found.manifest["files"][0]["rows"],
         "privacy": found.manifest["privacy"],
-        "folder": output,
-        "custody": custody,
+        "folder": to.output,
+        "custody": to.custody,
     }
-    if asked.as_json:
-        terminal.emit(terminal.as_one_object(told))
-    elif asked.quiet:
-        terminal.emit(told["verdict"])
-    else:
-        terminal.emit(_describe_release(told, stated))
-    terminal.say_notes(said)
-
-
-def _describe_release(told: dict[str, Any], design: Design) -> str:
-    rows = f"{told['rows']:,} disguised row{'' if told['rows'] == 1 else 's'}"
-    lines = [f"✓ Written: {rows} in {told['folder']}.", ""]
-    lines += [describe_disclosure(design)]
-    lines += [
-        "",
-        f"Kept: {told['custody']}. The true answers stay where they are; delete them "
-        "if nobody needs them any more.",
-    ]
-    return "\n".join(lines)
-
-
-def describe_disclosure(design: Design) -> str:
-    """What one disguised row tells about its person, question by question."""
-    secret = [c for c in design.columns if c not in design.public]
-    lines = ["What one disguised row gives away about its person:"]
-    for column in secret:
-        lines.append(f"  {column}: ε {_format_epsilon(design, [column])}")
-    lines.append(f"  the whole record: ε {_format_epsilon(design, None)}")
-    if design.public:
-        lines.append(f"  public: {', '.join(design.public)}")
-    return "\n".join(lines)
-
-
-def _format_epsilon(design: Design, columns: list[str] | None) -> str:
-    grown = design.growth(columns)
-    if grown is None:
-        return "infinite: some truths can be told for certain"
-    factor = f"odds times {float(grown):.4g} at most"
-    return f"{design.epsilon(columns):.3g} ({factor})"
+    return Answer(told, describe_release(told, stated), verdict="written")
 
 
 def load_design(design: str | None) -> Design:
@@ -149,7 +109,7 @@ def load_design(design: str | None) -> Design:
 # Estimating -------------------------------------------------------------------------
 
 
-@click.command(short_help="Estimate shares from disguised answers.")
+@command("Estimate shares from disguised answers.")
 @click.argument("source", metavar="ANSWERS", type=click.Path())
 @click.argument("expression", nargs=-1)
 @_design
@@ -158,28 +118,18 @@ def load_design(design: str | None) -> Design:
     metavar="EXPRESSION",
     help="Estimate among those for whom this is true.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="How often the intervals shall hold the truth.",
-)
+@confidence_option("How often the intervals shall hold the truth.")
 @click.option("--table", help="Table of a DuckDB database file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the shares only.")
-@click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
+@json_option
+@quiet_option("shares")
+@memory_option
 def estimate(
     source: str,
     expression: tuple[str, ...],
-    design: str | None,
     given: str | None,
     confidence: float,
-    table: str | None,
-    as_json: bool,
-    quiet: bool,
-    memory_limit: str | None,
-) -> None:
+    **reading: Any,
+) -> Answer:
     """Estimate shares of the truth from disguised ANSWERS.
 
     \b
@@ -194,27 +144,37 @@ def estimate(
     and brackets; without one, every answer to every question is estimated.
     """
     from privet.responses.estimate import estimate as estimates
+    from privet.responses.report import format_estimate
 
     if given is not None and not expression:
         raise click.UsageError("Give an EXPRESSION together with --given.")
+    with _open_responses(source, **reading) as responses:
+        found = estimates(responses, responses.design, confidence=confidence)
+        shares = _estimate_shares(found, expression, given)
+    return Answer(
+        {"estimates": [{"share": what, **e.to_dict()} for what, e in shares]},
+        "\n".join(format_estimate(what, e) for what, e in shares),
+        quiet="\n".join(f"{e.value:.6g}" for _, e in shares),
+    )
+
+
+@contextmanager
+def _open_responses(source: str, **reading: Any) -> Iterator[Responses]:
+    """Disguised answers; what their design warns of was said when it was made."""
     with terminal.gather_warnings():
-        responses = _open_responses(source, design, table, memory_limit)
+        responses = _read_responses(source, **reading)
         try:
-            found = estimates(responses, responses.design, confidence=confidence)
-            shares = _estimate_shares(found, expression, given)
+            yield responses
         finally:
             responses.close()
-    if as_json:
-        rows = [{"share": what, **e.to_dict()} for what, e in shares]
-        terminal.emit(terminal.as_one_object({"estimates": rows}))
-    else:
-        for what, e in shares:
-            terminal.emit(f"{e.value:.6g}" if quiet else _format_estimate(what, e))
 
 
-def _open_responses(
-    source: str, design: str | None, table: str | None, memory_limit: str | None
-) -> Any:
+def _read_responses(
+    source: str,
+    design: str | None = None,
+    table: str | None = None,
+    memory_limit: str | None = None,
+) -> Responses:
     from privet.release.verify import is_release, load
     from privet.responses.release import Responses
     from privet.table import read
@@ -250,50 +210,20 @@ def _estimate_shares(
     ]
 
 
-def _percent(share: float) -> str:
-    """An estimate, which is no exact number."""
-    return f"{100 * share:.1f} %"
-
-
-def _format_estimate(what: str, e: Estimate) -> str:
-    from privet.values.exact import fraction, write_in_full
-
-    low, high = e.interval
-    text = (
-        f"{what}: {_percent(e.value)} "
-        f"({write_in_full(fraction(e.confidence))} sure from "
-        f"{_percent(low)} to {_percent(high)}, {e.n:,} answer{'' if e.n == 1 else 's'})"
-    )
-    return f"{text}\n  {e.note}" if e.note else text
-
-
-def show_collector(source: str, *, as_json: bool) -> NoReturn:
-    """Attack disguised answers: which share of records a collector guesses right."""
+def attack_answers(source: str) -> Answer:
+    """Which share of disguised records a collector guesses right."""
     from privet.responses.attacks import Collector
+    from privet.responses.report import describe_attack
 
-    with terminal.gather_warnings():
-        responses = _open_responses(source, None, None, None)
-        try:
-            found = Collector().attack(responses)
-        finally:
-            responses.close()
-    if as_json:
-        terminal.emit(terminal.as_one_object(found.to_dict()))
-        sys.exit(0)
-    terminal.emit(
-        f"A collector who has these {found.rows:,} rows and the design, and nothing "
-        "else, guesses right:"
-    )
-    for columns, share in found.groups.items():
-        terminal.emit(f"  {', '.join(columns)}: {_percent(share)} of people")
-    terminal.emit(f"  whole records: about {_percent(found.records)}")
-    sys.exit(0)
+    with _open_responses(source) as responses:
+        found = Collector().attack(responses)
+    return Answer(found.to_dict(), describe_attack(found))
 
 
 # Planning ---------------------------------------------------------------------------
 
 
-@click.command(short_help="How many answers, and how much truth, are needed.")
+@command("How many answers, and how much truth, are needed.")
 @click.argument("design", type=click.Path(exists=True, dir_okay=False))
 @click.option("--error", metavar="SHARE", help="Wanted error, such as 0.02 for ± 2 %.")
 @click.option("--epsilon", help="Wanted ε of a whole record; proposes a design.")
@@ -302,17 +232,11 @@ def show_collector(source: str, *, as_json: bool) -> NoReturn:
     metavar="COLUMN",
     help="With --epsilon: what a classifier shall be learnt to predict.",
 )
-@click.option(
-    "--confidence",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="How often the error shall stay within what is wanted.",
-)
+@confidence_option("How often the error shall stay within what is wanted.")
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False), help="Write the design here."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def plan(
     design: str,
     error: str | None,
@@ -320,8 +244,7 @@ def plan(
     target: str | None,
     confidence: float,
     output: str | None,
-    as_json: bool,
-) -> None:
+) -> Answer:
     """Tell what DESIGN gives away and how many answers it needs, before asking.
 
     \b
@@ -337,20 +260,20 @@ def plan(
     as naive Bayes needs it.
     """
     from privet.responses.planning import list_sample_sizes, plan_design
-    from privet.values.exact import fraction, write_in_full
+    from privet.responses.report import describe_survey
 
     if target is not None and epsilon is None:
         raise click.UsageError("Give --target together with --epsilon.")
     if output is not None:
         terminal.refuse_existing(Path(output))
     better = None
-    with terminal.gather_warnings() as said:
+    with terminal.say_warnings():
         stated = load_design(design)
         if epsilon is not None:
             better = plan_design(stated, epsilon, target)
             stated = better.design
-    terminal.say_notes(said)
-    needs = list_sample_sizes(stated, error=error or "0.02", confidence=confidence)
+    within = error or "0.02"
+    needs = list_sample_sizes(stated, error=within, confidence=confidence)
     if output is not None:
         terminal.write_new(Path(output), stated.to_toml())
     told = {
@@ -360,44 +283,9 @@ def plan(
         "needs": [vars(n) for n in needs],
         "design": stated.to_dict(),
     }
-    if as_json:
-        terminal.emit(terminal.as_one_object(told))
-        return
-    terminal.emit(describe_disclosure(stated))
-    if better is not None:
-        terminal.emit(_describe_plan(better))
-    terminal.emit(
-        "\nAnswers needed for an error of ± "
-        f"{write_in_full(fraction(error or '0.02'))} with "
-        f"{write_in_full(fraction(confidence))} confidence, whatever the truth is:"
-    )
-    for need in needs:
-        terminal.emit(f"  {need.about}: {need.answers:,} (undisguised: {need.plain:,})")
-    if better is not None and output is None:
-        terminal.emit("\n" + stated.to_toml().rstrip())
-
-
-def _describe_plan(better: Any) -> str:
-    if better.design.one_of:
-        number = "one question" if better.asked == 1 else f"{better.asked} questions"
-        return (
-            f"\nAsk each person {number} only, drawn at random: the error is "
-            f"{better.together / better.one_of:.1f} times smaller than if everybody "
-            "answers everything with a part of ε."
-        )
-    if better.one_of < better.together:
-        return (
-            "\nAsk everybody everything, and disguise all answers as one: the error is "
-            f"{better.together / better.one_of:.1f} times smaller than if each answer "
-            "has a part of ε."
-        )
-    if better.one_of == float("inf"):
-        return "\nAsk everybody everything, each question with its part of ε."
-    return (
-        "\nAsk everybody everything, each question with its part of ε: some questions "
-        f"per person would make the error {better.one_of / better.together:.1f} times "
-        "as large."
-    )
+    text = describe_survey(stated, better, needs, error=within, confidence=confidence)
+    proposed = "\n" + stated.to_toml().rstrip() if better and output is None else None
+    return Answer(told, text, proposed)
 
 
 # Collecting -------------------------------------------------------------------------
@@ -459,10 +347,9 @@ def collect(
         raise click.UsageError("Give --tokens and --tokens-to together.")
     if tokens_to is not None:
         terminal.refuse_existing(Path(tokens_to))
-    with terminal.gather_warnings() as said:
+    with terminal.say_warnings():
         stated = load_design(design)
         store = Store(Path(output), stated)
-    terminal.say_notes(said)
     needed = store.wants_tokens
     if tokens is not None and tokens_to is not None:
         from privet.release.atomic_folder import save

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Any
 import click
 
 from privet.cli import terminal
+from privet.cli.answer import Answer, command
 from privet.cli.options import TableArguments, policy_option, reads_table
 
 AT_LEAST_0 = click.IntRange(min=0)
 
 
-@click.command(short_help="Find how much insiders may know.")
+@command("Find how much insiders may know.")
 @policy_option(
     "The policy file (TOML), for the roles of columns; a release has its own.",
     required=False,
@@ -39,14 +39,8 @@ AT_LEAST_0 = click.IntRange(min=0)
 )
 @reads_table
 def skyline(
-    asked: TableArguments,
-    policy: str | None,
-    confidence: str,
-    about: str | None,
-    max_l: int,
-    max_k: int,
-    max_m: int,
-) -> None:
+    asked: TableArguments, policy: str | None, confidence: str, **bounds: Any
+) -> Answer:
     """Find how much insiders may know about people in TABLE and still be unsure.
 
     \b
@@ -68,22 +62,14 @@ def skyline(
 
     with _open_table(asked, policy) as (table, bar):
         found = find(
-            table,
-            confidence,
-            about=about,
-            max_l=max_l,
-            max_k=max_k,
-            max_m=max_m,
-            max_seconds=asked.max_seconds,
-            progress=bar,
+            table, confidence, max_seconds=asked.max_seconds, progress=bar, **bounds
         )
-    if asked.as_json:
-        terminal.emit(terminal.as_one_object(found.to_dict()))
-    elif asked.quiet:
-        terminal.emit("\n".join(" ".join(map(str, p)) for p in found.points))
-    else:
-        terminal.show_any(found)
-    sys.exit(0 if found.safe else 1)
+    return Answer(
+        found.to_dict(),
+        found,
+        verdict="safe" if found.safe else "breach",
+        quiet="\n".join(" ".join(map(str, p)) for p in found.points),
+    )
 
 
 @contextmanager
@@ -103,7 +89,7 @@ def _open_table(asked: TableArguments, policy: str | None) -> Iterator[tuple[Any
                 "A skyline must be of a table or of groups; "
                 f"{Path(asked.source).name!r} is a release of another kind."
             )
-        with release.table as table, terminal.show_bar(asked.silent) as bar:
+        with release.table as table, terminal.show_bar() as bar:
             yield table, bar
         return
     if policy is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,7 +17,6 @@ import click
 
 if TYPE_CHECKING:
     from privet.engine.protocol import Listener
-    from privet.findings import Audit
 
 EXIT = {"safe": 0, "breach": 1, "not applicable": 2, "undecided": 3}
 """Exit codes by verdict."""
@@ -29,22 +28,33 @@ WIDEST = 100
 """Columns of a terminal that a report fills; longer lines are hard to read."""
 
 
+# What is asked for ------------------------------------------------------------------
+
+
+def remember_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Keep how a result is to be shown; what a command does never depends on it."""
+    ctx.meta[f"privet.{param.name}"] = value
+
+
+def is_asked(option: str) -> bool:
+    """Whether the command that runs was given an option of those that are kept."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(f"privet.{option}"))
+
+
+def is_silent() -> bool:
+    """Whether nothing is said beside the result."""
+    return is_asked("as_json") or is_asked("quiet")
+
+
 # Results ----------------------------------------------------------------------------
 
 
-def show(found: Audit, *, as_json: bool = False, quiet: bool = False) -> None:
-    """Print an audit: for a terminal, for a file, as JSON, or its verdict only."""
-    if as_json:
-        emit(as_one_object(found.to_dict()))
-    elif quiet:
-        emit(found.verdict.value)
-    else:
-        show_any(found)
-
-
-def show_any(found: Any) -> None:
-    """Print what shows itself: for a terminal, or as plain text."""
-    if _is_terminal(sys.stdout):
+def show(found: Any) -> None:
+    """Print a result: text, or what shows itself, in a terminal or as plain text."""
+    if isinstance(found, str):
+        emit(found)
+    elif _is_terminal(sys.stdout):
         from rich.console import Console
 
         console = Console(highlight=False)
@@ -53,7 +63,7 @@ def show_any(found: Any) -> None:
         emit(found.explain())
 
 
-def as_one_object(content: dict[str, Any]) -> str:
+def as_one_object(content: Mapping[str, Any]) -> str:
     """JSON that standard output can hold."""
     import json
 
@@ -116,9 +126,9 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def show_bar(silent: bool) -> Iterator[Listener | None]:
+def show_bar() -> Iterator[Listener | None]:
     """A progress bar on a terminal; nothing when messages are piped."""
-    if silent or not _is_terminal(sys.stderr):
+    if is_silent() or not _is_terminal(sys.stderr):
         yield None
         return
     from privet.cli.progress import draw_progress_bar
@@ -128,9 +138,9 @@ def show_bar(silent: bool) -> Iterator[Listener | None]:
 
 
 @contextmanager
-def show_moves(silent: bool) -> Iterator[Any]:
+def show_moves() -> Iterator[Any]:
     """Tells on a terminal how far a search is; nothing when messages are piped."""
-    if silent or not _is_terminal(sys.stderr):
+    if is_silent() or not _is_terminal(sys.stderr):
         yield None
         return
     from privet.cli.progress import draw_moves_bar
@@ -156,6 +166,14 @@ def gather_warnings() -> Iterator[list[str]]:
         warnings.simplefilter("always", PrivacyWarning)
         yield said
     said += dict.fromkeys(str(w.message) for w in caught)
+
+
+@contextmanager
+def say_warnings() -> Iterator[None]:
+    """Print warnings about privacy at once, before there is a result."""
+    with gather_warnings() as said:
+        yield
+    say_notes(said)
 
 
 # Errors -----------------------------------------------------------------------------

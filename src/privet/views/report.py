@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
-from privet.findings import Finding, Reconstruction
+from privet.findings import Audit, Finding, Reconstruction
 from privet.release.kinds import Sentences
 from privet.report.words import describe_groups_beyond, escape_name, format_cell
 from privet.values.adversaries import join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
 
+if TYPE_CHECKING:
+    from privet.views.split import Proposal
+
 MOST_SAID = 10**9
 """Larger numbers of tables are not said."""
+
+MOST_KEYS = 5
+"""Keys that are listed as those to look at first."""
 
 NUMBERS = {2: "two", 3: "three", 4: "four"}
 
@@ -123,6 +132,86 @@ def describe_beyond(finding: Finding) -> str:
         return f"Nobody is beyond the limit (of {groups:,} {what})."
     who = "One person is" if people == 1 else f"{people:,} people are"
     return f"{who} beyond the limit, by {above:,} of {groups:,} {what}."
+
+
+# Keys and proposals -----------------------------------------------------------------
+
+
+def list_key_risks(found: Audit) -> list[str]:
+    """How risk is spread over the keys, where every association was judged."""
+    lines: list[str] = []
+    for finding in found.findings:
+        if "histogram" not in (details := finding.details):
+            continue
+        lines.append(f"\nHow sure one can be, by key ({finding.promise.name}):")
+        lines += [
+            f"  {part['from']:>6} and more: {_spell(part['keys'], 'key')}, "
+            f"{_spell(part['associations'], 'association')}"
+            for part in details["histogram"]
+            if part["keys"]
+        ]
+        lines.append(f"  people in several keys: {details['people_in_several_keys']:,}")
+        lines.append("Keys to look at first:")
+        lines += map(_describe_key, details["worst_keys"][:MOST_KEYS])
+    return lines
+
+
+def _describe_key(key: Mapping[str, Any]) -> str:
+    """A key in which much is given away."""
+    named = [f"{c} {'missing' if v is None else v}" for c, v in key["key"].items()]
+    return (
+        f"  {', '.join(named) or 'everybody'}: "
+        f"{_spell(key['people'], 'person', 'people')}, "
+        f"{_spell(key['values'], 'value')}; one row per person: "
+        f"{key['restricted'] or 'refuted'}"
+    )
+
+
+def describe_proposal(proposal: Proposal) -> dict[str, Any]:
+    """A pair of views that keeps every promise, as JSON says it."""
+    worst = proposal.audit.worst.belief
+    return {
+        "views": [list(v.columns) for v in proposal.views.views],
+        "bins": {c: b.to_list() for c, b in proposal.bins.items()},
+        "levels": dict(proposal.levels),
+        "kept": str(proposal.kept),
+        "worst": str(worst.posterior) if worst else "",
+    }
+
+
+def proposals_as_text(told: Sequence[Mapping[str, Any]], *, brief: bool = False) -> str:
+    """Proposals as a policy has them, under what each keeps unless that is too long."""
+    lines: list[str] = []
+    for i, proposal in enumerate(told, 1):
+        kept = percent(Fraction(proposal["kept"]))
+        worst = percent(Fraction(proposal["worst"] or 0))
+        if not brief:
+            lines.append(f"# {i}. keeps {kept} of the pairs of columns; worst {worst}")
+        for columns in proposal["views"]:
+            listed = ", ".join(map(_quote, columns))
+            lines.append(f"[[view]]\ncolumns = [{listed}]")
+        for column, level in proposal["levels"].items():
+            lines.append(f"# {column} at level {level} of its hierarchy")
+        if proposal["bins"]:
+            lines.append("[bins]")
+            for column, edges in proposal["bins"].items():
+                lines.append(f"{_quote(column)} = [{', '.join(edges)}]")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _spell(number: int, one: str, more: str = "") -> str:
+    """So many things.
+
+    >>> _spell(1, "key"), _spell(2000, "person", "people")
+    ('1 key', '2,000 people')
+    """
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
+
+
+def _quote(name: str) -> str:
+    """A column's name as TOML writes it."""
+    return json.dumps(name, ensure_ascii=False)
 
 
 SENTENCES = {

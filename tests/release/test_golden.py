@@ -225,6 +225,11 @@ def fill_with_nonsense() -> None:
     data_file().write_bytes(b"\xff\xfe")
 
 
+def fill_the_first_file_with_nonsense() -> None:
+    content = json.loads((OUT / "release.json").read_text())
+    (OUT / content["files"][0]["path"]).write_bytes(b"\xff\xfe")
+
+
 def claim_another_finding() -> None:
     forge(lambda c: c["promises"][0].update(worst="1/7"))
 
@@ -262,6 +267,7 @@ HARM: tuple[Callable[[], None], ...] = (
     change_file_and_digest,
     remove_file,
     fill_with_nonsense,
+    fill_the_first_file_with_nonsense,
     claim_another_finding,
     claim_another_promise,
     claim_more_rows,

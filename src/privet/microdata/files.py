@@ -381,10 +381,10 @@ def verify_table(
         return Verification(tuple(problems), None)
     try:
         release = _open_release(folder, content, **options)
+        with release.table:
+            problems += _find_differences(release, content)
     except PrivetError as error:
         return Verification((*problems, str(error)), None)
-    with release.table:
-        problems += _find_differences(release, content)
     return Verification(tuple(problems), release.audit)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from privet.engine.protocol import Run
-from privet.errors import EngineError, InputError
+from privet.errors import EngineError, InputError, PrivetError
 from privet.findings import Audit
 from privet.policy import Policy, Promise
 from privet.release.atomic_folder import sync
@@ -103,15 +104,12 @@ def verify_responses(
     if any("must exist" in p for p in problems):
         return Verification(tuple(problems), None)
     try:
-        responses = _open_responses(folder, content, **options)
-    except InputError as error:
+        with closing(_open_responses(folder, content, **options)) as responses:
+            problems += _list_differences(responses, content)
+            found = _judge_promises(responses, content)
+    except PrivetError as error:
         return Verification((*problems, str(error)), None)
-    try:
-        problems += _list_differences(responses, content)
-        found = _judge_promises(responses, content)
-        return Verification(tuple(problems), found, unpromised=found is None)
-    finally:
-        responses.close()
+    return Verification(tuple(problems), found, unpromised=found is None)
 
 
 def find_misfits(responses: Responses, rows: int, run: Run) -> list[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 
 from privet.classifier.audit import judge, judge_card
-from privet.classifier.files import load_classifier, verify_classifier, write
+from privet.classifier.files import (
+    ClassifierParts,
+    find_differences,
+    find_unproved,
+    open_card,
+    restore_release,
+)
 from privet.classifier.publish import ClassifierRelease, publish_classifier
 from privet.classifier.release import ClassifierViews
 from privet.classifier.report import SENTENCES
@@ -27,10 +33,12 @@ KIND = ReleaseKind(
     publishes=(object,),  # a model of anybody's; what is none is refused by name
     methods=(SafetyTransform, ExtendedSafetyTransform),
     options=("progress",),
-    write=write,
-    load=load_classifier,
-    verify=verify_classifier,
+    parts=ClassifierParts,
+    open=open_card,
+    find_differences=find_differences,
+    restore=restore_release,
     sentences=SENTENCES,
+    prove=find_unproved,
     proved="this is its release, and every prediction the original's",
 )
 """A classifier as a kind of release."""

@@ -1,13 +1,12 @@
-"""The files of a published classifier: written, recounted, loaded and verified."""
+"""The files of a published classifier: what of writing and opening them is its own."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from dataclasses import replace as changed
-from os import PathLike
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,30 +24,18 @@ from privet.classifier.transforms.synthetic import (
     scores_from_card,
 )
 from privet.classifier.transforms.zero_counts import fill_zeros
-from privet.errors import EngineError, InputError, PrivetError
+from privet.engine.protocol import Run
+from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Measure, Promise
-from privet.release.atomic_folder import as_json, make_beside, save, sync
+from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
-from privet.release.kinds import Verification
-from privet.release.manifest import WrittenFile, public_finding
-from privet.release.note import describe_limit
-from privet.release.verify import (
-    CUSTODY,
-    compare_findings,
-    digest,
-    find_changed_files,
-    read_policy,
-)
-from privet.release.write import (
-    MISCOUNTED,
-    Destination,
-    appear,
-    explain_refusals,
-    now,
-    policy_text,
-    refuse_destination,
-)
+from privet.release.custody_record import now, policy_text
+from privet.release.destination import Destination
+from privet.release.manifest import WrittenFile, build_manifest
+from privet.release.note import describe_limit, write_note
+from privet.release.verify import CUSTODY, Recount, read_policy
+from privet.release.write import ReleaseParts, describe_file, refuse_release
 from privet.values.exact import fraction, percent
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
@@ -147,8 +134,8 @@ def list_shown(release: ClassifierRelease) -> list[Scorecard | ClassifierViews]:
     return [release.card, *counted]
 
 
-def read_card(folder: Path) -> Scorecard:
-    """The scorecard of a release."""
+def open_card(folder: Path, content: Mapping[str, Any], **options: Any) -> Scorecard:
+    """The scorecard of a release, which is judged."""
     return Scorecard.from_dict(_read(folder / CARD))
 
 
@@ -159,56 +146,30 @@ def _read(path: Path) -> Any:
         raise InputError(f"{path.name} must be readable JSON; it is not.") from None
 
 
-def load_classifier(
-    folder: Path, content: Mapping[str, Any], **options: Any
+def find_differences(
+    card: Scorecard, folder: Path, content: Mapping[str, Any]
+) -> list[str]:
+    """What is wrong with a published classifier, as its manifest has it."""
+    policy = read_policy(content)
+    files = [f["path"] for f in content["files"]]
+    return find_wrong_files(card, folder, files, [*policy.promises, *policy.measures])
+
+
+def restore_release(
+    found: Recount, folder: Path, content: Mapping[str, Any]
 ) -> ClassifierRelease:
-    """Open a published classifier from its public files."""
-    for problem in find_changed_files(folder, content):
-        raise InputError(problem)
-    release = _open_release(folder, content)
-    if wrong := _find_differences(release, content):
-        raise InputError("\n".join(wrong))
-    return release
-
-
-def _open_release(folder: Path, content: Mapping[str, Any]) -> ClassifierRelease:
-    policy, card = read_policy(content), read_card(folder)
+    """A classifier that was loaded."""
+    assert found.policy is not None
+    assert found.audit is not None
     return ClassifierRelease(
-        card=card,
-        policy=policy,
-        audit=audit(card, [*policy.promises, *policy.measures]),
+        card=found.shown,
+        policy=found.policy,
+        audit=found.audit,
         method=content.get("method", ""),
         keeps=content.get("keeps", ""),
         manifest=content,
         folder=folder,
     )
-
-
-def _find_differences(
-    release: ClassifierRelease, content: Mapping[str, Any]
-) -> list[str]:
-    assert release.folder is not None
-    stated: Stated = [*release.policy.promises, *release.policy.measures]
-    files = [f["path"] for f in content["files"]]
-    wrong = find_wrong_files(release.card, release.folder, files, stated)
-    return wrong + compare_findings(content["promises"], release.audit.findings)
-
-
-def verify_classifier(
-    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
-) -> Verification:
-    """Check a published classifier; with custody, that it predicts as the original."""
-    wrong = find_changed_files(folder, content)
-    if any("must exist" in p for p in wrong):
-        return Verification(tuple(wrong), None)
-    try:
-        release = _open_release(folder, content)
-        wrong += _find_differences(release, content)
-        if custody is not None:
-            wrong += find_unproved(release.card, custody, content)
-    except PrivetError as error:
-        return Verification((*wrong, str(error)), None)
-    return Verification(tuple(wrong), release.audit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,80 +235,127 @@ def find_unproved(
 # Writing ----------------------------------------------------------------------------
 
 
-def write(
-    release: ClassifierRelease,
-    folder: str | PathLike[str],
-    *,
-    custody: str | PathLike[str],
-    extras: Mapping[str, Any],
-    replace: bool,
-) -> ClassifierRelease:
-    """Write a release; it appears whole or not at all."""
-    destination = Destination(
-        Path(folder).expanduser().resolve(),
-        CARD,
-        "json",
-        Path(custody).expanduser().resolve(),
-    )
-    _refuse(release, destination, replace)
-    assert release.made is not None
-    table = release.made.table
-    if extras["rows"]:
-        table = release.table(extras["rows"])
-    with explain_refusals(destination), make_beside(destination.folder) as partial:
-        files = _write_files(release, partial, extras, table)
-        found = _recount(release, partial, files)
-        content = build_manifest(release, files, found, table)
-        record = build_custody_record(release, found, table)
-        appear(
-            partial, destination, content, write_note(content), record, replace=replace
+@dataclass(frozen=True, eq=False)
+class ClassifierParts(ReleaseParts):
+    """What a classifier is written from."""
+
+    release: ClassifierRelease
+    """What is released."""
+    counts: bool = False
+    """Whether exact whole counts are written besides the scorecard."""
+    rows: int | None = None
+    """How many synthetic rows are written, too."""
+    apart: bool = False
+    """Whether these are written as one file of two columns per attribute."""
+
+    @cached_property
+    def table(self) -> SyntheticTable | None:
+        """The synthetic rows."""
+        assert self.release.made is not None
+        return self.release.table(self.rows) if self.rows else self.release.made.table
+
+    def refuse(self) -> None:
+        """A classifier must be made here, safe, and without a seed."""
+        refuse_release(made=self.release.made is not None, safe=self.release.safe)
+        if self.release.options.get("seed"):
+            raise InputError(
+                "A release with a seed must not be published: whoever guesses the seed "
+                "takes the noise off. Leave the seed out."
+            )
+
+    def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
+        """The scorecard, and whatever else is asked for."""
+        card, folder = self.release.card, draft.folder
+        save(folder / CARD, as_json(card.to_dict()))
+        files = [describe_file(folder / CARD)]
+        if self.counts:
+            counts = make_whole_counts(scores_from_card(card), card)
+            save(folder / COUNTS, as_json(counts.to_dict()))
+            files.append(describe_file(folder / COUNTS))
+        if self.table is not None:
+            for i, columns in enumerate(draw_rows(self.table.views, apart=self.apart)):
+                path = folder / (f"view-{i + 1:02}.parquet" if self.apart else TABLE)
+                _save_rows(path, columns)
+                files.append(describe_file(path, self.table.views.rows))
+        return files
+
+    def build_manifest(
+        self, draft: Destination, files: Sequence[WrittenFile], run: Run
+    ) -> dict[str, Any]:
+        """What is kept of the predictions, and what of the noise and the rows."""
+        release = self.release
+        columns: dict[str, Any] = {
+            a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
+            for a in release.card.attributes
+        }
+        columns[release.card.target] = {"role": "target", "type": "text"}
+        more: dict[str, Any] = {}
+        if release.options.get("epsilon"):
+            more["epsilon"] = release.options["epsilon"]
+        if self.table is not None:
+            flipped = self.table.flipped
+            more["synthetic"] = {
+                "rows": self.table.views.rows,
+                "odds": f"{self.table.drift:.6g}",
+                "flipped": None if flipped is None else list(flipped),
+            }
+        return build_manifest(
+            "classifier",
+            title=release.policy.title,
+            method=release.method,
+            files=files,
+            columns=columns,
+            audit=release.audit,
+            not_promised=NOT_PROMISED,
+            how={"keeps": release.keeps, "flattened": FLATTENED},
+            more=more,
         )
-    return changed(release, manifest=content, folder=destination.folder)
 
+    def write_note(self, content: Mapping[str, Any]) -> str:
+        """How to use it, and what is promised."""
+        use = [f"{CARD} says in itself how to predict with it."]
+        use += [f"It keeps {content['keeps']}.", content["flattened"]]
+        if "epsilon" in content:
+            use += [f"Noise was added to the counts: epsilon {content['epsilon']}."]
+        if "synthetic" in content:
+            rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
+            use += [
+                f"The {rows:,} synthetic rows keep the order of classes with odds over "
+                f"{odds} on the scorecard."
+            ]
+        promised = [
+            f"{p['name']}: {describe_limit(p)}; the worst case is "
+            f"{percent(fraction(p['worst']))}."
+            for p in content["promises"]
+            if "worst" in p
+        ]
+        sections = {"How to use it": use, "What is promised": promised}
+        last = ["Check it yourself: privet verify <this folder>"]
+        return write_note(content, "A released classifier", sections, last)
 
-def _refuse(
-    release: ClassifierRelease, destination: Destination, replace: bool
-) -> None:
-    refuse_destination(destination, replace)
-    if release.made is None:
-        raise InputError(
-            "A release that was loaded from files is written already; copy the folder."
-        )
-    if not release.safe:
-        raise InputError("A release must keep every promise to be written.")
-    if release.options.get("seed"):
-        raise InputError(
-            "A release with a seed must not be published: whoever guesses the seed "
-            "takes the noise off. Leave the seed out."
-        )
-
-
-# Files ------------------------------------------------------------------------------
-
-
-def _write_files(
-    release: ClassifierRelease,
-    partial: Path,
-    extras: Mapping[str, Any],
-    table: SyntheticTable | None,
-) -> list[WrittenFile]:
-    save(partial / CARD, as_json(release.card.to_dict()))
-    files = [_describe_file(partial / CARD, 0)]
-    if extras["counts"]:
-        counts = make_whole_counts(scores_from_card(release.card), release.card)
-        save(partial / COUNTS, as_json(counts.to_dict()))
-        files.append(_describe_file(partial / COUNTS, 0))
-    if table is not None:
-        for name, columns in _draw_files(table.views, apart=bool(extras["views"])):
-            _save_rows(partial / name, columns)
-            files.append(_describe_file(partial / name, table.views.rows))
-    return files
-
-
-def _draw_files(views: ClassifierViews, *, apart: bool) -> Iterator[tuple[str, Any]]:
-    parts = draw_rows(views, apart=apart)
-    for i, columns in enumerate(parts, 1):
-        yield (f"view-{i:02}.parquet" if apart else TABLE), columns
+    def build_record(
+        self, content: Mapping[str, Any], found: Audit | None
+    ) -> dict[str, Any]:
+        """Counts, exponent, certificate, witnesses, times."""
+        release, policy, table = self.release, self.release.policy, self.table
+        assert release.made is not None
+        assert release.private is not None
+        return {
+            "kind": "classifier",
+            "sensitive": "This file holds the private counts. It never travels.",
+            "made": now(),
+            "source": dict(release.source),
+            "signoff": policy.signoff.to_dict() if policy.signoff else None,
+            "method": release.method,
+            "options": dict(release.options),
+            "counts": release.private.to_dict(),
+            "prepared": release.made.views.to_dict(),
+            "certificate": release.made.proof.to_dict(),
+            "synthetic": None if table is None else _describe_synthetic(table),
+            "policy": policy_text(policy),
+            "before": release.before.to_dict() if release.before else None,
+            "after": release.audit.to_dict(),  # as recounted, and what does not apply
+        }
 
 
 def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:
@@ -357,123 +365,6 @@ def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:
     arrays = {name: pa.array(cells, pa.string()) for name, cells in columns.items()}
     pq.write_table(pa.table(arrays), path)
     sync(path)
-
-
-def _describe_file(path: Path, rows: int) -> WrittenFile:
-    return WrittenFile(path.name, rows, digest(path))
-
-
-def _recount(
-    release: ClassifierRelease, partial: Path, files: list[WrittenFile]
-) -> Audit:
-    """Read what was written, as a stranger would, and judge it again."""
-    card = read_card(partial)
-    stated: Stated = [*release.policy.promises, *release.policy.measures]
-    found = audit(card, stated)
-    same = _outcome(found) == _outcome(release.audit)
-    if not same or find_wrong_files(card, partial, [f.path for f in files], stated):
-        raise EngineError(MISCOUNTED)
-    return found
-
-
-def _outcome(found: Audit) -> list[tuple[object, ...]]:
-    return [(f.verdict, f.belief and f.belief.posterior) for f in found.findings]
-
-
-# Documents --------------------------------------------------------------------------
-
-
-def build_manifest(
-    release: ClassifierRelease,
-    files: list[WrittenFile],
-    found: Audit,
-    table: SyntheticTable | None,
-) -> dict[str, Any]:
-    """The public document."""
-    from privet import __version__
-
-    columns: dict[str, Any] = {
-        a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
-        for a in release.card.attributes
-    }
-    columns[release.card.target] = {"role": "target", "type": "text"}
-    content: dict[str, Any] = {
-        "privet": __version__,
-        "manifest": 1,
-        "kind": "classifier",
-        "title": release.policy.title,
-        "files": [f.to_dict() for f in files],
-        "columns": columns,
-        "method": release.method,
-        "keeps": release.keeps,
-        "flattened": FLATTENED,
-        "promises": [
-            public_finding(f) for f in found.findings if isinstance(f.promise, Promise)
-        ],
-        "not_promised": list(NOT_PROMISED),
-    }
-    if release.options.get("epsilon"):
-        content["epsilon"] = release.options["epsilon"]
-    if table is not None:
-        content["synthetic"] = {
-            "rows": table.views.rows,
-            "odds": f"{table.drift:.6g}",
-            "flipped": None if table.flipped is None else list(table.flipped),
-        }
-    return content
-
-
-def write_note(content: Mapping[str, Any]) -> str:
-    """What recipients should know, from the public manifest alone."""
-    lines = [content["title"] or "A released classifier", ""]
-    lines += ["This is a public note; it tells nothing that is not in the release."]
-    lines += ["", "How to use it", f"- {CARD} says in itself how to predict with it."]
-    lines += [f"- It keeps {content['keeps']}.", f"- {content['flattened']}"]
-    if "epsilon" in content:
-        lines += [f"- Noise was added to the counts: epsilon {content['epsilon']}."]
-    if "synthetic" in content:
-        rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
-        lines += [
-            f"- The {rows:,} synthetic rows keep the order of classes with odds over "
-            f"{odds} on the scorecard."
-        ]
-    lines += ["", "What is promised"]
-    lines += [
-        f"- {p['name']}: {describe_limit(p)}; the worst case is "
-        f"{percent(fraction(p['worst']))}."
-        for p in content["promises"]
-        if "worst" in p
-    ]
-    lines += ["", "What is not promised"]
-    lines += [f"- {line[0].upper()}{line[1:]}." for line in content["not_promised"]]
-    lines += ["", "Check it yourself: privet verify <this folder>", ""]
-    return "\n".join(lines)
-
-
-def build_custody_record(
-    release: ClassifierRelease, found: Audit, table: SyntheticTable | None
-) -> dict[str, Any]:
-    """What the steward keeps: counts, exponent, certificate, witnesses, times."""
-    made, policy = release.made, release.policy
-    assert made is not None
-    assert release.private is not None
-    return {
-        "custody": 1,
-        "kind": "classifier",
-        "sensitive": "This file holds the private counts. It never travels.",
-        "made": now(),
-        "source": dict(release.source),
-        "signoff": policy.signoff.to_dict() if policy.signoff else None,
-        "method": release.method,
-        "options": dict(release.options),
-        "counts": release.private.to_dict(),
-        "prepared": made.views.to_dict(),
-        "certificate": made.proof.to_dict(),
-        "synthetic": None if table is None else _describe_synthetic(table),
-        "policy": policy_text(policy),
-        "before": release.before.to_dict() if release.before else None,
-        "after": found.to_dict(),
-    }
 
 
 def _describe_synthetic(table: SyntheticTable) -> dict[str, Any]:

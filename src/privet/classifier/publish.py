@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -27,14 +28,15 @@ from privet.classifier.transforms.safety_transform import (
     bayesian_promises,
 )
 from privet.classifier.transforms.synthetic import make_synthetic_table
-from privet.engine.protocol import Listener
+from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit, bind_table
+from privet.release.destination import Destination
 from privet.release.kinds import import_kind
-from privet.release.verify import digest
+from privet.release.write import write
 from privet.table import Table
 from privet.values.adversaries import Bayesian
 
@@ -125,11 +127,11 @@ class ClassifierRelease:
         replace
             Whether an earlier release may be written over.
         """
-        extras = {"counts": counts, "rows": rows, "views": views}
-        written: ClassifierRelease = import_kind("classifier").write(
-            self, folder, custody=custody, extras=extras, replace=replace
-        )
-        return written
+        parts = import_kind("classifier").parts(self, counts, rows, views)
+        place, kept = (Path(p).expanduser().resolve() for p in (folder, custody))
+        destination = Destination(place, "scorecard.json", "json", kept)
+        content = write(parts, destination, replace=replace, run=Run())
+        return changed(self, manifest=content, folder=destination.folder)
 
     def __repr__(self) -> str:
         return f"ClassifierRelease({self.method}, {self.audit.verdict.value})"

@@ -5,7 +5,13 @@ from __future__ import annotations
 from operator import attrgetter
 
 from privet.microdata.audit import JUDGES, VALUES
-from privet.microdata.files import FORM, load_table, verify_table, write
+from privet.microdata.files import (
+    FORM,
+    TableParts,
+    find_differences,
+    open_judged_table,
+    restore_release,
+)
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.publish import publish_table
 from privet.microdata.release import Release
@@ -27,10 +33,11 @@ KIND = ReleaseKind(
     publishes=(Table,),
     methods=(TopDownDisclosure, Mondrian),
     options=("recipe", "max_seconds", "progress", "watcher"),
-    write=write,
-    load=load_table,
-    close=lambda release: release.table.close(),
-    verify=verify_table,
+    parts=TableParts,
+    open=open_judged_table,
+    find_differences=find_differences,
+    restore=restore_release,
+    close=Table.close,
     form=FORM,
     sentences=SENTENCES,
 )

@@ -20,8 +20,8 @@ from privet.microdata.recipe import Recipe
 from privet.policy import Promise
 from privet.policy.promises import select_promises
 from privet.release.audit import audit
+from privet.release.custody_record import describe_source
 from privet.release.verify import CUSTODY
-from privet.release.write import describe_source
 from privet.table import Table
 
 OTHER_ROWS = (

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.engine.protocol import Listener, Run
+from privet.engine.protocol import Run
 from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.generalisation.forms import GroupedForm
@@ -18,12 +17,12 @@ from privet.microdata.recipe import Cut, Hide, Recipe
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit
-from privet.release.kinds import import_kind
+from privet.release.write import TableRelease
 from privet.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class Release(TableRelease):
     """A table that keeps every promise, and how it was made."""
 
     table: Table
@@ -99,29 +98,6 @@ class Release:
         from privet.microdata.files import count_hidden_cells
 
         return count_hidden_cells(self, Run())
-
-    def write(
-        self,
-        folder: str | PathLike[str],
-        *,
-        custody: str | PathLike[str],
-        format: str | None = None,  # noqa: A002 - the word users know
-        replace: bool = False,
-        progress: Listener | None = None,
-    ) -> Release:
-        """Write the release to a new folder, whole or not at all.
-
-        What was written is read back and audited before it counts as a release.
-        """
-        written: Release = import_kind("groups").write(
-            self,
-            folder,
-            custody=custody,
-            format=format,
-            replace=replace,
-            run=Run(progress),
-        )
-        return written
 
     def __repr__(self) -> str:
         if self.grouped is not None:

@@ -12,13 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from privet.engine.protocol import Run
 from privet.findings import Audit, Finding
 from privet.policy import Measure, Policy
 from privet.report import words
 from privet.values.beliefs import Belief
+
+if TYPE_CHECKING:
+    from privet.release.verify import Recount
+    from privet.release.write import ReleaseParts
 
 HOMES = {
     "groups": "privet.microdata",
@@ -65,19 +69,6 @@ class Sentences:
     """What privet itself can do about it; said last."""
 
 
-class Verifier(Protocol):
-    """Recounts a release from its public files; an audit and what differs come out."""
-
-    def __call__(
-        self,
-        folder: Path,
-        content: Mapping[str, Any],
-        custody: Path | None,
-        **options: Any,
-    ) -> Verification:
-        """Folder, manifest and perhaps the custody folder; how to open tables."""
-
-
 @dataclass(frozen=True)
 class Verification:
     """What a recipient finds: what does not fit the manifest, and the recount."""
@@ -106,12 +97,14 @@ class ReleaseKind:
     """What of it can be judged, and how each is called in a sentence."""
     judges: Mapping[tuple[type, type], Judge]
     """The arithmetic there is, by value and adversary; `Measure` for measures."""
-    write: Callable[..., Any]
-    """Write a release to its folder and custody, whole or not at all."""
-    load: Callable[..., Any]
-    """Open a release from its folder and manifest, or raise."""
-    verify: Verifier
-    """Recount a release; with its custody record, hold it against that, too."""
+    parts: Callable[..., ReleaseParts]
+    """What of writing a release is its own; `release/write.py` does the rest."""
+    open: Callable[..., Any]
+    """What is in the files of a release, to be judged: folder, manifest, options in."""
+    find_differences: Callable[[Any, Path, Mapping[str, Any]], list[str]]
+    """What of that, in this folder, is not as the manifest says, findings aside."""
+    restore: Callable[[Recount, Path, Mapping[str, Any]], Any]
+    """The release whose files these are, once they recounted."""
     sentences: Mapping[str, Sentences]
     """What is said of findings, by the adversary's kind or as `finding_sort` has it."""
     shows: Mapping[type, Callable[[Any], Any]] = field(default_factory=dict)
@@ -129,9 +122,14 @@ class ReleaseKind:
     options: tuple[str, ...] = ()
     """Options of the verb `publish` that mean something here, besides the method."""
     close: Callable[[Any], None] = _close_nothing
-    """Let go of the files of a release that was loaded."""
+    """Let go of the files of what was opened."""
+    unpromised: bool = False
+    """Whether it may be released without a promise that could be judged."""
     form: Form = field(default_factory=dict)
     """What must hold of a manifest of this kind, besides what holds of all."""
+    prove: Callable[[Any, Path, Mapping[str, Any]], list[str]] | None = None
+    """What a custody folder does not prove of what was opened; None: it proves only
+    that the manifest is the one it was kept for."""
     proved: str = "this is the release it was kept for"
     """What a custody record that fits proves."""
 
@@ -167,7 +165,7 @@ def close_release(release: object) -> None:
     """Let go of the files of a release that was loaded."""
     found = find_judging_kind(release)
     if found is not None:
-        found[0].close(release)
+        found[0].close(found[1])
 
 
 def finding_sort(finding: Finding) -> str:

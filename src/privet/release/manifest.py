@@ -87,39 +87,45 @@ def public_finding(finding: Finding) -> dict[str, Any]:
     return stated | judged
 
 
+def public_measures(audit: Audit) -> list[dict[str, Any]]:
+    """The measures of an audit, each with its verdict."""
+    return [public_finding(f) for f in audit.findings if isinstance(f.promise, Measure)]
+
+
 def build_manifest(
     kind: str,
     *,
-    version: str,
     title: str,
     method: str,
     files: Sequence[WrittenFile],
     columns: Mapping[str, Any],
-    weight: str | None,
-    escaped: bool,
-    audit: Audit,
+    audit: Audit | None,
     not_promised: Sequence[str],
+    escaped: bool = False,
+    how: Mapping[str, Any] | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """The public document; `more` is what only some kinds of releases have."""
-    promises = [f for f in audit.findings if isinstance(f.promise, Promise)]
-    measures = [f for f in audit.findings if isinstance(f.promise, Measure)]
+    """The public document; `how` and `more` are what only some kinds of release have.
+
+    `how` tells of the method and stands beside it, `more` stands after the promises.
+    """
+    from privet import __version__
+
+    findings = audit.findings if audit else ()
+    promises = [f for f in findings if isinstance(f.promise, Promise)]
     content: dict[str, Any] = {
-        "privet": version,
+        "privet": __version__,
         "manifest": VERSION,
         "kind": kind,
         "title": title,
         "files": [f.to_dict() for f in files],
         "columns": dict(columns),
         "method": method,
+        **(how or {}),
         "promises": [public_finding(f) for f in promises],
         "not_promised": list(not_promised),
+        **(more or {}),
     }
-    content |= more or {}
-    if measures:
-        content["measures"] = [public_finding(f) for f in measures]
-    if weight:
-        content["weight"] = weight
     if escaped:
         content["escaped"] = (
             "Text that begins with = + - @ ', a tab or a line break has a ' in front; "

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from privet.values.exact import fraction, percent, write_in_full
 
+RECOUNT = "Recount it yourself: privet verify <this folder>"
 ROWS = "Rows are in a random order. Columns that name people are never released."
 BUCKETS = (
     "Who of a group has which value is not told.",
@@ -15,33 +16,42 @@ BUCKETS = (
 )
 
 
-def write_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
-    """What the recipients should know, from the public manifest alone.
+def write_note(
+    manifest: Mapping[str, Any],
+    untitled: str,
+    sections: Mapping[str, Sequence[str]],
+    last: Sequence[str],
+) -> str:
+    """A note of every kind: a title, sections of sentences, and what to do with it."""
+    lines = [manifest["title"] or untitled, ""]
+    lines += ["This is a public note; it tells nothing that is not in the release."]
+    missing = [f"{line[0].upper()}{line[1:]}." for line in manifest["not_promised"]]
+    for heading, told in {**sections, "What is not promised": missing}.items():
+        lines += ["", heading, *(f"- {line}" for line in told)]
+    return "\n".join([*lines, "", *last, ""])
+
+
+def write_table_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
+    """What the recipients of tables should know, from the public manifest alone.
 
     `rows` says what became of the rows.
     """
-    lines = [manifest["title"] or "A released table", ""]
-    lines += ["This is a public note; it tells nothing that is not in the release."]
-    lines += ["", "What was changed"]
     changed = [_describe_change(c, about) for c, about in manifest["columns"].items()]
     if "group" in manifest:
         changed += list(BUCKETS)
-    lines += [f"- {line}" for line in changed if line] or ["- Nothing."]
-    if "labels" in manifest:
-        lines += [
-            f"- {text} means {words}." for text, words in manifest["labels"].items()
-        ]
-    lines += [f"- {rows}"]
-    if "escaped" in manifest:
-        lines += [f"- {manifest['escaped']}"]
-    lines += ["", "What is promised"]
-    lines += [f"- {_describe_promise(p)}" for p in manifest["promises"] if "worst" in p]
-    measured = [m for m in manifest.get("measures", ()) if "measured" in m]
-    lines += [f"- {m['name']}; it is {m['measured']}." for m in measured]
-    lines += ["", "What is not promised"]
-    lines += [f"- {line[0].upper()}{line[1:]}." for line in manifest["not_promised"]]
-    lines += ["", "Recount it yourself: privet verify <this folder>", ""]
-    return "\n".join(lines)
+    changed = [line for line in changed if line] or ["Nothing."]
+    changed += [
+        f"{k} means {words}." for k, words in manifest.get("labels", {}).items()
+    ]
+    changed += [rows, *([manifest["escaped"]] if "escaped" in manifest else [])]
+    promised = [_describe_promise(p) for p in manifest["promises"] if "worst" in p]
+    promised += [
+        f"{m['name']}; it is {m['measured']}."
+        for m in manifest.get("measures", ())
+        if "measured" in m
+    ]
+    sections = {"What was changed": changed, "What is promised": promised}
+    return write_note(manifest, "A released table", sections, [RECOUNT])
 
 
 def _describe_change(column: str, about: Mapping[str, Any]) -> str:

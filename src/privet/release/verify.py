@@ -1,4 +1,8 @@
-"""Opening a release: `load`, and `verify` as a recipient would."""
+"""How every release is opened: `load`, and `verify` as a recipient would.
+
+Both recount: the files are opened, the promises judged on them, and everything is
+compared with the manifest. What is of one kind of release only is in its `files.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,9 +23,10 @@ from privet.engine.protocol import Listener
 from privet.engine.sources.find_source import Source, TextOptions, find_source
 from privet.engine.sql import literal
 from privet.errors import InputError, PrivetError
-from privet.findings import Finding
+from privet.findings import Audit, Finding
 from privet.policy import Measure, Policy, Promise
-from privet.release.kinds import Verification, import_kind
+from privet.release.audit import audit
+from privet.release.kinds import ReleaseKind, Verification, import_kind
 from privet.release.manifest import check_form, public_finding
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.adversaries import KINDS
@@ -29,6 +34,111 @@ from privet.values.beliefs import read_limit
 from privet.values.schema import Roles
 
 MANIFEST, CUSTODY = "release.json", "custody.json"
+
+
+@dataclass(frozen=True, eq=False)
+class Recount:
+    """A release as its files have it, recounted."""
+
+    kind: ReleaseKind
+    """What was released."""
+    shown: Any
+    """What is in the files: a table, views, a scorecard, disguised rows."""
+    policy: Policy | None
+    """What the manifest promises; None: nothing that could be judged."""
+    audit: Audit | None
+    """The promises, judged on the files."""
+    problems: list[str]
+    """What is not as the manifest says."""
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.kind.close(self.shown)
+
+
+def load(folder: str | PathLike[str], **options: Any) -> Any:
+    """Open a release from its public files: a `Release`, a `ClassifierRelease`, or
+    `Responses`.
+
+    Everything must be as the manifest says: digests, rows, columns, and the promises,
+    which are recounted. `verify` tells all of it at once instead of raising.
+    """
+    place = Path(folder).expanduser()
+    content = read_manifest(place)
+    for problem in find_changed_files(place, content):
+        raise InputError(problem)
+    found = recount(place, content, **options)
+    if found.problems:
+        found.close()
+        raise InputError("\n".join(found.problems))
+    return found.kind.restore(found, place, content)
+
+
+def verify(
+    folder: str | PathLike[str],
+    *,
+    custody: str | PathLike[str] | None = None,
+    progress: Listener | None = None,
+    **options: Any,
+) -> Verification:
+    """Recount a release against its manifest, from the files alone.
+
+    Parameters
+    ----------
+    folder
+        The release.
+    custody
+        The private record: the manifest must be the one it was written for, to the
+        byte. Of a classifier, the proof that predictions are the original's, too.
+    progress
+        Takes `Progress` events.
+    options
+        How to open the table, as `read` takes them.
+    """
+    place = Path(folder).expanduser()
+    content = read_manifest(place)
+    kept = None if custody is None else Path(custody).expanduser()
+    proof = import_kind(content["kind"]).prove
+    problems = [] if kept is None or proof else compare_record(place, kept)
+    problems += find_changed_files(place, content)
+    if any("must exist" in p for p in problems):
+        return Verification(tuple(problems), None)
+    try:
+        with closing(recount(place, content, progress=progress, **options)) as found:
+            problems += found.problems
+            if kept is not None and proof:
+                problems += proof(found.shown, kept, content)
+    except PrivetError as error:
+        return Verification((*problems, str(error)), None)
+    return Verification(tuple(problems), found.audit, unpromised=found.audit is None)
+
+
+def recount(
+    folder: Path,
+    content: Mapping[str, Any],
+    *,
+    progress: Listener | None = None,
+    **options: Any,
+) -> Recount:
+    """Open the files of a release, judge its promises on them, and compare."""
+    kind = import_kind(content["kind"])
+    claims = [*content["promises"], *content.get("measures", ())]
+    policy = None if kind.unpromised and not claims else read_policy(content)
+    shown = kind.open(folder, content, **options)
+    try:
+        found = None
+        if policy is not None:
+            stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+            found = audit(shown, stated, progress=progress)
+        problems = kind.find_differences(shown, folder, content)
+        problems += compare_findings(claims, found.findings if found else ())
+    except BaseException:
+        kind.close(shown)
+        raise
+    return Recount(kind, shown, policy, found, problems)
+
+
+# Files ------------------------------------------------------------------------------
 
 
 def open_files(
@@ -71,18 +181,6 @@ def find_exact_source(path: Path, guarded: bool) -> Source:
 def is_release(path: str | PathLike[str]) -> bool:
     """Whether a folder holds a release."""
     return (Path(path) / MANIFEST).is_file()
-
-
-def load(folder: str | PathLike[str], **options: Any) -> Any:
-    """Open a release from its public files: a `Release`, a `ClassifierRelease`, or
-    `Responses`.
-
-    Everything must be as the manifest says: digests, rows, columns, and the promises,
-    which are recounted. `verify` tells all of it at once instead of raising.
-    """
-    place = Path(folder).expanduser()
-    content = read_manifest(place)
-    return import_kind(content["kind"]).load(place, content, **options)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -189,40 +287,11 @@ def _refuse_malformed(what: str) -> Iterator[None]:
         ) from None
 
 
-# Verifying --------------------------------------------------------------------------
+# Comparing --------------------------------------------------------------------------
 
 
-def verify(
-    folder: str | PathLike[str],
-    *,
-    custody: str | PathLike[str] | None = None,
-    progress: Listener | None = None,
-    **options: Any,
-) -> Verification:
-    """Recount a release against its manifest, from the files alone.
-
-    Parameters
-    ----------
-    folder
-        The release.
-    custody
-        The private record: the manifest must be the one it was written for, to the
-        byte. Of a classifier, the proof that predictions are the original's, too.
-    progress
-        Takes `Progress` events.
-    options
-        How to open the table, as `read` takes them.
-    """
-    place = Path(folder).expanduser()
-    content = read_manifest(place)
-    kept = None if custody is None else Path(custody).expanduser()
-    return import_kind(content["kind"]).verify(place, content, kept, **options)
-
-
-def compare_record(folder: Path, custody: Path | None) -> list[str]:
+def compare_record(folder: Path, custody: Path) -> list[str]:
     """Whether the manifest is, to the byte, the one a custody record was kept for."""
-    if custody is None:
-        return []
     try:
         record = json.loads((custody / CUSTODY).read_text(encoding="utf-8"))
         kept = record["manifest_sha256"]

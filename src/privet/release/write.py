@@ -1,92 +1,159 @@
-"""The steps every release is written by: its place, its documents, its private record.
+"""How every release is written: `write`, top to bottom.
 
-A release is written beside its place, read back and recounted, and then moved there
-whole; what is written, and how it recounts, is in the `files.py` of its kind.
+Files, manifest and note are written to a folder beside the destination, opened and
+recounted there as a recipient would, by the very code of `verify`, and then moved to
+their place whole, after the private record. What is of one kind of release only is in
+the `ReleaseParts` of its `files.py`.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace as changed
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from privet.errors import InputError
-from privet.policy import Policy
+from privet.engine.protocol import Listener, Run
+from privet.errors import EngineError, InputError
+from privet.findings import Audit
 from privet.release.atomic_folder import (
-    Busy,
     as_json,
+    make_beside,
     move,
     save,
     sync,
     write_private_files,
 )
-from privet.release.manifest import RECIPE
-from privet.release.verify import CUSTODY, MANIFEST, digest, read_manifest
-from privet.table import Table
-
-NOTE = "README.txt"
-"""What a release says to whoever receives it."""
-
-FORMATS = ("parquet", "csv")
-"""How tables are written."""
-
-MISCOUNTED = (
-    "What was written does not recount to what was promised; nothing is released. "
-    "Please report this as a bug."
+from privet.release.destination import (
+    NOTE,
+    Destination,
+    explain_refusals,
+    refuse_destination,
+    refuse_foreign,
+    resolve_destination,
+)
+from privet.release.kinds import find_judging_kind
+from privet.release.manifest import WrittenFile
+from privet.release.verify import (
+    CUSTODY,
+    MANIFEST,
+    digest,
+    find_changed_files,
+    read_manifest,
+    recount,
 )
 
 
-@dataclass(frozen=True)
-class Destination:
-    """Where a release goes."""
+class ReleaseParts(ABC):
+    """What one kind of release does of its own, in the order `write` asks for it.
 
-    folder: Path
-    """The release."""
-    file: str
-    """The table's file in it."""
-    format: str
-    """How the table is written."""
-    custody: Path
-    """Where the private record is kept."""
-    named: bool = False
-    """Whether the file's name was chosen."""
+    A draft is the destination with the folder that is worked in for its folder.
+    """
 
-    def name_file(self, stem: str) -> str:
-        """The file of one of several tables."""
-        return self.file if stem == "table" else f"{stem}.{self.format}"
+    several: str = ""
+    """What is to be written, where it is several files and cannot have one's name."""
+    promised: str = "what was promised"
+    """What the files must recount to."""
+
+    def refuse(self) -> None:  # noqa: B027 - some refuse nothing
+        """Raise `InputError` where there is nothing that may be written."""
+
+    @abstractmethod
+    def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
+        """Write everything but manifest and note."""
+
+    @abstractmethod
+    def build_manifest(
+        self, draft: Destination, files: Sequence[WrittenFile], run: Run
+    ) -> dict[str, Any]:
+        """The public document, as `release/manifest.py:build_manifest` puts it."""
+
+    @abstractmethod
+    def write_note(self, content: Mapping[str, Any]) -> str:
+        """What recipients should know, from the public manifest alone."""
+
+    @abstractmethod
+    def build_record(
+        self, content: Mapping[str, Any], found: Audit | None
+    ) -> dict[str, Any]:
+        """What the steward keeps, given the manifest and the recount."""
+
+    def list_private_texts(self) -> dict[str, str]:
+        """Other files that are kept beside the record, by name."""
+        return {}
+
+
+def write(
+    parts: ReleaseParts, destination: Destination, *, replace: bool, run: Run
+) -> dict[str, Any]:
+    """Write a release, whole or not at all; its manifest comes out."""
+    if destination.named and parts.several:
+        raise InputError(
+            f"{parts.several} must be written to a folder; got the name of a file, "
+            f"{destination.file!r}."
+        )
+    refuse_destination(destination, replace)
+    parts.refuse()
+    with explain_refusals(destination), make_beside(destination.folder) as partial:
+        draft = changed(destination, folder=partial)
+        files = parts.write_files(draft, run)
+        with _refuse_miscounted(parts.promised):
+            content = parts.build_manifest(draft, files, run)
+            save(partial / MANIFEST, as_json(content))
+            save(partial / NOTE, parts.write_note(content))
+            found = _read_back(partial, run)
+        record = {
+            "custody": 1,
+            **parts.build_record(content, found),
+            "manifest_sha256": digest(partial / MANIFEST),
+        }
+        kept = {**parts.list_private_texts(), CUSTODY: as_json(record)}
+        appear(partial, destination, kept, replace=replace)
+    return content
+
+
+def _read_back(partial: Path, run: Run) -> Audit | None:
+    """Read what was written, as a stranger would, and judge it again."""
+    content = read_manifest(partial)
+    problems = find_changed_files(partial, content)
+    with closing(recount(partial, content, progress=run.listener)) as found:
+        problems += found.problems
+    if problems:
+        raise InputError("\n".join(problems))
+    return found.audit
+
+
+@contextmanager
+def _refuse_miscounted(promised: str) -> Iterator[None]:
+    """A publisher never signs its own work: what cannot be recounted is no release."""
+    try:
+        yield
+    except InputError:
+        raise EngineError(
+            f"What was written does not recount to {promised}; nothing is released. "
+            "Please report this as a bug."
+        ) from None
 
 
 def appear(
-    partial: Path,
-    destination: Destination,
-    content: Mapping[str, Any],
-    note: str,
-    record: Mapping[str, Any],
-    beside: Mapping[str, str] | None = None,
-    *,
-    replace: bool,
+    partial: Path, destination: Destination, kept: Mapping[str, str], *, replace: bool
 ) -> None:
-    """Let a release appear whole, after its private record; or neither.
+    """Let a release appear whole, after what is kept of it in custody; or neither.
 
-    Other private texts may be kept beside the record, by the name of their file.
+    This is the only place where either does.
     """
-    manifest = as_json(content)
-    save(partial / MANIFEST, manifest)
-    save(partial / NOTE, note)
     sync(partial)
+    manifest = digest(partial / MANIFEST)
 
     def has_appeared() -> bool:
         path = destination.folder / MANIFEST
-        return path.is_file() and path.read_text(encoding="utf-8") == manifest
+        return path.is_file() and digest(path) == manifest
 
-    whole = {**record, "manifest_sha256": _digest(manifest)}
-    kept = {**(beside or {}), CUSTODY: as_json(whole)}
     with write_private_files(
         destination.custody, kept, replace=replace, stay=has_appeared
     ):
@@ -96,130 +163,67 @@ def appear(
         sync(destination.folder.parent)
 
 
-def refuse_foreign(folder: Path, replace_: bool) -> None:
-    """Only an empty place is filled, and only a release is ever replaced."""
-    if not folder.exists():
-        return
-    found = {p.name for p in folder.iterdir()} if folder.is_dir() else {""}
-    if not found:
-        return
-    if not (replace_ and MANIFEST in found):
+def refuse_release(*, made: bool, safe: bool) -> None:
+    """Only what was made here, and keeps every promise, is written."""
+    if not made:
         raise InputError(
-            f"{str(folder)!r} must not exist yet; it holds "
-            + ("a release. " if MANIFEST in found else "other files. ")
-            + "Choose another folder, or replace a release with --replace "
-            "(replace=True)."
+            "A release that was loaded from files is written already; copy the folder."
         )
-    own = {MANIFEST, NOTE, *(f["path"] for f in read_manifest(folder)["files"])}
-    if foreign := sorted(found - own):
-        raise InputError(
-            f"{str(folder)!r} must hold nothing but a release to be replaced; "
-            f"{foreign[0]!r} is none of its files. Move it elsewhere first."
-        )
+    if not safe:
+        raise InputError("A release must keep every promise to be written.")
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+# Tables -----------------------------------------------------------------------------
 
 
-def now() -> str:
-    """When something was made, in UTC."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+class TableRelease:
+    """A release that is written as one table or several."""
+
+    def write(
+        self,
+        folder: str | PathLike[str],
+        *,
+        custody: str | PathLike[str],
+        format: str | None = None,  # noqa: A002 - the word users know
+        replace: bool = False,
+        progress: Listener | None = None,
+    ) -> Self:
+        """Write the release to a new folder, whole or not at all.
+
+        What was written is read back and audited before it counts as a release.
+        """
+        destination = resolve_destination(folder, custody, format)
+        found = find_judging_kind(self)
+        assert found is not None
+        parts = found[0].parts(self)
+        content = write(parts, destination, replace=replace, run=Run(progress))
+        itself: Any = self  # a dataclass, which has a manifest
+        written: Self = changed(itself, manifest=content)
+        return written
 
 
-def digest_files(table: Table) -> list[dict[str, str]]:
-    """The files a table was read from, and their digests."""
-    return [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths]
-
-
-def describe_source(table: Table) -> dict[str, Any]:
-    """What tells the rows of a table from others: files, filter and bins."""
-    where = table.options.get("where") or {}
-    return {
-        "files": sorted(digest(Path(p)) for p in table.source.paths),
-        "table": table.source.scan if table.source.attach else "",
-        "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
-        "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},
-    }
-
-
-def policy_text(policy: Policy) -> Any:
-    """The policy as it was written, or as a file would have it."""
-    if policy.origin:
-        return policy.origin.text
+def write_table(path: Path, write_rows: Callable[[], int]) -> WrittenFile:
+    """Have an engine write a table, and make sure that it is on the disk."""
     try:
-        return policy.to_toml()
-    except InputError:  # a promise about missing values, which TOML cannot write
-        promises = [p.to_dict() for p in policy.promises]
-        return promises + [m.to_dict() for m in policy.measures]
+        rows = write_rows()
+    except EngineError as error:
+        _probe_disk(path.parent)
+        if "moved" not in str(error):  # not about files at all
+            raise
+        raise OSError(errno.EIO, "") from None
+    for part in sorted(path.iterdir()) if path.is_dir() else ():
+        sync(part)
+    sync(path)
+    return describe_file(path, rows)
 
 
-# Where ------------------------------------------------------------------------------
+def _probe_disk(folder: Path) -> None:
+    """Raise what the disk says, where it is the disk that takes no more."""
+    if shutil.disk_usage(folder).free < 2**24:
+        raise OSError(errno.ENOSPC, "")
+    (folder / "probe").write_bytes(bytes(2**20))
 
 
-def resolve_destination(
-    folder: str | PathLike[str], custody: str | PathLike[str], format_: str | None
-) -> Destination:
-    """Where tables go; the folder may be the name of the one file instead."""
-    path = Path(folder).expanduser().resolve()
-    kept = Path(custody).expanduser().resolve()
-    ending = path.suffix.lower().removeprefix(".")
-    file = path.name if ending in FORMATS else ""
-    chosen = format_ or (ending if file else "parquet")
-    if chosen not in FORMATS or (file and ending != chosen):
-        raise InputError(
-            f"format must be one of {', '.join(FORMATS)}, and fit the file's name; "
-            f"got {chosen!r}."
-        )
-    place = path.parent if file else path
-    return Destination(place, file or f"table.{chosen}", chosen, kept, bool(file))
-
-
-def refuse_destination(destination: Destination, replace_: bool) -> None:
-    """Where a release and its custody may go; the same for every kind of release."""
-    folder, kept = destination.folder, destination.custody
-    if kept == folder or folder in kept.parents:
-        raise InputError(
-            "The custody folder must not be inside the release; it never travels. Got "
-            f"{str(kept)!r} for a release in {str(folder)!r}."
-        )
-    if not folder.parent.is_dir():
-        raise InputError(f"The folder {str(folder.parent)!r} must exist.")
-    if kept.exists() and not kept.is_dir():
-        raise InputError(f"The custody {str(kept)!r} must be a folder; it is not.")
-    refuse_foreign(folder, replace_)
-    for name in (CUSTODY, RECIPE):
-        if (kept / name).exists() and not replace_:
-            raise InputError(
-                f"{str(kept / name)!r} must not exist yet: it belongs to "
-                "another release. Choose another custody folder, or allow to replace."
-            )
-
-
-@contextmanager
-def explain_refusals(destination: Destination) -> Iterator[None]:
-    """What the system refuses, in words; nothing is left behind."""
-    try:
-        yield
-    except Busy:
-        raise InputError(
-            f"The custody folder {str(destination.custody)!r} must not be in use; "
-            "another release is being written. Wait for it, or choose another folder."
-        ) from None
-    except OSError as error:
-        reasons = {
-            errno.ENOSPC: "the disk is full",
-            errno.EDQUOT: "the disk quota is used up",
-            errno.EFBIG: "the file would be larger than allowed",
-            errno.EIO: "the disk is full, or the source was changed meanwhile",
-            errno.EROFS: "the folder is read-only",
-            errno.EACCES: "there is no permission",
-            errno.EPERM: "there is no permission",
-            errno.ENOTEMPTY: "another release has just been written there",
-            errno.EEXIST: "another release has just been written there",
-        }
-        why = reasons.get(error.errno or 0, error.strerror or type(error).__name__)
-        raise InputError(
-            f"The release {str(destination.folder)!r} could not be written: {why}. "
-            "Nothing was left behind."
-        ) from None
+def describe_file(path: Path, rows: int = 0) -> WrittenFile:
+    """A file that was written, with its digest."""
+    return WrittenFile(path.name, rows, digest(path))

@@ -5,8 +5,13 @@ from __future__ import annotations
 from privet.release.kinds import ReleaseKind
 from privet.responses.audit import judge
 from privet.responses.design import Design, design_of
-from privet.responses.files import FORM, load_responses, verify_responses
-from privet.responses.publish import disguise
+from privet.responses.files import (
+    FORM,
+    ResponsesParts,
+    find_differences,
+    open_responses,
+    restore_responses,
+)
 from privet.responses.release import Responses
 from privet.responses.report import SENTENCES
 from privet.responses.transformer import RandomizedResponse
@@ -17,10 +22,12 @@ KIND = ReleaseKind(
     values={Responses: "disguised rows", Design: "a design"},
     judges={(Responses, Bayesian): judge, (Design, Bayesian): judge},
     shows={RandomizedResponse: design_of},
-    write=disguise,
-    load=load_responses,
+    parts=ResponsesParts,
+    open=open_responses,
+    find_differences=find_differences,
+    restore=restore_responses,
     close=Responses.close,
-    verify=verify_responses,
+    unpromised=True,
     form=FORM,
     sentences=SENTENCES,
 )

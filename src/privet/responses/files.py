@@ -1,35 +1,28 @@
-"""The files of disguised rows: written, recounted, loaded and verified."""
+"""The files of disguised rows: what of writing and opening them is their own."""
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from privet.engine.protocol import Run
-from privet.errors import EngineError, InputError
+from privet.errors import InputError
 from privet.findings import Audit
-from privet.policy import Policy, Promise
-from privet.release.atomic_folder import sync
-from privet.release.audit import audit
-from privet.release.kinds import Form, Verification
-from privet.release.manifest import VERSION, WrittenFile, public_finding
-from privet.release.verify import (
-    MANIFEST,
-    compare_findings,
-    compare_record,
-    digest,
-    find_changed_files,
-    open_files,
-    read_policy,
-)
-from privet.release.write import Destination, digest_files, now, policy_text
+from privet.policy import Policy
+from privet.release.custody_record import digest_files, now, policy_text
+from privet.release.destination import Destination
+from privet.release.kinds import Form
+from privet.release.manifest import WrittenFile, build_manifest
+from privet.release.note import RECOUNT, write_note
+from privet.release.verify import MANIFEST, Recount, open_files
+from privet.release.write import ReleaseParts, write_table
 from privet.responses.design import Design
 from privet.responses.disguise import binned, plan_randomisation
 from privet.responses.release import Responses, find_code
 from privet.table import Table
+from privet.values.exact import as_float, fraction
 from privet.values.schema import Roles
 
 NOT_PROMISED = (
@@ -43,6 +36,8 @@ NOT_PROMISED = (
 )
 """What a disguise does not cover; said in every manifest."""
 
+TRUTH = "This file tells where the true answers are. It never travels."
+
 FORM: Form = {
     "files": lambda c: len(c["files"]) == 1,
     "form": lambda c: False,  # which is about tables
@@ -50,68 +45,125 @@ FORM: Form = {
 """What must hold of the manifest of disguised rows."""
 
 
-def load_responses(
-    folder: Path, content: Mapping[str, Any], **options: Any
-) -> Responses:
-    """Disguised rows from their public files; an error where something differs."""
-    problems = find_changed_files(folder, content)
-    if problems:
-        raise InputError(problems[0])
-    responses = _open_responses(folder, content, **options)
-    if problems := _list_differences(responses, content):
-        responses.close()
-        raise InputError("\n".join(problems))
-    return responses
+# Writing ----------------------------------------------------------------------------
 
 
-def _open_responses(
+@dataclass(frozen=True, eq=False)
+class ResponsesParts(ReleaseParts):
+    """What disguised rows are written from."""
+
+    table: Table
+    """The true answers."""
+    design: Design
+    """What is asked, and how it is disguised."""
+    policy: Policy | None = None
+    """What the design must keep."""
+    audit: Audit | None = None
+    """The policy's promises, judged on the design."""
+    promised = "what the design says"
+
+    def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
+        """A report for every row, drawn anew."""
+        table, path = self.table, draft.folder / draft.file
+        plan = plan_randomisation(table, self.design, str(path), draft.format, run=run)
+        recodings = binned(table, self.design).recodings
+        return [write_table(path, lambda: table.engine.draw(plan, recodings, run))]
+
+    def build_manifest(
+        self, draft: Destination, files: Sequence[WrittenFile], run: Run
+    ) -> dict[str, Any]:
+        """The design, and what it gives away at most."""
+        design = self.design
+        shown = {
+            c: "as it is" if c in design.public else "disguised" for c in design.columns
+        }
+        return build_manifest(
+            "responses",
+            title=design.title or (self.policy.title if self.policy else ""),
+            method="randomized response",
+            files=files,
+            columns={c: {"type": "text", "shown_as": how} for c, how in shown.items()},
+            audit=self.audit,
+            not_promised=NOT_PROMISED,
+            escaped=draft.format == "csv",
+            how={"design": design.to_dict(), "privacy": describe_privacy(design)},
+        )
+
+    def write_note(self, content: Mapping[str, Any]) -> str:
+        """That answers were disguised, and what ε is."""
+        told = content["privacy"]
+        changed = [
+            "Every answer was disguised by chance, as the design in release.json says. "
+            "No single row can be relied on; shares of many rows can be estimated.",
+        ]
+        if told["public"]:
+            changed += [f"Not disguised, since public: {', '.join(told['public'])}."]
+        if "escaped" in content:
+            changed += [content["escaped"]]
+        promised = "Nothing about whole records: ε is infinite."
+        if told["growth"] is not None:
+            promised = (
+                f"ε of a whole record is {told['epsilon']:.3g}: seeing a row "
+                "multiplies the odds of anything about its person by "
+                f"{as_float(fraction(told['growth'])):.4g} at most."
+            )
+        sections = {"What was changed": changed, "What is promised": [promised]}
+        last = ["Estimate from it: privet estimate <this folder>", RECOUNT]
+        return write_note(content, "Disguised answers", sections, last)
+
+    def build_record(
+        self, content: Mapping[str, Any], found: Audit | None
+    ) -> dict[str, Any]:
+        """Where the truth is, and how it was disguised."""
+        table = self.table
+        return {
+            "sensitive": TRUTH,
+            "made": now(),
+            "source": digest_files(table),
+            "rows": content["files"][0]["rows"],
+            "engine": {table.engine.name: table.engine.version},
+            "method": content["method"],
+            "design": self.design.to_dict(),
+            "draws": "From the operating system's secure source; they were not kept.",
+            "policy": None if self.policy is None else policy_text(self.policy),
+        }
+
+
+# Opening ----------------------------------------------------------------------------
+
+
+def open_responses(
     folder: Path, content: Mapping[str, Any], **options: Any
 ) -> Responses:
+    """Disguised rows and the design that their manifest holds."""
     stated = content.get("design")
     if not isinstance(stated, Mapping):
         raise InputError(f"{MANIFEST} of disguised rows must hold their design.")
     path = folder / content["files"][0]["path"]
     table = open_files(path, Roles(), guarded="escaped" in content, **options)
     try:
-        found = Responses(table, Design.from_dict(stated))
+        return Responses(table, Design.from_dict(stated), dict(content))
     except BaseException:
         table.close()
         raise
-    return replace(found, manifest=dict(content))
 
 
-def _list_differences(responses: Responses, content: Mapping[str, Any]) -> list[str]:
+def restore_responses(
+    found: Recount, folder: Path, content: Mapping[str, Any]
+) -> Responses:
+    """Disguised rows that were loaded."""
+    responses: Responses = found.shown
+    return responses
+
+
+def find_differences(
+    responses: Responses, folder: Path, content: Mapping[str, Any]
+) -> list[str]:
+    """What is not as the manifest and its design say."""
     problems = find_misfits(responses, content["files"][0]["rows"], Run())
     if content.get("privacy") != describe_privacy(responses.design):
         problems.append("privacy must be what the design gives; it is not.")
-    found = _judge_promises(responses, content)
-    findings = found.findings if found else ()
-    return problems + compare_findings(content["promises"], findings)
-
-
-def _judge_promises(responses: Responses, content: Mapping[str, Any]) -> Audit | None:
-    if not content["promises"]:
-        return None
-    return audit(responses, list(read_policy(content).promises))
-
-
-def verify_responses(
-    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
-) -> Verification:
-    """Recount disguised rows against their manifest."""
-    problems = compare_record(folder, custody) + find_changed_files(folder, content)
-    if any("must exist" in p for p in problems):
-        return Verification(tuple(problems), None)
-    try:
-        responses = _open_responses(folder, content, **options)
-    except InputError as error:
-        return Verification((*problems, str(error)), None)
-    try:
-        problems += _list_differences(responses, content)
-        found = _judge_promises(responses, content)
-        return Verification(tuple(problems), found, unpromised=found is None)
-    finally:
-        responses.close()
+    return problems
 
 
 def find_misfits(responses: Responses, rows: int, run: Run) -> list[str]:
@@ -150,135 +202,3 @@ def describe_privacy(design: Design) -> dict[str, Any]:
 
 def _format_growth(grown: Any) -> str | None:
     return None if grown is None else str(grown)
-
-
-# Writing ----------------------------------------------------------------------------
-
-
-def write_rows(
-    table: Table, design: Design, destination: Destination, partial: Path, run: Run
-) -> WrittenFile:
-    """Draw a report for every row, and write it."""
-    path = partial / destination.file
-    plan = plan_randomisation(table, design, str(path), destination.format, run=run)
-    try:
-        rows = table.engine.draw(plan, binned(table, design).recodings, run)
-    except EngineError as error:
-        if "moved" not in str(error):  # not about files at all
-            raise
-        raise OSError(errno.EIO, "") from None
-    sync(path)
-    return WrittenFile(destination.file, rows, digest(path))
-
-
-def recount(
-    design: Design,
-    destination: Destination,
-    partial: Path,
-    written: WrittenFile,
-    run: Run,
-) -> None:
-    """What was written must have its rows, and values of the design only."""
-    path = partial / destination.file
-    with open_files(path, Roles(), guarded=destination.format == "csv") as rows:
-        problems = find_misfits(Responses(rows, design), written.rows, run)
-    if problems:
-        raise EngineError(
-            "What was written does not recount to what the design says; nothing is "
-            "released. Please report this as a bug."
-        )
-
-
-def build_manifest(
-    design: Design,
-    policy: Policy | None,
-    written: WrittenFile,
-    found: Audit | None,
-    destination: Destination,
-) -> dict[str, Any]:
-    """The public document."""
-    from privet import __version__
-
-    findings = found.findings if found else ()
-    promises = [f for f in findings if isinstance(f.promise, Promise)]
-    title = design.title or (policy.title if policy else "")
-    content: dict[str, Any] = {
-        "privet": __version__,
-        "manifest": VERSION,
-        "kind": "responses",
-        "title": title,
-        "files": [written.to_dict()],
-        "columns": {c: _describe_column(design, c) for c in design.columns},
-        "method": "randomized response",
-        "design": design.to_dict(),
-        "privacy": describe_privacy(design),
-        "promises": [public_finding(f) for f in promises],
-        "not_promised": list(NOT_PROMISED),
-    }
-    if destination.format == "csv":
-        content["escaped"] = (
-            "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
-            "take one off."
-        )
-    return content
-
-
-def _describe_column(design: Design, column: str) -> dict[str, Any]:
-    return {
-        "type": "text",
-        "shown_as": "as it is" if column in design.public else "disguised",
-    }
-
-
-def write_note(content: Mapping[str, Any]) -> str:
-    """What the recipients should know, from the public manifest alone."""
-    told = content["privacy"]
-    lines = [content["title"] or "Disguised answers", ""]
-    lines += ["This is a public note; it tells nothing that is not in the release."]
-    lines += ["", "What was changed"]
-    lines += [
-        "- Every answer was disguised by chance, as the design in release.json "
-        "says. No single row can be relied on; shares of many rows can be estimated.",
-    ]
-    if told["public"]:
-        lines += [f"- Not disguised, since public: {', '.join(told['public'])}."]
-    if "escaped" in content:
-        lines += [f"- {content['escaped']}"]
-    lines += ["", "What is promised"]
-    if told["growth"] is None:
-        lines += ["- Nothing about whole records: ε is infinite."]
-    else:
-        lines += [
-            f"- ε of a whole record is {told['epsilon']:.3g}: seeing a row multiplies "
-            f"the odds of anything about its person by {_round(told['growth'])} at "
-            "most."
-        ]
-    lines += ["", "What is not promised"]
-    lines += [f"- {line[0].upper()}{line[1:]}." for line in content["not_promised"]]
-    lines += ["", "Estimate from it: privet estimate <this folder>"]
-    lines += ["Recount it yourself: privet verify <this folder>", ""]
-    return "\n".join(lines)
-
-
-def _round(growth: str) -> str:
-    from privet.values.exact import as_float, fraction
-
-    return f"{as_float(fraction(growth)):.4g}"
-
-
-def build_custody_record(
-    table: Table, design: Design, policy: Policy | None, content: dict[str, Any]
-) -> dict[str, Any]:
-    """What the steward keeps: where the truth is, and how it was disguised."""
-    return {
-        "custody": 1,
-        "sensitive": "This file tells where the true answers are. It never travels.",
-        "made": now(),
-        "source": digest_files(table),
-        "rows": content["files"][0]["rows"],
-        "engine": {table.engine.name: table.engine.version},
-        "method": content["method"],
-        "design": design.to_dict(),
-        "draws": "From the operating system's secure source; they were not kept.",
-        "policy": None if policy is None else policy_text(policy),
-    }

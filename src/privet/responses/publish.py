@@ -12,24 +12,12 @@ from privet.engine.randomise.randomise_rows import MARK
 from privet.errors import Infeasible, InputError, PrivacyWarning
 from privet.findings import Audit, Verdict
 from privet.policy import Policy
-from privet.release.atomic_folder import make_beside
 from privet.release.audit import audit
+from privet.release.destination import resolve_destination
 from privet.release.verify import is_release, read_manifest
-from privet.release.write import (
-    appear,
-    explain_refusals,
-    refuse_destination,
-    resolve_destination,
-)
+from privet.release.write import write
 from privet.responses.design import Design
-from privet.responses.files import (
-    build_custody_record,
-    build_manifest,
-    load_responses,
-    recount,
-    write_note,
-    write_rows,
-)
+from privet.responses.files import ResponsesParts, open_responses
 from privet.responses.release import Responses
 from privet.responses.transformer import TWICE
 from privet.table import Table
@@ -65,21 +53,13 @@ def disguise(
     progress
         Takes `Progress` events.
     """
-    run = Run(progress)
     found = _judge_policy(design, policy)
     destination = resolve_destination(folder, custody, format)
-    refuse_destination(destination, replace)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
-    with explain_refusals(destination), make_beside(destination.folder) as partial:
-        written = write_rows(table, design, destination, partial, run)
-        recount(design, destination, partial, written, run)
-        content = build_manifest(design, policy, written, found, destination)
-        record = build_custody_record(table, design, policy, content)
-        appear(
-            partial, destination, content, write_note(content), record, replace=replace
-        )
-    return load_responses(destination.folder, content)
+    parts = ResponsesParts(table, design, policy, found)
+    content = write(parts, destination, replace=replace, run=Run(progress))
+    return open_responses(destination.folder, content)
 
 
 def is_disguised(table: Table) -> bool:

@@ -10,7 +10,13 @@ from privet.release.kinds import ReleaseKind
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
 from privet.views.audit import judge_views
-from privet.views.files import FORM, load_views, verify_views, write
+from privet.views.files import (
+    FORM,
+    ViewsParts,
+    find_differences,
+    open_views,
+    restore_release,
+)
 from privet.views.publish import publish
 from privet.views.release import Views, ViewsRelease
 from privet.views.report import SENTENCES
@@ -32,10 +38,11 @@ KIND = ReleaseKind(
     publishes=(Table, Views),
     methods=(SplitViews,),
     options=("progress",),
-    write=write,
-    load=load_views,
-    close=lambda release: release.table.close(),
-    verify=verify_views,
+    parts=ViewsParts,
+    open=open_views,
+    find_differences=find_differences,
+    restore=restore_release,
+    close=lambda views: views.table.close(),
     form=FORM,
     sentences=SENTENCES,
 )

@@ -1,4 +1,4 @@
-"""The files of released views: written without duplicates, recounted, and opened.
+"""The files of released views: what of writing and opening them is their own.
 
 Opened, all files are one table, whose rows are marked by their view.
 """
@@ -6,50 +6,29 @@ Opened, all files are one table, whose rows are marked by their view.
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from dataclasses import replace as changed
-from os import PathLike
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.sources.source import Source
 from privet.engine.sql import literal
-from privet.errors import EngineError, InputError, PrivetError
+from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import View
-from privet.release.atomic_folder import make_beside, sync
-from privet.release.audit import audit as judge
-from privet.release.kinds import Form, Verification
+from privet.release.custody_record import describe_table, now, policy_text
+from privet.release.destination import Destination
+from privet.release.kinds import Form
 from privet.release.manifest import (
     WrittenFile,
     build_manifest,
     describe_columns,
     is_list,
 )
-from privet.release.note import write_note
-from privet.release.verify import (
-    compare_findings,
-    compare_record,
-    digest,
-    find_changed_files,
-    find_exact_source,
-    read_policy,
-)
-from privet.release.write import (
-    MISCOUNTED,
-    Destination,
-    appear,
-    describe_source,
-    digest_files,
-    explain_refusals,
-    now,
-    policy_text,
-    refuse_destination,
-    resolve_destination,
-)
+from privet.release.note import write_table_note
+from privet.release.verify import Recount, find_exact_source
+from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
 from privet.views.release import Views, ViewsRelease
@@ -85,183 +64,81 @@ FORM: Form = {
 # Writing ----------------------------------------------------------------------------
 
 
-def write(
-    release: ViewsRelease,
-    folder: str | PathLike[str],
-    *,
-    custody: str | PathLike[str],
-    format: str | None,  # noqa: A002 - the word users know
-    replace: bool,
-    run: Run,
-) -> ViewsRelease:
-    """Write a file per view; they appear whole or not at all."""
-    destination = resolve_destination(folder, custody, format)
-    _refuse(release, destination, replace)
-    with explain_refusals(destination), make_beside(destination.folder) as partial:
-        written = [
-            _write_view(release, v, destination, partial, run)
-            for v in release.views.views
-        ]
-        content = _build_manifest(release, destination, written)
-        found = _recount(release, partial, content, run)
-        record = _build_custody_record(release, found)
-        appear(
-            partial,
-            destination,
-            content,
-            write_note(content, ROWS),
-            record,
-            replace=replace,
+@dataclass(frozen=True, eq=False)
+class ViewsParts(ReleaseParts):
+    """What views are written from."""
+
+    release: ViewsRelease
+    """What is released."""
+    several = "Views"
+
+    def refuse(self) -> None:
+        """Views must be made here, and safe."""
+        made = self.release.views.marker is None
+        refuse_release(made=made, safe=self.release.safe)
+
+    def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
+        """A file per view, without duplicates."""
+        views = self.release.views.views
+        return [self._write_view(view, draft, run) for view in views]
+
+    def _write_view(self, view: View, draft: Destination, run: Run) -> WrittenFile:
+        table = self.release.table
+        path = draft.folder / f"{view.name}.{draft.format}"
+        columns = tuple(c for c in table.schema.names if c in view.columns)
+        weight = table.roles.weight
+        query = WriteQuery(str(path), draft.format, columns, distinct=True, only=weight)
+        return write_table(
+            path, lambda: table.engine.write(query, table.recodings, run)
         )
-    return changed(release, manifest=content)
 
-
-def _refuse(release: ViewsRelease, destination: Destination, replace_: bool) -> None:
-    if destination.named:
-        raise InputError(
-            "Views must be written to a folder; got the name of a file, "
-            f"{destination.file!r}."
+    def build_manifest(
+        self, draft: Destination, files: Sequence[WrittenFile], run: Run
+    ) -> dict[str, Any]:
+        """Which views there are."""
+        release, table, views = self.release, self.release.table, self.release.views
+        kinds = {c.name: c.kind for c in table.schema.columns}
+        names = [c for c in views.columns if c in kinds]
+        columns = describe_columns(table.schema, names, kinds)
+        for name in table.relabels.keys() & columns.keys():
+            columns[name]["shown_as"] = "levels"
+        return build_manifest(
+            "views",
+            title=release.policy.title,
+            method=release.method,
+            files=files,
+            columns=columns,
+            audit=release.audit,
+            not_promised=NOT_PROMISED,
+            escaped=draft.format == "csv",
+            more={"views": [v.to_dict() for v in views.views]},
         )
-    refuse_destination(destination, replace_)
-    if release.views.marker:
-        raise InputError(
-            "A release that was loaded from files is written already; copy the folder."
-        )
-    if not release.safe:
-        raise InputError("A release must keep every promise to be written.")
 
+    def write_note(self, content: Mapping[str, Any]) -> str:
+        """What was changed, and what is promised."""
+        return write_table_note(content, ROWS)
 
-def _write_view(
-    release: ViewsRelease, view: View, destination: Destination, partial: Path, run: Run
-) -> WrittenFile:
-    table, name = release.views.table, f"{view.name}.{destination.format}"
-    path = partial / name
-    columns = tuple(c for c in table.schema.names if c in view.columns)
-    writing = WriteQuery(
-        str(path), destination.format, columns, distinct=True, only=table.roles.weight
-    )
-    rows = table.engine.write(writing, table.recodings, run)
-    sync(path)
-    return WrittenFile(name, rows, digest(path))
-
-
-def _build_manifest(
-    release: ViewsRelease, destination: Destination, written: Sequence[WrittenFile]
-) -> dict[str, Any]:
-    from privet import __version__
-
-    table, views = release.views.table, release.views
-    kinds = {c.name: c.kind for c in table.schema.columns}
-    names = [c for c in views.columns if c in kinds]
-    columns = describe_columns(table.schema, names, kinds)
-    for name in table.relabels.keys() & columns.keys():
-        columns[name]["shown_as"] = "levels"
-    content = build_manifest(
-        "views",
-        version=__version__,
-        title=release.policy.title,
-        method=release.method,
-        files=written,
-        columns=columns,
-        weight=None,
-        escaped=destination.format == "csv",
-        audit=release.audit,
-        not_promised=NOT_PROMISED,
-        more={"views": [v.to_dict() for v in views.views]},
-    )
-    return {k: v for k, v in content.items() if k != "measures"}
-
-
-def _recount(
-    release: ViewsRelease, partial: Path, content: Mapping[str, Any], run: Run
-) -> Audit:
-    """Read what was written, as a stranger would, and judge it again."""
-    try:
-        with opened_views(partial, content) as views:
-            promises = list(release.policy.promises)
-            found = judge(views, promises, progress=run.listener)
-            problems = find_differences(views, found, content)
-    except InputError:
-        problems = [""]
-    if problems:
-        raise EngineError(MISCOUNTED)
-    return found
-
-
-def _build_custody_record(release: ViewsRelease, found: Audit) -> dict[str, Any]:
-    """What the steward keeps: source, witnesses, versions, times."""
-    table = release.views.table
-    return {
-        "custody": 1,
-        "sensitive": "This file quotes the private table. It never travels.",
-        "made": now(),
-        "source": digest_files(table),
-        "rows": table.engine.rows(Run()),
-        "rows_from": describe_source(table),
-        "engine": {table.engine.name: table.engine.version},
-        "signoff": release.policy.signoff.to_dict() if release.policy.signoff else None,
-        "method": release.method,
-        "policy": policy_text(release.policy),
-        "after": found.to_dict(),
-    }
-
-
-# Loading ----------------------------------------------------------------------------
-
-
-def load_views(
-    folder: Path, content: Mapping[str, Any], **options: Any
-) -> ViewsRelease:
-    """Views from their public files; an error where something differs."""
-    for problem in find_changed_files(folder, content):
-        raise InputError(problem)
-    views = open_views(folder, content, **options)
-    policy = read_policy(content)
-    try:
-        found = judge(views, list(policy.promises))
-        problems = find_differences(views, found, content)
-    except BaseException:
-        views.table.close()
-        raise
-    if problems:
-        views.table.close()
-        raise InputError("\n".join(problems))
-    method = content.get("method", "views")
-    return ViewsRelease(views, policy, found, method, manifest=content)
-
-
-def verify_views(
-    folder: Path, content: Mapping[str, Any], custody: Path | None, **options: Any
-) -> Verification:
-    """Recount views against their manifest."""
-    problems = compare_record(folder, custody) + find_changed_files(folder, content)
-    if any("must exist" in p for p in problems):
-        return Verification(tuple(problems), None)
-    try:
-        with opened_views(folder, content, **options) as views:
-            found = judge(views, list(read_policy(content).promises))
-            problems += find_differences(views, found, content)
-    except PrivetError as error:
-        return Verification((*problems, str(error)), None)
-    return Verification(tuple(problems), found)
+    def build_record(
+        self, content: Mapping[str, Any], found: Audit | None
+    ) -> dict[str, Any]:
+        """Source, witnesses, versions, times."""
+        policy = self.release.policy
+        assert found is not None
+        return {
+            "sensitive": "This file quotes the private table. It never travels.",
+            "made": now(),
+            **describe_table(self.release.table),
+            "signoff": policy.signoff.to_dict() if policy.signoff else None,
+            "method": self.release.method,
+            "policy": policy_text(policy),
+            "after": found.to_dict(),
+        }
 
 
 # Opening ---------------------------------------------------------------------------
 
 MARKER = "\N{SYMBOL FOR UNIT SEPARATOR}view"
 """The column that says which file a row of loaded views is of."""
-
-
-@contextmanager
-def opened_views(
-    folder: Path, content: Mapping[str, Any], **options: Any
-) -> Iterator[Views]:
-    """The views of a release, closed in the end."""
-    views = open_views(folder, content, **options)
-    try:
-        yield views
-    finally:
-        views.table.close()
 
 
 def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> Views:
@@ -324,10 +201,22 @@ def _read_roles(content: Mapping[str, Any]) -> Roles:
     )
 
 
+def restore_release(
+    found: Recount, folder: Path, content: Mapping[str, Any]
+) -> ViewsRelease:
+    """Views that were loaded."""
+    assert found.policy is not None
+    assert found.audit is not None
+    method = content.get("method", "views")
+    return ViewsRelease(
+        found.shown, found.policy, found.audit, method, manifest=content
+    )
+
+
 def find_differences(
-    views: Views, found: Audit, content: Mapping[str, Any]
+    views: Views, folder: Path, content: Mapping[str, Any]
 ) -> list[str]:
-    """What is not as the manifest says."""
+    """Rows that are not as many as the manifest says, or not different."""
     problems = []
     for number, (view, file) in enumerate(
         zip(views.views, content["files"], strict=True)
@@ -339,4 +228,4 @@ def find_differences(
             )
         if rows != different:
             problems.append(f"View {view.name!r} must have no duplicates; it has some.")
-    return problems + compare_findings(content["promises"], found.findings)
+    return problems

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import Any
 
 import attrs
 
-from privet.engine.protocol import JoiningEngine, Listener, Run
+from privet.engine.protocol import JoiningEngine, Run
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Policy, View, views_of
-from privet.release.kinds import import_kind
+from privet.release.write import TableRelease
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
 from privet.views.sql.join import JoinedViews, relate
@@ -142,7 +141,7 @@ class Views:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewsRelease:
+class ViewsRelease(TableRelease):
     """Views that keep every promise, before and after they are written."""
 
     views: Views
@@ -168,23 +167,3 @@ class ViewsRelease:
 
     def __repr__(self) -> str:
         return f"ViewsRelease({self.views!r}, {self.audit.verdict.value})"
-
-    def write(
-        self,
-        folder: str | PathLike[str],
-        *,
-        custody: str | PathLike[str],
-        format: str | None = None,  # noqa: A002 - the word users know
-        replace: bool = False,
-        progress: Listener | None = None,
-    ) -> ViewsRelease:
-        """Write a file per view to a new folder, whole or not at all."""
-        written: ViewsRelease = import_kind("views").write(
-            self,
-            folder,
-            custody=custody,
-            format=format,
-            replace=replace,
-            run=Run(progress),
-        )
-        return written

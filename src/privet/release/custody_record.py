@@ -1,0 +1,55 @@
+"""What custody records of every kind say: the private rows, the policy, the time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from privet.engine.protocol import Run
+from privet.errors import InputError
+from privet.policy import Policy
+from privet.release.verify import digest
+from privet.table import Table
+
+
+def describe_table(table: Table) -> dict[str, Any]:
+    """The private table: its files, its rows, and what counted them."""
+    return {
+        "source": digest_files(table),
+        "rows": table.engine.rows(Run()),
+        "rows_from": describe_source(table),
+        "engine": {table.engine.name: table.engine.version},
+    }
+
+
+def now() -> str:
+    """When something was made, in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def digest_files(table: Table) -> list[dict[str, str]]:
+    """The files a table was read from, and their digests."""
+    return [{"path": p, "sha256": digest(Path(p))} for p in table.source.paths]
+
+
+def describe_source(table: Table) -> dict[str, Any]:
+    """What tells the rows of a table from others: files, filter and bins."""
+    where = table.options.get("where") or {}
+    return {
+        "files": sorted(digest(Path(p)) for p in table.source.paths),
+        "table": table.source.scan if table.source.attach else "",
+        "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
+        "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},
+    }
+
+
+def policy_text(policy: Policy) -> Any:
+    """The policy as it was written, or as a file would have it."""
+    if policy.origin:
+        return policy.origin.text
+    try:
+        return policy.to_toml()
+    except InputError:  # a promise about missing values, which TOML cannot write
+        promises = [p.to_dict() for p in policy.promises]
+        return promises + [m.to_dict() for m in policy.measures]

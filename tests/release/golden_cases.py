@@ -1,0 +1,444 @@
+"""Releases of every kind and form, written into the current folder: out and vault.
+
+Each function writes one; the tables they are made from are files in that folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from importlib.resources import as_file
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from click.testing import CliRunner
+
+import privet as pv
+from privet.cli import cli
+from privet.demo.tables import bank_path, clinic_path
+from release.examples import DISCHARGED, jobs
+
+OUT, VAULT = Path("out"), Path("vault")
+PLACES = ("-o", "out", "--custody", "vault", "--replace")
+
+FILES = {
+    "loans.toml": """\
+title = "Loan ratings, research file"
+
+[columns]
+quasi     = ["job", "country", "child"]
+sensitive = ["bankruptcy"]
+target    = "rating"
+weight    = "count"
+
+[[promise]]
+name    = "nobody learns a discharge"
+against = "linker"
+knows   = ["job", "country"]
+about   = { bankruptcy = "Discharged" }
+at_most = 0.75
+
+[[measure]]
+k_anonymity = 1
+
+[signoff]
+name    = "A. Steward"
+date    = 2024-05-06
+purpose = "research"
+""",
+    "clinic.toml": """\
+title = "A clinic in two views"
+
+[columns]
+identifier = ["name"]
+sensitive  = ["problem"]
+
+[[view]]
+name    = "people"
+columns = ["name", "age"]
+
+[[view]]
+name    = "cases"
+columns = ["age", "job", "problem"]
+
+[[promise]]
+name    = "nobody at 45"
+against = "reconstructor"
+model   = "restricted"
+about   = { name = ["George", "John", "Sarah"], problem = "*" }
+at_most = "1/3"
+""",
+    "pay.csv": "home,age,pay\n"
+    + "W,40,70K\n" * 4
+    + "P,30,70K\nW,40,50K\nP,30,50K\nP,40,50K\n",
+    "pay.toml": """\
+title = "Pay, published model"
+
+[columns]
+quasi  = ["home", "age"]
+target = "pay"
+
+[[promise]]
+name    = "no mind is moved"
+against = "bayesian"
+about   = "pay"
+from    = 0.51
+to      = 0.7
+""",
+    "prior.toml": """\
+[columns]
+quasi  = ["home", "age"]
+target = "pay"
+
+[[promise]]
+name    = "a factor of three"
+against = "bayesian"
+about   = "pay"
+within  = 3
+prior   = { 70K = 0.25, 50K = 0.75 }
+
+[signoff]
+name    = "A. Steward"
+date    = 2024-05-06
+purpose = "a model for everybody"
+""",
+    "habits.csv": "smokes,age,sex,name\n"
+    + "yes,25,f,n1\nno,41,m,n2\nno,67,f,n3\nyes,33,m,n4\n",
+    "habits.toml": """\
+title = "Habits"
+
+[[question]]
+name = "smokes"
+values = ["no", "yes"]
+truth = 0.8
+
+[[question]]
+name = "age"
+bins = [30, 50]
+truth = 0.7
+
+[[question]]
+name = "sex"
+values = ["f", "m"]
+public = true
+""",
+    "one.toml": """\
+one_of = true
+
+[[question]]
+name = "smokes"
+values = ["no", "yes"]
+truth = 0.8
+
+[[question]]
+name = "age"
+bins = [30, 50]
+truth = 0.7
+""",
+    "joint.toml": """\
+[[question]]
+name = "smokes"
+values = ["no", "yes"]
+
+[[question]]
+name = "sex"
+values = ["f", "m"]
+
+[[together]]
+columns = ["smokes", "sex"]
+flip = 0.6
+""",
+    "sure.toml": """\
+title = "Nobody is sure"
+
+[[promise]]
+name = "nobody is sure"
+against = "bayesian"
+about = "smokes"
+at_most = 0.8
+""",
+}
+
+
+def lay_out_files() -> None:
+    """The tables and policies, in the current folder."""
+    for path in (bank_path(), clinic_path()):
+        with as_file(path) as file:
+            shutil.copy(file, file.name)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+
+def command(*words: str) -> str:
+    """What a command says."""
+    done = CliRunner().invoke(cli, words, prog_name="privet")
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    return done.output
+
+
+def write(release: Any, folder: Path | str = OUT, **options: Any) -> None:
+    release.write(folder, **({"custody": VAULT, "replace": True} | options))
+
+
+# Tables -----------------------------------------------------------------------------
+
+
+def bank(**roles: Any) -> pv.Table:
+    stated = {
+        "quasi": ["job", "country", "child"],
+        "sensitive": "bankruptcy",
+        "target": "rating",
+        "weight": "count",
+    }
+    return pv.read("bank.csv", **(stated | roles))
+
+
+def discharged(limit: str = "3/4") -> pv.Promise:
+    return pv.Promise(pv.Linker(["job", "country"]), pv.Ceiling(limit), DISCHARGED)
+
+
+def disclosed_parquet() -> None:
+    with bank() as table:
+        write(pv.publish(table, [discharged()]))
+
+
+def disclosed_csv() -> None:
+    command("publish", "bank.csv", "-p", "loans.toml", *PLACES, "--format", "csv")
+
+
+def disclosed_named_file() -> None:
+    with bank(weight=None, target=None) as table:
+        write(pv.publish(table, [discharged("4/5")]), "out/loans.csv")
+
+
+def disclosed_intervals() -> None:
+    """Frames have no file; a promise about missing values has no policy file."""
+    rows = pa.table(
+        {
+            "name": list("abcdefgh"),
+            "age": [20, 21, 30, 31, 40, None, 41, 50],
+            "pay": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+            "ill": ["x", "y", "x", "y", "x", "y", None, "x"],
+        }
+    )
+    known = {"identifier": "name", "quasi": ["age", "pay"], "sensitive": "ill"}
+    promises = [
+        pv.Promise(pv.Linker(["age"]), pv.Ceiling("3/4"), {"ill": "x"}, "by age"),
+        pv.Promise(pv.Linker(["pay"]), pv.Ceiling(1), {"ill": [None, "y"]}, "no name"),
+    ]
+    bins = {"pay": [3, 6]}
+    with pv.read(rows, bins=bins, where={"ill": ["x", "y", None]}, **known) as table:
+        write(pv.publish(table, promises), format="csv")
+
+
+def disclosed_by_recipe() -> None:
+    with bank() as table:
+        write(pv.publish(table, [discharged()]), "first", custody="first-vault")
+        recipe = pv.Recipe.load(Path("first-vault"))
+        write(pv.publish(table, [discharged()], recipe=recipe))
+
+
+# Groups -----------------------------------------------------------------------------
+
+MANY = [pv.Measure(k_anonymity=4), discharged("4/5")]
+JOBS = {
+    "Cook": ["Manual"],
+    "Artist": ["Free"],
+    "Doctor": ["Free"],
+    "Trader": ["Office"],
+    "Clerk": ["Office"],
+}
+
+
+def mondrian_generalised() -> None:
+    with bank() as table:
+        write(pv.publish(table, MANY, method=pv.Mondrian()))
+
+
+def mondrian_generalised_csv() -> None:
+    method = pv.Mondrian(hierarchies={"job": JOBS}, suppress="0.2", same_cuts=True)
+    with bank(weight=None) as table:
+        release = pv.publish(table, [pv.Measure(k_anonymity=2)], method=method)
+        write(release, format="csv")
+
+
+def mondrian_buckets() -> None:
+    with bank() as table:
+        write(pv.publish(table, MANY, method=pv.Mondrian(form="buckets")))
+
+
+def mondrian_buckets_csv() -> None:
+    promise = pv.Promise(pv.Insider(), pv.Ceiling("3/4"))
+    table = jobs(list("aabbccdd"), list("xyxyxyxy"))
+    with table:
+        method = pv.Mondrian(form="buckets")
+        write(pv.publish(table, [promise], method=method), format="csv")
+
+
+# Views ------------------------------------------------------------------------------
+
+
+def clinic(**roles: Any) -> pv.Table:
+    return pv.read(
+        "clinic.csv", **({"identifier": "name"} | roles), sensitive="problem"
+    )
+
+
+def alone(limit: str, about: Any = None) -> pv.Promise:
+    return pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling(limit), about)
+
+
+def views_declared() -> None:
+    command("views", "clinic.csv", "-p", "clinic.toml", *PLACES)
+
+
+def views_csv() -> None:
+    about = {"name": "Alan", "problem": "*"}
+    with clinic(bins={"age": [40]}, weight="number") as table:
+        shown = pv.Views(table, ["name", "age"], ["age", "job", "problem"])
+        write(pv.publish(shown, [alone("1/3", about)]), format="csv")
+
+
+def views_measured() -> None:
+    """Other adversaries and measures do not apply to views."""
+    linked = pv.Promise(pv.Linker(["age"]), pv.Ceiling(1))
+    others = [pv.Measure(k_anonymity=1), linked]
+    with clinic() as table:
+        shown = pv.Views(table, ["name"], ["age", "problem"])
+        write(pv.publish(shown, [alone("3/5"), *others]))
+
+
+def views_not_applicable() -> None:
+    about = {"name": "*", "problem": "*"}
+    with clinic() as table:
+        shown = pv.Views(table, ["age"], ["job", "problem"])
+        write(pv.publish(shown, [alone("1/2", about)]))
+
+
+TRADES = {"Cook": ["Manual"], "Driver": ["Manual"], "Judge": ["Law"], "Clerk": ["Law"]}
+
+
+def workers() -> pv.Table:
+    rows = pa.table(
+        {
+            "name": [f"n{i}" for i in range(8)],
+            "job": [list(TRADES)[i % 4] for i in range(8)],
+            "ill": [f"i{i // 4 % 2 + i % 2}" for i in range(8)],
+        }
+    )
+    return pv.read(rows, identifier="name", sensitive="ill")
+
+
+def views_split() -> None:
+    with workers() as table:
+        write(pv.publish(table, [alone("1/2")], method=pv.SplitViews()))
+
+
+def views_by_level() -> None:
+    method = pv.SplitViews(hierarchies={"job": TRADES})
+    with workers() as table:
+        found = method.propose(table, [alone("1/3")])[-1]
+        write(pv.publish(found.views, [alone("1/3")]))
+
+
+# Classifiers ------------------------------------------------------------------------
+
+
+def classifier(*more: str, policy: str = "pay.toml") -> None:
+    """By the command, with coarse points, which are short."""
+    said = command("classifier", "pay.csv", "-p", policy, *PLACES, *more)
+    assert OUT.is_dir(), said
+
+
+def classifier_plain() -> None:
+    classifier("--bits", "4")
+
+
+def classifier_extended() -> None:
+    classifier("--method", "closeness-declared", policy="prior.toml")
+
+
+def classifier_counts() -> None:
+    classifier("--bits", "4", "--counts")
+
+
+def classifier_rows() -> None:
+    classifier("--bits", "4", "--rows", "200")
+
+
+def classifier_rows_as_views() -> None:
+    classifier("--bits", "4", "--rows", "200", "--views")
+
+
+def classifier_only_rows() -> None:
+    classifier("--rows", "200", "--only-rows")
+
+
+def classifier_noise() -> None:
+    classifier("--epsilon", "1", "--bits", "4")
+
+
+def classifier_of_counts() -> None:
+    """Of a model that has no file."""
+    counts = {"Adr": {"W": {"a": 1, "b": 4}, "P": {"a": 2, "b": 1}}}
+    model = pv.ClassifierViews.from_counts({"a": 3, "b": 5}, counts)
+    others = [pv.Measure(k_anonymity=1), pv.Promise(pv.Linker(), pv.Ceiling(1))]
+    promise = pv.Promise(pv.Bayesian(), pv.Ratio(3))
+    write(pv.publish(model, [promise, *others]))
+
+
+# Answers ----------------------------------------------------------------------------
+
+
+def disguise(*more: str, design: str = "habits.toml") -> None:
+    said = command("disguise", "habits.csv", "-d", design, *PLACES, *more)
+    assert OUT.is_dir(), said
+
+
+def responses_plain() -> None:
+    disguise()
+
+
+def responses_csv() -> None:
+    disguise("--format", "csv", "-p", "sure.toml")
+
+
+def responses_one_of() -> None:
+    disguise(design="one.toml")
+
+
+def responses_joint() -> None:
+    disguise(design="joint.toml")
+
+
+CASES: tuple[Callable[[], None], ...] = (
+    disclosed_parquet,
+    disclosed_csv,
+    disclosed_named_file,
+    disclosed_intervals,
+    disclosed_by_recipe,
+    mondrian_generalised,
+    mondrian_generalised_csv,
+    mondrian_buckets,
+    mondrian_buckets_csv,
+    views_declared,
+    views_csv,
+    views_measured,
+    views_not_applicable,
+    views_split,
+    views_by_level,
+    classifier_plain,
+    classifier_extended,
+    classifier_counts,
+    classifier_rows,
+    classifier_rows_as_views,
+    classifier_only_rows,
+    classifier_noise,
+    classifier_of_counts,
+    responses_plain,
+    responses_csv,
+    responses_one_of,
+    responses_joint,
+)
+"""Everything that is written otherwise than the rest."""

@@ -34,6 +34,7 @@ from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit, bind_table
+from privet.release.custody_record import digest_files
 from privet.release.destination import Destination
 from privet.release.kinds import import_kind
 from privet.release.write import write
@@ -181,8 +182,8 @@ def publish_counted(
     """Count a table as `count_views` does, and make a release of its classifier."""
     bound = bind_table(table, policy)
     views = count_views(bound, **counting)
-    files = [{"path": p, "sha256": digest(Path(p))} for p in bound.source.paths]
-    return publish_classifier(views, policy, method=method, source={"files": files})
+    source = {"files": digest_files(bound)}
+    return publish_classifier(views, policy, method=method, source=source)
 
 
 def views_from(model: Any) -> ClassifierViews:

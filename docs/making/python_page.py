@@ -12,6 +12,8 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any
 
+import attrs
+
 import privet as pv
 from making.markdown import page
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
@@ -73,12 +75,17 @@ SHARED = (
 """Modules with short names that others use."""
 
 
+VAGUE = (inspect.Parameter.empty, "Mapping[Any, Any]")
+"""What converters say that take anything; the field says more."""
+
+
 def python_page() -> str:
     """Every public name with its signature and its documentation."""
     parts = [
         "Everything is imported from `privet`; the examples say `import privet as pv`. "
         "Options are keyword-only where the signature has a `*`. Values are frozen: "
-        "make a new one instead of changing one.",
+        "make a new one instead of changing one, such as "
+        '`attrs.evolve(roles, target="income")`.',
         'A probability may be written as text (`"1/2"`, `"0.5"`, `"50 %"`), as a '
         "`Fraction`, a `Decimal`, a whole number or a float. A float is read at its "
         "printed digits, so `0.1` is exactly one tenth.",
@@ -173,7 +180,11 @@ def _signature(name: str, value: Any) -> str:
 def _parameters(value: Any) -> list[inspect.Parameter | str]:
     """The parameters, with a lone star before the keyword-only ones."""
     found: list[inspect.Parameter | str] = []
-    for p in inspect.signature(value).parameters.values():
+    declared = attrs.fields_dict(value) if attrs.has(value) else {}
+    for given in inspect.signature(value).parameters.values():
+        p = given
+        if p.annotation in VAGUE and p.name in declared:
+            p = p.replace(annotation=declared[p.name].type)
         if p.kind is p.KEYWORD_ONLY and "*" not in found:
             found.append("*")
         if p.kind is p.VAR_POSITIONAL:
@@ -189,7 +200,9 @@ def _parameter(p: inspect.Parameter | str) -> str:
     typed = "" if p.annotation is p.empty else f": {p.annotation}"
     if p.default is p.empty:
         return f"{stars}{p.name}{typed}"
-    default = "…" if repr(p.default).startswith("<") else repr(p.default)
+    made = p.default is attrs.NOTHING or repr(p.default).startswith("<")
+    default = p.default if p.annotation == "Number" else repr(p.default)
+    default = "…" if made else default
     return f"{stars}{p.name}{typed} = {default}"
 
 

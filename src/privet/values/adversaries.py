@@ -8,7 +8,7 @@ behind published views; a Bayesian learns from a classifier or a disguised row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -81,7 +81,7 @@ def _read_cells(cells: Mapping[str, object] | None) -> FrozenDict[str, str] | No
 
 
 def _read_amount(
-    given: int | Iterable[str], what: str = "same_as"
+    given: int | Sequence[str], what: str = "same_as"
 ) -> int | tuple[str, ...]:
     """A number stays one; anything else is the knowledge itself."""
     if _is_several(given):
@@ -96,7 +96,7 @@ def _read_others(given: int | Mapping[str, object]) -> int | Mapping[str, str] |
 
 
 def _read_attributes(
-    known: Mapping[str, object] | Iterable[str] | int | None,
+    known: Mapping[str, object] | Sequence[str] | int | None,
 ) -> Mapping[str, str] | tuple[str, ...] | int | None:
     if known is None or isinstance(known, Mapping):
         return _read_cells(known)

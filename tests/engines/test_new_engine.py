@@ -57,11 +57,9 @@ def some_rows(seed: int = 1, rows: int = 200) -> list[tuple[Any, ...]]:
 
 
 @contextmanager
-def both(
-    folder: Path, rows: list[tuple[Any, ...]] | None = None, **options: Any
-) -> Iterator[tuple[pv.Table, pv.Table]]:
+def both(folder: Path, **options: Any) -> Iterator[tuple[pv.Table, pv.Table]]:
     """The same rows on DuckDB and on SQLite."""
-    rows = rows or some_rows()
+    rows = some_rows()
     path = folder / "people.sqlite3"
     with sqlite3.connect(path) as con:
         columns = ", ".join(f"{n} {t}" for n, t in zip(NAMES, TYPES, strict=True))

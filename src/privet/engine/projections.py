@@ -9,7 +9,7 @@ from functools import cached_property
 from privet.engine.counting.weights import check_weights
 from privet.engine.dictionaries import Dictionaries, Dictionary
 from privet.engine.duckdb.session import Session
-from privet.engine.protocol import Names, Recodings, Run
+from privet.engine.protocol import NameList, Recodings, Run
 from privet.engine.sources.source import Source
 from privet.values.schema import Column
 
@@ -42,7 +42,7 @@ class Projection:
         return self.session.total
 
     def code_needed(
-        self, names: Names, recodings: Recodings, run: Run
+        self, names: NameList, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of what cannot be compared as it stands: texts, recodings."""
         wanted = [n for n in dict.fromkeys(names) if self._is_coded(n, recodings)]
@@ -52,7 +52,7 @@ class Projection:
         return {n: made[self._at[n]] for n in wanted}
 
     def code_all(
-        self, names: Names, recodings: Recodings, run: Run
+        self, names: NameList, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all of these columns."""
         made = self.dictionaries.code_columns(

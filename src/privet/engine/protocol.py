@@ -166,7 +166,7 @@ Recoding = Bins | Relabel
 Recodings = Mapping[str, Recoding]
 """The recoding of each column that has one."""
 
-Names = Sequence[str]
+NameList = Sequence[str]
 """Names of columns."""
 
 
@@ -229,7 +229,7 @@ class Engine(Protocol):
         """Every column with its kind and numbers of values."""
 
     def domains(
-        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
+        self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, coded once and for all.
 
@@ -245,7 +245,7 @@ class Engine(Protocol):
     def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
 
-    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values as texts, for each set of columns."""
 
     def close(self) -> None:
@@ -260,6 +260,6 @@ class JoiningEngine(Protocol):
     """Where statements about a projection run."""
 
     def open_projection(
-        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
+        self, columns: NameList, weight: str | None, recodings: Recodings, run: Run
     ) -> Projection:
         """Some columns, and how many rows each tuple stands for; to be closed."""

@@ -96,6 +96,9 @@ def literal(text: str) -> str:
 def mask(inside: Sequence[int], among: Sequence[int]) -> int:
     """The number GROUPING_ID gives rows of this grouping set.
 
+    A bit per column, the last one lowest, set where the column is not grouped by: of
+    columns 0, 1, 2 the set (0, 2) leaves out 1, so its bits are 010.
+
     >>> mask([0, 2], among=[0, 1, 2])
     2
     """
@@ -178,7 +181,11 @@ def hint_small(tables: Sequence[str], dialect: Dialect) -> str:
 
 
 def packed(columns: Sequence[int], sizes: Mapping[int, int], dialect: Dialect) -> str:
-    """Codes as one integer in mixed radix, the last column varying fastest."""
+    """Codes as one integer in mixed radix, the last column varying fastest.
+
+    >>> packed([0, 3, 4], {0: 3, 3: 4, 4: 2}, DUCKDB)
+    '((CAST(k0 AS BIGINT) * 4 + k3) * 2 + k4)'
+    """
     first, *others = [f"k{c}" for c in columns] or ["0"]
     key = f"CAST({first} AS {dialect.big})"
     for c, code in zip(columns[1:], others, strict=True):
@@ -244,7 +251,11 @@ def count_packed(
     part: Part,
     dialect: Dialect,
 ) -> str:
-    """Counts of packed keys in one hash partition of the groups, in order."""
+    """Counts of packed keys in one hash partition of the groups, in order.
+
+    The last column varies fastest, so keys that differ in it only are one group: with
+    5 values, keys 35 to 39 are group 7.
+    """
     group = hashed([f"key // {max(values, 1)}"], dialect)
     return (
         f"SELECT key, {_name_amounts(amounts)} FROM {rows} {part.only(group)} "

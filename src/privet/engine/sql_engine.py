@@ -22,7 +22,7 @@ from privet.engine.protocol import (
     CountedClasses,
     CountRequest,
     CountUnit,
-    Names,
+    NameList,
     Queries,
     Recodings,
     Run,
@@ -186,7 +186,7 @@ class SqlEngine:
         return summarise_column(column.name, kind, *numbers)
 
     def domains(
-        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
+        self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, coded once; NULL has a code of its own."""
         self._check_whole(run)
@@ -250,7 +250,7 @@ class SqlEngine:
         codes = sql.coded(tables, PEOPLE, "", self._connection.dialect)
         return self._write_reports(codes, change, drawing, run)
 
-    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         return count_cells(self, sets, run)
 

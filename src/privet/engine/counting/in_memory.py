@@ -14,7 +14,7 @@ from privet.engine.protocol import (
     ColumnSummary,
     CountedClasses,
     CountRequest,
-    Names,
+    NameList,
     Queries,
     Recodings,
     Run,
@@ -57,7 +57,7 @@ class InMemory:
         raise _no_rows()
 
     def domains(
-        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
+        self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns."""
         return {c: self._domains[c] for c in columns}
@@ -80,7 +80,7 @@ class InMemory:
         """Counts are not disguised; the rows they stand for are."""
         raise _no_rows()
 
-    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Counts are tabulated by the table they were made from."""
         raise _no_rows()
 

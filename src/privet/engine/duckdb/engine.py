@@ -26,7 +26,7 @@ from privet.engine.export.shuffle import is_streamed, write_stream
 from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
-    Names,
+    NameList,
     Queries,
     Recodings,
     Run,
@@ -246,7 +246,7 @@ class DuckDB(SqlEngine):
         return found
 
     def domains(
-        self, columns: Names, recodings: Recodings, run: Run, before: Queries = ()
+        self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
         """The values of some columns, and of those that are counted soon."""
         self._check_whole(run)
@@ -291,14 +291,14 @@ class DuckDB(SqlEngine):
     ) -> int:
         return RowRandomiser(self.session, change, drawing.bits).write(codes, run)
 
-    def tabulate(self, sets: Sequence[Names], run: Run) -> Iterator[Cells]:
+    def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
         at = [[self._position(c) for c in columns] for columns in sets]
         return tabulate_cells(self.session, at, self._source, run)
 
     def open_projection(
-        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
+        self, columns: NameList, weight: str | None, recodings: Recodings, run: Run
     ) -> Projection:
         """The rows as they are, all of their columns."""
         self._check_whole(run)

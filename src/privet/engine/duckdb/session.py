@@ -200,6 +200,7 @@ class Session(StatementRunner):
 
         Adding up in arrays is several times faster than grouping, where they fit.
         """
+        # A column of keys 3 0 3 and the size 4 give 1 0 0 2.
         found = [np.zeros(size, dtype=np.int64) for size in sizes]
         with closing(self.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)) as reader:
             for batch in reader:

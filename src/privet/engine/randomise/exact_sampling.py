@@ -1,7 +1,9 @@
 """Exact sampling for randomized response: a probability is a fraction, never rounded.
 
 A uniform number is drawn 16 bits at a time. Nearly always the first 16 tell on which
-side of a boundary it lies; where they do not, more are drawn until they do.
+side of a boundary it lies; where they do not, more are drawn until they do. With shares
+1/3 and 2/3 the boundary is at 21845⅓ of 65536: words up to 21844 mean the first, those
+from 21846 the second, and only 21845, one draw in 65536, needs another word.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ class RandomBits:
         if bound == 1:
             return np.zeros(number, dtype=np.int64)
         kind, whole = (np.uint32, 2**32) if bound <= 2**31 else (np.uint64, 2**64)
+        # The largest multiple of the bound: what is drawn beyond it would make small
+        # numbers likelier, and is drawn again. Of 0 … 7 below 3 only 0 … 5 count.
         most = whole - whole % bound
         found: NDArray[Any] = np.empty(0, dtype=kind)
         while len(found) < number:
@@ -73,6 +77,7 @@ class ExactChoice:
     """One of several outcomes, each with its own exact probability."""
 
     def __init__(self, shares: Sequence[Fraction]) -> None:
+        # 1/2, 1/3 and 1/6 end at 3, 5 and 6 of 6.
         self._whole = lcm(*(s.denominator for s in shares))
         parts = (s.numerator * (self._whole // s.denominator) for s in shares)
         self._ends = [0, *accumulate(parts)]
@@ -92,7 +97,7 @@ class ExactChoice:
 
     def draw(self, number: int, bits: RandomBits) -> Codes:
         """So many outcomes."""
-        words = bits.draw_words(number)
+        words = bits.draw_words(number)  # one per outcome, each an index of the table
         found = self._table[words].astype(np.int64)
         for i in np.flatnonzero(found < 0):
             found[i] = self.settle(int(words[i]), bits)
@@ -101,7 +106,7 @@ class ExactChoice:
     def settle(self, word: int, bits: RandomBits) -> int:
         """The outcome of a number that begins with a word, drawn on as needed."""
         number, scale = word, WORD
-        while True:
+        while True:  # it lies from number/scale to below (number + 1)/scale
             i = bisect_right(self._ends, number * self._whole // scale) - 1
             if (number + 1) * self._whole <= self._ends[i + 1] * scale:
                 return i
@@ -154,6 +159,7 @@ def draw_evenly(truth: Fraction, sizes: Sequence[int]) -> Disguise:
     def disguise(codes: Several, bits: RandomBits) -> Several:
         whole = _packed(codes, sizes)
         at = np.flatnonzero(coin.toss(len(whole), bits))
+        # 1 to size - 1 steps on, in a ring: any other combination, never the truth.
         step = 1 + bits.draw_below(size - 1, len(at))
         whole[at] = (whole[at] + step) % size
         return _unpacked(whole, sizes)
@@ -194,6 +200,7 @@ def draw_by_matrix(
 
 
 def _packed(codes: Several, sizes: Sequence[int]) -> Codes:
+    """One number per row: with sizes (3, 4), codes (2, 1) are 2·4 + 1 = 9."""
     whole = codes[0].astype(np.int64)  # always a copy
     for column, size in zip(codes[1:], sizes[1:], strict=True):
         whole = whole * size + column

@@ -17,7 +17,7 @@ from privet.engine.describe import kind_of
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import find_file_types
-from privet.engine.protocol import CountUnit, Names, Recodings, Run, WriteQuery
+from privet.engine.protocol import CountUnit, NameList, Recodings, Run, WriteQuery
 from privet.engine.randomise.randomise_rows import DisguiseBatches, Randomisation
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.partitioned_counts import PartitionedCounts
@@ -83,7 +83,7 @@ class Remote(SqlEngine):
         return RemoteValues(self.session, self._connection)
 
     def hold(
-        self, columns: Names, amount: CountUnit, recodings: Recodings, run: Run
+        self, columns: NameList, amount: CountUnit, recodings: Recodings, run: Run
     ) -> PartitionedCounts | None:
         """The combinations of some columns, kept by the machines that counted them."""
         at = [self._position(c) for c in columns]
@@ -126,7 +126,7 @@ class Remote(SqlEngine):
             return require_complete(change.write(drawn), self.rows(run))
 
     def open_projection(
-        self, columns: Names, weight: str | None, recodings: Recodings, run: Run
+        self, columns: NameList, weight: str | None, recodings: Recodings, run: Run
     ) -> FetchedTuples:
         """The different tuples of some columns, fetched."""
         at = [self._position(n) for n in dict.fromkeys(columns)]

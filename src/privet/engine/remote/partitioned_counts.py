@@ -15,11 +15,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from privet.engine.protocol import CountUnit, Names, Recodings, Run
+from privet.engine.protocol import CountUnit, NameList, Recodings, Run
 
 Ints = NDArray[np.int64]
 Lines = NDArray[np.int32]
-"""One line per combination: its codes, and last how many people have it."""
+"""One line per combination: its codes, and last how many people have it.
+
+Of shape (combinations, columns + 1).
+"""
 
 AT_ONCE = 2**20
 """Lines that are looked at together."""
@@ -42,7 +45,7 @@ class SplitTree(NamedTuple):
     """The left child; the right one follows it."""
 
     def find_leaves(self, lines: Lines) -> Ints:
-        """The leaf each line is in."""
+        """The leaf each line is in: all lines go down the tree a level at a time."""
         node = np.zeros(len(lines), dtype=np.int64)
         on = np.flatnonzero(self.column[node] >= 0)
         while len(on):
@@ -79,6 +82,8 @@ class Selection:
             if self.tree is None:
                 yield whole, np.zeros(len(whole), dtype=np.int64)
                 continue
+            # Per node its place in `wanted`, else -1: wanted (5, 2) of 6 nodes gives
+            # -1 -1 1 -1 -1 0.
             number = np.full(len(self.tree.column), -1, dtype=np.int64)
             number[list(self.wanted)] = np.arange(len(self.wanted))
             own = number[self.tree.find_leaves(whole)]
@@ -124,7 +129,7 @@ class PartitionedEngine(Protocol):
     """An engine whose machines can keep what they count."""
 
     def hold(
-        self, columns: Names, amount: CountUnit, recodings: Recodings, run: Run
+        self, columns: NameList, amount: CountUnit, recodings: Recodings, run: Run
     ) -> PartitionedCounts | None:
         """The combinations of some columns, where they were counted; or None."""
 
@@ -232,6 +237,7 @@ class PairCounter:
         for lines, leaf in self.look.select_lines(batches):
             n = lines[:, -1].astype(np.int64)
             for p, (first, second) in enumerate(self.pairs):
+                # One key per line, in mixed radix: leaf, first code, second code.
                 key = leaf * self.sizes[first] + lines[:, first]
                 if second >= 0:
                     key = key * self.sizes[second] + lines[:, second]

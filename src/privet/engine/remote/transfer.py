@@ -19,7 +19,7 @@ from privet.engine import arrow, sql
 from privet.engine.dictionaries import Dictionary, DistinctValues
 from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.projections import Projection
-from privet.engine.protocol import Names, Recodings, Run
+from privet.engine.protocol import NameList, Recodings, Run
 from privet.engine.remote.connection import Connection
 from privet.engine.row_filter import RowFilter, list_spellings
 from privet.engine.run import DoesNotFit
@@ -210,7 +210,7 @@ class FetchedTuples(Projection):
         return self.rows
 
     def code_needed(
-        self, names: Names, recodings: Recodings, run: Run
+        self, names: NameList, recodings: Recodings, run: Run
     ) -> dict[str, Dictionary]:
         """Dictionaries of all columns that are here."""
         return {n: self.made[self.position(n)] for n in dict.fromkeys(names)}

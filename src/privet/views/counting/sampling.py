@@ -87,7 +87,7 @@ class WorldSampler:
         """Take, for each join tuple, the view tuples it needs."""
         self.number = draws or min(max(WORK // len(tuples), FEW), MANY)
         self._key, self._check = key, check
-        self._all = (1 << self.number) - 1
+        self._all = (1 << self.number) - 1  # one bit per draw
         self._tuples = tuples
         self._inside: dict[int, list[int]] = defaultdict(list)
         for e, needed in enumerate(tuples):

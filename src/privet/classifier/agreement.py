@@ -17,7 +17,7 @@ import numpy as np
 
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
-from privet.classifier.scores import GUARD, Floats, Scores
+from privet.classifier.scores import Floats, Scores, pick_best_classes
 
 MOST_TUPLES = 200_000
 """Tuples that are weighed one by one; of more, this many are drawn."""
@@ -57,10 +57,10 @@ class WeightedTuples:
                 np.array([[p / made.scale for p in row] for row in t])
                 for t in made.points
             ]
-            found = _pick_best_classes(_sum_scores(base, tables, self.codes))
+            found = pick_best_classes(_sum_scores(base, tables, self.codes))
         else:
             scores = made.scores
-            found = _pick_best_classes(
+            found = pick_best_classes(
                 _sum_scores(scores.log_weights, scores.log_factors, self.codes)
             )
         return self._measure_agreement(found)
@@ -69,7 +69,7 @@ class WeightedTuples:
         """Where some classes only are predicted: the share alike, and that is right."""
         only = np.full(self.leads.shape[1], -np.inf)
         only[list(classes)] = 0
-        found = _pick_best_classes(self.leads + only)
+        found = pick_best_classes(self.leads + only)
         top = self.leads.max(axis=1, keepdims=True)
         shares = np.exp2(self.leads - np.where(np.isfinite(top), top, 0))
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
@@ -77,7 +77,7 @@ class WeightedTuples:
         return self._measure_agreement(found), float((self.weights * right).sum())
 
     def _measure_agreement(self, found: Any) -> float:
-        other = found != _pick_best_classes(self.leads)
+        other = found != pick_best_classes(self.leads)
         return max(0.0, 1 - float(self.weights[other].sum()))
 
 
@@ -88,12 +88,6 @@ def _sum_scores(
         table[at] for table, at in zip(tables, codes, strict=True)
     )
     return found
-
-
-def _pick_best_classes(sums: Floats) -> Any:
-    """The best class of each row; of those nearly equal the last."""
-    near = sums >= sums.max(axis=1, keepdims=True) - GUARD
-    return sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
 
 
 def _draw_tuples(view: Scores, rows: int) -> tuple[Any, ...]:

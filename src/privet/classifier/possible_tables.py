@@ -65,7 +65,7 @@ def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] |
     E[M_c/M | M >= 1] with M_c rows of class c that fit and M their sum: the integral
     over z from 0 to 1 of G_c'(z) prod G_d(z), all terms of one sign.
     """
-    ways = [
+    ways = [  # by class: arrangements with k rows that fit, the coefficients of G_c
         _shortened(count_matches(p, [views.cells[i][t][c] for i, t in known.items()]))
         for c, p in enumerate(views.sizes)
     ]
@@ -73,6 +73,7 @@ def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] |
     whole = sum(everybody) - prod(w[0] for w in ways)
     if not whole:
         return None
+    # The integral of z**k is 1/(k + 1): whole numbers in units of 1/scale.
     scale = lcm(*range(1, len(everybody) + 1))
     parts = [scale // (k + 1) for k in range(len(everybody))]
     found = []

@@ -89,11 +89,13 @@ class _BoundSearch:
         self.most = view.attributes if attributes is None else attributes
         self.others = [d for d in range(view.classes) if d != label]
         self.view, self.label = view, label
+        # Log-odds of the other classes against this one: before anything is known …
         self.start = view.log_weights[self.others] - view.log_weights[label]
         self.free = attributes is not None
         options = [self._list_options(i) for i in range(view.attributes)]
         self.values = [values for values, _ in options]
-        self.rows = [rows for _, rows in options]
+        self.rows = [rows for _, rows in options]  # … values x others, by attribute
+        # … and, from each attribute on, the best that values can do for each by itself.
         rest = np.zeros((view.attributes + 1, len(self.others)))
         for i in range(view.attributes - 1, -1, -1):
             best = self.rows[i].min(axis=0) if highest else self.rows[i].max(axis=0)
@@ -158,7 +160,7 @@ class _BoundSearch:
                 yield count, self.sign * bound, known
                 continue
             yield count, self.sign * bound, None
-            new = _add_logs(logs[None, :], self.rows[depth])
+            new = _add_logs(logs[None, :], self.rows[depth])  # values x others
             with np.errstate(over="ignore"):
                 sums = np.exp2(_add_logs(new, self.rest[depth + 1][None, :])).sum(
                     axis=1
@@ -247,7 +249,7 @@ def _find_beaten(table: Floats, by: Floats) -> NDArray[np.bool_]:
     for start in range(0, len(by), BLOCK):
         part = by[start : start + BLOCK]
         with np.errstate(invalid="ignore"):
-            lead = table[None, :, :] - part[:, None, :]
+            lead = table[None, :, :] - part[:, None, :]  # part x table x columns
         found |= ((lead > GUARD) & ~np.isnan(lead)).all(axis=2).any(axis=0)
     return found
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import log2, prod
+from math import log, log2, prod
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,22 @@ def log_of(x: Fraction) -> float:
     -5000.0
     """
     return log2(x.numerator) - log2(x.denominator) if x else -np.inf
+
+
+def ln_of(x: Fraction) -> float:
+    """The natural logarithm, the same way."""
+    return log_of(x) * log(2)
+
+
+def pick_best_classes(sums: Floats) -> NDArray[np.intp]:
+    """The best class of each row of scores; of those nearly equal the last.
+
+    >>> pick_best_classes(np.array([[3.0, 1.0], [2.0, 2.0]]))
+    array([0, 1])
+    """
+    near = sums >= sums.max(axis=1, keepdims=True) - GUARD
+    found: NDArray[np.intp] = sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
+    return found
 
 
 def scores_from_counts(

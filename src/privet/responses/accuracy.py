@@ -330,14 +330,14 @@ def _make_half(
     odds: Mapping[str, Floats],
     rows: int,
 ) -> ColumnHalf:
-    sums = np.zeros(1)
+    sums = np.zeros(1)  # by combination of values, the last piece varying fastest
     seen = np.zeros((rows, 0), dtype=np.int64)
     for piece in pieces:
         (column,) = piece.columns
         sums = np.add.outer(sums, odds[column]).ravel()
         seen = np.column_stack([seen, records[column]])
     patterns, back = np.unique(seen, axis=0, return_inverse=True)
-    weight = np.ones((1, len(patterns)))
+    weight = np.ones((1, len(patterns)))  # combinations x patterns of reports
     for i, piece in enumerate(pieces):
         own = invert_in_floats(piece.channel, piece.size)[:, patterns[:, i]]
         weight = (weight[:, None, :] * own[None, :, :]).reshape(-1, len(patterns))
@@ -347,8 +347,9 @@ def _make_half(
 
 def _sum_pairs(a: ColumnHalf, b: ColumnHalf, offset: float, rows: Codes) -> Floats:
     """Sums over all pairs whose log-odds are above zero; a tie is the first class."""
+    # How many combinations of a, from the top, go with each of b; their sums so far.
     falling = np.searchsorted(-a.odds, b.odds + offset, side="left")
     upto = np.vstack([np.zeros((1, a.weight.shape[1])), np.cumsum(a.weight, axis=0)])
-    some = upto[falling][:, a.pattern[rows]]
+    some = upto[falling][:, a.pattern[rows]]  # combinations of b x records
     found: Floats = (b.weight[:, b.pattern[rows]] * some).sum(axis=0)
     return found

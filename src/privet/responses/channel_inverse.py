@@ -98,6 +98,7 @@ def _undo(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
             return (number(p) * t - number(1 - p) * t[::-1]) / number(2 * p - 1)
         case KAry(truth=p) as channel:
             r = channel.other(piece.size)
+            # 32 % said yes, with truth 0.8: (0.32 - 0.2) / (0.8 - 0.2) = 20 %.
             return (t - number(r) * t.sum(axis=0)) / number(p - r)
         case Replace(truth=p) as channel:
             drawn = _to_vector(channel.shares(piece.size), t, number)
@@ -173,7 +174,7 @@ def covariance(
     if cells > 4096:
         raise TooLarge(f"A covariance of {cells:,} × {cells:,} numbers is refused.")
     each = np.eye(cells, dtype=int).astype(shares.dtype)
-    rows = np.array(
+    rows = np.array(  # M⁻¹, cells x reports
         [weigh_reports(pieces, e.reshape(shares.shape)).ravel() for e in each]
     )
     flat = shares.ravel()
@@ -255,7 +256,7 @@ def maximise_by_newton(pieces: Sequence[MarginalChannel], shares: Tensor) -> Ten
         )
     f = shares.ravel()
     there = f > 0
-    m, f = matrix[there], f[there]
+    m, f = matrix[there], f[there]  # reports that occurred x cells
     pi = np.full(shares.size, 1.0 / shares.size)
     mu = 1.0 / shares.size
     while mu > SMALLEST:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import lru_cache
 from math import gcd, prod
 
 Bracket = tuple[int, int]
@@ -158,7 +158,7 @@ def entropy_reaches(counts: Sequence[int], level: Fraction) -> bool:
     """
     if min(counts) == max(counts):  # the usual tie: all values as common
         return len(counts) >= level
-    common = reduce(gcd, counts)
+    common = gcd(*counts)
     small = [n // common for n in counts]
     people = sum(small)
     logs = Logs([Fraction(people), level, *map(Fraction, small)], ENTROPY_BITS)

@@ -14,10 +14,9 @@ from dataclasses import replace
 
 from privet.engine.protocol import Run
 from privet.errors import TooLarge
-from privet.findings import Basis, Finding, Verdict
+from privet.findings import Finding
 from privet.policy import Promise
 from privet.release.kinds import Warn
-from privet.values.beliefs import Belief
 from privet.views import many_views, two_views
 from privet.views.private_associations import (
     PrivateAssociation,
@@ -28,7 +27,7 @@ from privet.views.private_associations import (
 )
 from privet.views.release import Views
 from privet.views.sql.view_tuples import ViewPair
-from privet.views.verdict import make_undecided
+from privet.views.verdict import make_undecided, make_unsupported
 
 NOWHERE = (
     "The views do not show both {person} and {secret}, so they say nothing about who "
@@ -48,7 +47,8 @@ def judge_views(
 
 def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Finding:
     if not (views.showing(secret.person) and views.showing(secret.secret)):
-        return _make_unshown(secret)
+        nowhere = NOWHERE.format(person=secret.person, secret=secret.secret)
+        return make_unsupported(secret, nowhere)
     if both := views.showing(secret.person, secret.secret):
         secret = replace(secret, published=True)
         sides = _pair_one_view(views, both[0], secret)
@@ -62,16 +62,6 @@ def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Fi
         return many_views.judge_many_views(views, secret, parts, run, warn)
     except TooLarge as large:
         return make_undecided(secret, str(large))
-
-
-def _make_unshown(secret: PrivateAssociation) -> Finding:
-    return Finding(
-        secret.promise,
-        Verdict.SAFE,
-        basis=Basis.EXACT,
-        belief=Belief(0, 0),
-        note=NOWHERE.format(person=secret.person, secret=secret.secret),
-    )
 
 
 def _pair_one_view(views: Views, number: int, secret: PrivateAssociation) -> ViewPair:

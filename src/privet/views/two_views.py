@@ -211,6 +211,8 @@ def _unrestricted(kind: AssociationKind) -> Share:
 
 
 def _meeting_share(meeting: Meeting) -> Share:
+    # A key of m x n nodes, s of them the person's, t the value's; masks of s bits say
+    # which of these s x t edges are asked for, if not all are.
     m, n, s, t, *more = meeting
     if not more or (len(more[0]) == t and set(more[0]) == {(1 << s) - 1}):
         return block_share(m, n, s, t)
@@ -269,7 +271,7 @@ def _bag_share(rows: int, having: int, own: int) -> Share:
         return Share.of(Fraction(1))
     if few <= MOST_EXACT:
         return Share.of(1 - Fraction(comb(rows - other, few), comb(rows, few)))
-    low = high = 1 << BITS
+    low = high = 1 << BITS  # of C(rows - other, few) / C(rows, few), factor by factor
     for j in range(few):
         top, bottom = rows - other - j, rows - j
         low, high = low * top // bottom, -(-high * top // bottom)

@@ -123,12 +123,15 @@ def _basis(worst: Share, bounded: bool) -> Basis:
     return Basis.BOUND if bounded and not worst.exact else Basis.EXACT
 
 
-def make_unsupported(secret: PrivateAssociation) -> Finding:
+NO_SUPPORT = "No table that gives these views holds such an association: 0 %."
+
+
+def make_unsupported(secret: PrivateAssociation, note: str = NO_SUPPORT) -> Finding:
     """No association asked for is in any association cover: no join tuple has it."""
     return Finding(
         secret.promise,
         Verdict.SAFE,
         basis=Basis.EXACT,
         belief=Belief(0, 0),
-        note="No table that gives these views holds such an association: 0 %.",
+        note=note,
     )

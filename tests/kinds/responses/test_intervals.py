@@ -21,7 +21,7 @@ def coverage(share: Fraction, n: int, ends: list[tuple[float, float]]) -> Fracti
         (
             comb(n, k) * share**k * (1 - share) ** (n - k)
             for k, (low, high) in enumerate(ends)
-            if low <= share + 1e-12 and share - 1e-12 <= high
+            if low <= share <= high
         ),
         Fraction(0),
     )

@@ -20,7 +20,7 @@ import attrs
 from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import priors
 from privet.classifier.release import ClassifierViews
-from privet.classifier.scores import GUARD, Scores, log_of
+from privet.classifier.scores import GUARD, Scores, ln_of, log_of
 from privet.classifier.transforms.r_closeness import (
     AccuracyStep,
     Prior,
@@ -142,11 +142,11 @@ class _PaperCounts:
         whole = lcm(*(f.denominator for f in prior))
         parts = [int(f * whole) for f in prior]
         columns = tuple(
-            tuple(_ln(row[c] * p) for t in scores.factors for row in t)
+            tuple(ln_of(row[c] * p) for t in scores.factors for row in t)
             for c, p in enumerate(sizes)
         )
         numbers = [
-            *(_ln(Fraction(p)) for p in sizes),
+            *(ln_of(Fraction(p)) for p in sizes),
             *(x for col in columns for x in col),
         ]
         return cls(
@@ -192,10 +192,6 @@ def _lead(numbers: Sequence[float]) -> float:
     top = max(numbers)
     below = [x for x in numbers if x < top - GUARD]
     return top - max(below) if below else GUARD
-
-
-def _ln(x: Fraction) -> float:
-    return log_of(x) * log(2)
 
 
 # Whether it keeps rankings in truth -------------------------------------------------

@@ -94,7 +94,7 @@ def find_crossing_blocks(scores: Scores) -> list[list[int]]:
         [[c != d and _is_ever_above(scores, c, d) for d in range(k)] for c in range(k)]
     )
     reach = beats | np.eye(k, dtype=bool)
-    for _ in range(k):
+    for _ in range(k):  # who is above whom, directly or through others
         reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
     mutual = reach & reach.T
     blocks = {tuple(np.flatnonzero(row).tolist()) for row in mutual}
@@ -137,6 +137,7 @@ def block_weights(
     ]
     if not ends[0] <= 1 <= ends[1]:
         return None
+    # Each between lo/r and hi * r, all by the same part, so that beliefs sum to 1.
     part = (1 - ends[0]) / (ends[1] - ends[0]) if ends[1] > ends[0] else 0.0
     found = [0.0] * len(prior)
     for block, lo, hi in zip(blocks, low, high, strict=True):

@@ -24,7 +24,7 @@ import numpy as np
 from privet.classifier.amplification import pair_odds
 from privet.classifier.release import Attribute, ClassifierViews
 from privet.classifier.scorecard import Points, Scorecard
-from privet.classifier.scores import GUARD, Floats, Scores, log_of
+from privet.classifier.scores import GUARD, Floats, Scores, ln_of
 from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
 
@@ -112,7 +112,7 @@ def _find_pair_gap(scores: Scores, c: int, d: int, most: int) -> int | None:
     start = single * scores.weights[c] / scores.weights[d]
     if max(prod(map(len, left)), prod(map(len, right))) > most:
         return None
-    sums = _sum_logs(left) + _ln(start)
+    sums = _sum_logs(left) + ln_of(start)
     others = _sum_logs(right)
     order = np.argsort(others)
     return _find_nearest_tie(sums, others[order], order, (left, right, start))
@@ -142,15 +142,11 @@ def _split_in_halves(
     return halves
 
 
-def _ln(x: Fraction) -> float:
-    return log_of(x) * float(np.log(2))
-
-
 def _sum_logs(ratios: list[list[Fraction]]) -> Floats:
     """Logarithms of all products, the last attribute varying fastest."""
     found: Floats = np.zeros(1)
     for r in ratios:
-        found = np.add.outer(found, np.array([_ln(x) for x in r])).ravel()
+        found = np.add.outer(found, np.array([ln_of(x) for x in r])).ravel()
     return found
 
 
@@ -160,6 +156,7 @@ Exactly = tuple[list[list[Fraction]], list[list[Fraction]], Fraction]
 def _find_nearest_tie(
     sums: Floats, others: Floats, order: Any, parts: Exactly
 ) -> int | None:
+    # Log-odds are a sum of one half and one of the other; others[low:high] make ties.
     low = np.searchsorted(others, -sums - NEAR)
     high = np.searchsorted(others, -sums + NEAR)
     padded = np.concatenate([[-np.inf], others, [np.inf]])
@@ -268,6 +265,7 @@ class Certificate:
 
 def bits_needed(scores: Scores, exponent: Fraction, gap: int) -> int:
     """How many bits of a logarithm keep every ranking."""
+    # A gap of 1 + 1/B is 1/(B + 1) doublings at least; all roundings must be less.
     steps = scores.classes * (scores.attributes + 2) * (gap + 1)
     ratio = Fraction(steps) / exponent
     return max(1, (ratio.numerator // ratio.denominator).bit_length() + 1)

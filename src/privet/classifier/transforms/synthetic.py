@@ -12,16 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from functools import reduce
-from math import exp, gcd, log, prod
+from math import exp, gcd, lcm, log, prod
 from random import Random, SystemRandom
 from typing import Any
 
-import numpy as np
-
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
-from privet.classifier.scores import GUARD, Floats, Scores, log_of
+from privet.classifier.scores import Floats, Scores, ln_of, pick_best_classes
 from privet.classifier.transforms.dp_noise import apportion
 from privet.classifier.transforms.rounding import (
     CardRounder,
@@ -98,8 +95,8 @@ def make_whole_counts(
         for table, s in zip(scores.factors, sums, strict=True)
     ]
     numbers = [*sizes, *(x for t in cells for row in t for x in row)]
-    scale = reduce(_lcm, (x.denominator for x in numbers))
-    common = reduce(gcd, (int(x * scale) for x in numbers))
+    scale = lcm(*(x.denominator for x in numbers))
+    common = gcd(*(int(x * scale) for x in numbers))
     if max(int(p * scale) // common for p in sizes).bit_length() > LONGEST:
         raise InputError(
             f"Whole counts must have at most {LONGEST:,} bits; these would be longer. "
@@ -116,10 +113,6 @@ def make_whole_counts(
         tuple(map(to_whole, sizes)),
         tuple(tuple(tuple(map(to_whole, row)) for row in table) for table in cells),
     )
-
-
-def _lcm(a: int, b: int) -> int:
-    return a * b // gcd(a, b)
 
 
 def make_table_counts(
@@ -199,24 +192,21 @@ def count_flips(before: Scores, after: Scores) -> tuple[int, int] | None:
     whole = prod(len(t) for t in before.factors)
     if whole > MOST_TUPLES:
         return None
-    old, new = (_pick_best_classes(s) for s in (before, after))
+    old, new = (pick_best_classes(_score_tuples(s)) for s in (before, after))
     return int((old != new).sum()), whole
 
 
-def _pick_best_classes(scores: Scores) -> Floats:
-    """The best class of every tuple; of equals the last."""
+def _score_tuples(scores: Scores) -> Floats:
+    """The score of every tuple, by class, the last attribute varying fastest."""
     sums = scores.log_weights[None, :]
     for table in scores.log_factors:
         sums = (sums[:, None, :] + table[None, :, :]).reshape(-1, scores.classes)
-    top = sums.max(axis=1, keepdims=True)
-    near = sums >= top - GUARD
-    found: Floats = scores.classes - 1 - np.argmax(near[:, ::-1], axis=1)
-    return found
+    return sums
 
 
 def margin_of_drift(drift: Fraction, exponent: Fraction) -> float:
     """The margin as odds of the original: natural logarithm, rounded up a little."""
-    return log_of(drift) * log(2) / float(exponent) * (1 + 1e-9)
+    return ln_of(drift) / float(exponent) * (1 + 1e-9)
 
 
 def odds_of_margin(margin_of: float) -> float:

@@ -34,6 +34,7 @@ def upw(m: int, n: int) -> int:
     (265, 7, 1, 1, 0)
     """
     few, many = sorted((m, n))
+    # Each of the many takes a set, not empty, of i of the few: 2 x 2 is 3**2 - 2 * 1.
     return sum(
         (-1) ** (few - i) * comb(few, i) * ((1 << i) - 1) ** many
         for i in range(few + 1)
@@ -79,7 +80,12 @@ def rho(m: int, n: int) -> Fraction:
 
 
 def count_covers_avoiding(m: int, n: int, s: int, t: int) -> int:
-    """Covers without an edge between s given people nodes and t property nodes."""
+    """Covers without an edge between s given people nodes and t property nodes.
+
+    >>> count_covers_avoiding(2, 2, 1, 1) == upw(2, 2) - uiw(2, 2)
+    True
+    """
+    # i of the given people and k of the others are used; t columns meet only the k.
     return sum(
         (-1) ** (m - i - k)
         * comb(s, i)
@@ -170,7 +176,7 @@ def _count_weighted_covers(m: int, n: int, weight: Fraction) -> Fraction:
 
 def star_upw(sizes: Sequence[int]) -> int:
     """Sets of tuples that use every value of every coordinate."""
-    *outer, last = _sort_by_size(sizes)
+    *outer, last = sorted(sizes)  # the largest costs one power instead of a sum
     return sum(
         sign * ((1 << prod(chosen)) - 1) ** last
         for sign, chosen in _list_choices(outer)
@@ -194,11 +200,6 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
                 pairs = (i + left) * (j + right) - left * right
                 without += sign * inner * (1 << (pairs * prod(rest)))
     return 1 - Fraction(without, star_upw(sizes))
-
-
-def _sort_by_size(sizes: Sequence[int]) -> list[int]:
-    """The largest last: it costs one power instead of a sum."""
-    return sorted(sizes)
 
 
 def _list_choices(

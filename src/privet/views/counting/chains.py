@@ -77,6 +77,7 @@ class ConnectivityGraph:
         person_keys, value_keys = set(person_keys), set(value_keys)
         if (found := self.reduce_to_two_views(person_keys, value_keys)) is not None:
             return found
+        # They never meet: an edge has all pairs but the one of both given tuples.
         missed = self._count(person_keys, value_keys, lambda s, e, r, f: s * r - e * f)
         if missed is None or self.whole is None:
             return None
@@ -93,6 +94,7 @@ class ConnectivityGraph:
         """Restricted worlds: a person of some keys meets no value but that of others;
         None where that is too much to count.
         """
+        # Other people's tuples meet all r, the given one only the given value's.
         return self._count(
             set(person_keys), set(value_keys), lambda s, e, r, f: (s - e) * r + e * f
         )
@@ -251,13 +253,14 @@ def _eliminate_keys(
     place = {n: at for at, n in enumerate(order)}
     for b, c in edges:
         left, right = states[0, b], states[1, c]
+        # states of b x states of c; an edge takes a set of its tuples, not empty
         table = [
             [(1 << cells(s, e, r, f)) - 1 for r, f, _ in right] for s, e, _ in left
         ]
         nodes: tuple[Node, ...] = ((0, b), (1, c))
         factors[min(nodes, key=place.__getitem__)].append((nodes, _make_table(table)))
     for node in order:
-        nodes, product = reduce(_multiply, factors.pop(node))
+        nodes, product = reduce(_multiply, factors.pop(node))  # an axis per node
         at = nodes.index(node)
         left_over, total = nodes[:at] + nodes[at + 1 :], product.sum(axis=at)
         if left_over:
@@ -288,6 +291,11 @@ def _spread(factor: Factor, nodes: tuple[Node, ...]) -> NDArray[Any]:
 
 
 def _list_choices(size: int, given: bool) -> Iterator[State]:
+    """By inclusion and exclusion, as if some tuples of the key were not there.
+
+    >>> list(_list_choices(2, given=False)), list(_list_choices(2, given=True))
+    ([(1, 0, -2), (2, 0, 1)], [(1, 0, -1), (1, 1, -1), (2, 1, 1)])
+    """
     if not given:
         for s in range(1, size + 1):
             yield s, 0, (-1) ** (size - s) * comb(size, s)
@@ -347,19 +355,13 @@ class Chain:
 
     def find_supported(self) -> set[tuple[int, int]]:
         """Who can meet which value at all."""
-        of_b, of_c = defaultdict(list), defaultdict(list)
-        for i, bs in self.people.items():
-            for b in bs:
-                of_b[b].append(i)
-        for p, cs in self.values.items():
-            for c in cs:
-                of_c[c].append(p)
+        of_b = _invert(self.people)
         return {
             (i, p)
             for graph in self.graphs
             for b, c in graph.edges
             for i in of_b[b]
-            for p in of_c[c]
+            for p in self.holders[c]
         }
 
     def shares(self, person: int, value: int) -> list[Share | None]:
@@ -421,11 +423,7 @@ class Chain:
     @cached_property
     def holders(self) -> dict[int, list[int]]:
         """The values of each key c."""
-        found: dict[int, list[int]] = defaultdict(list)
-        for p, cs in self.values.items():
-            for c in cs:
-                found[c].append(p)
-        return dict(found)
+        return _invert(self.values)
 
     def _find_meetings(
         self, person: int, value: int
@@ -476,6 +474,15 @@ class Chain:
     @cached_property
     def _spent(self) -> list[int]:
         return []
+
+
+def _invert(keys: Mapping[int, Iterable[int]]) -> dict[int, list[int]]:
+    """Who has each key."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for node, own in keys.items():
+        for k in own:
+            found[k].append(node)
+    return dict(found)
 
 
 def find_chain(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Chain | None:

@@ -16,7 +16,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log
+
+from privet.values.binomial import bound_by_chernoff
 
 SWEEPS = (8, 16, 32, 64, 128)
 """How far into the past one looks, until every answer is known."""
@@ -58,26 +59,11 @@ class Draws:
 def _lower_bound(hits: int, number: int, error: float) -> Fraction:
     """A share so low that as many hits or more are less likely than `error`.
 
-    Chernoff: n draws show a share q or more with probability at most exp(-n KL(q, p)).
-    Rounded down to ten digits, which covers the floats.
+    Rounded down to ten digits, and one unit more, since the product is a float.
     """
-    if hits == 0:
-        return Fraction(0)
-    q, need = hits / number, -log(error) / number
-    low, high = 0.0, q
-    for _ in range(60):
-        middle = (low + high) / 2
-        if middle > 0 and _divergence(q, middle) <= need:
-            high = middle
-        else:
-            low = middle
     scale = 10**10
+    low = bound_by_chernoff(hits, number, error)
     return Fraction(max(int(low * scale) - 1, 0), scale)
-
-
-def _divergence(q: float, p: float) -> float:
-    rest = (1 - q) * log((1 - q) / (1 - p)) if q < 1 else 0.0
-    return q * log(q / p) + rest
 
 
 def make_key(seed: int | None) -> bytes:
@@ -101,7 +87,7 @@ class WorldSampler:
         """Take, for each join tuple, the view tuples it needs."""
         self.number = draws or min(max(WORK // len(tuples), FEW), MANY)
         self._key, self._check = key, check
-        self._all = (1 << self.number) - 1
+        self._all = (1 << self.number) - 1  # one bit per draw
         self._tuples = tuples
         self._inside: dict[int, list[int]] = defaultdict(list)
         for e, needed in enumerate(tuples):

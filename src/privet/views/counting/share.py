@@ -159,9 +159,10 @@ def _log(j: int) -> float:
 
 
 def _series(m: int, n: int) -> float:
-    """The worlds of an m x n key over (2**m - 1)**n; n >= m - 1."""
+    """The worlds of an m x n key over (2**m - 1)**n; n >= m - 1. Of 3 x 3: 265/343."""
     total = term = 1.0
     for k in range(1, m):
+        # C(m, k) ((2**(m - k) - 1) / (2**m - 1))**n, signs alternating
         term *= (m - k + 1) / k
         power = math.exp(n * (_log(m - k) - _log(m)))
         part = math.ldexp(term * power, -min(k * n, 10**6))
@@ -183,6 +184,8 @@ def excess(m: int, n: int) -> tuple[float, int]:
         return 1.0, 0
     a = 1.0 / (-math.expm1(-m * math.log(2)) if m < 1074 else 1.0)
     d = _log(m - 1) - _log(m)
+    # (UPW(m, n - 1) + UPW(m - 1, n) + UPW(m - 1, n - 1)) / UPW(m, n), times 2**m; of
+    # 3 x 3: 8 (25 + 25 + 7)/265
     f = (
         a * _series(m, n - 1)
         + math.ldexp(math.exp(n * d) * _series(m - 1, n), -min(n - m, 2000))
@@ -211,7 +214,7 @@ def enclose_excess(m: int, n: int) -> Bounds:
     """2**k (2 share - 1) with k = min(m, n) >= 2, in units of 2**-BITS."""
     m, n = min(m, n), max(m, n)
     whole, ratio = _almost_one(m), _divide(_almost_one(m - 1), _almost_one(m))
-    parts = [
+    parts = [  # the three of `excess`
         _divide(_sum(m, n - 1), whole),
         _shift(_multiply(_power(ratio, n), _sum(m - 1, n)), n - m),
         _shift(

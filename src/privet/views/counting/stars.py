@@ -98,7 +98,8 @@ def star_share(sizes: tuple[int, ...]) -> Share:
     except TooLarge:
         pass
     first, second, *others = sizes
-    each = prod(others)
+    each = prod(others)  # join tuples of one person and one value
+    # By how many join tuples are left, without those of the pair: view tuples.
     left = Counter({(second - 1) * each: 1, second * each: first - 1})
     left += Counter({(first - 1) * each: 1, first * each: second - 1})
     for n in others:

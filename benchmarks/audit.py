@@ -9,12 +9,9 @@ memory than DuckDB alone.
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
 from pathlib import Path
 
-from measure import TIMES, apart, best, costs, folder, judged, sized
+from measure import TIMES, folder, in_turns, judged, sized, start
 
 CARDS = {"job": 20, "city": 40, "sex": 3, "year": 60, "school": 8}
 CARDS |= {"ward": 12, "race": 5, "family": 6, "illness": 15}
@@ -92,11 +89,7 @@ def by_privet(path: str) -> None:
 
 def main(rows: int) -> int:
     path = str(make(rows))
-    runs: dict[str, list] = {"duckdb": [], "privet": []}
-    for _ in range(TIMES):
-        for who, costs_so_far in runs.items():
-            costs_so_far.append(apart(__file__, who, path))
-    floor, ours = best(runs["duckdb"]), best(runs["privet"])
+    floor, ours = in_turns(__file__, "duckdb", "privet", path)
     print(f"{rows:,} rows, {len(CARDS)} columns, {len(SETS)} promises; best of {TIMES}")
     print(f"  DuckDB, the same GROUP BYs   {floor}")
     print(f"  privet.audit                 {ours}")
@@ -109,8 +102,4 @@ def main(rows: int) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        work = {"duckdb": by_duckdb, "privet": by_privet}[sys.argv[1]]
-        print(json.dumps(asdict(costs(lambda: work(sys.argv[2])))))
-    else:
-        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS))
+    start({"duckdb": by_duckdb, "privet": by_privet}, main, ROWS)

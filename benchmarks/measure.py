@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -76,6 +76,11 @@ def costs(work: Callable[[], object]) -> Cost:
     return Cost(time.perf_counter() - wall, time.process_time() - cpu, peak() - before)
 
 
+def cpu(work: Callable[[], object], times: int = TIMES) -> float:
+    """The fewest CPU seconds of a few runs."""
+    return min(costs(work).cpu for _ in range(times))
+
+
 def apart(script: str, *arguments: str) -> Cost:
     """Run a script of this folder in a new process; it prints its cost as JSON."""
     done = subprocess.run(
@@ -91,6 +96,26 @@ def best(runs: list[Cost]) -> Cost:
     """The fastest of several runs; memory is that of the largest."""
     fastest = min(runs, key=lambda r: r.seconds)
     return Cost(fastest.seconds, fastest.cpu, max(r.peak for r in runs))
+
+
+def in_turns(script: str, floor: str, ours: str, path: str) -> tuple[Cost, Cost]:
+    """The best of each in turn, since the machine may be busy now and then."""
+    found: dict[str, list[Cost]] = {floor: [], ours: []}
+    for _ in range(TIMES):
+        for name, so_far in found.items():
+            so_far.append(apart(script, name, path))
+    return best(found[floor]), best(found[ours])
+
+
+def start(
+    work: dict[str, Callable[[str], object]], main: Callable[[int], int], rows: int
+) -> None:
+    """As a shell calls a benchmark: all of it, or one piece of its work by name."""
+    if len(sys.argv) == 3:
+        _, name, path = sys.argv
+        print(json.dumps(asdict(costs(lambda: work[name](path)))))
+    else:
+        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else rows))
 
 
 def folder() -> Path:

@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 import venv
-from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -24,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import privet as pv
-from measure import SMOKE, TIMES, folder, judged, sized
+from measure import SMOKE, cpu, folder, judged, sized
 
 BAR = 1.5
 ROWS = sized(5_000_000, 20_000)
@@ -56,16 +54,6 @@ def _column(rng: np.random.Generator, name: str, values: int, rows: int) -> pa.A
     codes = rng.choice(values, rows, p=weights / weights.sum()).astype(np.int32)
     words = pa.array([f"{name} {i:02}" for i in range(values)])
     return pa.DictionaryArray.from_arrays(pa.array(codes), words).cast(pa.string())
-
-
-def cpu(work: Callable[[], object], times: int = TIMES) -> float:
-    """The fewest CPU seconds of a few runs."""
-    found = []
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        found.append(time.process_time() - start)
-    return min(found)
 
 
 def by_hand(path: Path) -> tuple[float, ...]:

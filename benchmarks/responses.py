@@ -22,7 +22,7 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from measure import SMOKE, TIMES, apart, best, costs, folder, judged, sized
+from measure import SMOKE, costs, folder, in_turns, judged, sized
 
 SIZES = (2, 2, 3, 4, 5, 8, 12, 20)
 TRUTH = "0.8"
@@ -106,15 +106,6 @@ def estimate(path: Path) -> None:
 
 
 WORK = {"copy": copy, "disguise": disguise, "count": count, "estimate": estimate}
-
-
-def both(floor: str, ours: str, path: Path, runs: int = TIMES):
-    """Each in turn, since the machine may be busy now and then."""
-    costs_of: dict[str, list] = {floor: [], ours: []}
-    for _ in range(runs):
-        for name, found in costs_of.items():
-            found.append(apart(__file__, name, str(path)))
-    return best(costs_of[floor]), best(costs_of[ours])
 
 
 def imported() -> None:
@@ -232,7 +223,7 @@ def main(rows: int) -> int:
         ("copy", "disguise", BAR_DISGUISE),
         ("count", "estimate", BAR_ESTIMATE),
     ):
-        base, mine = both(floor, ours, path)
+        base, mine = in_turns(__file__, floor, ours, str(path))
         ratio, work = mine.seconds / base.seconds, mine.cpu / base.cpu
         good &= ratio <= bar
         print(f"{floor:9} {base}")

@@ -17,7 +17,6 @@ The bar: the check costs at most 1.5 times the bare count.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import privet as pv
-from measure import TIMES, folder, judged, sized
+from measure import cpu, folder, judged, sized
 
 GROUPS, VALUES, KNOWN = sized(100_000, 1_000), 30, 10
 ROWS = sized([1_000_000, 2_000_000, 5_000_000], [20_000])
@@ -55,16 +54,6 @@ def make(rows: int) -> Path:
         )
         pq.write_table(table, path)
     return path
-
-
-def cpu(work: Callable[[], object], times: int = TIMES) -> float:
-    """The fewest CPU seconds of a few runs."""
-    found = []
-    for _ in range(times):
-        start = time.process_time()
-        work()
-        found.append(time.process_time() - start)
-    return min(found)
 
 
 def bare(path: Path) -> None:

@@ -9,12 +9,10 @@ most 1.5 times the time of DuckDB alone.
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
-from measure import TIMES, apart, best, costs, folder, judged, sized
+from measure import TIMES, folder, in_turns, judged, sized, start
 
 ROWS, KEYS, PROBLEMS = sized((10_000_000, 50_000, 30), (20_000, 500, 30))
 TIME = 1.5
@@ -82,11 +80,7 @@ def by_privet(path: str) -> None:
 
 def main(rows: int) -> int:
     path = str(make(rows))
-    runs: dict[str, list] = {"duckdb": [], "privet": []}
-    for _ in range(TIMES):
-        for who, costs_so_far in runs.items():
-            costs_so_far.append(apart(__file__, who, path))
-    floor, ours = best(runs["duckdb"]), best(runs["privet"])
+    floor, ours = in_turns(__file__, "duckdb", "privet", path)
     several, missing = shares(path)
     print(f"{rows:,} rows, {KEYS:,} keys; best of {TIMES}")
     print(f"  {several:.1%} of the people in several keys, {missing:.1%} keys missing")
@@ -98,8 +92,4 @@ def main(rows: int) -> int:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        work = {"duckdb": by_duckdb, "privet": by_privet}[sys.argv[1]]
-        print(json.dumps(asdict(costs(lambda: work(sys.argv[2])))))
-    else:
-        sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else ROWS))
+    start({"duckdb": by_duckdb, "privet": by_privet}, main, ROWS)

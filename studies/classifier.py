@@ -147,11 +147,9 @@ def main() -> int:
     """Run the study, print the tables, write the lines and the figures."""
     import classifier_report as report
 
-    folder = uci.find_folder()
+    folder = uci.find_checked()
     if folder is None:
-        print(f"Skipped: the data is not here. {uci.HOW_TO_GET}")
         return 0
-    uci.check(folder)
     train, test = rows(folder)
     models = {case: trained(case, train) for case in CASES}
     found = [

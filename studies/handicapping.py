@@ -318,11 +318,9 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    folder = uci.find_folder()
+    folder = uci.find_checked()
     if folder is None:
-        print(f"Skipped: the data is not here. {uci.HOW_TO_GET}")
         return 0
-    uci.check(folder)
     start = monotonic()
     rows, leaves = run(folder, options.sets, options.workers)
     options.out.mkdir(parents=True, exist_ok=True)

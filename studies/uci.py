@@ -152,6 +152,16 @@ def find_folder() -> Path | None:
     return folder if all((folder / f).is_file() for f in DIGESTS) else None
 
 
+def find_checked() -> Path | None:
+    """The folder with the right data; where there is none, that is said."""
+    folder = find_folder()
+    if folder is None:
+        print(f"Skipped: the data is not here. {HOW_TO_GET}")
+    else:
+        check(folder)
+    return folder
+
+
 def check(folder: Path, digests: dict[str, str] = DIGESTS) -> None:
     """Refuse files that are not the ones the numbers belong to."""
     for file, digest in digests.items():

@@ -33,6 +33,19 @@ def released(privet: Privet, *more: str, out: str = "out", kept: str = "vault") 
     assert 0 == result.exit_code, result.output
 
 
+def delivered(row: str, to: str) -> str:
+    """The loans with another row."""
+    Path(to).write_text(f"{Path('loans.csv').read_text('utf-8')}{row}\n", "utf-8")
+    return to
+
+
+def extended(policy: str, more: str, to: str) -> str:
+    """A policy that says more."""
+    text = Path(policy).read_text("utf-8") + f"\n{more}\n"
+    Path(to).write_text(text, encoding="utf-8")
+    return to
+
+
 def test_a_release_is_made_and_verified(
     privet: Privet, policy: str, folder: Path
 ) -> None:
@@ -134,11 +147,10 @@ def test_a_recipe_is_applied_to_a_later_delivery(
     privet: Privet, policy: str, folder: Path
 ) -> None:
     released(privet)
-    later = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Never,G,3\n"
-    (folder / "later.csv").write_text(later, encoding="utf-8")
+    later = delivered("Cook,US,No,Never,G,3", "later.csv")
     words = ("-p", policy, "-o", "may", "--custody", "vault-may")
     recipe = ("--recipe", "vault/recipe.json")
-    assert 0 == privet("publish", "later.csv", *words, *recipe).exit_code
+    assert 0 == privet("publish", later, *words, *recipe).exit_code
     table = pq.read_table(folder / "may/table.parquet")
     assert 27 == sum(table["count"].to_pylist())
     assert {"US", "France", "⊥"} == set(table["country"].to_pylist())
@@ -148,10 +160,9 @@ def test_a_recipe_that_breaks_a_promise_now_is_refused(
     privet: Privet, policy: str, folder: Path
 ) -> None:
     released(privet)
-    worse = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Discharged,G,90\n"
-    (folder / "later.csv").write_text(worse, encoding="utf-8")
+    later = delivered("Cook,US,No,Discharged,G,90", "later.csv")
     result = privet(
-        *("publish", "later.csv", "-p", policy, "-o", "may", "--custody", "v2"),
+        *("publish", later, "-p", policy, "-o", "may", "--custody", "v2"),
         *("--recipe", "vault/recipe.json"),
     )
     assert 4 == result.exit_code
@@ -162,9 +173,8 @@ def test_an_earlier_release_is_judged_together(
     privet: Privet, policy: str, folder: Path
 ) -> None:
     released(privet)
-    text = Path(policy).read_text("utf-8") + '\n[[earlier]]\ncustody = "vault"\n'
-    Path("second.toml").write_text(text, encoding="utf-8")
-    words = ("-p", "second.toml", "-o", "out2", "--custody", "vault2", "--json")
+    second = extended(policy, '[[earlier]]\ncustody = "vault"', "second.toml")
+    words = ("-p", second, "-o", "out2", "--custody", "vault2", "--json")
     result = privet("publish", "loans.csv", *words)
     told = json.loads(result.stdout)
     assert (0, "safe") == (result.exit_code, told["verdict"])
@@ -175,12 +185,10 @@ def test_an_earlier_release_of_other_rows_leaves_it_undecided(
     privet: Privet, policy: str, folder: Path
 ) -> None:
     released(privet)
-    more = (folder / "loans.csv").read_text("utf-8") + "Cook,US,No,Never,G,1\n"
-    (folder / "more.csv").write_text(more, encoding="utf-8")
-    text = Path(policy).read_text("utf-8") + '\n[[earlier]]\ncustody = "vault"\n'
-    Path("second.toml").write_text(text, encoding="utf-8")
+    later = delivered("Cook,US,No,Never,G,1", "more.csv")
+    second = extended(policy, '[[earlier]]\ncustody = "vault"', "second.toml")
     result = privet(
-        *("publish", "more.csv", "-p", "second.toml"),
+        *("publish", later, "-p", second),
         *("-o", "out2", "--custody", "vault2"),
     )
     assert 3 == result.exit_code
@@ -219,41 +227,38 @@ def test_no_release_no_verification(privet: Privet, folder: Path) -> None:
     assert "release.json" in result.stderr
 
 
-def test_promises_against_insiders_stop_a_release(
-    privet: Privet, policy: str, folder: Path
+@pytest.mark.parametrize(
+    ("more", "code", "said"),
+    [
+        (
+            'name = "insiders"\nbelow = 0.9',
+            4,
+            ["does not reach 'insiders'", "--method mondrian"],
+        ),
+        (
+            'victim = "Tom"\nat_most = 1',
+            2,
+            ["by name must not be in a policy that is published"],
+        ),
+    ],
+    ids=["insiders", "people by name"],
+)
+def test_some_promises_stop_a_release(
+    privet: Privet, policy: str, more: str, code: int, said: list[str]
 ) -> None:
-    text = Path(policy).read_text("utf-8") + (
-        '\n[[promise]]\nname = "insiders"\nagainst = "insider"\nbelow = 0.9\n'
-    )
-    Path("policy.toml").write_text(text, encoding="utf-8")
-    result = privet("publish", "loans.csv", "-p", policy, "--dry-run")
-    assert 4 == result.exit_code
-    assert "does not reach 'insiders'" in result.stderr
-    assert "--method mondrian" in result.stderr
+    stated = extended(policy, f'[[promise]]\nagainst = "insider"\n{more}', "more.toml")
+    result = privet("publish", "loans.csv", "-p", stated, "--dry-run")
+    assert code == result.exit_code
+    assert all(words in result.stderr for words in said)
 
 
 def test_promises_against_insiders_are_kept_and_verified(
     privet: Privet, policy: str, folder: Path
 ) -> None:
-    text = Path(policy).read_text("utf-8") + (
-        '\n[[promise]]\nname = "insiders"\nagainst = "insider"\nat_most = 1\n'
-    )
-    Path("policy.toml").write_text(text, encoding="utf-8")
-    made = privet("publish", "loans.csv", "-p", policy, "-o", "o", "--custody", "v")
+    kept = extended(policy, "[[promise]]\nagainst = 'insider'\nat_most = 1", policy)
+    made = privet("publish", "loans.csv", "-p", kept, "-o", "o", "--custody", "v")
     assert 0 == made.exit_code
     assert 0 == privet("verify", "o").exit_code
-
-
-def test_people_by_name_are_not_published(
-    privet: Privet, policy: str, folder: Path
-) -> None:
-    text = Path(policy).read_text("utf-8") + (
-        '\n[[promise]]\nagainst = "insider"\nvictim = "Tom"\nat_most = 1\n'
-    )
-    Path("policy.toml").write_text(text, encoding="utf-8")
-    result = privet("publish", "loans.csv", "-p", policy, "--dry-run")
-    assert 2 == result.exit_code
-    assert "by name must not be in a policy that is published" in result.stderr
 
 
 def test_in_a_shell_of_its_own(process: Process, policy: str, folder: Path) -> None:

@@ -16,21 +16,34 @@ from privet.demo.tables import bank_path, clinic_path
 
 BANK, CLINIC = str(bank_path()), str(clinic_path())
 
+RESTRICTED = """
+[[promise]]
+against = "reconstructor"
+model = "restricted"
+at_most = "1/2"
+"""
+
+
+def stated(promise: str, **columns: object) -> str:
+    """A policy with these columns and what it promises."""
+    named = [f"{role} = {json.dumps(names)}" for role, names in columns.items()]
+    return "\n".join(["[columns]", *named, promise])
+
+
 FILES = {
-    "linker.toml": """
-[columns]
-quasi = ["job", "country", "child"]
-sensitive = ["bankruptcy"]
-weight = "count"
+    "linker.toml": stated(
+        """
 [[promise]]
 against = "linker"
 about = { bankruptcy = "Discharged" }
 at_most = 0.75
 """,
-    "insider.toml": """
-[columns]
-quasi = ["area"]
-sensitive = ["ill"]
+        quasi=["job", "country", "child"],
+        sensitive="bankruptcy",
+        weight="count",
+    ),
+    "insider.toml": stated(
+        """
 [[promise]]
 against = "insider"
 rules_out = 1
@@ -39,23 +52,12 @@ below = 0.99
 [[measure]]
 k_anonymity = 2
 """,
-    "views.toml": """
-[columns]
-identifier = ["area"]
-sensitive = ["ill"]
-[[promise]]
-against = "reconstructor"
-model = "restricted"
-at_most = "1/2"
-""",
-    "shown.toml": """
-[columns]
-identifier = ["name"]
-sensitive = ["problem"]
-[[promise]]
-against = "reconstructor"
-model = "restricted"
-at_most = "1/2"
+        quasi="area",
+        sensitive="ill",
+    ),
+    "views.toml": stated(RESTRICTED, identifier="area", sensitive="ill"),
+    "shown.toml": stated(
+        f"""{RESTRICTED}
 [[promise]]
 name = "everything"
 against = "reconstructor"
@@ -65,28 +67,21 @@ columns = ["name", "age"]
 [[view]]
 columns = ["age", "job", "problem"]
 """,
-    "shift.toml": """
-[columns]
-quasi = ["job"]
-target = "rating"
-weight = "count"
-[[promise]]
-against = "bayesian"
-about = "rating"
-from = 0.51
-to = 0.9
-""",
-    "prior.toml": """
-[columns]
-quasi = ["job"]
-target = "rating"
-weight = "count"
-[[promise]]
-against = "bayesian"
-prior = { B = 0.4, G = 0.6 }
-about = "rating"
-within = 3
-""",
+        identifier="name",
+        sensitive="problem",
+    ),
+    **{
+        f"{name}.toml": stated(
+            f"[[promise]]\nagainst = 'bayesian'\nabout = 'rating'\n{limit}",
+            quasi="job",
+            target="rating",
+            weight="count",
+        )
+        for name, limit in {
+            "shift": "from = 0.51\nto = 0.9",
+            "prior": "prior = { B = 0.4, G = 0.6 }\nwithin = 3",
+        }.items()
+    },
     "design.toml": """
 [[question]]
 name = "smokes"

@@ -184,6 +184,7 @@ READING = (
 )
 """What those options are called that `read` takes as they are."""
 
+
 # Options that a command gets as one value -------------------------------------------
 
 

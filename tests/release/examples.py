@@ -16,7 +16,7 @@ from privet.demo.tables import bank_path
 DISCHARGED = {"bankruptcy": "Discharged"}
 
 
-def bank(**roles: Any) -> pv.Table:
+def bank(path: str = str(bank_path()), **roles: Any) -> pv.Table:
     """The bank customers of the paper's Table 1."""
     stated = {
         "quasi": ["job", "country", "child"],
@@ -24,7 +24,7 @@ def bank(**roles: Any) -> pv.Table:
         "target": "rating",
         "weight": "count",
     }
-    return pv.read(str(bank_path()), **(stated | roles))
+    return pv.read(path, **(stated | roles))
 
 
 def discharged(limit: str, *knows: str) -> pv.Promise:

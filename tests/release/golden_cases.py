@@ -17,50 +17,38 @@ from click.testing import CliRunner
 import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path, clinic_path
-from release.examples import DISCHARGED, jobs
+from release import examples
+from release.examples import discharged, jobs
 
 OUT, VAULT = Path("out"), Path("vault")
 PLACES = ("-o", "out", "--custody", "vault", "--replace")
 
 FILES = {
     "loans.toml": """\
-title = "Loan ratings, research file"
+title   = "Loan ratings, research file"
+measure = [{ k_anonymity = 1 }]
+signoff = { name = "A. Steward", date = 2024-05-06, purpose = "research" }
 
 [columns]
-quasi     = ["job", "country", "child"]
+quasi = ["job", "country", "child"]
 sensitive = ["bankruptcy"]
-target    = "rating"
-weight    = "count"
+target = "rating"
+weight = "count"
 
 [[promise]]
-name    = "nobody learns a discharge"
+name = "nobody learns a discharge"
 against = "linker"
-knows   = ["job", "country"]
-about   = { bankruptcy = "Discharged" }
+knows = ["job", "country"]
+about = { bankruptcy = "Discharged" }
 at_most = 0.75
-
-[[measure]]
-k_anonymity = 1
-
-[signoff]
-name    = "A. Steward"
-date    = 2024-05-06
-purpose = "research"
 """,
     "clinic.toml": """\
-title = "A clinic in two views"
-
-[columns]
-identifier = ["name"]
-sensitive  = ["problem"]
-
-[[view]]
-name    = "people"
-columns = ["name", "age"]
-
-[[view]]
-name    = "cases"
-columns = ["age", "job", "problem"]
+title   = "A clinic in two views"
+columns = { identifier = ["name"], sensitive = ["problem"] }
+view = [
+    { name = "people", columns = ["name", "age"] },
+    { name = "cases", columns = ["age", "job", "problem"] },
+]
 
 [[promise]]
 name    = "nobody at 45"
@@ -69,15 +57,9 @@ model   = "restricted"
 about   = { name = ["George", "John", "Sarah"], problem = "*" }
 at_most = "1/3"
 """,
-    "pay.csv": "home,age,pay\n"
-    + "W,40,70K\n" * 4
-    + "P,30,70K\nW,40,50K\nP,30,50K\nP,40,50K\n",
     "pay.toml": """\
-title = "Pay, published model"
-
-[columns]
-quasi  = ["home", "age"]
-target = "pay"
+title   = "Pay, published model"
+columns = { quasi = ["home", "age"], target = "pay" }
 
 [[promise]]
 name    = "no mind is moved"
@@ -87,9 +69,8 @@ from    = 0.51
 to      = 0.7
 """,
     "prior.toml": """\
-[columns]
-quasi  = ["home", "age"]
-target = "pay"
+columns = { quasi = ["home", "age"], target = "pay" }
+signoff = { name = "A. Steward", date = 2024-05-06, purpose = "a model for everybody" }
 
 [[promise]]
 name    = "a factor of three"
@@ -97,67 +78,40 @@ against = "bayesian"
 about   = "pay"
 within  = 3
 prior   = { 70K = 0.25, 50K = 0.75 }
-
-[signoff]
-name    = "A. Steward"
-date    = 2024-05-06
-purpose = "a model for everybody"
-""",
-    "habits.csv": "smokes,age,sex,name\n"
-    + "yes,25,f,n1\nno,41,m,n2\nno,67,f,n3\nyes,33,m,n4\n",
-    "habits.toml": """\
-title = "Habits"
-
-[[question]]
-name = "smokes"
-values = ["no", "yes"]
-truth = 0.8
-
-[[question]]
-name = "age"
-bins = [30, 50]
-truth = 0.7
-
-[[question]]
-name = "sex"
-values = ["f", "m"]
-public = true
-""",
-    "one.toml": """\
-one_of = true
-
-[[question]]
-name = "smokes"
-values = ["no", "yes"]
-truth = 0.8
-
-[[question]]
-name = "age"
-bins = [30, 50]
-truth = 0.7
-""",
-    "joint.toml": """\
-[[question]]
-name = "smokes"
-values = ["no", "yes"]
-
-[[question]]
-name = "sex"
-values = ["f", "m"]
-
-[[together]]
-columns = ["smokes", "sex"]
-flip = 0.6
 """,
     "sure.toml": """\
-title = "Nobody is sure"
-
-[[promise]]
-name = "nobody is sure"
-against = "bayesian"
-about = "smokes"
-at_most = 0.8
+title   = "Nobody is sure"
+promise = [
+    { name = "nobody is sure", against = "bayesian", about = "smokes", at_most = 0.8 },
+]
 """,
+    "habits.toml": """\
+title    = "Habits"
+question = [
+    { name = "smokes", values = ["no", "yes"], truth = 0.8 },
+    { name = "age", bins = [30, 50], truth = 0.7 },
+    { name = "sex", values = ["f", "m"], public = true },
+]
+""",
+    "one.toml": """\
+one_of   = true
+question = [
+    { name = "smokes", values = ["no", "yes"], truth = 0.8 },
+    { name = "age", bins = [30, 50], truth = 0.7 },
+]
+""",
+    "joint.toml": """\
+together = [{ columns = ["smokes", "sex"], flip = 0.6 }]
+question = [
+    { name = "smokes", values = ["no", "yes"] },
+    { name = "sex", values = ["f", "m"] },
+]
+""",
+    "pay.csv": "home,age,pay\n"
+    + "W,40,70K\n" * 4
+    + "P,30,70K\nW,40,50K\nP,30,50K\nP,40,50K\n",
+    "habits.csv": "smokes,age,sex,name\n"
+    + "yes,25,f,n1\nno,41,m,n2\nno,67,f,n3\nyes,33,m,n4\n",
 }
 
 
@@ -185,22 +139,12 @@ def write(release: Any, folder: Path | str = OUT, **options: Any) -> None:
 
 
 def bank(**roles: Any) -> pv.Table:
-    stated = {
-        "quasi": ["job", "country", "child"],
-        "sensitive": "bankruptcy",
-        "target": "rating",
-        "weight": "count",
-    }
-    return pv.read("bank.csv", **(stated | roles))
-
-
-def discharged(limit: str = "3/4") -> pv.Promise:
-    return pv.Promise(pv.Linker(["job", "country"]), pv.Ceiling(limit), DISCHARGED)
+    return examples.bank("bank.csv", **roles)
 
 
 def disclosed_parquet() -> None:
     with bank() as table:
-        write(pv.publish(table, [discharged()]))
+        write(pv.publish(table, [discharged("3/4")]))
 
 
 def disclosed_csv() -> None:
@@ -234,9 +178,9 @@ def disclosed_intervals() -> None:
 
 def disclosed_by_recipe() -> None:
     with bank() as table:
-        write(pv.publish(table, [discharged()]), "first", custody="first-vault")
+        write(pv.publish(table, [discharged("3/4")]), "first", custody="first-vault")
         recipe = pv.Recipe.load(Path("first-vault"))
-        write(pv.publish(table, [discharged()], recipe=recipe))
+        write(pv.publish(table, [discharged("3/4")], recipe=recipe))
 
 
 # Groups -----------------------------------------------------------------------------

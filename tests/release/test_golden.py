@@ -376,7 +376,7 @@ def test_refusals(place: Path) -> None:
     with cases.bank() as bank, cases.clinic() as clinic:
         shown = pv.Views(clinic, ["name"], ["problem"])
         writers: dict[str, Callable[..., object]] = {
-            "table": pv.publish(bank, [cases.discharged()]).write,
+            "table": pv.publish(bank, [cases.discharged("3/4")]).write,
             "buckets": pv.publish(bank, cases.MANY, method=buckets).write,
             "views": pv.publish(shown, [cases.alone("3/5")]).write,
             "classifier": pv.publish(model, [promise], method=noisy).write,

@@ -32,9 +32,9 @@ from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
 from privet.release.custody_record import now, policy_text
 from privet.release.destination import Destination
-from privet.release.manifest import WrittenFile, build_manifest
+from privet.release.manifest import ManifestEntries, WrittenFile
 from privet.release.note import describe_limit, write_note
-from privet.release.verify import CUSTODY, Recount, read_policy
+from privet.release.verify import CUSTODY, read_policy
 from privet.release.write import ReleaseParts, describe_file, refuse_release
 from privet.values.exact import fraction, percent
 
@@ -155,21 +155,10 @@ def find_differences(
     return find_wrong_files(card, folder, files, [*policy.promises, *policy.measures])
 
 
-def restore_release(
-    found: Recount, folder: Path, content: Mapping[str, Any]
-) -> ClassifierRelease:
+def restore_release(card: Scorecard, **told: Any) -> ClassifierRelease:
     """A classifier that was loaded."""
-    assert found.policy is not None
-    assert found.audit is not None
-    return ClassifierRelease(
-        card=found.shown,
-        policy=found.policy,
-        audit=found.audit,
-        method=content.get("method", ""),
-        keeps=content.get("keeps", ""),
-        manifest=content,
-        folder=folder,
-    )
+    keeps = told["manifest"].get("keeps", "")
+    return ClassifierRelease(card=card, keeps=keeps, **told)
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,9 +268,9 @@ class ClassifierParts(ReleaseParts):
                 files.append(describe_file(path, self.table.views.rows))
         return files
 
-    def build_manifest(
+    def describe(
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
-    ) -> dict[str, Any]:
+    ) -> ManifestEntries:
         """What is kept of the predictions, and what of the noise and the rows."""
         release = self.release
         columns: dict[str, Any] = {
@@ -299,11 +288,10 @@ class ClassifierParts(ReleaseParts):
                 "odds": f"{self.table.drift:.6g}",
                 "flipped": None if flipped is None else list(flipped),
             }
-        return build_manifest(
+        return ManifestEntries(
             "classifier",
             title=release.policy.title,
             method=release.method,
-            files=files,
             columns=columns,
             audit=release.audit,
             not_promised=NOT_PROMISED,

@@ -21,13 +21,13 @@ from privet.release.destination import Destination
 from privet.release.kinds import Form
 from privet.release.manifest import (
     RECIPE,
+    ManifestEntries,
     WrittenFile,
-    build_manifest,
     describe_columns,
     public_measures,
 )
 from privet.release.note import write_table_note
-from privet.release.verify import Recount, open_files, read_roles
+from privet.release.verify import open_files, read_roles
 from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import ReleasedAs, Table
 from privet.values.schema import Roles
@@ -83,9 +83,9 @@ class TableParts(ReleaseParts):
             found.append(_write_file(file.table, draft, file.stem, options, run))
         return found
 
-    def build_manifest(
+    def describe(
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
-    ) -> dict[str, Any]:
+    ) -> ManifestEntries:
         """How each column is shown, and what form groups have."""
         release = self.release
         columns = _describe_columns(
@@ -99,15 +99,13 @@ class TableParts(ReleaseParts):
             more["measures"] = measures
         if release.private.roles.weight:
             more["weight"] = release.private.roles.weight
-        return build_manifest(
+        return ManifestEntries(
             "groups",
             title=release.policy.title,
             method=release.method,
-            files=files,
             columns=columns,
             audit=release.audit,
             not_promised=NOT_PROMISED,
-            escaped=draft.format == "csv",
             more=more,
         )
 
@@ -247,20 +245,9 @@ def open_judged_table(
     return open_files(path, roles, guarded=guarded, shown=shown, **options)
 
 
-def restore_release(
-    found: Recount, folder: Path, content: Mapping[str, Any]
-) -> Release:
+def restore_release(table: Table, **told: Any) -> Release:
     """A table that was loaded."""
-    assert found.policy is not None
-    assert found.audit is not None
-    return Release(
-        table=found.shown,
-        policy=found.policy,
-        audit=found.audit,
-        method=content.get("method", ""),
-        manifest=content,
-        folder=folder,
-    )
+    return Release(table=table, **told)
 
 
 def find_differences(

@@ -21,7 +21,6 @@ from privet.report import words
 from privet.values.beliefs import Belief
 
 if TYPE_CHECKING:
-    from privet.release.verify import Recount
     from privet.release.write import ReleaseParts
 
 HOMES = {
@@ -51,6 +50,10 @@ def _close_nothing(release: object) -> None:
     """Of a release that is read as a whole nothing stays open."""
 
 
+def _keep_shown(shown: object, **told: object) -> object:
+    return shown
+
+
 @dataclass(frozen=True)
 class Sentences:
     """What a steward reads about findings of one sort."""
@@ -77,6 +80,9 @@ class Verification:
     """What differs; empty if everything is as the manifest says."""
     audit: Audit | None
     """The promises, recounted from the files; None where they cannot be read."""
+    restore: Callable[..., Any] = _keep_shown
+    """The release of what was opened, once it recounted, given policy, audit, method,
+    manifest and folder; or what was opened itself."""
     unpromised: bool = False
     """Whether the release makes no promise that could be judged."""
 
@@ -103,8 +109,6 @@ class ReleaseKind:
     """What is in the files of a release, to be judged: folder, manifest, options in."""
     find_differences: Callable[[Any, Path, Mapping[str, Any]], list[str]]
     """What of that, in this folder, is not as the manifest says, findings aside."""
-    restore: Callable[[Recount, Path, Mapping[str, Any]], Any]
-    """The release whose files these are, once they recounted."""
     sentences: Mapping[str, Sentences]
     """What is said of findings, by the adversary's kind or as `finding_sort` has it."""
     shows: Mapping[type, Callable[[Any], Any]] = field(default_factory=dict)
@@ -123,6 +127,9 @@ class ReleaseKind:
     """Options of the verb `publish` that mean something here, besides the method."""
     close: Callable[[Any], None] = _close_nothing
     """Let go of the files of what was opened."""
+    restore: Callable[..., Any] = _keep_shown
+    """The release of what was opened, once it recounted, given policy, audit, method,
+    manifest and folder; or what was opened itself."""
     unpromised: bool = False
     """Whether it may be released without a promise that could be judged."""
     form: Form = field(default_factory=dict)

@@ -7,7 +7,7 @@ which values are hidden, only how many. The custody record never travels.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from privet.errors import InputError
@@ -92,39 +92,48 @@ def public_measures(audit: Audit) -> list[dict[str, Any]]:
     return [public_finding(f) for f in audit.findings if isinstance(f.promise, Measure)]
 
 
-def build_manifest(
-    kind: str,
-    *,
-    title: str,
-    method: str,
-    files: Sequence[WrittenFile],
-    columns: Mapping[str, Any],
-    audit: Audit | None,
-    not_promised: Sequence[str],
-    escaped: bool = False,
-    how: Mapping[str, Any] | None = None,
-    more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The public document; `how` and `more` are what only some kinds of release have.
+@dataclass(frozen=True)
+class ManifestEntries:
+    """What one kind of release says of itself in its manifest."""
 
-    `how` tells of the method and stands beside it, `more` stands after the promises.
-    """
+    kind: str
+    """What is released."""
+    title: str
+    """The title of the policy, or of the survey."""
+    columns: Mapping[str, Any]
+    """What is said of each column."""
+    method: str
+    """How it was made."""
+    audit: Audit | None
+    """The promises, as they were judged; None: there are none."""
+    not_promised: Sequence[str]
+    """What no promise of this kind covers."""
+    how: Mapping[str, Any] = field(default_factory=dict)
+    """What only this kind tells of the method; stands beside it."""
+    more: Mapping[str, Any] = field(default_factory=dict)
+    """What only this kind has besides; stands after the promises."""
+
+
+def build_manifest(
+    entries: ManifestEntries, files: Sequence[WrittenFile], *, escaped: bool
+) -> dict[str, Any]:
+    """The public document."""
     from privet import __version__
 
-    findings = audit.findings if audit else ()
+    findings = entries.audit.findings if entries.audit else ()
     promises = [f for f in findings if isinstance(f.promise, Promise)]
     content: dict[str, Any] = {
         "privet": __version__,
         "manifest": VERSION,
-        "kind": kind,
-        "title": title,
+        "kind": entries.kind,
+        "title": entries.title,
         "files": [f.to_dict() for f in files],
-        "columns": dict(columns),
-        "method": method,
-        **(how or {}),
+        "columns": dict(entries.columns),
+        "method": entries.method,
+        **entries.how,
         "promises": [public_finding(f) for f in promises],
-        "not_promised": list(not_promised),
-        **(more or {}),
+        "not_promised": list(entries.not_promised),
+        **entries.more,
     }
     if escaped:
         content["escaped"] = (

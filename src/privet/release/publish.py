@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from privet.engine.protocol import Listener
 from privet.errors import InputError
@@ -14,12 +14,15 @@ from privet.table import Table
 if TYPE_CHECKING:
     from privet.release.signatures import (
         ClassifierRelease,
+        ListenOptions,
         Mondrian,
         Recipe,
         Release,
+        SearchOptions,
         SplitViews,
         TopDownDisclosure,
         TransformMethod,
+        TransformOptions,
         Views,
         ViewsRelease,
     )
@@ -27,10 +30,7 @@ if TYPE_CHECKING:
 
 @overload
 def publish(
-    table: Views,
-    promises: Stated,
-    *,
-    progress: Listener | None = None,
+    table: Views, promises: Stated, **options: Unpack[ListenOptions]
 ) -> ViewsRelease: ...
 
 
@@ -40,7 +40,7 @@ def publish(
     promises: Stated,
     *,
     method: SplitViews,
-    progress: Listener | None = None,
+    **options: Unpack[ListenOptions],
 ) -> ViewsRelease: ...
 
 
@@ -50,10 +50,7 @@ def publish(
     promises: Stated,
     *,
     method: TopDownDisclosure | Mondrian | None = None,
-    recipe: Recipe | None = None,
-    max_seconds: float | None = None,
-    progress: Listener | None = None,
-    watcher: Watcher | None = None,
+    **options: Unpack[SearchOptions],
 ) -> Release: ...
 
 
@@ -63,10 +60,7 @@ def publish(
     promises: Stated,
     *,
     method: TransformMethod | None = None,
-    recipe: None = None,
-    max_seconds: float | None = None,
-    progress: Listener | None = None,
-    watcher: None = None,
+    **options: Unpack[TransformOptions],
 ) -> ClassifierRelease: ...
 
 

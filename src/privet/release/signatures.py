@@ -5,7 +5,7 @@ Nothing is imported from here while the program runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from privet.classifier.publish import ClassifierRelease
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     )
     from privet.classifier.transforms.rounding import FlattenedCard
     from privet.classifier.transforms.safety_transform import SafetyTransform
+    from privet.engine.protocol import Listener
     from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
     from privet.microdata.recipe import Recipe
     from privet.microdata.release import Release
     from privet.microdata.suppression.publish import TopDownDisclosure
+    from privet.release.refine import Watcher
     from privet.responses.design import Design
     from privet.responses.release import Responses
     from privet.responses.transformer import RandomizedResponse
@@ -46,16 +48,38 @@ if TYPE_CHECKING:
     TransformMethod: TypeAlias = SafetyTransform | ExtendedSafetyTransform
     """How a classifier is made safe."""
 
+    class ListenOptions(TypedDict, total=False):
+        """What every publisher takes."""
+
+        progress: Listener | None
+
+    class TransformOptions(ListenOptions, total=False):
+        """What the publisher of a classifier takes."""
+
+        max_seconds: float | None
+        recipe: None
+        watcher: None
+
+    class SearchOptions(ListenOptions, total=False):
+        """What the publishers of tables take."""
+
+        max_seconds: float | None
+        recipe: Recipe | None
+        watcher: Watcher | None
+
     __all__ = [
         "Auditable",
         "AuditableRelease",
         "ClassifierRelease",
+        "ListenOptions",
         "Mondrian",
         "Recipe",
         "Release",
+        "SearchOptions",
         "SplitViews",
         "TopDownDisclosure",
         "TransformMethod",
+        "TransformOptions",
         "Views",
         "ViewsRelease",
     ]

@@ -71,7 +71,14 @@ def load(folder: str | PathLike[str], **options: Any) -> Any:
     if found.problems:
         found.close()
         raise InputError("\n".join(found.problems))
-    return found.kind.restore(found, place, content)
+    return found.kind.restore(
+        found.shown,
+        policy=found.policy,
+        audit=found.audit,
+        method=content.get("method", ""),
+        manifest=content,
+        folder=place,
+    )
 
 
 def verify(

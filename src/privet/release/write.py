@@ -38,7 +38,7 @@ from privet.release.destination import (
     resolve_destination,
 )
 from privet.release.kinds import find_judging_kind
-from privet.release.manifest import WrittenFile
+from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
 from privet.release.verify import (
     CUSTODY,
     MANIFEST,
@@ -68,10 +68,10 @@ class ReleaseParts(ABC):
         """Write everything but manifest and note."""
 
     @abstractmethod
-    def build_manifest(
+    def describe(
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
-    ) -> dict[str, Any]:
-        """The public document, as `release/manifest.py:build_manifest` puts it."""
+    ) -> ManifestEntries:
+        """What is said of it in the manifest."""
 
     @abstractmethod
     def write_note(self, content: Mapping[str, Any]) -> str:
@@ -103,7 +103,8 @@ def write(
         draft = changed(destination, folder=partial)
         files = parts.write_files(draft, run)
         with _refuse_miscounted(parts.promised):
-            content = parts.build_manifest(draft, files, run)
+            entries = parts.describe(draft, files, run)
+            content = build_manifest(entries, files, escaped=draft.format == "csv")
             save(partial / MANIFEST, as_json(content))
             save(partial / NOTE, parts.write_note(content))
             found = _read_back(partial, run)

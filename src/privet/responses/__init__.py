@@ -10,7 +10,6 @@ from privet.responses.files import (
     ResponsesParts,
     find_differences,
     open_responses,
-    restore_responses,
 )
 from privet.responses.release import Responses
 from privet.responses.report import SENTENCES
@@ -25,7 +24,6 @@ KIND = ReleaseKind(
     parts=ResponsesParts,
     open=open_responses,
     find_differences=find_differences,
-    restore=restore_responses,
     close=Responses.close,
     unpromised=True,
     form=FORM,

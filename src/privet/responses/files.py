@@ -14,9 +14,9 @@ from privet.policy import Policy
 from privet.release.custody_record import digest_files, now, policy_text
 from privet.release.destination import Destination
 from privet.release.kinds import Form
-from privet.release.manifest import WrittenFile, build_manifest
+from privet.release.manifest import ManifestEntries, WrittenFile
 from privet.release.note import RECOUNT, write_note
-from privet.release.verify import MANIFEST, Recount, open_files
+from privet.release.verify import MANIFEST, open_files
 from privet.release.write import ReleaseParts, write_table
 from privet.responses.design import Design
 from privet.responses.disguise import binned, plan_randomisation
@@ -69,23 +69,21 @@ class ResponsesParts(ReleaseParts):
         recodings = binned(table, self.design).recodings
         return [write_table(path, lambda: table.engine.draw(plan, recodings, run))]
 
-    def build_manifest(
+    def describe(
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
-    ) -> dict[str, Any]:
+    ) -> ManifestEntries:
         """The design, and what it gives away at most."""
         design = self.design
         shown = {
             c: "as it is" if c in design.public else "disguised" for c in design.columns
         }
-        return build_manifest(
+        return ManifestEntries(
             "responses",
             title=design.title or (self.policy.title if self.policy else ""),
             method="randomized response",
-            files=files,
             columns={c: {"type": "text", "shown_as": how} for c, how in shown.items()},
             audit=self.audit,
             not_promised=NOT_PROMISED,
-            escaped=draft.format == "csv",
             how={"design": design.to_dict(), "privacy": describe_privacy(design)},
         )
 
@@ -146,14 +144,6 @@ def open_responses(
     except BaseException:
         table.close()
         raise
-
-
-def restore_responses(
-    found: Recount, folder: Path, content: Mapping[str, Any]
-) -> Responses:
-    """Disguised rows that were loaded."""
-    responses: Responses = found.shown
-    return responses
 
 
 def find_differences(

@@ -21,13 +21,13 @@ from privet.release.custody_record import describe_table, now, policy_text
 from privet.release.destination import Destination
 from privet.release.kinds import Form
 from privet.release.manifest import (
+    ManifestEntries,
     WrittenFile,
-    build_manifest,
     describe_columns,
     is_list,
 )
 from privet.release.note import write_table_note
-from privet.release.verify import Recount, find_exact_source
+from privet.release.verify import find_exact_source
 from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
@@ -92,9 +92,9 @@ class ViewsParts(ReleaseParts):
             path, lambda: table.engine.write(query, table.recodings, run)
         )
 
-    def build_manifest(
+    def describe(
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
-    ) -> dict[str, Any]:
+    ) -> ManifestEntries:
         """Which views there are."""
         release, table, views = self.release, self.release.table, self.release.views
         kinds = {c.name: c.kind for c in table.schema.columns}
@@ -102,15 +102,13 @@ class ViewsParts(ReleaseParts):
         columns = describe_columns(table.schema, names, kinds)
         for name in table.relabels.keys() & columns.keys():
             columns[name]["shown_as"] = "levels"
-        return build_manifest(
+        return ManifestEntries(
             "views",
             title=release.policy.title,
             method=release.method,
-            files=files,
             columns=columns,
             audit=release.audit,
             not_promised=NOT_PROMISED,
-            escaped=draft.format == "csv",
             more={"views": [v.to_dict() for v in views.views]},
         )
 
@@ -201,16 +199,9 @@ def _read_roles(content: Mapping[str, Any]) -> Roles:
     )
 
 
-def restore_release(
-    found: Recount, folder: Path, content: Mapping[str, Any]
-) -> ViewsRelease:
+def restore_release(views: Views, *, folder: Path, **told: Any) -> ViewsRelease:
     """Views that were loaded."""
-    assert found.policy is not None
-    assert found.audit is not None
-    method = content.get("method", "views")
-    return ViewsRelease(
-        found.shown, found.policy, found.audit, method, manifest=content
-    )
+    return ViewsRelease(views, **told)
 
 
 def find_differences(

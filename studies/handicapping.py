@@ -27,10 +27,12 @@ from time import monotonic
 import handicapping_report as report
 import numpy as np
 import uci
-from cells import MARKER, Cells, best_leaf, cells_of, predicted, shown
+from cells import MARKER, cells_of, shown
 from uci import DataSet
 
 import privet as pv
+from privet.microdata.utility import ClassCells, find_best_leaf, predict_classes
+from privet.values.contingency import Domain
 
 MODES = {
     "paper": pv.TopDownDisclosure(paper=True),
@@ -99,17 +101,21 @@ def cases(data: DataSet, sets: int) -> list[Case]:
     return top + drawn
 
 
-def rare_values(cells: Cells, column: str) -> list[str]:
+def find_domain(cells: ClassCells, column: str) -> Domain:
+    """The values of one column."""
+    return next(d for d in cells.domains if d.name == column)
+
+
+def rare_values(cells: ClassCells, column: str) -> list[str]:
     """The less frequent half of a column's values: those worth protecting."""
-    at = cells.at(column)
-    labels, codes = cells.domains[at].labels, cells.codes[at]
+    labels, codes = find_domain(cells, column).labels, cells.codes_of(column)
     often = np.bincount(codes, weights=cells.n, minlength=len(labels))
     order = sorted(np.flatnonzero(often), key=lambda c: (often[c], labels[c]))
     return [labels[c] for c in order[: len(order) // 2]]
 
 
 def promises(
-    cells: Cells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
+    cells: ClassCells, sensitive: Sequence[str], quasi: Sequence[str], threshold: str
 ) -> list[pv.Promise]:
     """Nobody who knows all other columns may be surer of a rare value than allowed."""
     rare = {column: rare_values(cells, column) for column in sensitive}
@@ -125,21 +131,22 @@ def promises(
 # The errors -------------------------------------------------------------------------
 
 
-def rows_for(cells: Cells, part: str) -> np.ndarray:
+def rows_for(cells: ClassCells, part: str) -> np.ndarray:
     """How many rows of each cell belong to the training or the testing part."""
-    at = cells.at(uci.PART)
-    return np.where(cells.codes[at] == cells.domains[at].code(part), cells.n, 0)
+    code = find_domain(cells, uci.PART).code(part)
+    return np.where(cells.codes_of(uci.PART) == code, cells.n, 0)
 
 
-def error(cells: Cells, columns: Sequence[str], leaf: int) -> float:
+def error(cells: ClassCells, columns: Sequence[str], leaf: int) -> float:
     """The share of the testing part that a tree of the training part gets wrong."""
     train, test = rows_for(cells, "train"), rows_for(cells, "test")
-    said = predicted(cells.over(columns).matrix(), cells.classes, train, leaf=leaf)
+    matrix = cells.over(columns).matrix()
+    said = predict_classes(matrix, cells.classes, train, leaf=leaf)
     return float(test[said != cells.classes].sum() / test.sum())
 
 
 def chosen_leaf(
-    cells: Cells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
+    cells: ClassCells, columns: Sequence[str], leaves: Sequence[int] = LEAVES
 ) -> int:
     """How far trees are pruned: by cross-validation of the original training part.
 
@@ -154,7 +161,7 @@ def chosen_leaf(
         n=train[here],
     )
     repeats = uci.sized(10, 1) if train.sum() < 5_000 else 1
-    return best_leaf(only.over(columns), leaves, repeats=repeats)
+    return find_best_leaf(only.over(columns), leaves, repeats=repeats)
 
 
 @dataclass(frozen=True)
@@ -165,7 +172,7 @@ class Bench:
     """What it is."""
     rows: object
     """Rows that look alike put together."""
-    original: Cells
+    original: ClassCells
     """Its cells as they are."""
     leaf: int
     """How far trees are pruned."""
@@ -227,19 +234,18 @@ def released(
     )
 
 
-def as_shown(cells: Cells, release: pv.Release) -> Cells:
+def as_shown(cells: ClassCells, release: pv.Release) -> ClassCells:
     """The cells of a table as its release shows them."""
     return shown(cells, release.hidden or {}, release.intervals or {})
 
 
-def hidden_rows(cells: Cells, column: str) -> np.ndarray:
+def hidden_rows(cells: ClassCells, column: str) -> np.ndarray:
     """How many rows of each cell have the value of a column hidden."""
-    at = cells.at(column)
-    code = cells.domains[at].code(MARKER)
-    return np.where(cells.codes[at] == code, cells.n, 0)
+    code = find_domain(cells, column).code(MARKER)
+    return np.where(cells.codes_of(column) == code, cells.n, 0)
 
 
-def is_settled(cells: Cells, hidden: np.ndarray) -> bool:
+def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
     """Whether the paper's algorithm stopped only because no value may be shown.
 
     It also stops where the hidden values of a column belong to one class. Where they

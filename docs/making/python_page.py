@@ -239,7 +239,11 @@ def _fields(value: type) -> Iterator[tuple[str, str, str]]:
 
 
 def _methods(value: type) -> Iterator[tuple[str, str]]:
-    for name, member in vars(value).items():
+    """Methods and properties, those of a base without a public name included."""
+    bases = [b for b in value.__mro__[1:] if b.__module__.startswith("privet.")]
+    hidden = [b for b in bases if b.__name__ not in pv.__all__]
+    for name in dict.fromkeys(n for b in [value, *hidden] for n in vars(b)):
+        member = inspect.getattr_static(value, name)
         if name.startswith("_") or name in ("kind",):
             continue
         if isinstance(member, property):
@@ -248,7 +252,8 @@ def _methods(value: type) -> Iterator[tuple[str, str]]:
             made = f"{value.__name__}.{name}"
             yield _call(made, member.__func__), _first(member.__func__)
         elif inspect.isfunction(member):
-            yield _call(name, member), _first(member)
+            shown = _call(name, member).replace("-> Self", f"-> {value.__name__}")
+            yield shown, _first(member)
 
 
 def _call(name: str, function: Any) -> str:

@@ -80,9 +80,6 @@ class Verification:
     """What differs; empty if everything is as the manifest says."""
     audit: Audit | None
     """The promises, recounted from the files; None where they cannot be read."""
-    restore: Callable[..., Any] = _keep_shown
-    """The release of what was opened, once it recounted, given policy, audit, method,
-    manifest and folder; or what was opened itself."""
     unpromised: bool = False
     """Whether the release makes no promise that could be judged."""
 

@@ -5,7 +5,7 @@ would leave on both sides, `part` makes it, `finish` splits a group as far as it
 What looks at single rows exists twice with one signature: in numpy, and as a loop that
 numba compiles where it is installed (`pip install "privet[fast]"`); all else is written
 once and runs both ways. Both give the same integers and the same floats, hence the same
-groups. The loops are 2 to 15 times faster, so that they are worth the second copy.
+groups. The loops are 2 to 16 times faster, so that they are worth the second copy.
 LeFevre, DeWitt, Ramakrishnan 2006, Mondrian.
 """
 

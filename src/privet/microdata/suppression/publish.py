@@ -102,7 +102,7 @@ class TopDownDisclosure:
                 f"utility must be one of {UTILITIES} or a function; "
                 f"got {self.utility!r}."
             )
-        if self.paper:
+        if self.paper:  # a converter sees one field only
             object.__setattr__(self, "maximal", False)
             object.__setattr__(self, "split", "infogain")
         Recipe(marker=self.marker)

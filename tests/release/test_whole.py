@@ -16,6 +16,7 @@ import pytest
 
 import privet as pv
 from release.examples import bank, discharged, released, written
+from release.test_forged import answers, classifier, views
 
 NAMES = {"release.json", "README.txt", "table.parquet"}
 
@@ -159,6 +160,16 @@ def test_what_does_not_recount_is_not_released(
     disk.at, disk.act = 1, harm
     with pytest.raises(pv.EngineError, match=r"does not recount|could not read"):
         written(tmp_path, form)
+    assert [] == list(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("kind", [views, classifier, answers])
+def test_no_kind_of_release_signs_its_own_work(
+    kind: Callable[[Path], None], disk: Disk, tmp_path: Path
+) -> None:
+    disk.at, disk.act = 1, empty
+    with pytest.raises(pv.EngineError, match=r"does not recount|could not read"):
+        kind(tmp_path)
     assert [] == list(tmp_path.rglob("*"))
 
 

@@ -53,7 +53,7 @@ class TableParts(ReleaseParts):
     """What is released."""
 
     @property
-    def several(self) -> str:  # type: ignore[override]
+    def several(self) -> str:
         """Buckets are two tables."""
         grouped = self.release.grouped
         return "A release of two tables" if grouped and len(grouped.files) > 1 else ""

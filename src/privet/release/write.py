@@ -16,7 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace as changed
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from privet.engine.protocol import Listener, Run
 from privet.errors import EngineError, InputError
@@ -55,10 +55,13 @@ class ReleaseParts(ABC):
     A draft is the destination with the folder that is worked in for its folder.
     """
 
-    several: str = ""
-    """What is to be written, where it is several files and cannot have one's name."""
-    promised: str = "what was promised"
+    promised: ClassVar[str] = "what was promised"
     """What the files must recount to."""
+
+    @property
+    def several(self) -> str:
+        """What is to be written, where it is several files, which need a folder."""
+        return ""
 
     def refuse(self) -> None:  # noqa: B027 - some refuse nothing
         """Raise `InputError` where there is nothing that may be written."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from privet.engine.protocol import Run
 from privet.errors import InputError
@@ -60,7 +60,7 @@ class ResponsesParts(ReleaseParts):
     """What the design must keep."""
     audit: Audit | None = None
     """The policy's promises, judged on the design."""
-    promised = "what the design says"
+    promised: ClassVar[str] = "what the design says"
 
     def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
         """A report for every row, drawn anew."""

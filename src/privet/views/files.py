@@ -70,7 +70,11 @@ class ViewsParts(ReleaseParts):
 
     release: ViewsRelease
     """What is released."""
-    several = "Views"
+
+    @property
+    def several(self) -> str:
+        """Views are a file each."""
+        return "Views"
 
     def refuse(self) -> None:
         """Views must be made here, and safe."""

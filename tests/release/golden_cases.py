@@ -128,7 +128,7 @@ def command(*words: str) -> str:
     """What a command says."""
     done = CliRunner().invoke(cli, words, prog_name="privet")
     assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.output
+    return done.stdout
 
 
 def write(release: Any, folder: Path | str = OUT, **options: Any) -> None:

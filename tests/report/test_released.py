@@ -6,7 +6,7 @@ import pyarrow as pa
 
 import privet as pv
 from privet.microdata.report import as_text, summarise_release
-from privet.release.note import write_note
+from privet.release.note import write_table_note
 
 
 def test_measures_are_no_shares() -> None:
@@ -60,5 +60,5 @@ def test_many_of_them_are_counted() -> None:
 def test_the_note_does_not_round_a_belief_onto_its_limit() -> None:
     stated = {"name": "no", "below": "99/100", "worst": "98/99"}
     content = {"title": "", "columns": {}, "kind": "groups", "not_promised": []}
-    told = write_note(content | {"promises": [stated]})
+    told = write_table_note(content | {"promises": [stated]})
     assert "- no: below 99 %; the worst case in this table is 98.99 %." in told

@@ -262,12 +262,7 @@ def _sum(m: int, n: int) -> Bounds:
         part = _shift((times * power[0], times * power[1]), k * n)
         if part[1] <= 1:
             return low - 1, high + 1
-        low, high = (
-            (low - part[1], high - part[0])
-            if k & 1
-            else (
-                low + part[0],
-                high + part[1],
-            )
-        )
+        if k & 1:
+            part = -part[1], -part[0]
+        low, high = low + part[0], high + part[1]
     return low, high

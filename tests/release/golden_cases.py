@@ -125,10 +125,10 @@ def lay_out_files() -> None:
 
 
 def command(*words: str) -> str:
-    """What a command says."""
+    """What a command answers, or why it does not; notes beside an answer aside."""
     done = CliRunner().invoke(cli, words, prog_name="privet")
     assert done.exception is None or isinstance(done.exception, SystemExit)
-    return done.stdout
+    return done.stdout or done.stderr
 
 
 def write(release: Any, folder: Path | str = OUT, **options: Any) -> None:

@@ -13,7 +13,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from privet.classifier.count import count_views
 from privet.classifier.release import ClassifierViews, from_categorical
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -30,10 +29,8 @@ from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.policy import Stated, as_policy
-from privet.release.audit import audit, bind_table
+from privet.release.audit import audit
 from privet.release.kinds import import_kind
-from privet.release.verify import digest
-from privet.table import Table
 from privet.values.adversaries import Bayesian
 
 if TYPE_CHECKING:
@@ -168,16 +165,6 @@ def publish_classifier(
     )
     _refuse_unsafe(release)
     return release
-
-
-def publish_counted(
-    table: Table, policy: Policy, *, method: Method | None = None, **counting: Any
-) -> ClassifierRelease:
-    """Count a table as `count_views` does, and make a release of its classifier."""
-    bound = bind_table(table, policy)
-    views = count_views(bound, **counting)
-    files = [{"path": p, "sha256": digest(Path(p))} for p in bound.source.paths]
-    return publish_classifier(views, policy, method=method, source={"files": files})
 
 
 def views_from(model: Any) -> ClassifierViews:

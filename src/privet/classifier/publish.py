@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from privet.classifier.count import count_views
 from privet.classifier.release import ClassifierViews, from_categorical
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -33,12 +32,10 @@ from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.policy import Stated, as_policy
-from privet.release.audit import audit, bind_table
-from privet.release.custody_record import digest_files
+from privet.release.audit import audit
 from privet.release.destination import Destination
 from privet.release.kinds import import_kind
 from privet.release.write import write
-from privet.table import Table
 from privet.values.adversaries import Bayesian
 
 if TYPE_CHECKING:
@@ -174,16 +171,6 @@ def publish_classifier(
     )
     _refuse_unsafe(release)
     return release
-
-
-def publish_counted(
-    table: Table, policy: Policy, *, method: Method | None = None, **counting: Any
-) -> ClassifierRelease:
-    """Count a table as `count_views` does, and make a release of its classifier."""
-    bound = bind_table(table, policy)
-    views = count_views(bound, **counting)
-    source = {"files": digest_files(bound)}
-    return publish_classifier(views, policy, method=method, source=source)
 
 
 def views_from(model: Any) -> ClassifierViews:

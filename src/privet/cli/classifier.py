@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,12 @@ from privet.cli.options import (
     replace_option,
     writes_release,
 )
+
+if TYPE_CHECKING:
+    from privet.classifier.publish import ClassifierRelease
+    from privet.engine.protocol import Run
+    from privet.policy import Policy
+    from privet.table import Table
 
 METHODS = (
     "tight",
@@ -106,7 +112,6 @@ def classifier(
     \b
     Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
     """
-    from privet.classifier.publish import publish_counted
     from privet.classifier.report import as_text, compare_release, summary
     from privet.engine.protocol import Run
     from privet.policy import Policy
@@ -114,16 +119,8 @@ def classifier(
     extras = _take_extras(settings)
     stated = Policy.load(policy)
     with asked.open_table(stated) as (table, listener):
-        release = publish_counted(
-            table,
-            stated,
-            method=_choose_method(settings),
-            target=settings["target"] or None,
-            attributes=settings["attribute"] or None,
-            precedence=settings["precedence"] or None,
-            smoothing=1 if settings["zeros"] == "smooth" else 0,
-            run=Run.start(listener, asked.max_seconds),
-        )
+        run = Run.start(listener, asked.max_seconds)
+        release = _make_release(table, stated, settings, run)
     told = summary(release)
     if mitigations:
         told["mitigations"] = compare_release(release)
@@ -140,6 +137,30 @@ def _take_extras(settings: dict[str, Any]) -> dict[str, Any]:
         raise click.UsageError(f"{flag} needs --rows: how many rows to write.")
     settings["rows"] = extras["rows"] if only_rows else None
     return extras | {"rows": None} if only_rows else extras
+
+
+def _make_release(
+    table: Table, policy: Policy, settings: dict[str, Any], run: Run
+) -> ClassifierRelease:
+    """Count first: what is wrong with the table is said before what cannot be made."""
+    from privet.classifier.count import count_views
+    from privet.classifier.publish import publish_classifier
+    from privet.release.audit import bind_table
+    from privet.release.verify import digest
+
+    bound = bind_table(table, policy)
+    views = count_views(
+        bound,
+        target=settings["target"] or None,
+        attributes=settings["attribute"] or None,
+        precedence=settings["precedence"] or None,
+        smoothing=1 if settings["zeros"] == "smooth" else 0,
+        run=run,
+    )
+    files = [{"path": p, "sha256": digest(Path(p))} for p in bound.source.paths]
+    return publish_classifier(
+        views, policy, method=_choose_method(settings), source={"files": files}
+    )
 
 
 def _choose_method(settings: dict[str, Any]) -> Any:

@@ -146,7 +146,7 @@ def _make_release(
     from privet.classifier.count import count_views
     from privet.classifier.publish import publish_classifier
     from privet.release.audit import bind_table
-    from privet.release.verify import digest
+    from privet.release.custody_record import digest_files
 
     bound = bind_table(table, policy)
     views = count_views(
@@ -157,9 +157,9 @@ def _make_release(
         smoothing=1 if settings["zeros"] == "smooth" else 0,
         run=run,
     )
-    files = [{"path": p, "sha256": digest(Path(p))} for p in bound.source.paths]
+    source = {"files": digest_files(bound)}
     return publish_classifier(
-        views, policy, method=_choose_method(settings), source={"files": files}
+        views, policy, method=_choose_method(settings), source=source
     )
 
 

@@ -111,7 +111,7 @@ class ColumnExposure:
 
 def are_certain(groups: EquivalenceClasses) -> Flags:
     """Whether everybody in a group has the same value, and it is not missing."""
-    pure = np.diff(groups.start) == 1
+    pure: Flags = np.diff(groups.start) == 1
     missing = groups.about.code(None)
     if missing is not None:
         pure &= groups.value[groups.start[:-1]] != missing

@@ -60,6 +60,9 @@ class Dependency:
     """F: of these, how many disagree on average over the order of rows."""
     chance: Fraction
     """D0: how often two of these rows disagree if drawn at random."""
+    part: bool = False
+    """Whether the column repeats a part of the other in every row, as `month` of a
+    date; that needs no other evidence."""
 
     @property
     def ratio(self) -> Fraction | None:
@@ -70,6 +73,8 @@ class Dependency:
     @property
     def evidence(self) -> Evidence:
         """What the counts come to."""
+        if self.part:
+            return Evidence.DERIVED
         ratio, by_chance = self.ratio, self.checks * self.chance
         if ratio is None:
             return Evidence.TOO_FEW

@@ -94,7 +94,7 @@ def test_beliefs_equal_a_listing_of_all_worlds(seed: int) -> None:
         worlds = list(list_worlds(releases, len(rows)))
         about = len(columns) - 1
         known = tuple(i for i in range(about) if draw.random() < 0.7)
-        judged = releases.knowing([columns[i].name for i in known], columns[-1].name)
+        judged = releases.judge_knowledge([columns[i].name for i in known], columns[-1].name)
         for values in {tuple(row[i] for i in known) for row in rows}:
             slow = believe(worlds, known, values, about)
             fast = judged.beliefs(values)
@@ -110,7 +110,7 @@ def test_bounds_hold_for_three_releases_in_every_single_world(seed: int) -> None
     for _ in range(CASES // 8):
         columns, rows = draw_case(draw, releases=3)
         releases = release(columns, rows)
-        judged = releases.knowing([c.name for c in columns[:-1]], columns[-1].name)
+        judged = releases.judge_knowledge([c.name for c in columns[:-1]], columns[-1].name)
         worlds = list(list_worlds(releases, len(rows)))
         for values in {row[:-1] for row in rows}:
             most = judged.bounds(values)
@@ -135,11 +135,11 @@ def test_files_alone_may_tell_more_than_matched_rows() -> None:
     job = JointColumn("job", (tuple(range(4)), (0,) * 4))
     city = JointColumn("city", ((0,) * 4, tuple(range(4))))
     hiv = JointColumn("hiv", ((0, 1), (0, 1)))
-    judged = release([job, city, hiv], rows).knowing(["job", "city"], "hiv")
+    judged = release([job, city, hiv], rows).judge_knowledge(["job", "city"], "hiv")
     assert Fraction(19, 21) == judged.beliefs((t, 0))[1]
     assert Fraction(19, 91) == judged.beliefs((a, 1))[1]
     assert Fraction(1) == judged.bounds((t, 0))[1]
-    alone = release([job, city, hiv], rows).knowing(["job"], "hiv")
+    alone = release([job, city, hiv], rows).judge_knowledge(["job"], "hiv")
     assert Fraction(1, 2) == alone.beliefs((t,))[1]
 
 
@@ -153,7 +153,7 @@ def test_different_values_hidden_in_a_column_that_both_show() -> None:
     a = JointColumn("a", ((p, 9, 9), (9, q, 9)))
     b = JointColumn("b", ((x, y, z), (0, 0, 0)))
     s = JointColumn("s", ((0, 1), (0, 1)))
-    judged = release([a, b, s], rows).knowing(["a", "b"], "s")
+    judged = release([a, b, s], rows).judge_knowledge(["a", "b"], "s")
     assert Fraction(2, 3) == judged.beliefs((r, x))[1]
 
 

@@ -148,7 +148,7 @@ class SameRows:
     def _pick_bound(self, component: Labels, row: Labels) -> Labels:
         return tuple(row[i] for i in self._bound_columns[component])
 
-    def knowing(self, known: Sequence[str], about: str) -> KnownColumns:
+    def judge_knowledge(self, known: Sequence[str], about: str) -> KnownColumns:
         """Judge somebody who knows raw values of these columns."""
         names = [c.name for c in self.columns]
         return KnownColumns(

@@ -94,7 +94,9 @@ def test_beliefs_equal_a_listing_of_all_worlds(seed: int) -> None:
         worlds = list(list_worlds(releases, len(rows)))
         about = len(columns) - 1
         known = tuple(i for i in range(about) if draw.random() < 0.7)
-        judged = releases.judge_knowledge([columns[i].name for i in known], columns[-1].name)
+        judged = releases.judge_knowledge(
+            [columns[i].name for i in known], columns[-1].name
+        )
         for values in {tuple(row[i] for i in known) for row in rows}:
             slow = believe(worlds, known, values, about)
             fast = judged.beliefs(values)
@@ -110,7 +112,9 @@ def test_bounds_hold_for_three_releases_in_every_single_world(seed: int) -> None
     for _ in range(CASES // 8):
         columns, rows = draw_case(draw, releases=3)
         releases = release(columns, rows)
-        judged = releases.judge_knowledge([c.name for c in columns[:-1]], columns[-1].name)
+        judged = releases.judge_knowledge(
+            [c.name for c in columns[:-1]], columns[-1].name
+        )
         worlds = list(list_worlds(releases, len(rows)))
         for values in {row[:-1] for row in rows}:
             most = judged.bounds(values)

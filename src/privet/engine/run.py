@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from concurrent.futures import TimeoutError as NotYet
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -234,14 +233,10 @@ class StatementRunner:
     def _await_result(
         self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
     ) -> T:
-        while True:
-            try:
-                return future.result(POLL)
-            except NotYet:
-                if future.done():
-                    raise
+        while not wait([future], POLL).done:
             run.check()
             run.tell(self._measure_progress(doing, step))
+        return future.result()
 
     def _interrupt(self, future: Future[T]) -> None:
         """Stop the statement and wait until it has really stopped.

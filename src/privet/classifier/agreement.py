@@ -40,8 +40,12 @@ class WeightedTuples:
         view = scores.normalised
         domains = [len(t) for t in view.factors]
         if (tuples := prod(domains)) <= MOST_TUPLES:
+            # One array per attribute, the last varying fastest: of 2 and of 3 values
+            # 0 0 0 1 1 1 and 0 1 2 0 1 2.
             codes = tuple(np.indices(domains).reshape(len(domains), tuples))
             logs = _sum_scores(view.log_weights, view.log_factors, codes)
+            # (tuples, classes): a tuple is as common as its scores are together. Less
+            # the maximum, for exp2 of a large number is infinite.
             weights = np.exp2(logs - logs.max()).sum(axis=1)
         else:
             codes = _draw_tuples(view, MOST_TUPLES)
@@ -70,6 +74,8 @@ class WeightedTuples:
         only = np.full(self.leads.shape[1], -np.inf)
         only[list(classes)] = 0
         found = pick_best_classes(self.leads + only)
+        # P(class | tuple), as the original has it: how often what is found is right. If
+        # all scores of a tuple are 0, so are its shares, and nothing is.
         top = self.leads.max(axis=1, keepdims=True)
         shares = np.exp2(self.leads - np.where(np.isfinite(top), top, 0))
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
@@ -93,6 +99,8 @@ def _sum_scores(
 def _draw_tuples(view: Scores, rows: int) -> tuple[Any, ...]:
     """Tuples drawn as the classifier has them: a class first, then each attribute."""
     dice = np.random.default_rng(0)
+    # All columns hold the classes in the same order, `sizes` rows of each, so that
+    # the values of one row are drawn for one class.
     shares = np.exp2(view.log_weights - view.log_weights.max())
     sizes = dice.multinomial(rows, shares / shares.sum())
     columns = []

@@ -56,6 +56,8 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
     near = np.argwhere(logs >= logs.max() - GUARD) if np.isfinite(logs.max()) else None
     if near is None:
         near = np.argwhere(np.isposinf(logs))[:1]
+    # Of the example: 5/2 * 8/5 * 8/5 = 32/5 for the second class against the first,
+    # and 2/5 * 5/2 * 5/2 = 5/2 the other way round.
     pairs = [(int(c), int(d)) for c, d in near]
     found = [pair_odds(view, pair, attributes) for pair in pairs]
     return max(found, key=lambda o: (o.odds is None, o.odds or Fraction(0)))
@@ -64,8 +66,10 @@ def amplification(scores: Scores, attributes: int | None = None) -> Odds:
 def pair_log_odds(view: Scores, attributes: int | None = None) -> Floats:
     """Logarithms of the highest odds of each class against each other, about."""
     best = np.array([_gains(table) for table in view.log_factors])
+    # (attributes, class believed, other class), also if there is no attribute.
     best = best.reshape(-1, view.classes, view.classes)
     if attributes is not None:
+        # Ratios below 1 are left unknown; of the others the largest so many count.
         best = np.sort(np.maximum(best, 0), axis=0)[::-1][:attributes]
     with np.errstate(invalid="ignore"):
         logs: Floats = best.sum(axis=0) + np.subtract.outer(
@@ -121,6 +125,7 @@ def _find_largest_ratio(
         return None
     if np.isposinf(top):
         return int(np.argmax(ratio)), None
+    # Floats leave a few values that may be the largest; fractions decide.
     near = np.flatnonzero(ratio >= top - GUARD).tolist()
     best = max(near, key=lambda t: table[t][c] / table[t][d])
     return best, table[best][c] / table[best][d]
@@ -170,6 +175,8 @@ def allowed_amplification(
         case Ceiling(level=level):
             return _ceiling_amplification(limit, level, classes)
         case Ratio(factor=factor):
+            # With amplification a beliefs lie from 1/(1 + a(K - 1)) to a/(a + K - 1).
+            # Within 2 of 1/3: a is at most (6 - 1)/2 = 5/2, and at most 2 * 2/1 = 4.
             low = (factor * classes - 1) / (classes - 1)
             if factor >= classes:
                 return low
@@ -191,5 +198,6 @@ def _ceiling_amplification(
             best=least,
             advice=(f"Allow at least 1/{classes}.",),
         )
+    # a/(a + K - 1) = level, solved for a: 4/5 of two classes are odds of 4.
     odds = level * (classes - 1) / (1 - level)
     return odds * (1 - Fraction(1, 10**9)) if limit.strict else odds

@@ -106,6 +106,7 @@ class PosteriorCase:
         value = self.found.value
         if isinstance(limit, Ceiling):
             return wrong, open_, value
+        # A move from 0, or to 0, is larger than every factor: 2**60.
         up = (
             Fraction(value, self.prior) if self.prior else Fraction(2**60 * (value > 0))
         )
@@ -155,6 +156,8 @@ def widened(found: PosteriorBound, slack: Fraction, highest: bool) -> PosteriorB
     """What surely is attained and never passed, where scores are not exact."""
     if not slack:
         return found
+    # Surely attained is a slack less than found, never passed a slack more; of the
+    # lowest posterior it is the other way round.
     off = slack if highest else -slack
     value, bound = found.value - off, found.bound + off
     inside = [min(max(x, Fraction(0)), Fraction(1)) for x in (value, bound)]
@@ -211,6 +214,8 @@ def _bound_beliefs(
     assert rows is not None
     # Without counts, never twice the odds of a random row, nor half of them.
     apart = Fraction(2) if counts is None else factor_bound(scores, known)
+    # Also against all other classes together, as it holds against each: a belief of
+    # 4/5, odds of 4, lies from odds of 2 to odds of 8, that is from 2/3 to 8/9.
     low, high = ([f * p / (f * p + 1 - p) for p in rows] for f in (1 / apart, apart))
     return low, high
 
@@ -228,6 +233,8 @@ def _bound_averaged_posterior(
         _bound_pair_odds(scores, counts, (label, d) if highest else (d, label), at_most)
         for d in others
     ]
+    # Each pair at its own worst victim. One victim need not be the worst of all
+    # pairs, so with three classes or more this is a bound only.
     bound = _posterior_from_odds([most for _, most, _ in found], highest)
     if len(others) == 1:
         least, _, known = found[0]
@@ -419,6 +426,8 @@ def _find_crossing_set(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named
             )
     odds = _bound_all_pairs(views, against, cases[0].found.known)
+    # Mediant inequality: where every p_c/p_d is within the gain of F_c/F_d, so are
+    # the odds of every set of classes against the rest.
     gain = breach_amplification(shift)
     if all(
         o is not None and o * prior[d] <= gain * prior[c] for (c, d), o in odds.items()
@@ -482,6 +491,8 @@ def _bound_set(
     others = [d for d in range(classes) if d not in chosen]
     total = Fraction(0)
     for c in chosen:
+        # p_d >= p_c / o for every other d: p_c is at most p(others) / rest. Odds of 2
+        # against each of two others: rest = 1, so p_c is at most 1/2.
         finite = [o for d in others if (o := odds[c, d]) is not None]
         rest = sum((1 / o for o in finite if o), start=Fraction(0))
         if not rest or any(o == 0 for o in finite):

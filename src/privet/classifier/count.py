@@ -137,6 +137,7 @@ def _count_cells(
     for part in parts:
         domains = _index_domains(part)
         by = zip(part.by, part.keys.columns(), strict=True)
+        # `keys` has a code per group; taken by `group`, one per line of counts.
         codes = {d.name: keys[part.group].tolist() for d, keys in by}
         codes[part.about.name] = part.value.tolist()
         targets = [(domains[c], codes[c]) for c in (*tally.by[1:], tally.about)]

@@ -43,6 +43,7 @@ def encode_column(column: NDArray[Any]) -> tuple[list[str | None], Codes]:
         cells = [text_of(v) for v in distinct.tolist()]
         values = list(dict.fromkeys(cells))
         at = {v: i for i, v in enumerate(values)}
+        # inverse: from a cell to its distinct value; codes: from that to its text.
         codes = np.array([at[v] for v in cells], dtype=np.int64)
         return values, codes[inverse.ravel()] if cells else codes
     known: dict[str | None, int] = {}
@@ -90,6 +91,7 @@ def bin_values(values: Sequence[str | None], edges: Sequence[str]) -> list[str |
             raise InputError(
                 "A column with bins must hold numbers or dates; it holds others, too."
             ) from None
+        # A cut point belongs to the bin above it: 30 is in "30 to below 50".
         found.append(labels[bisect_right(cuts, number)])
     return found
 
@@ -108,6 +110,7 @@ class Encoder:
             values, codes = encode_column(matrix[:, i])
             if attribute.edges:
                 values = bin_values(values, attribute.edges)
+            # at: from the column's own codes to those of the attribute, or to -1.
             at = np.array([self._find_code(i, v) for v in values], dtype=np.int64)
             found[:, i] = at[codes] if len(at) else codes
         return found

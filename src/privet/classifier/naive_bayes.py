@@ -368,6 +368,7 @@ class _RunningCounts:
         self.sizes += np.bincount(y, weights, self.classes)
         for cells, (values, codes) in zip(self.cells, columns, strict=True):
             found = np.zeros((len(values), self.classes))
+            # (values, classes); `+=` would count a pair that occurs twice only once.
             np.add.at(found, (codes, y), weights)
             for value, row in zip(values, found, strict=True):
                 if row.any():

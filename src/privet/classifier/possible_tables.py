@@ -47,6 +47,7 @@ def count_matches(size: int, counts: Sequence[int]) -> list[int]:
     [0, 0, 0, 20, 5]
     """
     first, *rest = counts or [size]
+    # ways[h]: arrangements of the columns so far in which h rows fit them all.
     ways = [0] * first + [comb(size, first)]
     for n in rest:
         most = min(len(ways) - 1, n)
@@ -54,6 +55,7 @@ def count_matches(size: int, counts: Sequence[int]) -> list[int]:
         for h, w in enumerate(ways):
             if w:
                 for k in range(max(0, n - size + h), min(h, n) + 1):
+                    # Of the n rows with the value k are among the h, the rest not.
                     new[k] += w * comb(h, k) * comb(size - h, n - k)
         ways = new
     return ways
@@ -69,6 +71,8 @@ def posterior_worlds(views: WholeCounts, known: Known) -> tuple[Fraction, ...] |
         _shortened(count_matches(p, [views.cells[i][t][c] for i, t in known.items()]))
         for c, p in enumerate(views.sizes)
     ]
+    # Figure 1: 1 + z and 4 z**3 + z**4, ten tables together. For the second class
+    # (12 z**2 + 4 z**3)(1 + z) has the integral 12/3 + 16/4 + 4/5 = 8.8: 22/25.
     everybody = _product(ways)
     whole = sum(everybody) - prod(w[0] for w in ways)
     if not whole:
@@ -157,6 +161,8 @@ def _divide(product: list[int], by: list[int]) -> list[int]:
     first, *rest = by[low:]
     found: list[int] = []
     for whole in product[low : len(product) - len(rest)]:
+        # found[m] * first + found[m - 1] * rest[0] + … is the product's term, and the
+        # division leaves no rest: the product was made with this factor.
         known = zip(rest, reversed(found), strict=False)
         found.append((whole - sum(a * b for a, b in known)) // first)
     return found
@@ -228,6 +234,7 @@ def find_worst_odds(
         if 2 * row_odds * NEARLY <= least:
             break
         if looked >= budget:
+            # Of all that are left none has higher row odds than this one.
             most = max(most, 2 * row_odds * NEARLY)
             break
         low, high = _bound_odds(told, scores, pair, row_odds, known)
@@ -279,6 +286,9 @@ def _rank_victims(
     lists = [_list_options(view, i, pair) for i in range(view.attributes)]
     base = view.weights[pair[0]] / view.weights[pair[1]]
 
+    # at[i] is the place of what is known of attribute i, 0 the most telling. A step
+    # down any list never raises the odds, so the top of the heap is the next victim:
+    # the k best sums of several sorted lists.
     def logs(at: tuple[int, ...]) -> float:
         return -sum(lists[i][k][2] for i, k in enumerate(at))
 

@@ -113,6 +113,8 @@ class _BoundSearch:
         with np.errstate(invalid="ignore"):
             rows = logs[:, self.others] - own
         never = np.isneginf(own).ravel()
+        # Of a value that the class never has: others that have it are infinitely ahead,
+        # others that have it not are as impossible.
         rows[never] = np.where(
             np.isneginf(logs[never][:, self.others]), -np.inf, np.inf
         )
@@ -138,6 +140,8 @@ class _BoundSearch:
             return all(a[d] * in_b == b[d] * in_a for d in self.others)
 
         for t in values:
+            # Nine digits find the candidates, fractions decide; + 0.0 because the bytes
+            # of -0.0 are others.
             alike = seen.setdefault((rows[t].round(9) + 0.0).tobytes(), [])
             if not any(same(table[t], table[u]) for u in alike):
                 alike.append(t)
@@ -147,6 +151,9 @@ class _BoundSearch:
         """How much work it was; bounds on the sum, the most promising first; victims
         where they are complete.
         """
+        # Bound, number (so that arrays are never compared), attributes known, log-odds
+        # of the others so far, values chosen. A posterior is 1/(1 + the sum of the odds
+        # of the others): 1/2 and 1/4 make 4/7.
         heap: list[tuple[float, int, int, Floats, tuple[int | None, ...]]] = []
         with np.errstate(over="ignore"):
             first = float(np.exp2(_add_logs(self.start, self.rest[0])).sum())
@@ -162,6 +169,8 @@ class _BoundSearch:
             yield count, self.sign * bound, None
             new = _add_logs(logs[None, :], self.rows[depth])  # values x others
             with np.errstate(over="ignore"):
+                # The rest is at its best for each of the others by itself, so no victim
+                # below has a better sum.
                 sums = np.exp2(_add_logs(new, self.rest[depth + 1][None, :])).sum(
                     axis=1
                 )
@@ -233,6 +242,7 @@ def _find_undominated(table: Floats) -> list[int]:
     """The rows that no other is smaller than in every column, by more than noise."""
     left = np.arange(len(table))
     if table.shape[1] == 1 and len(table):
+        # Two classes: the least is the only one, but for what floats cannot tell.
         column = table[:, 0]
         return [int(t) for t in left[~(column > column.min() + GUARD)]]
     if len(left) > BLOCK:  # a few strong rows beat most of thousands

@@ -36,12 +36,14 @@ def predict_classes(
 ) -> NDArray[np.int64]:
     """The best class of each row, exactly; code -1 is a value that tells nothing."""
     logs = log_scores_of_rows(scores, codes)
+    # argmax takes the first of equals; from the back that is the last class.
     best: NDArray[np.int64] = logs.shape[1] - 1 - np.argmax(logs[:, ::-1], axis=1)
     if logs.shape[1] == 1 or not len(logs):
         return best
     top = np.sort(logs, axis=1)
     with np.errstate(invalid="ignore"):
         close = ~(top[:, -1] - top[:, -2] > GUARD * (1 + codes.shape[1]))
+    # (different rows, attributes), and for each close row which of them it is.
     rows, first = np.unique(codes[close], axis=0, return_inverse=True)
     judge = exactly if exactly is not None else scores
     answers = [judge.ranking(_to_known(row))[0] for row in rows]
@@ -67,6 +69,7 @@ def posteriors_of_rows(scores: Scores, codes: Codes) -> Floats:
     """Beliefs of each row; where nothing fits, the prediction is certain."""
     logs = log_scores_of_rows(scores, codes)
     none = np.isneginf(logs).all(axis=1)
+    # All scores are 0: of such ties the last class wins, so it gets everything.
     logs[none, -1] = 0
     found = np.exp2(logs - logs.max(axis=1, keepdims=True))
     shares: Floats = found / found.sum(axis=1, keepdims=True)

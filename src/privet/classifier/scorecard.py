@@ -117,6 +117,8 @@ class Scorecard:
 
     def power(self, points: int) -> Fraction:
         """What points stand for, to about fifteen digits."""
+        # 13 points of scale 4 are 2**3 * 2**(1/4). Only the second part is rounded, and
+        # the first never overflows.
         whole, rest = divmod(points, self.scale)
         return Fraction(2.0 ** (rest / self.scale)) * Fraction(2) ** whole
 
@@ -136,6 +138,7 @@ class Scorecard:
                 top = leads.max() - GUARD * (1 + abs(leads.max()))
                 near = np.flatnonzero(leads >= top).tolist()
                 best = max(table[t][c] - table[t][d] for t in near)
+                # What is unknown adds nothing, so an attribute need not lower a lead.
                 found[c, d] += max(0, best)
         return found
 
@@ -153,6 +156,7 @@ class Scorecard:
         k = range(len(self.labels))
 
         def share(c: int) -> float:
+            # In the example 7 points of scale 4: odds of 2**1.75 = 3.36, so 77 %.
             leads = [gains[c, d] / self.scale for d in k if d != c]
             return float(1 / (1 + sum(2.0**-lead for lead in leads) / twice))
 
@@ -163,6 +167,7 @@ class Scorecard:
             leads = [row[label] - row[rival] for row in table]
             if max(leads) > 0:
                 known[i] = leads.index(max(leads))
+        # 1e-3 of a billionth is far more than floats are off here.
         bound = Fraction(ceil(share(label) * 10**9 + 1e-3), 10**9)
         return label, min(bound, Fraction(1)), known
 
@@ -171,6 +176,8 @@ class Scorecard:
         """Whether no two classes can ever have the same sum, whatever is known."""
         k = len(self.labels)
         start = self.totals({})
+        # Points of values are multiples of K, so sums have the remainders of the start.
+        # In the example 6 and 1 by 2: one sum is even and the other odd, always.
         even = all(p % k == 0 for t in self.points for row in t for p in row)
         return even and len({b % k for b in start}) == k
 

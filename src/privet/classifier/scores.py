@@ -112,6 +112,7 @@ class Scores:
         sums = [
             [sum(col) for col in zip(*table, strict=True)] for table in self.factors
         ]
+        # sums[i][c]. Factors 2 and 1 become 2/3 and 1/3, and the weight takes the 3.
         weights = tuple(
             w * prod((s[c] for s in sums), start=Fraction(1))
             for c, w in enumerate(self.weights)
@@ -158,6 +159,7 @@ def pick_best_classes(sums: Floats) -> NDArray[np.intp]:
     >>> pick_best_classes(np.array([[3.0, 1.0], [2.0, 2.0]]))
     array([0, 1])
     """
+    # (rows, classes): argmax from the back finds the last class that is near.
     near = sums >= sums.max(axis=1, keepdims=True) - GUARD
     found: NDArray[np.intp] = sums.shape[1] - 1 - np.argmax(near[:, ::-1], axis=1)
     return found
@@ -181,6 +183,7 @@ def scores_with_smoothing(
     some, parts = smoothing.numerator, smoothing.denominator
     factors = []
     for table in cells:
+        # (n + 1/2)/(P + |A|/2) is made as (2n + 1)/(2P + |A|): one fraction per cell.
         whole = [p * parts + some * len(table) for p in sizes]
         factors.append(
             tuple(

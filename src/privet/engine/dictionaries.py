@@ -283,6 +283,7 @@ class Dictionaries:
         """
         kind, json = self._columns[c].kind, self._source.json
         if not self._source.is_text(c):
+            # 0.0 and -0.0 are equal, so one value: it is shown without a sign.
             zero = "CASE WHEN v = 0 THEN CAST(abs(v) AS VARCHAR) ELSE {} END"
             text = text_types.text_of("v", textual=False, json=False)
             return kind, zero.format(text) if kind == "number" else text

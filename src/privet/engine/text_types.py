@@ -136,6 +136,7 @@ def _order_numbers(values: str, text: str) -> str:
 
 def normalise_number(text: str) -> str:
     """A text that is the same for texts of the same number; others stay themselves."""
+    # 0.digits times 10 ** place again: 1.50 and 0.015e2 are 15e1, 1500 is 15e4.
     pieces = f"regexp_extract({text}, '{PIECES}', ['s', 'i', 'f', 'e'])"
     digits = f"ltrim({pieces}.i || {pieces}.f, '0')"
     place = (
@@ -166,6 +167,7 @@ def bin_values(values: str, text: str, cut: Bins) -> str:
         cells = _order_numbers(values, text)
         edges = [_order_edge(edge) for edge in cut.edges if isinstance(edge, Fraction)]
         value = "(o0, o1, o2)"
+    # 1, and 1 for each edge that is not above it: of edges 10 and 20, 15 has code 2.
     steps = " + ".join(f"CAST({value} >= {edge} AS INTEGER)" for edge in edges)
     return (
         f"SELECT v, CAST(CASE WHEN o0 IS NULL THEN 0 ELSE 1 + {steps} END "
@@ -181,6 +183,7 @@ def _order_edge(edge: Fraction) -> str:
     """
     after = count_decimals(edge)
     scale = MOST_DIGITS if after is None else min(after, MOST_DIGITS)
+    # Rounded up: a value of no more digits is below both, or at or above both.
     whole = -(-edge.numerator * 10**scale // edge.denominator)
     if not whole:
         return "(0, 0, '')"

@@ -169,6 +169,7 @@ def expose_few_columns(
     """
     names = [d.name for d in groups.by]
     codes, lengths = groups.keys.columns(), groups.keys.sizes
+    # Marks of the groups of all columns, which only ever rise with more sets.
     certain = np.zeros(len(groups), dtype=bool)
     beyond = [np.zeros(len(groups), dtype=bool) for _ in limits]
     if 0 not in sizes:
@@ -238,6 +239,7 @@ def merge_groups(
     merged = replace(
         groups,
         by=tuple(groups.by[i] for i in chosen),
+        # Only counted, never named: merged groups need no keys.
         keys=groups.keys.take(np.zeros(0, dtype=np.intp)),
         total=total,
         start=start,

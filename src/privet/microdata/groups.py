@@ -121,6 +121,7 @@ def _reorder_groups(counts: Counts, names: Sequence[str]) -> Counts:
     old = counts.domains[0]
     kept = [n for n in names if old.code(n) is not None]
     new = Domain(LABEL, kept)
+    # code[old] is new: of z, a the alphabet says a 0, z 1, so that code is 1 0.
     code = np.array([new.code(old[c]) for c in range(len(old))], dtype=np.int64)
     return Counts(
         (new, counts.domains[1]), (code[counts.codes[0]], counts.codes[1]), counts.n

@@ -90,6 +90,7 @@ class WorstLinkage:
         part = batch.n if rows is None else batch.n[rows]
         whole = batch.total[group]
         compare = exact.reaches if self.limit.strict else exact.exceeds
+        # Several values of a group may be beyond the limit; it counts once.
         above = np.zeros(len(batch), dtype=bool)
         above[group[compare(part, whole, self.limit.level)]] = True
         here = replace(

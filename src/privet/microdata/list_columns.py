@@ -49,11 +49,14 @@ def count_by_member(
     """
     held = [np.array([inside.code(v) for v in own], dtype=np.intp) for own in sets]
     several = np.array([len(own) for own in held], dtype=np.intp)
+    # A row per member: 2 people with [a, b] are 2 with a and 2 with b. A group's total
+    # stays 2, and its counts sum to 4.
     times = several[batch.value]
     group = np.repeat(batch.group, times)
     n = np.repeat(batch.n, times)
     rows = [held[code] for code in batch.value.tolist()]
     value = np.concatenate([*rows, np.zeros(0, dtype=np.intp)])
+    # One number per (group, member), so that sorting keeps groups together.
     cell, place = np.unique(group * max(len(inside), 1) + value, return_inverse=True)
     counts = np.zeros(len(cell), dtype=np.int64)
     np.add.at(counts, place, n)

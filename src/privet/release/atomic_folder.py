@@ -50,6 +50,7 @@ def _make_locked_folder(parent: Path, prefix: str, stack: ExitStack) -> Path:
         partial.mkdir(mode=0o700)
         with suppress(Busy, FileNotFoundError):
             handle = stack.enter_context(hold_lock(partial))
+            # A cleaner may have removed the folder between its birth and our lock.
             if os.fstat(handle).st_ino == partial.stat().st_ino:
                 return partial
 
@@ -192,6 +193,7 @@ def _replace_files(
     try:
         for name, text in texts.items():
             save(fresh[name], text, private=True)
+        # From here on a new file that is gone has taken its place; before, none has.
         saved = True
         for name in texts:
             with suppress(FileNotFoundError):

@@ -177,6 +177,8 @@ def _deal_values(
     """Values for the people, and in how many ways they can get them."""
     choices = [[(name, v) for v in h] for name, (_, h) in homes.items()]
     for deal in product(*choices):
+        # All others get what is left in as many ways, whatever these have. Two of
+        # {flu: 2, aids: 2}: both flu in 2 * 1 ways, flu and aids in 2 * 2.
         left = {group: dict(h) for group, h in homes.values()}
         ways = 1
         for name, v in deal:

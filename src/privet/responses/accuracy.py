@@ -149,6 +149,7 @@ def estimate_accuracy(
     if prod(_count_alternatives(p) for p in pieces) <= MOST_TURNS:
         score = np.zeros(len(times))
         for weight, changed in _list_alternatives(design, pieces, label, distinct):
+            # The mean of the sum over all x of M⁻¹[x][s] g(x) is g(truth).
             score += weight * correct(changed)
     elif shortcut is not None:
         score = shortcut(distinct)
@@ -208,11 +209,13 @@ def _list_piece_alternatives(
     if isinstance(piece.channel, Flip):
         truth, wide = float(piece.channel.truth), float(2 * piece.channel.truth - 1)
         ones = np.ones(len(records[LABEL]))
+        # Truth 0.8: as it is counts 4/3, turned round -1/3; together 1.
         yield ones * truth / wide, {}
         yield -ones * (1 - truth) / wide, {c: 1 - records[c] for c in names}
         return
     sizes = [len(design.question(c)) for c in piece.columns]
     undone = invert_in_floats(piece.channel, piece.size)
+    # (records,): the report of each as one number, the last column fastest.
     seen = np.ravel_multi_index([records[c] for c in names], sizes)
     for x in range(piece.size):
         values = np.unravel_index(x, sizes)
@@ -255,6 +258,8 @@ def _measure_reach(piece: MarginalChannel) -> float:
     """The length of the interval that the scores of one group lie in."""
     if isinstance(piece.channel, Flip):
         return float(1 / abs(2 * piece.channel.truth - 1))
+    # Scores of one report lie between the sums of its negative and of its positive
+    # weights. Truth 0.8: from -1/3 to 4/3, a length of 5/3.
     undone = invert_in_floats(piece.channel, piece.size)
     return float(np.abs(undone).sum(axis=0).max())
 
@@ -287,6 +292,7 @@ def split(
     left: list[MarginalChannel] = []
     right: list[MarginalChannel] = []
     for piece in sorted(pieces, key=lambda p: -p.size):
+        # The large ones first, each to the half with fewer combinations so far.
         smaller = min((left, right), key=lambda h: prod(p.size for p in h))
         smaller.append(piece)
     large = any(prod(p.size for p in h) > MOST for h in (left, right))
@@ -317,6 +323,7 @@ def score_second_class(
         known += odds[c][records[c]]
     a, b = (_make_half(h, records, odds, rows) for h in halves)
     found = np.empty(rows)
+    # Records with the same sum over public columns have one threshold.
     for offset in np.unique(known):
         at = np.flatnonzero(known == offset)
         for some in np.array_split(at, -(-len(at) // AT_ONCE)):
@@ -339,6 +346,7 @@ def _make_half(
     patterns, back = np.unique(seen, axis=0, return_inverse=True)
     weight = np.ones((1, len(patterns)))  # combinations x patterns of reports
     for i, piece in enumerate(pieces):
+        # (values, patterns): M⁻¹[x][s] where s is what the pattern reports.
         own = invert_in_floats(piece.channel, piece.size)[:, patterns[:, i]]
         weight = (weight[:, None, :] * own[None, :, :]).reshape(-1, len(patterns))
     order = np.argsort(-sums, kind="stable")

@@ -43,6 +43,8 @@ def bound_odds(
     for group in design.groups:
         if column not in group.columns:
             continue
+        # A prior may tie the columns of other groups to this one, so that their
+        # reports speak about it, too: factors of independent groups multiply.
         pair = _bound_in_group(design, group, column, value)
         others = Fraction(1) if design.one_of else _multiply_others(design, group)
         up = _take_larger(up, pair[0], others)
@@ -78,6 +80,8 @@ def _bound_in_group(
     size = design.size(group.columns)
     after = group.columns[group.columns.index(column) + 1 :]
     step, values = design.size(after), len(design.question(column))
+    # Combination x of the group, the last column varying fastest: of 2 and 3 values
+    # the first column is x // 3 % 2.
     inside = [x // step % values == value for x in range(size)]
     match group.channel:
         case Replace(truth=truth) as channel:
@@ -140,6 +144,7 @@ def _find_furthest(
     """
     match limit:
         case Shift(start=start, end=end):
+            # From 1/2 a factor of 4 leads to 4/5: odds of 1 become odds of 4.
             high = _move_belief(start, up)
             low = Fraction(0) if down is None else _move_belief(end, 1 / down)
             if end - low > high - start and low < start:
@@ -243,6 +248,7 @@ def _weigh_belief(limit: Limit, belief: Belief) -> Fraction:
     """How bad a belief is, by the limit that is set to it."""
     if isinstance(limit, Ceiling):
         return belief.posterior
+    # A billion stands for a factor without limit.
     low, high = sorted((belief.prior, belief.posterior))
     return high / low if low else Fraction(high > 0) * 10**9
 
@@ -386,6 +392,8 @@ def _list_group_cases(
         case KAry(truth=truth) as channel:
             other = channel.other(design.size(group.columns))
             unknown = [c for c in group.columns if c != column and c not in known]
+            # What is unknown is reported, too, and truly so in one case of so many:
+            # truth 0.7 over 2 x 2 values, 0.1 + 0.6/2 = 0.4.
             same = other + (truth - other) / design.size(unknown)
             yield from _list_even_cases(design, column, sees, known, same, other)
         case Replace() | Matrix():
@@ -467,6 +475,7 @@ def _list_all_cases(
             f"A channel over {size:,} values has too many cases to be tried."
         )
     entry = _make_lookup(group.channel, size)
+    # Combinations in the order of the channel's rows and columns.
     index = {x: i for i, x in enumerate(product(*(range(len(q)) for q in questions)))}
     place = group.columns.index(column)
     for fixed in product(*(truths[i] for i in at)):
@@ -476,6 +485,7 @@ def _list_all_cases(
                 continue
             likely = [Fraction(0)] * len(questions[place])
             for x in people:
+                # All companions that are unknown count the same.
                 likely[x[place]] += entry(row, index[x])
             yield ReportCase(
                 tuple(likely),

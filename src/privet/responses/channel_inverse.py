@@ -69,6 +69,7 @@ def _apply_along_axes(
 
 
 def _to_vector(values: Sequence[Fraction], tensor: Tensor, number: Any) -> Tensor:
+    # (size, 1, …, 1): along the first axis, the same for all others.
     found = np.array([number(v) for v in values], dtype=tensor.dtype)
     return found.reshape(-1, *(1,) * (tensor.ndim - 1))
 
@@ -95,6 +96,7 @@ def _undo(piece: MarginalChannel, t: Tensor, number: Any) -> Tensor:
         case Keep():
             return t
         case Flip(truth=p):
+            # The opposite of combination x is size - 1 - x: the axis reversed.
             return (number(p) * t - number(1 - p) * t[::-1]) / number(2 * p - 1)
         case KAry(truth=p) as channel:
             r = channel.other(piece.size)
@@ -155,6 +157,8 @@ def variance(shares: Tensor, weight: Tensor, n: int) -> Any:
     The estimate is the mean of what each report counts, so this is the variance of
     that mean: a quadratic form of ``M⁻¹ (diag f - f fᵀ) M⁻ᵀ / (n - 1)``.
     """
+    # 32 % said yes at truth 0.8, weights 4/3 and -1/3: 0.32 * 0.68 / 0.6**2 = 0.604
+    # over n - 1.
     mean = (shares * weight).sum()
     return ((shares * weight * weight).sum() - mean * mean) / (n - 1)
 
@@ -215,6 +219,8 @@ def maximise_k_ary(counts: Tensor, truth: Fraction, other: Fraction) -> Tensor:
     up = apart > 0
     c: Any = abs(Fraction(other) / apart)
     c = c if exact else float(c)
+    # Truth 0.8 of three values: c = 1/7. Reports of 16, 4 and 0 give a scale of
+    # 20/(1 + 2/7) = 140/9 and shares 31/35, 4/35 and 0; the inverse has -1/7.
     order = np.argsort(-n if up else n, kind="stable")
     size = _count_support(n[order], c, up)
     support = order[:size]
@@ -251,6 +257,7 @@ def maximise_by_newton(pieces: Sequence[MarginalChannel], shares: Tensor) -> Ten
     matrix = np.ones((1, 1))
     for piece in pieces:
         own = np.eye(piece.size)
+        # Column x of a piece is what it makes of a sure x.
         matrix = np.kron(
             matrix, np.stack([apply_channel((piece,), e) for e in own], axis=1)
         )
@@ -271,9 +278,11 @@ def _step_by_newton(m: Tensor, f: Tensor, pi: Tensor, mu: float) -> Tensor:
     """One step uphill that stays inside."""
     seen = m @ pi
     slope = m.T @ (f / seen) - 1 + mu / pi
+    # Minus the second derivative: positive definite, so the step is uphill.
     bend = (m.T * (f / seen**2)) @ m + np.diag(mu / pi**2)
     step = np.linalg.solve(bend, slope)
     down = step < 0
+    # The step at which the first share would be 0; 95 % of it at most.
     room = float((-pi[down] / step[down]).min(initial=np.inf))
     return pi + min(1.0, 0.95 * room) * step
 
@@ -304,6 +313,7 @@ def _step_by_em(
     seen = apply_channel(pieces, pi)
     there = shares > 0
     ratio = np.divide(shares, seen, out=np.zeros_like(pi), where=there)
+    # At the maximum no gain is above 1, and those of positive shares are 1.
     gain = apply_transpose(pieces, ratio)
     likely = float((shares[there] * np.log(seen[there])).sum())
     return pi * gain, float(gain.max()) - 1, likely
@@ -320,6 +330,7 @@ def _extrapolate(
     slope = one - start
     bend = two - one - slope
     size = float(np.linalg.norm(bend))
+    # With length 1 the new point is `two`; above 1 it lies beyond.
     length = float(np.linalg.norm(slope)) / size if size > 0 else 1.0
     while length > 1.01:
         new = start + 2 * length * slope + length**2 * bend
@@ -334,6 +345,7 @@ def _extrapolate(
 def project_to_simplex(values: Tensor) -> Tensor:
     """The nearest shares, by Euclid's distance; biased, but cheap."""
     flat = np.sort(values.ravel())[::-1]
+    # 0.9, 0.3, -0.2: sums -0.1, 0.1, 0; the last above is 0.3, so tau = 0.1.
     sums = (np.cumsum(flat) - 1) / np.arange(1, len(flat) + 1)
     tau = sums[np.flatnonzero(flat > sums)[-1]]
     found: Tensor = np.maximum(values - tau, 0)

@@ -189,6 +189,7 @@ class KAry:
 
     def marginal(self, size: int, part: int) -> KAry:
         """Other values of the group that share the part count as true, too."""
+        # Truth 0.5 over 2 x 3 values, 0.1 each of the others: 0.7 over the two.
         same = Fraction(size, part) - 1
         return KAry(self.truth + same * self.other(size))
 
@@ -257,6 +258,7 @@ class Matrix:
 
     def growth(self, size: int) -> Fraction | None:
         """The worst row: its largest entry over its smallest."""
+        # A row of zeros is a report that nobody gives.
         rows = [row for row in self.rows if any(row)]
         if any(not min(row) for row in rows):
             return None
@@ -399,6 +401,7 @@ def _fill_both_diagonals(size: int, same: Fraction, opposite: Fraction) -> Rows:
     """One value on the diagonal, one on the other; both where they meet."""
     return tuple(
         tuple(
+            # Opposite: of two answers 01 and 10, which are 1 and 2 of 0 … 3.
             (same if x == y else Fraction(0))
             + (opposite if x == size - 1 - y else Fraction(0))
             for x in range(size)
@@ -422,6 +425,7 @@ def mix_channels(channels: Sequence[Channel], size: int, what: str) -> Channel:
     even = [c for c in channels if isinstance(c, KAry)]
     found: Channel
     if len(even) == len(channels):
+        # The mean of k-ary matrices is k-ary.
         found = KAry(sum((c.truth for c in even), Fraction(0)) / len(even))
     else:
         _refuse_large(size, what)
@@ -447,6 +451,7 @@ def _refuse_large(size: int, what: str) -> None:
 
 def condition_number(channel: Channel, size: int) -> float:
     """By how much errors of reports grow in estimates, at worst."""
+    # M is symmetric with eigenvalues 1 and 2p - 1, or 1 and p - r.
     if isinstance(channel, Flip):
         return float(1 / abs(2 * channel.truth - 1))
     if isinstance(channel, KAry):

@@ -302,6 +302,7 @@ class Design:
             grown = group.channel.growth(self.size(group.columns))
             if grown is None:
                 return None
+            # One group is reported, or all of them, and then factors multiply.
             found = max(found, grown) if self.one_of else found * grown
         return found
 
@@ -337,11 +338,13 @@ class Design:
                 "not estimable by this design, which asks each person one group of "
                 "questions only."
             )
+        # A matrix covers all of its group, though fewer columns are asked for.
         widest = max(found, key=lambda p: len(p.columns))
         if set(widest.columns) > set(columns):
             return self._mix_groups(widest.columns)
         if len({p.columns for p in found}) > 1:
             found = [self._reorder_piece(p, widest.columns) for p in found]
+        # Groups are drawn evenly, so those that ask these columns are, too.
         channel = mix_channels([p.channel for p in found], widest.size, words)
         return MarginalChannel(widest.columns, widest.size, channel)
 
@@ -377,6 +380,7 @@ class Design:
         for values, share in zip(product(*sizes), shares, strict=True):
             key = tuple(values[i] for i in at)
             found[key] = found.get(key, Fraction(0)) + share
+        # In the order of the combinations, the last column varying fastest.
         return [found[key] for key in sorted(found)]
 
     # In and out ---------------------------------------------------------------------

@@ -49,6 +49,7 @@ def _choose_disguise(design: Design, group: Group) -> Disguise:
             shares = channel.shares(design.size(group.columns))
             return exact_sampling.replace_by_draw(truth, shares, sizes)
         case Matrix(rows=rows):
+            # Column x of M: how likely each report is where x is true.
             return exact_sampling.draw_by_matrix(list(zip(*rows, strict=True)), sizes)
     raise AssertionError(group.channel)
 
@@ -75,6 +76,7 @@ def disguise_record(
     kept: MutableMapping[str, Any] = {} if memory is None else memory
     source = bits or RandomBits()
     text = json.dumps(design.to_dict(), sort_keys=True)
+    # Reports are kept per design: with other chances they are drawn anew.
     survey = hashlib.sha256(text.encode()).hexdigest()[:16]
     groups = plan_columns(design)
     if design.one_of:

@@ -112,6 +112,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         both = (codes >= 0) & (label >= 0)
         shape = len(question), len(self.classes_)
         counts = np.zeros(shape, dtype=np.int64)
+        # (values, classes); `+=` would count rows of the same pair once.
         np.add.at(counts, (codes[both], label[both]), 1)
         name = self._find_disguised_class(design)
         if name is None:
@@ -144,6 +145,8 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{column!r} and {name!r} must be estimable without other columns; "
                 "their group has a matrix of its own."
             )
+        # Pieces come in the order of the design: (values, classes), or the other way
+        # round; one axis if a group holds both.
         turned = counts if order[0] == column else counts.T
         tensor = turned.reshape([p.size for p in pieces])
         table = (
@@ -174,6 +177,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.asarray(np.clip(shares, FLOOR, 1 - FLOOR))
         k = len(shares)
         kept = shares if shares.sum() > 0 else np.full(k, 1 / k)
+        # 100 answers at truth 0.8 are worth 36: a share of 0 becomes 1/38.
         alpha = max(self.smoothing, 1e-9)
         return np.asarray((kept * effective + alpha) / (effective + k * alpha))
 
@@ -266,6 +270,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.where(label == order[1], second, 1 - second)
         (piece,) = design.pieces([name])
         undone = invert_in_floats(piece.channel, piece.size)
+        # M⁻¹[true label][reported label], where the true one is predicted.
         right = undone[order[1]][label] * second + undone[order[0]][label] * (
             1 - second
         )
@@ -314,6 +319,7 @@ def _encode_classes(
     order = np.arange(len(question))
     values = decode_answers(question, cells.type, order).to_numpy(zero_copy_only=False)
     rank = np.argsort(values, kind="stable")
+    # rank: the code of each class in order; place, its inverse: code to class.
     place = np.empty_like(rank)
     place[rank] = order
     codes = encode_with_missing(question, cells)
@@ -349,5 +355,6 @@ def _measure_worth(piece: MarginalChannel) -> float:
             return float((p - even.other(piece.size)) ** 2)
         case Replace(truth=p):
             return float(p**2)
+    # The least singular value: errors grow by at most 1 over it.
     rows = np.array(channel.matrix(piece.size), dtype=float)
     return float(np.linalg.svd(rows, compute_uv=False)[-1] ** 2)

@@ -163,6 +163,7 @@ class SolvedCounts:
         )
         if long or self.counts.size > EXACT_CELLS:
             return invert_channel(self.pieces, self.counts.astype(float))
+        # Fractions as objects: numpy adds and multiplies them as they are.
         return invert_channel(self.pieces, self.counts.astype(object) * Fraction(1))
 
     @cached_property
@@ -218,6 +219,7 @@ class SolvedCounts:
         part, all_ = (
             weigh_reports(self.pieces, e.astype(float)) for e in (both, given)
         )
+        # Of a/b the change is (da - (a/b) db) / b: what each report counts.
         score = (part - raw * all_) / whole
         spread = float(variance(self.counts / n, score, n)) if n > 1 else inf
         error = sqrt(max(spread, 0.0))
@@ -241,6 +243,7 @@ class SolvedCounts:
         confidence: float,
     ) -> Ends:
         """Both shares within Hoeffding's bounds at once; their quotient between."""
+        # Each may miss half as often: 97.5 % each are 95 % of both.
         each = (1 + confidence) / 2
         part, whole = (
             hoeffding(float(w.max() - w.min()), self.n, each) for w in weight
@@ -275,6 +278,8 @@ def find_intervals(
     low, high = float(weight.min()), float(weight.max())
     upper = np.isclose(weight, high, rtol=1e-12, atol=1e-12)
     if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
+        # Truth 0.8: a yes counts 4/3, a no -1/3. 30 to 40 % who say yes are a share
+        # of -1/3 + 5/3 * 0.3 = 1/6 to 1/3.
         part = int(counts[upper].sum())
         both = wilson(part, n, z), sure_interval(part, n, confidence)
         usual, sure = (

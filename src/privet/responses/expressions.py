@@ -186,6 +186,7 @@ def evaluate_event(
 ) -> Event:
     """Where an expression holds, over all combinations of some columns' values."""
     sizes = [len(design.question(c)) for c in columns]
+    # (columns, *sizes): the code of each column in every combination.
     codes = np.indices(sizes, dtype=np.int64)
     found = expression.meaning(dict(zip(columns, codes, strict=True)))
     return np.broadcast_to(found, sizes)

@@ -117,6 +117,7 @@ def find_truth(epsilon: Number, size: int) -> Fraction:
         share = grown / (grown + size - 1)
         for digits in range(DIGITS, 40):  # a small ε needs more of them
             steps = (share * 10**digits).to_integral_value(ROUND_FLOOR)
+            # Truth 1/size says nothing; it must be beyond by 100 last digits.
             if size * (int(steps) - 100) > 10**digits:
                 return Fraction(int(steps), 10**digits)
     raise InputError(f"epsilon must be larger; got {float(wanted):g}.")
@@ -194,6 +195,7 @@ def _draw_parts(
     """Each person answers one of so many parts of the questions; None: too large."""
     groups = []
     for i in range(parts):
+        # Five columns in two parts: 0 to 2 and 2 to 5.
         first, last = len(columns) * i // parts, len(columns) * (i + 1) // parts
         some = (*columns[first:last], *([target] if target else []))
         size = design.size(some)
@@ -216,6 +218,7 @@ def _find_worst_error(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
     for columns in sets:
         pieces = design.pieces(columns)
         one = np.zeros([p.size for p in pieces])
+        # Any value will do: of a k-ary channel all are alike.
         one.flat[0] = 1.0
         weight = weigh_reports(pieces, one)
         spread = float(weight.max() - weight.min()) / 2

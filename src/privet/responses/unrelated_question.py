@@ -49,6 +49,8 @@ def estimate_from_two_samples(
             )
     best, other = _find_likeliest(first, second, float(p), float(q))
     wanted = read_confidence(confidence)
+    # f = p x + (1 - p) y and g = q x + (1 - q) y, solved: what f and g count for x
+    # and for y. Truths 0.7 and 0.3: x = (0.7 f - 0.3 g) / 0.4.
     meant = (1 - q) / (p - q), (p - 1) / (p - q)
     unrelated = -q / (p - q), p / (p - q)
     return (
@@ -69,6 +71,7 @@ def _estimate(
     for w, (yes, n) in zip(weight, (first, second), strict=True):
         share = yes / n
         spread += float(w) ** 2 * share * (1 - share) / (n - 1)
+        # n answers that reach over w/n each: n (w/n)**2.
         reach += float(w) ** 2 / n
     error, z = sqrt(spread), NormalDist().inv_cdf((1 + confidence) / 2)
     usual = float(raw) - z * error, float(raw) + z * error
@@ -101,6 +104,7 @@ def _find_likeliest(
             for t, (yes, n) in ((p, first), (q, second))
         )
 
+    # The logarithm is concave, so outside of the square means on its edge.
     edges = [
         *((end, _find_highest(lambda y, e=end: likely(e, y))) for end in (0.0, 1.0)),  # type: ignore[misc]
         *((_find_highest(lambda x, e=end: likely(x, e)), end) for end in (0.0, 1.0)),  # type: ignore[misc]
@@ -117,6 +121,7 @@ def _log(times: int, p: float) -> float:
 def _find_highest(of: Callable[[float], float]) -> float:
     """Where a function with one hill is highest, by thirds."""
     low, high = 0.0, 1.0
+    # (2/3)**120 is below 1e-21.
     for _ in range(120):
         a, b = low + (high - low) / 3, high - (high - low) / 3
         low, high = (a, high) if of(a) < of(b) else (low, b)

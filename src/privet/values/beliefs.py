@@ -160,6 +160,8 @@ def largest_fraction_within(limit: Ceiling, people: int) -> Fraction:
     >>> largest_fraction_within(Ceiling(below="1/2"), 7)
     Fraction(3, 7)
     """
+    # The nearest of all such fractions: none lies between it and the limit, so the
+    # answer is this one or the next lower.
     near = limit.level.limit_denominator(people)
     if near < limit.level or (near == limit.level and not limit.strict):
         return near
@@ -170,6 +172,8 @@ def _find_next_lower(share: Fraction, people: int) -> Fraction:
     """The next lower fraction whose denominator is at most so large."""
     if share == 0:
         return NEVER
+    # Neighbours in a Farey sequence differ by 1 / (b d): a d is 1 modulo b, d as large
+    # as can be. Below 2/3 with up to 10: 2 d is 1 modulo 3, so d = 8 and 15/24 = 5/8.
     a, b = share.numerator, share.denominator
     step = pow(a, -1, b) if b > 1 else 0
     d = people - (people - step) % b

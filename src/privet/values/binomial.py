@@ -28,6 +28,7 @@ def bound_by_clopper_pearson(part: int, whole: int, miss: float) -> float:
     choices = most - lgamma(part + 1) - lgamma(whole - part + 1)
     # From the share up terms only shrink: after 10 roots of n by e**-200.
     at = np.arange(part, min(whole, part + 50 + 10 * isqrt(whole)))
+    # A binomial over the one before: C(10, 9) / C(10, 8) = (10 - 8) / (8 + 1) = 2/9.
     steps = (whole - at) / (at + 1)
     limit = log(miss) - SLIP * (10 + most)
 
@@ -48,6 +49,7 @@ def bound_by_chernoff(part: int, whole: int, miss: float) -> float:
     """
     if part == 0:
         return 0.0
+    # 8 of 10 at p = 0.3802: 10 D(0.8, p) = 3.69 = -log(0.025).
     share, need = part / whole, -log(miss) / whole
 
     def is_too_low(p: float) -> bool:

@@ -86,6 +86,7 @@ class Dependency:
 
     def _is_no_accident(self) -> bool:
         """F + 3.1 sqrt(F) + 7 <= E D0 / 10; the root by squaring."""
+        # Without a miss, 70 of them by chance are enough: 70 / 10 - 7 = 0.
         room = self.checks * self.chance / 10 - ALLOWANCE - self.misses
         return room >= 0 and DEVIATIONS**2 * self.misses <= room**2
 
@@ -106,6 +107,7 @@ def measure_dependency(
     _, at = np.unique(x, return_inverse=True)
     sizes = np.zeros(int(at.max(initial=-1)) + 1, dtype=np.int64)
     np.add.at(sizes, at, n)
+    # A row per (x, c) that occurs; `sizes` has one entry per value of x.
     checks = int(n.sum()) - len(sizes)
     supported = sizes[at] >= 2
     of_size, at, agreeing = sizes[at][supported], at[supported], n[supported]
@@ -133,7 +135,7 @@ def _sum_agreeing(of_size: Ints, n: Ints) -> Fraction:
 
 
 def _add_in_halves(parts: list[Fraction]) -> Fraction:
-    """A sum whose terms stay small: denominators grow with the logarithm only."""
+    """A sum with few additions of long numbers; one by one, all of them would be."""
     if len(parts) < 2:
         return sum(parts, Fraction(0))
     middle = len(parts) // 2

@@ -124,6 +124,7 @@ class EquivalenceClasses:
         codes = [counts.codes[j] for j in at]
         cell = packed(codes, [len(d) for d in domains], len(counts))
         order = np.argsort(cell)
+        # The value is the last digit, even where columns before it became ranks.
         key = cell[order] // max(len(domains[-1]), 1)
         start = _find_starts(key)
         first = order[start[:-1]]
@@ -161,6 +162,7 @@ class EquivalenceClasses:
         total: NDArray[np.int64] | None,
     ) -> EquivalenceClasses:
         if total is None:
+            # No group is empty: of equal starts `reduceat` would take a row, not 0.
             total = np.add.reduceat(n, start[:-1]) if len(keys) else n
         return cls(tuple(domains[:-1]), domains[-1], keys, total, start, value, n)
 
@@ -227,6 +229,7 @@ def _merge_totals(
 
 def _find_starts(key: NDArray[np.int64]) -> NDArray[np.intp]:
     """Where each run of equal keys begins, and the end of the last."""
+    # Keys 3 3 5 8 8: 0 2 3 and 5.
     changes = np.flatnonzero(key[1:] != key[:-1]) + 1
     return np.concatenate([[0] if len(key) else [], changes, [len(key)]]).astype(
         np.intp

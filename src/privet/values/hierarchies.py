@@ -146,6 +146,7 @@ def _check(paths: Mapping[str, tuple[str, ...]], words: str) -> None:
     above: dict[tuple[int, str], tuple[str, ...]] = {}
     for path in paths.values():
         for level in range(len(path)):
+            # Cook;Service;Manual beside Maid;Service;Office tears Service in two.
             rest = path[level + 1 :]
             if above.setdefault((level, path[level]), rest) != rest:
                 raise InputError(

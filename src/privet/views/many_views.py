@@ -243,6 +243,7 @@ class _ManyViewsJudge:
             return combine_independent(self._star.shares(person, value))
         if self._chain is None:
             return self._general.share(person, value)
+        # The bounds of a chain come from its graph; nothing has to be joined for them.
         if self._chain.tuples > MOST_JOINED:
             return combine_independent(self._chain.bound_share(person, value))
         found = self._chain.shares(person, value)

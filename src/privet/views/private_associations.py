@@ -197,6 +197,7 @@ def reduce_views(
     connectivity graph (unless worlds are over whole tuples); a view that another one
     contains adds nothing.
     """
+    # Where a view goes a column may be left in one view only; so until all stay.
     parts = [RemainingView(i, frozenset(v.columns)) for i, v in enumerate(views.views)]
     while True:
         kept = _drop_contained(parts)

@@ -238,6 +238,7 @@ def _restricted(kind: AssociationKind) -> Share | None:
 
 def _is_possible(meetings: Sequence[Meeting]) -> int:
     """Where nobody has two nodes, every candidate has as many worlds, or none."""
+    # Who is alone in a key of several values has them all: RPW(1, n) = 0.
     return int(all(k[0] >= 2 or k[1] == 1 for k in meetings))
 
 
@@ -254,6 +255,7 @@ def _count_restricted_worlds(meetings: Sequence[Meeting]) -> int:
 def _functional(kind: AssociationKind) -> Share | None:
     """Only worlds in which everybody has one value."""
     assert kind.meetings is not None
+    # Values are alike: of 6 maps of 3 people onto 2 values 3 give somebody the first.
     ((m, n, *_),) = kind.meetings
     return Share.of(Fraction(1, n)) if m >= n else None
 
@@ -266,6 +268,7 @@ def _bag(kind: AssociationKind) -> Share:
 
 def _bag_share(rows: int, having: int, own: int) -> Share:
     """Rows matched at random; a long product is enclosed instead of multiplied out."""
+    # The same both ways: C(4 - 2, 1) / C(4, 1) = C(4 - 1, 2) / C(4, 2) = 1/2.
     few, other = sorted((having, own))
     if rows - other < few:
         return Share.of(Fraction(1))
@@ -392,6 +395,7 @@ class EveryAssociation:
     def __init__(self, relation: JoinedViews, secret: PrivateAssociation) -> None:
         self._relation, self._secret = relation, secret
         self._all = AllAssociations(relation)
+        # One per kind of key. Of 2 x 2, where the share is 5/7: log2(3/7) and log(4/7).
         self._excess = [log2_excess(*_as_pair(s)) for s in self._all.sizes]
         self._parts = [_log_double_miss(e) for e in self._excess]
 
@@ -449,6 +453,7 @@ class EveryAssociation:
 
     def _count_doubtful(self, limit: Ceiling) -> int:
         """People whose keys are each within the limit, but not together."""
+        # At 3/4 a chance to miss below 1/4 is beyond; logarithms of keys just add up.
         bound = log1p(-float(limit.level)) if limit.level < 1 else float("-inf")
         some = bound if isinf(bound) else bound + CLOSE
         pairs = [p for p in self._all.find_doubtful(some) if len(p.kinds) > 1]
@@ -480,6 +485,7 @@ class EveryAssociation:
 
     def _chance_to_miss(self, pair: AssociationPairs) -> int:
         """The chance to miss it in all of its keys, to more digits than floats have."""
+        # In units of 2**-BITS, as integers: floats would tie where keys are large.
         product = 1 << BITS
         for z in pair.kinds:
             missed = 1 - key_share(*_as_pair(self._all.sizes[z])).high
@@ -495,6 +501,7 @@ class EveryAssociation:
         bounds = [self._bound(p) for p in pairs]
         for bound in bounds:
             top[bound.keys] = min(top.get(bound.keys, 0.0), bound.part)
+        # Parts are negative: beside -2 stays what is at most -2 (1 - 1e-9).
         return [
             pair
             for pair, bound in zip(pairs, bounds, strict=True)
@@ -572,6 +579,7 @@ def _passes_limit(sizes: KeySizes, log2_excess: float, limit: Ceiling) -> bool:
     need = 2 * limit.level - 1
     if need <= 0:  # no share is as low as that
         return True
+    # A share above 3/4 has 2 share - 1 above 1/2, a logarithm above -1.
     bound = log2(need.numerator) - log2(need.denominator)
     if abs(log2_excess - bound) > CLOSE:
         return log2_excess > bound

@@ -42,8 +42,11 @@ def reconstruct_card(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
     tables: list[list[list[float]]] = []
     doubts: Doubts = []
     for table in views.cells:
+        # N = unit * belief for each value. The belief of a class is its size divided by
+        # the sums of its beliefs, one sum per attribute: Step 3 undone.
         ones = [_estimate_log_unit([row[c] for row in table]) for c in k]
         tables.append([[log2(row[c]) - ones[c] for c in k] for row in table])
+        # A count is off by at most 1/2, and in a ratio these shares add up.
         doubts.append([sum(0.5 / max(n, 1) for n in row) for row in table])
         for c in k:  # take the sum of the beliefs off the class size
             base[c] -= log2(sum(row[c] for row in table)) - ones[c]
@@ -174,6 +177,8 @@ class Inverter:
         c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
         apart = log2(sizes[c]) - log2(sizes[d])
         if apart > ALIKE:
+            # What ties were decided by, see `round_to_scorecard`: K(n + 2) + 1 points
+            # per place. Of two classes and three attributes 2 * 5 + 1 = 11.
             head = (c - d) * len(sizes) * (len(card.attributes) + 2) + (c - d)
             lead = (start[c] - start[d] - head) / card.scale
             return max(lead / apart, 1e-6)
@@ -206,6 +211,7 @@ class Inverter:
         extra = self.smoothing * len(card.points[i])
         wholes = [Fraction(n) + extra for n in sizes]
         per = [float(w / wholes[0]) for w in wholes]
+        # (values, classes): the smoothed count in a class per one in the first.
         ratios = [
             [
                 _power((row[c] - row[0]) / card.scale / beta) * per[c]
@@ -235,6 +241,7 @@ class Inverter:
     ) -> list[float]:
         """The first class's smoothed count of each value."""
         if len(ratios) <= len(wholes):  # as many equations as unknowns
+            # Row c: the sum over values of scale * ratio is the whole of class c.
             matrix = np.array(ratios).T
             found = np.linalg.lstsq(matrix, np.array(wholes, dtype=float), rcond=None)
             return [float(s) for s in found[0]]
@@ -261,6 +268,7 @@ def _find_denominator(row: Sequence[float], most: int, precision: float) -> int:
     """The least whole number that makes whole numbers of all ratios, nearly."""
     best = 1
     for x in row[1:]:
+        # 2/3 asks for 3; then 3/4 * 3 = 9/4 asks for 4 times as much: 12.
         off = min(2 * precision, 0.5)
         _, found = _find_simplest_fraction(x * best * (1 - off), x * best * (1 + off))
         if found * best > most:
@@ -283,6 +291,8 @@ def _find_simplest_fraction(
     whole = ceil(low)
     if whole <= high or not depth or low > 2**40:
         return whole, 1
+    # No whole number lies between: take the whole part off and turn it round.
+    # Of 0.33 to 0.34 that is 2.94 to 3.03, where 3 lies: 1/3.
     below = whole - 1
     part, parts = _find_simplest_fraction(
         1 / (high - below), 1 / (low - below), depth - 1
@@ -302,6 +312,8 @@ def _fit_scales(
         ]
         if missing[0] < 0.5:
             break
+        # A value whose true count is a multiple of the least one: it fills what is
+        # missing in the first class, and so in the last.
         fits = [
             (abs(round(missing[0] / s) * s * row[c] - missing[c]), t, missing[0] / s)
             for c in (len(wholes) - 1,)

@@ -32,6 +32,7 @@ def add_noise(
         ]
         for t in views.cells
     ]
+    # (attributes, classes): noise makes the sums differ; their mean is the size.
     sums = [[sum(col) for col in zip(*table, strict=True)] for table in cells]
     sizes = [
         max(1, round(sum(s[c] for s in sums) / len(sums)))
@@ -65,6 +66,7 @@ def apportion(shares: list[Fraction], total: int) -> list[int]:
     whole = sum(shares)
     exact = [s * total / whole for s in shares]
     down = [int(x) for x in exact]
+    # The largest remainders first; 1.75, 1.75 and 3.5 give the first two one more.
     rest = sorted(range(len(shares)), key=lambda i: (down[i] - exact[i], i))
     for i in rest[: total - sum(down)]:
         down[i] += 1
@@ -85,14 +87,17 @@ def discrete_laplace(scale: Fraction, below: Callable[[int], int]) -> int:
         whole = 0
         while _bernoulli_exp(Fraction(1), below):
             whole += 1
+        # x = rest + t whole has a chance like exp(-x/t); s of these are one step.
         size = (rest + t * whole) // s
         negative = below(2) == 1
+        # Minus 0 is drawn again, or 0 would be twice as likely.
         if not (negative and size == 0):
             return -size if negative else size
 
 
 def _bernoulli_exp(x: Fraction, below: Callable[[int], int]) -> bool:
     """True with probability exp(-x), for x from 0 to 1."""
+    # P(k passes m) = x**m / m!, so P(k is odd) = 1 - x + x**2/2 - … = exp(-x).
     k = 1
     while below(x.denominator * k) < x.numerator:
         k += 1

@@ -165,6 +165,8 @@ class _PaperCounts:
     def power(self, r: float) -> int | None:
         """The least delta that fulfils equation (21); None: none does."""
         steps = self.n * (2 * self.n + 3)
+        # (delta lead - most)/k >= most with k = steps (delta spread + most)/r, solved
+        # for delta.
         room = self.lead * r - self.most * steps * self.spread
         if room <= GUARD:
             return None
@@ -206,6 +208,8 @@ def find_flipped_row(scores: Scores, found: PaperEst) -> Mapping[int, int] | Non
     for c in range(scores.classes):
         for d in range(scores.classes):
             if moves[d] > moves[c]:
+                # Moves come after the power: in the original's doublings the second
+                # class gains so much, and any narrower lead of the first flips.
                 gained = (moves[d] - moves[c]) / float(found.exponent)
                 row = find_narrow_lead(scores, (c, d), gained * (1 - 1e-12))
                 if row is not None:
@@ -330,6 +334,7 @@ class ExtendedSafetyTransform:
         low, high = 0.0, 1.0
         if certify_r(base.scores, high, moves, prior) <= r * (1 - 1e-9):
             return Fraction(1)
+        # `low` keeps to r and `high` does not; 60 halvings are as fine as floats.
         for _ in range(60):
             middle = (low + high) / 2
             if certify_r(base.scores, middle, moves, prior) <= r * (1 - 1e-9):
@@ -353,6 +358,7 @@ class ExtendedSafetyTransform:
         moves, mean = balance_classes(base.scores)
         start = 1.0 if mean <= 0 else min(1.0, log_of(r) / mean)
         exponent = _round_to_grid(start)
+        # The prior, and moves that grow with the exponent: F_c 2**(beta m_c).
         beliefs = [log_of(f) for f in prior]
 
         def compute_moves(beta: Fraction) -> list[float]:
@@ -393,6 +399,8 @@ def spread_two_classes(
     The odds of the second class are spread over all that is r-close to the prior.
     """
     first, second = prior
+    # Both classes must be r-close: prior 3/4, 1/4 within 2 lets the second be
+    # from max(1/8, -1/2) = 1/8 to min(1/2, 5/8) = 1/2.
     low = max(second / r, 1 - r * first)
     high = min(r * second, 1 - first / r)
     ends = [_log_odds(low), _log_odds(high)]
@@ -402,6 +410,7 @@ def spread_two_classes(
     start = min(1.0, wide / (most - least)) if most > least else 1.0
 
     def compute_moves(exponent: Fraction) -> list[float]:
+        # The middle of the odds goes to the middle of what is allowed.
         return [0.0, sum(ends) / 2 - float(exponent) * (most + least) / 2]
 
     return _round_to_grid(start), compute_moves

@@ -51,6 +51,8 @@ def least_r_for_top(prior: Prior, label: int) -> float:
 def least_r_for_ranking(prior: Prior, ranking: Sequence[int]) -> float:
     """What any release needs that ranks the classes like this for somebody."""
     ordered = [prior[c] for c in ranking]
+    # Posteriors fall along the ranking, so the j-th is at least low[j]/r and at most
+    # r high[j]. Prior 3/4, 1/4, the second on top: max(sqrt(3), 3/2, 2) = 2.
     low = list(accumulate(reversed(ordered), max))[::-1]
     high = list(accumulate(ordered, min))
     worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
@@ -93,11 +95,13 @@ def find_crossing_blocks(scores: Scores) -> list[list[int]]:
     beats = np.array(
         [[c != d and _is_ever_above(scores, c, d) for d in range(k)] for c in range(k)]
     )
+    # (classes, classes): in row c whom c is above for somebody.
     reach = beats | np.eye(k, dtype=bool)
     for _ in range(k):  # who is above whom, directly or through others
         reach = reach | ((reach.astype(int) @ reach.astype(int)) > 0)
     mutual = reach & reach.T
     blocks = {tuple(np.flatnonzero(row).tolist()) for row in mutual}
+    # A block reaches itself and all below it, so the first reaches the most.
     ordered = sorted(blocks, key=lambda b: -int(reach[b[0]].sum()))
     return [list(b) for b in ordered]
 
@@ -110,6 +114,7 @@ def _is_ever_above(scores: Scores, c: int, d: int) -> bool:
 def limit_r(prior: Prior, blocks: Sequence[Sequence[int]]) -> float:
     """The r that scores to smaller and smaller powers come near to, ranking kept."""
     low, high, sizes = _bound_blocks(prior, blocks)
+    # Prior 1/2, 1/4, 1/4 in one block: max(sqrt(2), 3 * 1/2, 1/(3 * 1/4)) = 3/2.
     worst = max(lo / hi for lo, hi in zip(low, high, strict=True))
     total_low = sum(s * lo for s, lo in zip(sizes, low, strict=True))
     total_high = sum(s * hi for s, hi in zip(sizes, high, strict=True))
@@ -177,6 +182,7 @@ def certify_r(
     found = 1.0
     for c, f in enumerate(map(float, prior)):
         others = [d for d in range(len(prior)) if d != c]
+        # Every pair at its worst at once: no victim is beyond these.
         high = 1 / (1 + np.exp2(-logs[c, others]).sum())
         low = 1 / (1 + np.exp2(logs[others, c]).sum())
         found = max(found, high / f, f / low)
@@ -191,6 +197,8 @@ def balance_classes(scores: Scores) -> tuple[list[float], float]:
     logs = pair_log_odds(scores)
     mean = largest_mean_cycle(logs)
     moves = np.zeros(scores.classes)
+    # Longest paths: with the mean off no cycle is above 0, so K rounds are enough.
+    # 3 and 1 doublings: mean 2, moves of -1 and 0, and then 2 both ways.
     for _ in range(scores.classes):
         reach = (logs - mean + moves[None, :]).max(axis=1)
         moves = np.maximum(moves, reach)
@@ -204,6 +212,8 @@ def largest_mean_cycle(logs: Floats) -> float:
     2.0
     """
     k = len(logs)
+    # walks[m, v]: the heaviest walk of m steps from class 0 to v. The largest mean
+    # is the largest over v of the least (walks[k, v] - walks[m, v]) / (k - m).
     walks = np.full((k + 1, k), -np.inf)
     walks[0, 0] = 0
     for length in range(1, k + 1):

@@ -60,6 +60,7 @@ class _IntegerScores:
         self.unit = scores.weights[c]
         self.numbers: list[list[int]] = []
         for table in scores.factors:
+            # 1/3 and 1/6 of one attribute: 2 and 1, and the unit takes 1/6.
             common = lcm(*(row[c].denominator for row in table))
             self.unit /= common
             column = [
@@ -80,6 +81,8 @@ class _IntegerScores:
                 if not both:
                     return 1  # no tuple has both
                 tops.append((max(a for a, _ in both), max(b for _, b in both)))
+        # Of two integers a > b: a/b >= 1 + 1/b, and b is within both bounds: within
+        # its own, and below a.
         return min(
             ratio.numerator * prod(t[0] for t in tops),
             ratio.denominator * prod(t[1] for t in tops),
@@ -107,6 +110,7 @@ def _find_pair_gap(scores: Scores, c: int, d: int, most: int) -> int | None:
     ]
     if not all(ratios):
         return 1
+    # An attribute whose values all have one ratio is a constant.
     left, right = _split_in_halves([r for r in ratios if len(r) > 1])
     single = prod((r[0] for r in ratios if len(r) == 1), start=Fraction(1))
     start = single * scores.weights[c] / scores.weights[d]
@@ -159,6 +163,8 @@ def _find_nearest_tie(
     # Log-odds are a sum of one half and one of the other; others[low:high] make ties.
     low = np.searchsorted(others, -sums - NEAR)
     high = np.searchsorted(others, -sums + NEAR)
+    # The nearest that are no candidates, others[low - 1] and others[high]; with one
+    # more at each end there always is one. e**x >= 1 + x, so B is 1/x.
     padded = np.concatenate([[-np.inf], others, [np.inf]])
     outside = np.minimum(-(sums + padded[low]), sums + padded[high + 1]).min()
     found = ceil(1 / (outside - NOISE)) if np.isfinite(outside) else 1
@@ -178,6 +184,7 @@ def _find_nearest_tie(
 def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
     found = Fraction(1)
     for r in reversed(ratios):
+        # The digits of the index, the last attribute's first; see `_sum_logs`.
         index, at = divmod(index, len(r))
         found *= r[at]
     return found
@@ -194,6 +201,7 @@ def find_narrow_lead(
     None where there is none; `TooLarge` where there are too many rows to look at.
     """
     c, d = pair
+    # Leads by attribute and value, in doublings; 0 at the end: the value is unknown.
     tables = [np.append(t[:, c] - t[:, d], 0.0) for t in scores.log_factors]
     if (whole := prod(map(len, tables))) > MOST_TUPLES:
         raise TooLarge(f"{whole:,} rows would have to be looked at one by one.")
@@ -267,6 +275,8 @@ def bits_needed(scores: Scores, exponent: Fraction, gap: int) -> int:
     """How many bits of a logarithm keep every ranking."""
     # A gap of 1 + 1/B is 1/(B + 1) doublings at least; all roundings must be less.
     steps = scores.classes * (scores.attributes + 2) * (gap + 1)
+    # Two classes, three attributes, B = 100, exponent 1/10: 2 * 5 * 101 * 10 = 10,100
+    # steps. They need 14 bits, and one is to spare.
     ratio = Fraction(steps) / exponent
     return max(1, (ratio.numerator // ratio.denominator).bit_length() + 1)
 
@@ -304,6 +314,8 @@ def round_to_scorecard(
 
     Every point is then moved by the next of `moved`, if there are any.
     """
+    # n + 1 points of a sum are each rounded up by hardly more than one, so n + 2 of
+    # head start decide every tie; with the bits needed K(n + 2) is less than any gap.
     k, head = scores.classes, scores.attributes + 2
     points, by = RoundedScores(scores, exponent, bits), moved or repeat(0)
     base = [points.of(w) + c * head + next(by) for c, w in enumerate(scores.weights)]
@@ -318,6 +330,7 @@ def round_to_scorecard(
         target,
         labels,
         attributes,
+        # Divided by K a sum of class c leaves c: no two are ever equal.
         tuple(k * (b - low) + c for c, b in enumerate(base)),
         rows,
         k << bits,
@@ -338,6 +351,8 @@ class RoundedScores:
         self.fine = EXTRA + max(exponent.numerator.bit_length(), 1)
         numbers = [*scores.weights, *(x for t in scores.factors for r in t for x in r)]
         self.logs = Logs(numbers, bits + self.fine)
+        # The bracket is a few units wide; times the numerator and divided by this it
+        # is below 2**-20 points.
         self.parts = exponent.denominator << self.fine
         self.known: dict[tuple[int, int], int] = {}
 
@@ -395,6 +410,7 @@ def check_certificate(
     ]
     if not _keeps_rankings(filled, _drop_ruled_moves(card, moved), proof):
         yield "Beliefs must be moved only where no ranking changes."
+    # Two moves are at most 2 jitter apart, and each counts K on the card.
     slack = 2 * k * proof.jitter
     if proof.jitter < 0 or not _fits(total, base, k, range(k), slack):
         yield "The base points must be those of the class weights; they are not."

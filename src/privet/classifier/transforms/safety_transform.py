@@ -129,6 +129,7 @@ class SafetyTransform:
             self._describe_kept(views, prepared),
             jitter,
         )
+        # Rounding may pass a limit by a little; one step lower each time, it ends.
         while True:
             moves = [m * float(exponent) for m in shifts]
             made = base.round_card(
@@ -176,6 +177,8 @@ class SafetyTransform:
         least = min((x for x in limits if x is not None), default=None)
         if self.margin is None or least is None or least <= 1:
             return exponent
+        # exponent (ln A + margin) <= ln alpha, where ln A is ln alpha by the exponent
+        # so far. A limit of 8, 1/2 and a margin of 0.1: 1/2 / (1 + 0.05/ln(8)) = 0.488.
         added = float(exponent * self.margin) / log(least)
         return _round_to_grid(float(exponent) / (1 + added), promises[0])
 
@@ -270,6 +273,7 @@ def _tight_exponent(scores: Scores, most: int | None, promise: Promise) -> Fract
 
 def _is_within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
     """Whether odds to a power are at most a limit; surely, if it says so."""
+    # The upper bound of one logarithm against the lower one of the other.
     _, most = log_bracket(odds, 256)
     least, _ = log_bracket(limit, 256)
     return most * exponent <= least
@@ -277,6 +281,7 @@ def _is_within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
 
 def _round_to_grid(wanted: float, promise: Promise) -> Fraction:
     """The exponent rounded down to a fraction with a power of two below."""
+    # Ten bits of the exponent, also of a small one: 0.4 is 1638 of 4096.
     steps = FINEST
     while wanted * steps < 1024 and steps < 2**40:
         steps *= 2
@@ -308,6 +313,7 @@ def _paper_exponent(
 ) -> Fraction:
     """Step 2 as printed, one over the paper's k: n(2n + 3) log w / log alpha."""
     n = scores.attributes
+    # w is the largest of all counts by the least, class sizes among them.
     counts = [Fraction(p) for p in views.sizes]
     counts += [
         x * p
@@ -339,6 +345,7 @@ def _keeps_promise(card: Scorecard, promise: Promise) -> bool:
         found = amplification(seen, seen.attributes).odds
     else:
         found = amplification(card.scores, knows).odds
+    # The scores of a card are rounded; a billionth is far more than that.
     return found is not None and found <= limit * (1 - Fraction(1, 10**9))
 
 

@@ -49,6 +49,7 @@ def scores_from_card(card: Scorecard) -> Scores:
             "A classifier with a declared rule must be published as a scorecard: its "
             "counts alone would predict otherwise."
         )
+    # 2**bits > 4 scale (n + 1), so n + 1 roundings are below 1/(4 scale).
     bits = (card.scale * (len(card.attributes) + 1)).bit_length() + 2
     power = _Powers(card.scale, bits)
     return Scores(
@@ -61,6 +62,7 @@ class _Powers:
     """Two to the power of points by scale, rounded up to so many bits."""
 
     def __init__(self, scale: int, bits: int) -> None:
+        # log10(2) = 0.30103 digits for each bit.
         digits = bits * 302 // 1000 + 12
         self.context = Context(prec=digits, rounding=ROUND_CEILING)
         self.scale, self.bits = scale, bits
@@ -68,6 +70,7 @@ class _Powers:
 
     def of(self, points: int) -> Fraction:
         if points not in self.known:
+            # A power from 1 to 2 is rounded; doubling it is exact.
             whole, rest = divmod(points, self.scale)
             part = self.context.divide(Decimal(rest), Decimal(self.scale))
             value = self.context.power(Decimal(2), part)
@@ -95,6 +98,7 @@ def make_whole_counts(
         for table, s in zip(scores.factors, sums, strict=True)
     ]
     numbers = [*sizes, *(x for t in cells for row in t for x in row)]
+    # X = P**(1 - n) N … N: a factor in all counts is the same factor in X.
     scale = lcm(*(x.denominator for x in numbers))
     common = gcd(*(int(x * scale) for x in numbers))
     if max(int(p * scale) // common for p in sizes).bit_length() > LONGEST:
@@ -162,6 +166,7 @@ def _apportion_with_least(
         )
         if found[at] <= least:
             at = max(range(len(found)), key=lambda i: found[i])
+        # Half of what can be spared, so that few rounds are needed.
         found[at] -= min(over, max(1, (found[at] - least) // 2))
     return found
 
@@ -177,6 +182,7 @@ def drift_between(before: Scores, after: Scores) -> Fraction:
         for d in classes:
             if c == d:
                 continue
+            # The most by which the odds of c against d fall, whatever the row.
             drift = before.weights[c] / before.weights[d]
             drift *= after.weights[d] / after.weights[c]
             for old, new in zip(before.factors, after.factors, strict=True):
@@ -200,6 +206,7 @@ def _score_tuples(scores: Scores) -> Floats:
     """The score of every tuple, by class, the last attribute varying fastest."""
     sums = scores.log_weights[None, :]
     for table in scores.log_factors:
+        # (tuples so far, 1, classes) + (1, values, classes)
         sums = (sums[:, None, :] + table[None, :, :]).reshape(-1, scores.classes)
     return sums
 

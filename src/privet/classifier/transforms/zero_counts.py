@@ -55,6 +55,8 @@ def _copy_factors(scores: Scores) -> Table:
 def _fill_full(scores: Scores) -> Table:
     """The ranking of all labels on every tuple; the corrected Figure 3."""
     table, classes = _copy_factors(scores), range(scores.classes)
+    # (classes, attributes). Filled zeros lower `least`, so that what is filled later,
+    # of classes that lose ties, stays below what was filled before.
     largest = [[max(row[c] for row in t) for t in table] for c in classes]
     least = [[min(row[c] for row in t if row[c]) for t in table] for c in classes]
     for c in reversed(classes):
@@ -63,6 +65,9 @@ def _fill_full(scores: Scores) -> Table:
                 if row[c]:
                     continue
                 others = prod(m for j, m in enumerate(largest[c]) if j != i)
+                # The best that c can have with this zero stays below the least of d:
+                # s < W_d m_d / (W_c M_c), M_c of the other attributes. The paper
+                # forgets the class sizes.
                 bound = min(
                     scores.weights[d] * prod(least[d]) / (scores.weights[c] * others)
                     for d in classes
@@ -111,6 +116,9 @@ def _find_replacement(
     """What may stand for the zeros of a class so that its rivals stay twice above."""
     bounds = [Fraction(1)]
     for d in rivals:
+        # By attribute: the largest ratio where c occurs, and 1 by the rival's factor
+        # where it does not. The example's three rows have 0 and 2 there, and with
+        # weights 2 and 1 the bound is 2/(2 * 1 * 2) = 1/2.
         both, none = [], []
         for before, now in zip(scores.factors, table, strict=True):
             rows = list(zip(before, now, strict=True))
@@ -125,6 +133,7 @@ def _find_replacement(
                     default=Fraction(0),
                 )
             )
+        # One zero of a tuple counts as what replaces it, any further one as 1.
         worst = max(
             b * prod(max(both[j], none[j]) for j in range(len(both)) if j != i)
             for i, b in enumerate(none)
@@ -145,6 +154,7 @@ def _replace_in_table(table: Table, small: Sequence[Fraction | None]) -> Table:
 
 def _round_down_to_power(number: Fraction) -> Fraction:
     """A power of two that is not larger, to keep the numbers short."""
+    # 3/8 has 4 - 2 + 1 = 3 bits: 1/8. Never more than the number.
     bits = number.denominator.bit_length() - number.numerator.bit_length() + 1
     if bits > MOST_BITS:
         raise TooLarge(

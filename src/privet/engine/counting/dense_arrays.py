@@ -35,6 +35,7 @@ class DenseArrays(CountStrategy):
             [prod(shape) for shape in shapes],
         )
         counted = self._rows.watch(work, self._step)
+        # Keys in mixed radix are positions in C order: flat arrays get their axes back.
         made = zip(added, counted, shapes, strict=True)
         cubes = {o: n.reshape(shape) for o, n, shape in made}
         found = {

@@ -80,6 +80,7 @@ class HashPartitions(PartitionedStrategy):
         sets = self._rows.list_sets(query)
         packed = PackedRows(self._rows, sets, self._step)
         first = range(PARTS[self.first_depth])
+        # A stack: the finer parts of a part come before the next part.
         pending = [(self.first_depth, p) for p in reversed(first)]
         try:
             while pending:

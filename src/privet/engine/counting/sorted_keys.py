@@ -47,7 +47,7 @@ class SortedBlocks(CountStrategy):
 def mostly_differ(
     rows: CodedRows, query: CountQuery, step: Step, limits: Limits = LIMITS
 ) -> bool:
-    """Whether more than half of the first rows are like no other of them.
+    """Whether the first rows have more than half as many different keys.
 
     Grouping would find that out after it has held more cells than fit.
     """
@@ -81,6 +81,8 @@ def count_in_blocks(
     while start < len(ordered):
         stop = min(start + most, len(ordered))
         if stop < len(ordered):
+            # Cut where the group of the next key begins: 1 2 | 5 6 9 with 4 values, 3
+            # at a time. If it began the block, it comes whole.
             group = ordered[stop] // size
             edges = np.searchsorted(ordered, [group * size, (group + 1) * size])
             stop = int(edges[0] if edges[0] > start else edges[1])

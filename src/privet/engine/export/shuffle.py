@@ -100,6 +100,7 @@ def _draw_parts(total: int, room: int) -> Iterator[NDArray[np.bool_] | None]:
     if wanted <= 1:
         yield None
         return
+    # Up to a power of two: 5 parts become 8.
     parts = min(1 << (wanted - 1).bit_length(), MOST_PARTS)
     drawn = _draw_numbers(total, np.uint8 if parts <= 2**8 else np.uint16)
     drawn = drawn & (parts - 1)  # a power of two: all are as likely

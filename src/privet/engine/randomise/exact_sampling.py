@@ -90,6 +90,7 @@ class ExactChoice:
         for i, (low, high) in enumerate(
             zip(self._ends[:-1], self._ends[1:], strict=True)
         ):
+            # Word w is all from w/65536 to below (w + 1)/65536: that must be inside.
             first = -(-low * WORD // self._whole)
             last = high * WORD // self._whole
             table[first:last] = i
@@ -117,6 +118,7 @@ class ExactCoin:
     """Heads with an exact probability."""
 
     def __init__(self, heads: Fraction) -> None:
+        # Of 1/3: words below 21845 are heads, above it tails, and 21845 is drawn on.
         self._first = heads.numerator * WORD // heads.denominator
         self._choice = ExactChoice([heads, 1 - heads])
         self._sure = heads in (0, 1)
@@ -146,6 +148,7 @@ def flip_all(truth: Fraction) -> Disguise:
     coin = ExactCoin(1 - truth)
 
     def disguise(codes: Several, bits: RandomBits) -> Several:
+        # One toss per row for all its answers, which are 0 or 1: c ^ 1 is the other.
         turned = coin.toss(len(codes[0]), bits)
         return [c ^ turned for c in codes]
 

@@ -186,6 +186,7 @@ def _disguise_one_group(
 ) -> dict[str, Codes]:
     rows = len(next(iter(true.values())))
     found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
+    # (rows,): the group that each row reports; the others stay -1.
     asked = bits.draw_below(len(groups), rows)
     for i, group in enumerate(groups):
         at = np.flatnonzero(asked == i)
@@ -227,6 +228,7 @@ def _guard_label(label: str) -> str:
 
 
 def _decode_column(values: pa.Array, codes: Codes) -> pa.Array:
+    # As an index -1 would be the last value; the mask hides it.
     missing = codes < 0
     mask = missing if missing.any() else None
     if pa.types.is_integer(values.type):

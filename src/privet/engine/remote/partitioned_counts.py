@@ -47,6 +47,7 @@ class SplitTree(NamedTuple):
     def find_leaves(self, lines: Lines) -> Ints:
         """The leaf each line is in: all lines go down the tree a level at a time."""
         node = np.zeros(len(lines), dtype=np.int64)
+        # (lines,): the node each is at; `on` are the lines that are not at a leaf yet.
         on = np.flatnonzero(self.column[node] >= 0)
         while len(on):
             at = node[on]
@@ -169,6 +170,7 @@ class PartitionedCounts:
         for p, columns in enumerate(pairs):
             own = np.flatnonzero(pair == p)
             own = own[np.argsort(key[own])]
+            # The leaf is a key's first digit: in sorted keys each leaf is a slice.
             leaf, first, second = look.split_keys(key[own], p)
             edges = np.searchsorted(leaf, np.arange(len(wanted) + 1))
             for i, node in enumerate(wanted):

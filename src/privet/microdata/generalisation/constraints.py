@@ -234,6 +234,7 @@ class Constraints:
         self, hist: Ints, totals: Ints, found: Ints
     ) -> SplitTrial | None:
         """What must hold beyond the rules on single groups."""
+        # A group that falls into two had two people or more: no single is lost.
         groups = self.groups + len(totals) // 2
         singles = self.singles + int((totals == 1).sum())
         if _exceeds(groups, self.most_groups) or _exceeds(singles, self.most_alone):
@@ -262,10 +263,12 @@ class Constraints:
 
     def _judge_all_groups(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
         """`kernels.find_surest_belief` for many groups."""
+        # of, ruled and known
         j, l, k = (int(x[r]) for x in self.rules[3:6])
         values = self._slice_histograms(j, hist)
         mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]
         a = values[:, mask].max(axis=1, initial=0)
+        # (groups, l + 1)
         falling = -np.sort(-values, axis=1)[:, : l + 1]
         gone = falling[:, :l].sum(axis=1)
         if falling.shape[1] > l:
@@ -325,7 +328,9 @@ def _compile_rules(
     offset = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     at = {d.name: j for j, d in enumerate(domains)}
     of = np.array([at[r.column] for r in rules], dtype=np.int64)
+    # Among at most 10 people 0.333 means 3/10: small terms, and just as strict.
     limits = [largest_fraction_within(r.limit, people) for r in rules]
+    # (rules, values of all protected columns)
     mask = np.zeros((len(rules), int(offset[-1])), dtype=bool)
     for i, rule in enumerate(rules):
         codes = rule.find_codes(domains[of[i]])
@@ -472,6 +477,7 @@ def count_most(share: Fraction | None, people: int) -> int | None:
 def as_groups(parts: Ints, domain: Domain) -> EquivalenceClasses:
     """Histograms, one line each, as groups."""
     group, value = np.nonzero(parts)
+    # np.nonzero goes line by line, so that groups rise.
     start = np.searchsorted(group, np.arange(len(parts) + 1))
     names = Domain("group", [str(i) for i in range(len(parts))])
     keys = ClassKeys.from_codes([np.arange(len(parts))], [len(parts)], len(parts))

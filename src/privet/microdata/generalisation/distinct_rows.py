@@ -193,6 +193,7 @@ def sum_partition_rows(
     sizes = [_count_values(partition, c) for c in columns]
     parts = []
     for groups, cells, starts in partition.blocks():
+        # Groups are never cut between blocks, so that no row comes up in two.
         spans = np.diff([*starts, len(cells)])
         group = np.repeat(np.arange(groups.start, groups.stop), spans)
         codes = [group, *(cells[:, c].astype(np.int64) for c in columns)]

@@ -218,6 +218,7 @@ class DistributedRows:
         hist = np.zeros((2, int(rules.offset[-1])), dtype=np.int64)
         for j, c in enumerate(rules.about.tolist()):
             own = seen[ColumnPair(column, c)]
+            # People by position and protected value: 0 is left of the cut, 1 right.
             right = (own.first > cut).astype(np.int64)
             np.add.at(hist, (right, rules.offset[j] + own.second), own.n)
         any_ = seen[ColumnPair(column, self._partners[0])]
@@ -227,6 +228,7 @@ class DistributedRows:
         """See `kernels.part`: no row is moved before all are."""
         leaf = self._leaves.find_leaf(start, stop)
         own = self._fetch_histograms(leaf)[ColumnPair(column, self._partners[0])]
+        # Distinct rows, not people: where the cells will lie.
         left = int(own.lines[own.first <= cut].sum())
         self._leaves.split_leaf(leaf, column, cut, start + left)
         del self._seen[leaf]
@@ -239,6 +241,7 @@ class DistributedRows:
         leaf = self._leaves.find_leaf(start, stop)
         if leaf not in self._told:
             self._finish_small(FinishSplits(task))
+        # (rules, 2) of the surest beliefs, then lines of the tree from row 0 on.
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
         kernels.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
         lines = said[worst.size :].reshape(-1, LINE).copy()

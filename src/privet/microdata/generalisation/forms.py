@@ -228,6 +228,7 @@ def _build_plain_column(domain: Domain, code: Ints) -> StreamColumn:
     used = np.zeros(len(domain), dtype=bool)
     used[code] = True
     texts = [domain[int(c)] for c in np.flatnonzero(used)]
+    # Of codes 0 1 2 with nobody at 1, 2 becomes 1.
     number = (np.cumsum(used) - 1).astype(_choose_dtype(len(texts)))
     return StreamColumn(domain.name, texts, number[code], kind=domain.kind)
 

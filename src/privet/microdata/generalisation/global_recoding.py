@@ -89,6 +89,7 @@ class RecodingState:
         low, high = np.searchsorted(margin[:, 0], [start, stop])
         if high - low < 2:
             return
+        # The margin has position, class and people: its target is column 1.
         aim = SplitCriterion(
             1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs
         )
@@ -121,6 +122,7 @@ class RecodingState:
             weights=self.people[inside],
             minlength=2 * self.groups,
         ).reshape(-1, 2)
+        # Who is outside the range is in other groups: all of a group are in one range.
         split = np.flatnonzero((sizes > 0).all(axis=1))
         number = np.full(self.groups, -1)
         number[split] = np.arange(len(split))

@@ -177,6 +177,7 @@ def finish(
     while len(pending) > 0:
         at = pending.pop()
         begin, end, people = lines[at, START], lines[at, STOP], lines[at, PEOPLE]
+        # Two parts need `least` people each, and a distinct row each.
         if people < 2 * rules.least or end - begin < 2:
             continue
         seen = survey(cells, begin, end, shape, aim, room)
@@ -235,6 +236,7 @@ def is_allowed(hist: Ints, totals: Ints, rules: GroupRules, found: Ints) -> bool
                 rules.known[r],
                 totals[side],
             )
+            # Counts and both terms of the limit are below 2**31: products fit 64 bits.
             if a * rules.den[r] > rules.num[r] * whole:
                 return False
             found[side, r, 0], found[side, r, 1] = a, whole
@@ -279,6 +281,7 @@ def _survey_column(
     aim: SplitCriterion,
 ) -> None:
     classes = rows[:, aim.target].astype(np.int64) if aim.target >= 0 else 0
+    # One key per position and class: of 3 classes, class 2 at position 4 has 14.
     key = rows[:, d].astype(np.int64) * aim.classes + classes
     keys, at = np.unique(key, return_inverse=True)
     positions, line = np.unique(keys // aim.classes, return_inverse=True)
@@ -293,6 +296,7 @@ def _survey_column(
     left = np.cumsum(counts, axis=0)[ends]  # a row per split: its left side by class
     people, whole = left.sum(axis=1), counts.sum(axis=0)
     if aim.target < 0:
+        # The smaller side is as large as can be; of equals the first, as in the loop.
         best = int(np.argmax(np.minimum(people, whole.sum() - people)))
     else:
         worth = _info_gain(left, whole, aim.logs)
@@ -312,6 +316,7 @@ def _find_starts(positions: Ints, d: int, shape: DomainArrays) -> tuple[Flags, i
     assert shape.kind[d] == TREE
     level = shape.first[d]
     ends = positions[[0, -1]]
+    # Below a node positions are a stretch: the ends agree only where all do.
     while len(set(shape.nodes[level + 1, ends].tolist())) > 1:
         level += 1
     above = shape.nodes[level, positions]
@@ -323,6 +328,9 @@ def _find_starts(positions: Ints, d: int, shape: DomainArrays) -> tuple[Flags, i
 def _info_gain(left: Ints, whole: Ints, logs: Floats) -> Floats:
     """What each split tells about the target; summed by class, as the loop does."""
     people, everybody = left.sum(axis=1), whole.sum()
+    # n times the entropy is n log n less the sum of n_c log n_c. Two yes and two no
+    # taken apart: 8 - 2 - 2 = 4, for four people one bit each. Floats are added in
+    # one order, so that both ways choose the same split.
     of_all = times_log(np.array([everybody]), logs)
     of_left = times_log(people, logs)
     of_right = times_log(everybody - people, logs)
@@ -354,6 +362,7 @@ def tally(
     values = int(rules.offset[-1])
     hist = np.zeros((2, values), dtype=np.int64)
     for j, c in enumerate(rules.about.tolist()):
+        # Left values first, then right ones: a bool times `values` is their shift.
         code = rows[:, c].astype(np.int64) + rules.offset[j] + values * ~left
         hist += (
             np.bincount(code, weights=n, minlength=2 * values)
@@ -386,6 +395,8 @@ def find_surest_belief(
     a = int(hist[mask].max(initial=0))
     if a == 0:
         return 0, 1
+    # The value believed takes one of the ruled + 1 places if it is that frequent.
+    # Of 5, 3, 2 with the 2 believed: 5 + min(3, 2) gone, so 2 of 2 + 3.
     largest = np.sort(hist)[::-1][: ruled + 1]
     gone = int(largest[:ruled].sum())
     if ruled < len(largest):
@@ -557,6 +568,7 @@ def count_values(seen: Ints, nodes: NDArray[Any], spread: Ints, level: int) -> A
     """How many values the positions have, or the nodes of a level above them."""
     if level < 0:
         return len(seen)
+    # Each node once, at its first position that occurs.
     values = spread[level, seen[0]]
     for i in range(1, len(seen)):
         if may_cut_before(seen, i, nodes, level):
@@ -611,6 +623,7 @@ def find_surest_belief_loop(
     largest = np.zeros(ruled + 1, dtype=np.int64)
     for v in range(len(hist)):
         count = hist[v]
+        # Sinks through the falling counts; the least of them drops out.
         for i in range(ruled + 1):
             if count > largest[i]:
                 other = largest[i]

@@ -131,6 +131,7 @@ class MondrianState:
         survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
         order = survey.rank_columns()
         if order:
+            # 10 people, widths 0.5 and 0.1: 6. The heap gives the least: - blur.
             blur = people * survey.loss if self.aim.target < 0 else max(survey.gain)
             heappush(self._pending, (-float(blur), line, survey))
 
@@ -187,6 +188,7 @@ class MondrianState:
         worst = self.judge.worst_found.copy()
         task = SplitTask(self.shape, self.aim, self.judge.rules)
         below = self.cutter.finish(self.cells, start, stop, task, worst)
+        # The group keeps its line; line 1 of its own tree becomes line `_used`.
         shift = self._used - 1
         split = below[:, COLUMN] >= 0
         below[split, LEFT] += shift

@@ -62,7 +62,7 @@ class Partition:
     leaves: Ints
     """Start, stop and people of each group."""
     tree: Ints
-    """How the groups were made; see `privet.microdata.generalisation.mondrian`."""
+    """How the groups were made; see `generalisation/kernels.py: LINE`."""
     suppressed: int = 0
     """How many people are in no group."""
     blocks_of: tuple[Ints, ...] = ()
@@ -115,6 +115,7 @@ class Partition:
     def _label_by_range(self, d: int) -> GroupLabels:
         """A group shows the range its people are in, whether or not they fill it."""
         attribute, block = self.attributes[d], self.blocks_of[d]
+        # All cells of a group are in one range: the first will do.
         own = block[self.cells[self.leaves[:, 0], d]]
         used, of = np.unique(own, return_inverse=True)
         shown = [_label_range(attribute, np.flatnonzero(block == b)) for b in used]
@@ -249,6 +250,7 @@ def _measure_width(attribute: OrderedDomain, positions: Sequence[int]) -> float:
     several = len(positions)
     if attribute.kind == TREE:
         children = attribute.nodes[_find_level(attribute, positions)]
+        # All values below the children that are named, not only the group's.
         several = int(np.isin(children, children[list(positions)]).sum())
     return (several - 1) / (len(attribute) - 1)
 

@@ -96,6 +96,7 @@ class WorstGroup:
                 (self.beyond > 0, self.value),
                 (other.beyond > 0, other.value),
             )
+            # Where small numbers are bad, -2 is worse than -3.
             if self.smallest:
                 self_, other_ = (self_[0], -self_[1]), (other_[0], -other_[1])
             best = self if self_ >= other_ else other
@@ -226,6 +227,7 @@ class _GroupCounts:
             yield CountQuery(("",), about), self._release.grouped
             return
         if about not in self.quasi:
+            # Everybody comes first: groups are compared with them as they arrive.
             tallies = [CountQuery((), about), CountQuery(by, about)]
             yield from self._release.count(tallies if by else tallies[:1], self._run)
             return

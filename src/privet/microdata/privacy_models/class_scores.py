@@ -52,6 +52,7 @@ class Batch:
         if self.sizes is None:
             return Fraction(len(self.groups))
         sizes, at = np.unique(self.sizes, return_inverse=True)
+        # One fraction per size: two groups of 3 rows, each among 4 people, are 6/4.
         rows = np.zeros(len(sizes), dtype=np.int64)
         np.add.at(rows, at, self.groups.total)
         each = zip(rows.tolist(), sizes.tolist(), strict=True)
@@ -117,6 +118,7 @@ def compare_shares(batch: Batch) -> tuple[Ints, Ints, Ints]:
     """p/q of every row as a fraction, and the share of its value as a count."""
     groups, everybody = batch.groups, batch.distribution()
     share = everybody[groups.value]
+    # p/q = (n / total) / (share / everybody)
     part = groups.n * int(everybody.sum())
     return part, share * groups.total[groups.group], share
 

@@ -97,6 +97,7 @@ def _count_covered(
         for g, keys in enumerate(zip(*groups.keys.columns(), strict=True)):
             inside = np.ones(len(batch.n), dtype=bool)
             for may, key, code in zip(allowed, keys, codes, strict=True):
+                # may: (labels of the release, values of the population)
                 inside &= may[key][code]
             found[g] += int(batch.n[inside].sum())
     return found

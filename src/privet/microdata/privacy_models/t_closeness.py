@@ -30,6 +30,8 @@ def equal_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     whole = int(everybody.sum())
     people = batch.total[batch.group]
     share = everybody[batch.value]
+    # Values nobody here has differ by all of their share: everybody's less those of
+    # values that are here. Only a of a, b (2 each): |8 - 4| - 4 + 8 of 16, so 1/2.
     rows = np.abs(batch.n * whole - share * people) - share * people
     part = np.add.reduceat(rows, batch.start[:-1]) + batch.total * whole
     return part, 2 * batch.total * whole
@@ -41,6 +43,8 @@ def ordered_distance(batch: EquivalenceClasses, everybody: Ints) -> Ratio:
     whole, steps = int(everybody.sum()), max(len(order) - 1, 1)
     parts = []
     for table, total in _fill_tables(batch, order):
+        # (groups, values), times people and everybody. The last sum is 0. 3, 4 and 5 of
+        # 3 to 11: 3/8, as in the paper.
         gap = table * whole - everybody[order] * total[:, None]
         parts.append(np.abs(np.cumsum(gap, axis=1)[:, :-1]).sum(axis=1))
     return np.concatenate(parts), batch.total * whole * steps
@@ -88,6 +92,7 @@ def hierarchical_distance(
     whole, height = int(everybody.sum()), len(levels)
     parts = []
     for table, total in _fill_tables(batch, order):
+        # (nodes, groups)
         extra = (table * whole - everybody[order] * total[:, None]).T
         cost = np.zeros(len(total), dtype=np.int64)
         for h, parent in enumerate(levels, 1):
@@ -95,6 +100,8 @@ def hierarchical_distance(
             below = np.zeros_like(above)
             np.add.at(above, parent, np.maximum(extra, 0))
             np.add.at(below, parent, np.maximum(-extra, 0))
+            # What meets under a node moves there, the rest goes up. Half of a group
+            # moved to a sibling, at height 1 of 2: 1/4.
             cost += h * np.minimum(above, below).sum(axis=0)
             extra = above - below
         parts.append(cost)

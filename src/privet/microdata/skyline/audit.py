@@ -267,6 +267,7 @@ def find_groups_beyond(
     # A belief of 3/4 is odds of 1/3 against the value.
     theta = float((1 - limit.level) / limit.level)
     bad = against < theta
+    # Below 1 means theta = 0: NEAR**2 is the room in which odds of 0 are found.
     for i in np.flatnonzero(
         np.abs(against - theta) <= NEAR * max(theta, NEAR)
     ).tolist():

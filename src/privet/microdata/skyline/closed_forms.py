@@ -68,6 +68,8 @@ def cf1(tail: int, a: int, b: int, k: int, m: int) -> Fraction:
     """CF1: the victim, the people known and the companions in one group."""
     if tail <= k:
         return Fraction(0)
+    # k + 1: the victim, who lacks s here, is one more whose value is settled. Six
+    # values once each, k = m = 1: 4/1 * 3/4 = 3, a belief of 1/4.
     return cf2(tail, a, k) * cf5(a, b, k + 1, m)
 
 
@@ -88,6 +90,7 @@ def cf5_floats(a: Ints, b: Ints, k: int, m: int) -> Floats:
         left = np.maximum(b - k - np.arange(m)[:, None], 0)
         return np.asarray(np.prod(left / np.maximum(a + left, 1), axis=0))
     result = np.zeros(len(a))
+    # Where fewer than m people are left who lack s, Q stays 0.
     some = np.flatnonzero(b - k >= m)
     few = some[a[some] <= m]
     result[few] = _multiply_holders(a[few], b[few] - k, m)
@@ -110,8 +113,10 @@ def _multiply_holders(a: Ints, b: Ints, m: int) -> Floats:
 
     With n = a + b: perm(b, m) / perm(n, m) = perm(n - m, a) / perm(n, a).
     """
+    # a = 2, b = 4, m = 3: 3/6 * 2/5 = 1/5, for 4/6 * 3/5 * 2/4.
     result, n = np.ones(len(a)), a + b
     for i in range(int(a.max(initial=0))):
+        # Groups with fewer holders are done: their n - i may be 0, and is not used.
         with np.errstate(divide="ignore", invalid="ignore"):
             factor = (n - m - i) / (n - i)
         result *= np.where(i < a, factor, 1.0)

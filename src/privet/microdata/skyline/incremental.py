@@ -83,6 +83,7 @@ class PointMinima:
         return cls(
             asked,
             allowed,
+            # A line per factor, CF2 to CF5; a column per value.
             np.full((4, values), np.inf),
             np.full((4, values), -1, dtype=np.int64),
             np.ones((4, values), dtype=np.int64),
@@ -99,6 +100,7 @@ class PointMinima:
         (l, k, m), loops = self.asked.point, compile_loops()
         after = self.copy()
         if not isinstance(l, int) or not loops or not after._fold_by(loops, parts):
+            # The loops may have written some minima before floats came too close.
             after = self.copy()
             after._fold_all(parts)
         if not loops:
@@ -133,6 +135,8 @@ class PointMinima:
         b = people - a
         k, m = self.asked.point.k, self.asked.point.m
         self._fold_cf1(tail, a, b)
+        # Without companions CF3 = CF5 = 1, and CF2 and CF4 of no value are below CF1
+        # of the most frequent one.
         if m:
             self._fold_cf2_cf4(KNOWN, s, tail, a, k)
             self._fold_cf3_cf5(COMPANIONS, s, b, a, 0)
@@ -151,6 +155,7 @@ class PointMinima:
         """CF2 and CF4: integers decide."""
         old = self.x[f, s]
         new, was = np.maximum(tail - k, 0), np.maximum(old - k, 0)
+        # Of 3/2 and 4/3 the second is lower: 4 * 2 < 3 * 3.
         lower = (old < 0) | (new * self.a[f, s] < was * a)
         self._put(f, s[lower], new[lower] / a[lower], tail[lower], a[lower])
 
@@ -197,6 +202,7 @@ class PointMinima:
             _cf1(self.best, self.asked.point.k, self.asked.point.m)
         ):
             return False
+        # Products that floats put clearly above theta need no fractions.
         near = self.asked.theta * (1 + NEAR)
         with np.errstate(invalid="ignore"):
             first = self.factor[KNOWN] * self.factor[COMPANIONS] <= near
@@ -305,6 +311,7 @@ def fold_best(
         if first < 0:
             continue
         n = parts[c, first]
+        # Counts 4 3 2 1, l = 1, n = 2: 10 - 4 - min(2, 3) = 4.
         tail = people - top[:l].sum() - min(n, top[l])
         others = people - n
         if best[1] == 0:
@@ -312,6 +319,7 @@ def fold_best(
         elif best[0] != tail or best[1] != n or best[2] != others:
             new = cf1_loop(tail, n, others, k, m)
             old = cf1_loop(best[0], best[1], best[2], k, m)
+            # Two zeros are equal for certain; any other tie is left to fractions.
             if abs(new - old) <= near * old and new + old > 0:
                 return False
             if new < old:

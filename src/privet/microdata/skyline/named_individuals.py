@@ -65,6 +65,8 @@ class NamedPeople:
         }
         for g, key in own.items():
             self.groups[key] = self._mark_known(build_attacked_group(batch, g), key)
+        # Groups without anybody named matter only as a place for nameless companions:
+        # people known there say nothing of the victim by themselves.
         if not (isinstance(self.insider.same_as, int) and self.insider.same_as):
             return fold
         rest = np.setdiff1d(np.arange(len(batch)), list(own))

@@ -107,9 +107,11 @@ class SetSkylineCheck:
         counts = group.histogram
         a = sum(n for cell, n in counts.items() if has(cell, s))
         b = sum(counts.values()) - a
+        # Too few in the tail and too many holders make the odds too low: a bound.
         if not self.exact:
             yield Entry(self._bound_tail(counts, s, b), a, a, b, (), at)
             return
+        # Ruling out x takes holders of s away too: those with {s, x}.
         for out in self._list_rulings(s, values):
             left = {c: n for c, n in counts.items() if not any(has(c, x) for x in out)}
             holders = sum(n for cell, n in left.items() if has(cell, s))
@@ -151,6 +153,7 @@ class SetSkylineCheck:
             for e in own:
                 both = _compute_cf2(e, k) * _compute_cf5(e, k + 1, m)
                 found.append((both, s, TOGETHER, e, e))
+            # CF2 CF3, then CF4 CF5: each factor may have a group of its own.
             for shape, near, far in ((WITH_KNOWN, k, 0), (APART, 0, k)):
                 first = min(own, key=partial(_compute_cf2, k=near))
                 other = min(own, key=partial(_compute_cf5, k=far, m=m))

@@ -68,6 +68,7 @@ class RankedValues:
 
     def sum_largest(self, several: int) -> Ints:
         """The sum of each group's largest counts."""
+        # Groups 3 2 1 and 4 4: `_before` is 0 3 5 6 10 14; two each are 5 and 8.
         stop = np.minimum(self.start[:-1] + several, self.start[1:])
         return self._before[stop] - self._before[self.start[:-1]]
 
@@ -117,6 +118,7 @@ def _order_by_count(group: Rows, n: Ints, value: Codes) -> Rows:
     if not len(n):
         return np.zeros(0, dtype=np.intp)
     top = int(n.max())
+    # Groups rise, so that the last one has the largest number.
     bits = [int(group[-1]).bit_length(), top.bit_length(), len(n).bit_length()]
     if sum(bits) > 62:
         return np.lexsort((value, -n, group))
@@ -161,6 +163,7 @@ def _find_dense_front(value: Ints, a: Ints, x: Ints, values: int, limit: int) ->
     above = np.minimum.accumulate(table[:, ::-1], axis=1)[:, ::-1]
     beaten = np.zeros_like(table, dtype=bool)
     beaten[:, :-1] = table[:, :-1] >= above[:, 1:]
+    # A view of `least`: no x is -1, so that rows of these cells match no more.
     table[beaten] = -1
     found: Rows = small[least[cell] == x[small]]
     return found
@@ -184,6 +187,7 @@ def pareto_front_of_three(a: Ints, b: Ints, tail: Ints) -> Rows:
     keep: list[int] = []
     while len(order):
         # The least score cannot be beaten, and beats many others at once.
+        # With + 1 a larger a scores lower even where tail and b are 0: 1/3 < 1/2.
         score = (tail[order] + b[order] + 1.0) / a[order]
         best = order[int(np.argmin(score))]
         keep.append(int(best))
@@ -231,7 +235,7 @@ def _sort_codes(protect: Sequence[int] | None) -> tuple[int, ...] | None:
 class SkylineCheck:
     """The groups that can decide some skyline point, out of all groups seen.
 
-    ``Skyline(range(4))`` is the empty fold for up to three values ruled out;
+    ``SkylineCheck(range(4))`` is the empty fold for up to three values ruled out;
     ``left | right`` merges disjoint groups.
     """
 
@@ -272,6 +276,7 @@ class SkylineCheck:
         if self.kept is None or other.kept is None:
             return self if other.kept is None else other
         both = self.kept + other.kept
+        # Who was beaten in a part is beaten in the whole: only the kept are compared.
         few = both.take(
             find_deciding_groups(rank_values(both), self.rulings, self.protect)
         )
@@ -432,6 +437,7 @@ def find_best_attack(
                 (closed_forms.cf5(int(a[r]), int(b[r]), far, m), int(r))
                 for r in two.find_near_rows(s, two.right)
             ]
+            # Both minima may fall on one group: its CF1, found above, is no higher.
             (x, r), (y, o) = min(own), min(others)
             found.append((x * y, order, s, r, o))
     best, order, s, r, o = min(found)

@@ -275,6 +275,7 @@ def _find_recursive(fold: SkylineCheck, last: int) -> tuple[int, int] | None:
     case = fold.find_worst(Point(last, 0, 0))
     if case is None or not case.odds:
         return None
+    # c_1 < c r means c > 1 / R: odds of 2/3 need a c above 3/2, so 2.
     return int(1 / case.odds) + 1, last + 2
 
 
@@ -327,6 +328,7 @@ def _find_largest(holds: Callable[[int], bool], most: int) -> int:
         if high == most or not holds(high):
             break
         low = high
+    # low holds and high does not: 1, 3, 7, 15 … were tried, then halves between.
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

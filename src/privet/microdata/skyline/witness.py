@@ -83,6 +83,8 @@ def place_people(
     room = sum(lacking.values())
     if shape == APART:
         known = min(k, room, max(room + 1 - other.companions, 0))
+        # One companion more than lack the value: one has it, so the victim has. Further
+        # ones add nothing.
         more = min(m, room - known + 1)
         return victim, _add_known(other, _select_people(lacking, known), more)
     return (

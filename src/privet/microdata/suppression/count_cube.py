@@ -100,6 +100,7 @@ class Cube:
             found = _find_highest(groups.counts[:, r + 1], groups.counts[:, 0])
             if Fraction(*found) > Fraction(part, whole):
                 self._worst[r] = found
+        # Parts of a group without any protected value have none either: drop it.
         return groups.take(groups.counts[:, 1:].any(axis=1))
 
     # Looking ahead ------------------------------------------------------------------
@@ -246,6 +247,7 @@ def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
     np.maximum.at(blocks, (depth, first), to)
     np.maximum.at(blocks, (depth, last - (1 << depth) + 1), to)
     for d in range(len(blocks) - 1, 0, -1):
+        # A block of 4 at 2 is one of 2 at 2 and one of 2 at 4.
         half = 1 << (d - 1)
         np.maximum(blocks[d - 1], blocks[d], out=blocks[d - 1])
         np.maximum(

@@ -51,6 +51,7 @@ def compile_limits(rules: Sequence[Sequence[Ceiling]], people: int) -> Confidenc
     ]
     levels = [limit.level for _, limit in found]
     largest = max((level.denominator for level in levels), default=1)
+    # No numerator is above its denominator: this bounds both products.
     whole = np.int64 if largest * max(people, 1) < 2**63 else object
     return ConfidenceLimits(
         np.array([r for r, _ in found], dtype=np.int64),
@@ -123,6 +124,7 @@ def concatenate_ranges(start: Ints, stop: Ints) -> Ints:
     """
     size = stop - start
     ends = np.cumsum(size)
+    # In the result groups begin at 0 and 2: shifts of 3 and 7, so 3 4 and 9.
     shift = np.repeat(start - (ends - size), size)
     return np.asarray(np.arange(len(shift)) + shift, dtype=np.int64)
 
@@ -312,5 +314,6 @@ def _move_behind(
     row = rows.order.take(at)
     rows.order[np.where(inside, middle + behind, at - behind)] = row
     taken = rows.counts.take(row[inside], axis=0)
+    # Every group here moves at least one row, as reduceat needs.
     sums: Ints = np.add.reduceat(taken, np.cumsum(moved) - moved)
     return sums

@@ -61,6 +61,8 @@ def merge_never_shown(
     for column, flags in never.items():
         if flags.sum() < 2:
             continue
+        # Codes 0 and 2 of 4 are one: 0 1 0 3. Counted anew they are 0 1 2, which mean
+        # 0 1 3.
         codes = np.arange(len(flags))
         codes[flags] = np.flatnonzero(flags)[0]
         texts = tuple(map(str, codes.tolist()))
@@ -212,6 +214,7 @@ def _screen_values(
     for s in large:
         outside = [c for c in s if c not in maskable]
         for c in (c for c in s if c in loose):
+            # With all else suppressed a group is one value and what cannot be hidden.
             alone[s, c] = tuple(k for k in s if k == c or k in outside)
     tallies = dict.fromkeys(
         CountQuery(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]

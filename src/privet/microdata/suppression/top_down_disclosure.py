@@ -180,6 +180,7 @@ class DisclosureState:
         """The winner: Score, then lower PrivLoss, then order of columns and values."""
         if not moves:
             return None
+        # Scores that differ by rounding alone are ties.
         top = max(m.score for m in moves) - TIE
         moves = [m for m in moves if m.score >= top]
         least = min(m.loss for m in moves) + TIE
@@ -239,6 +240,7 @@ class DisclosureState:
             classes = attribute.classes[low : high + 1]
             gain = self.utility.compute_cut_gains(classes)
             if self.split == "valid":
+                # No cut comes after `high`: one entry fewer than values.
                 gain = np.where(valid[low:high], gain, -np.inf)
             if len(gain) == 0 or gain.max() == -np.inf:
                 continue
@@ -281,6 +283,7 @@ class DisclosureState:
         attribute = self.attributes[move.attribute]
         low = high = move.code
         if attribute.ordered:
+            # [0, 9] cut after 4: codes 0 to 4 go, 5 to 9 stay.
             low, _ = attribute.find_interval(move.code)
             attribute.cuts.append(move.code)
         else:
@@ -304,6 +307,7 @@ class DisclosureState:
         found = cube.look_ahead(groups, wanted, ordered)
         for a, fresh in zip(cube.attributes, found, strict=True):
             known = self._outlooks[q, a]
+            # Entries of groups split since may stay: the worse part is at least as bad.
             np.maximum(known.confidence, fresh.confidence, out=known.confidence)
             known.broken |= fresh.broken
 
@@ -351,6 +355,7 @@ class Utility:
         below = np.cumsum(classes, axis=0)[:-1]
         if self.yours is not None:
             pool = classes.sum(axis=0)
+            # A cut makes two values of the pool: below, and the rest.
             halves = [
                 self._compute_user_gain(np.stack([b, pool - b]))[0] for b in below
             ]

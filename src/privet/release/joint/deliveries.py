@@ -115,6 +115,7 @@ class Deliveries:
     def _expect_people(self, part: Part) -> dict[Cell, Fraction]:
         """People of each cell who are new (or gone), on average, but for a factor."""
         degree = self.cancelled
+        # Coefficient j: ways to hide j people in equal rows, in all cells together.
         whole = [Fraction(1)] + [Fraction(0)] * degree
         for ways in self._series.values():
             whole = _multiply(whole, ways, degree)
@@ -122,6 +123,8 @@ class Deliveries:
         found: dict[Cell, Fraction] = {}
         for cell, n in more.items():
             ways = self._series.get(cell, [Fraction(1)])
+            # If j are hidden here, degree - j are elsewhere, and left + j are new. 3
+            # rows that become 2 and 1 that becomes 2, one hidden: 1 and 2 of 3.
             others = _divide(whole, ways)
             left = n - min(n, less.get(cell, 0))
             weight = sum(

@@ -61,6 +61,7 @@ class JointColumn:
     @cached_property
     def block_of(self) -> tuple[dict[int, int], ...]:
         """For each release the block of each label."""
+        # Values with one label are in one block: any of them tells it.
         return tuple(dict(zip(s, self.blocks, strict=True)) for s in self.labels)
 
     @cached_property
@@ -82,6 +83,7 @@ class JointColumn:
 
 def _root(block: list[int], value: int) -> int:
     while block[value] != value:
+        # Each value points past its parent, which keeps the next walk short.
         block[value] = block[block[value]]
         value = block[value]
     return value
@@ -213,6 +215,7 @@ class KnownColumns:
         }
         total = sum(expected.values())
         return {
+            # Raw values with the same two labels share these people equally.
             value: expected[pair] / asked.weights[pair] / total
             for value, pair in enumerate(zip(*asked.labels[:2], strict=True))
             if total
@@ -253,6 +256,7 @@ class KnownColumns:
             for component in set.intersection(*(set(s) for s in shown)):
                 counts = [sum(s[component].values()) for s in shown]
                 people = self.releases._people[0][component]
+                # 8 and 7 of 10 people: from 5 to 7 of them are in both.
                 least[labels] += max(0, sum(counts) - (len(fits) - 1) * people)
                 most[labels] += min(counts)
         others = sum(least.values())
@@ -310,6 +314,7 @@ class _Links:
             chance = Fraction(1)
             for w, t in zip(weights, table, strict=True):
                 for i in range(1, t + 1):
+                    # w**t / t!: two people on a link of one raw value, 1/2.
                     chance *= Fraction(w, i)
             total += chance
             for pair, t in zip(pairs, table, strict=True):
@@ -367,6 +372,7 @@ def _list_tables(
         most = min(left[e] for e in ends)
         # The last link of a label takes all that is left of it.
         least = max((left[e] for e in ends if last[e] == i), default=0)
+        # Empty where a label has more left than the other end of its last link.
         for n in range(least, most + 1):
             table[i] = n
             for e in ends:

@@ -81,6 +81,7 @@ def _refuse_other(path: Path) -> None:
     """DuckDB opens files of other kinds, too, and forgets what is written to them."""
     if path.is_file():
         with path.open("rb") as file:
+            # A checksum of 8 bytes, then the four letters.
             if file.read(12)[8:] != b"DUCK":
                 raise InputError(
                     f"{str(path)!r} must be a new file, or a DuckDB database that "
@@ -168,6 +169,7 @@ class Store:
     def _write_all(self) -> None:
         while True:
             found, last = self._take_waiting()
+            # From here on nobody can take an answer back; see `add`.
             waiting = [w for w in found if w[2].set_running_or_notify_cancel()]
             if waiting:
                 self._write(waiting)
@@ -191,6 +193,7 @@ class Store:
         try:
             with open_database(self.path, read_only=False) as con:
                 con.begin()
+                # Tokens and answers in one transaction: both or neither.
                 kept = [w for w in waiting if self._admit(con, w)]
                 if kept:
                     self._insert(con, [report for report, _, _ in kept])

@@ -48,6 +48,8 @@ def uiw(m: int, n: int) -> int:
     >>> uiw(3, 3), uiw(2, 2), uiw(1, 9)
     (161, 5, 1)
     """
+    # Covers without the edge are those with it in which nothing needs it. So UIW is
+    # half of UPW and of those where it is needed: 2 x 2 is (7 + 1 + 1 + 1) / 2 = 5.
     return (upw(m, n) + upw(m - 1, n) + upw(m, n - 1) + upw(m - 1, n - 1)) // 2
 
 
@@ -67,6 +69,7 @@ def rpw(m: int, n: int) -> int:
 
 def fpw(m: int, n: int) -> int:
     """Functional possible worlds: every person has one property, and each occurs."""
+    # Maps of m people onto n values: 3 onto 2 are 2**3 - 2 * 1**3 = 6.
     return sum((-1) ** (n - k) * comb(n, k) * k**m for k in range(n + 1))
 
 
@@ -110,6 +113,8 @@ def count_covers_avoiding_edges(m: int, n: int, forbidden: Sequence[int]) -> int
             f"are {rows} rows in {m} x {n}."
         )
     free = n - len(forbidden)
+    # `some` of the listed people and k others are used; a column meets those of them
+    # that its mask allows. 2 x 2 with one edge forbidden: 3 * 1 - 1 * 1 = 7 - 5.
     return sum(
         (-1) ** (m - some.bit_count() - k)
         * comb(m - rows, k)
@@ -161,6 +166,7 @@ def weighted_rho(m: int, n: int, weight: Fraction) -> Fraction:
 
 
 def _count_weighted_covers(m: int, n: int, weight: Fraction) -> Fraction:
+    # (1 + w)**i - 1 weighs all sets, not empty, of i edges; w = 1 gives `upw`.
     few, many = sorted((m, n))
     return sum(
         (
@@ -191,6 +197,7 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
     """
     first, second, *others = sizes
     without = 0
+    # Each given value used or not, but no tuple with both: 32 of 193 for (2, 2, 2).
     for left in (0, 1):
         for right in (0, 1):
             sign = (-1) ** (left + right)

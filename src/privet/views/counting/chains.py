@@ -105,6 +105,8 @@ class ConnectivityGraph:
         """Bounds on the share of tables in which they meet, for any graph."""
         person_keys, value_keys = set(person_keys), set(value_keys)
         met = {(b, c) for b, c in self.edges if b in person_keys and c in value_keys}
+        # View tuples by how many join tuples they have left without those of the pair,
+        # of which each edge that is met has one.
         left: Counter[int] = Counter()
         both = (
             (0, self.people, person_keys, self.values),
@@ -150,6 +152,8 @@ class ConnectivityGraph:
             return block_share(m, n, 1, len(value_keys))
         if len(self.values) == 1:
             return block_share(m, n, len(person_keys), 1)
+        # One tuple in each b: every c is two views by itself, of its keys b and its
+        # values, with UPW(keys, n_c) worlds.
         if m == len(self.people):
             met = [(c, {b for _, b in self._near[1, c]}) for c in sorted(value_keys)]
             return combine_independent(
@@ -219,8 +223,10 @@ def _order_keys(
             continue  # it came in again when a neighbour went
         steps += cost
         around = near.pop(node)
+        # A neighbour of one state adds no steps, but an axis; arrays have few of those.
         if steps > MOST_STEPS or len(around) > MOST_NEAR:
             return None
+        # Summing over it leaves one table of all its neighbours: they are near now.
         for other in around:
             near[other] |= around - {other}
             near[other].discard(node)
@@ -257,6 +263,8 @@ def _eliminate_keys(
         table = [
             [(1 << cells(s, e, r, f)) - 1 for r, f, _ in right] for s, e, _ in left
         ]
+        # Of 2 tuples each: [[1, 3], [3, 15]]; with the weights -2 and 1 of both keys
+        # 4 - 12 + 15 = 7 = UPW(2, 2). It waits with the key that goes first.
         nodes: tuple[Node, ...] = ((0, b), (1, c))
         factors[min(nodes, key=place.__getitem__)].append((nodes, _make_table(table)))
     for node in order:
@@ -287,6 +295,7 @@ def _spread(factor: Factor, nodes: tuple[Node, ...]) -> NDArray[Any]:
     """A table with an axis for each of these keys, in their order."""
     have = [n for n in nodes if n in factor[0]]
     turned = factor[1].transpose([factor[0].index(n) for n in have])
+    # A key that the table lacks gets an axis of length 1.
     return turned[tuple(slice(None) if n in have else None for n in nodes)]
 
 
@@ -296,6 +305,7 @@ def _list_choices(size: int, given: bool) -> Iterator[State]:
     >>> list(_list_choices(2, given=False)), list(_list_choices(2, given=True))
     ([(1, 0, -2), (2, 0, 1)], [(1, 0, -1), (1, 1, -1), (2, 1, 1)])
     """
+    # No choice is of no tuple: its edges would be empty, their factor 2**0 - 1 = 0.
     if not given:
         for s in range(1, size + 1):
             yield s, 0, (-1) ** (size - s) * comb(size, s)
@@ -467,7 +477,7 @@ class Chain:
         return self._kept[at]
 
     def _affords(self, graph: ConnectivityGraph) -> bool:
-        """Whether there is still time to count; other parts than this go on."""
+        """Whether there is still time to count; what is refused is charged, too."""
         self._spent.append(graph.steps)
         return sum(self._spent) <= MOST_WORK
 

@@ -77,6 +77,7 @@ class JoinPart:
     @cached_property
     def worlds(self) -> NDArray[np.uint32]:
         """All possible worlds, as bit masks: join tuples that cover the view tuples."""
+        # (2**tuples,), bit e for join tuple e: of 16 subsets of a 2 x 2 key 7 are left.
         found = np.arange(1 << len(self.tuples), dtype=np.uint32)
         needs: dict[int, int] = defaultdict(int)
         for bit, needed in enumerate(self.tuples):
@@ -113,6 +114,7 @@ class JoinPart:
         """Functional worlds (everybody has one value): interesting, and possible."""
         fits = np.ones(len(self.worlds), dtype=bool)
         for i in set(self.people):
+            # (worlds,): whether all tuples of i there are of one value.
             own = self.worlds & np.uint32(self.mask(i))
             one = np.zeros(len(own), dtype=bool)
             for p in set(self.values):
@@ -142,6 +144,7 @@ def join_views(views: Sequence[Sequence[Row]]) -> list[Needing]:
     offset = 0
     for view in views:
         shared = sorted(set(found[0][0]) & set(view[0])) if found and view else []
+        # View tuples are numbered through: after a view of 3 the next begins with 3.
         by: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for number, row in enumerate(view):
             by[tuple(row[c] for c in shared)].append(number)
@@ -182,6 +185,7 @@ class JoinParts:
         near = self.near.get(person, ())
         given = {p for i, p in self.certain if i == person}
         values = given or {p for j in near for i, p in j.supports if i == person}
+        # What every table holds rules other values out; two such values rule out all.
         weights = {p: 1 if given <= {p} else 0 for p in values}
         for j in near:
             for p in weights:
@@ -195,6 +199,7 @@ def split_join(joined: Iterable[Needing], person: str, secret: str) -> JoinParts
     rows = list(joined)
     forced, settled = _find_forced_tuples([needed for _, needed in rows])
     near: dict[int, list[JoinPart]] = defaultdict(list)
+    # A forced tuple is in every world: what it covers asks nothing of the others.
     left = [
         (row, tuple(t for t in needed if t not in settled))
         for at, (row, needed) in enumerate(rows)
@@ -230,6 +235,7 @@ def split_by_people(
     joined: Iterable[Needing], person: str, secret: str
 ) -> list[JoinPart]:
     """A join in parts that share neither view tuples nor people."""
+    # Below 0, where no view tuple is: as if a person's tuples shared one more.
     marked = [(row, (*needed, -1 - row[person])) for row, needed in joined]
     groups = [
         [(row, needed[:-1]) for row, needed in group]
@@ -408,6 +414,7 @@ class GeneralJoin:
                 made[id(j)].draw(everybody)
             coins = made[id(j)]
             supports = {v: at for (who, v), at in j.supports.items() if who == i}
+            # Draws in doubt cannot be left out: the rest would be no fair sample.
             if coins.count_doubtful([e for at in supports.values() for e in at]):
                 continue
             number = coins.number

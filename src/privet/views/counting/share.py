@@ -100,6 +100,7 @@ def key_share(m: int, n: int) -> Share:
     half = 1 << (BITS - 1)
     down = half + (low << BITS >> shift)
     up = half - (-(high << BITS) >> shift)
+    # UPW is odd, so no share below 1 is a multiple of 2**-BITS: it is above `down`.
     return Share(Fraction(down, 1 << BITS), Fraction(up, 1 << BITS), True)
 
 
@@ -114,6 +115,7 @@ def block_share(m: int, n: int, s: int, t: int) -> Share:
         return Share.of(
             1 - Fraction(bipartite_covers.count_covers_avoiding(m, n, s, t), whole)
         )
+    # Nodes by the edges they have left outside of the block of s x t.
     left = Counter({n - t: s}) + Counter({m - s: t})
     left += Counter({n: m - s}) + Counter({m: n - t})
     return harris_bounds(s * t, union_bound(left))
@@ -165,6 +167,7 @@ def _series(m: int, n: int) -> float:
         # C(m, k) ((2**(m - k) - 1) / (2**m - 1))**n, signs alternating
         term *= (m - k + 1) / k
         power = math.exp(n * (_log(m - k) - _log(m)))
+        # 2**-(k n) exactly; far below the smallest float the exponent does not matter.
         part = math.ldexp(term * power, -min(k * n, 10**6))
         total += -part if k & 1 else part
         if part < 2.0**-60:
@@ -235,6 +238,7 @@ def _multiply(a: Bounds, b: Bounds) -> Bounds:
 
 
 def _divide(a: Bounds, b: Bounds) -> Bounds:
+    # Outwards: -(-x // y) rounds up.
     return (a[0] << BITS) // b[1], -((-a[1] << BITS) // b[0])
 
 
@@ -254,12 +258,14 @@ def _power(base: Bounds, n: int) -> Bounds:
 @lru_cache(maxsize=10_000)
 def _sum(m: int, n: int) -> Bounds:
     """The alternating sum; its partial sums enclose it, since terms decrease."""
+    # 3 x 3: 1 - 3 (3/7)**3 + 3 (1/7)**3 = 265/343.
     low = high = ONE
     whole = _almost_one(m)
     for k in range(1, m):
         power = _power(_divide(_almost_one(m - k), whole), n)
         times = math.comb(m, k)
         part = _shift((times * power[0], times * power[1]), k * n)
+        # The rest alternates and decreases from here: one unit either way.
         if part[1] <= 1:
             return low - 1, high + 1
         if k & 1:

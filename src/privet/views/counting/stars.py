@@ -60,6 +60,7 @@ def find_star(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Star | 
         return None
     if {secret.person} not in rest or {secret.secret} not in rest:
         return None
+    # False sorts first: the view of people, that of values, then the others.
     order = sorted(
         range(len(rest)),
         key=lambda k: (rest[k] != {secret.person}, rest[k] != {secret.secret}, k),
@@ -103,5 +104,6 @@ def star_share(sizes: tuple[int, ...]) -> Share:
     left = Counter({(second - 1) * each: 1, second * each: first - 1})
     left += Counter({(first - 1) * each: 1, first * each: second - 1})
     for n in others:
+        # Sizes (2, 3, 4): 24 join tuples, 6 for each of the 4, and 5 without the pair.
         left[(first * second - 1) * each // n] += n
     return harris_bounds(each, union_bound(left))

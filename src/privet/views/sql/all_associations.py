@@ -146,6 +146,8 @@ class AllAssociations:
 
     def _select_ids(self, only: str) -> str:
         """People with several rows: those in one key by key, the others one by one."""
+        # A line (h, NULL, n people) for each key, and (NULL, i, 1) for each person in
+        # several: what follows reads h IS NULL as that.
         people = (
             "SELECT i, CASE WHEN count(*) = 1 THEN min(h) END AS h, sum(rows) AS rows "
             f"FROM {self._where} {only} GROUP BY i"
@@ -169,6 +171,8 @@ class AllAssociations:
         rows = f"SELECT h{_ROWS} FROM ({self._relation.rows(0)}) GROUP BY h"
         if not self._relation.sides.marker:
             rows = f"SELECT h, rows, named FROM {self._right}"
+        # m of a key: 5 rows, 3 of them one person's, are 5 + (1 - 3) = 3 people. Who is
+        # in several keys counts towards m in each, but towards `single` in none.
         people = (
             f"SELECT h, rows AS m, named, named AS single FROM ({rows}) UNION ALL "
             "SELECT h, n - rows, named - named_rows, named - named_rows "
@@ -206,6 +210,7 @@ class AllAssociations:
 
     def count_overall(self) -> tuple[int, int]:
         """How many people and values there are in all, missing ones included."""
+        # Somebody in 3 keys is in 3 of the m, in 3 lines of `left`, and once in `ids`.
         found = self._relation.fetch_one(
             f"SELECT (SELECT CAST(sum(m) AS BIGINT) FROM {self._keys}) "
             f"- (SELECT count(*) FROM {self._left}) "
@@ -325,6 +330,7 @@ class AllAssociations:
             "",
             "people in several keys",
         )
+        # l: the logarithm of the least chance to miss a value, were it in all c keys.
         self._people = relation.make(
             "several",
             lambda only: (

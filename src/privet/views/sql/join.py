@@ -80,6 +80,7 @@ class JoinedViews:
     def rows(self, side: int, *, full: bool = False) -> str:
         """The rows of one side (2: both): node, key, the key's hash, and weight."""
         if self._near and not full:
+            # Where the side is NULL, a row of a table is of both.
             of = f"coalesce(side, {side}) = {side}"
             return f"SELECT * FROM {self._near} WHERE {of}"
         sides = self.sides

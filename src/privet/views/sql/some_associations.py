@@ -205,6 +205,7 @@ def _read_meetings(listed: list[dict[str, Any]]) -> tuple[Meeting, ...]:
 
 def _to_masks(pairs: list[dict[str, int]]) -> tuple[int, ...]:
     """Bit masks of left tuples, one per right tuple."""
+    # Both count from 1: (b, a) of (1, 1), (1, 2) and (2, 1) give the masks 3 and 1.
     masks: dict[int, int] = {}
     for pair in pairs:
         masks[pair["b"]] = masks.get(pair["b"], 0) | 1 << (pair["a"] - 1)
@@ -331,6 +332,7 @@ class SomeAssociations:
         if not extra:
             return f"SELECT *, 1 AS a FROM ({grouped})"
         node = names[0]
+        # Tuples 1 to s of a person in a key, or 1 to t of a value: the bits of masks.
         number = f"row_number() OVER (PARTITION BY h, {node})"
         return f"SELECT *, {number} AS a FROM ({grouped})"
 
@@ -387,6 +389,8 @@ class SomeAssociations:
             return (
                 f"SELECT i, p, k, NULL AS c FROM ({pairs}) WHERE {self._which} AND ok"
             )
+        # One value only must be in all keys of a person: those that meet in fewer keys
+        # than `number` are no candidates, and have no k.
         number = f"SELECT i, count(*) AS number FROM {self._left} GROUP BY i"
         counted = (
             "SELECT i, k, count(*) AS n FROM pv_p WHERE len(k) = number GROUP BY i, k"

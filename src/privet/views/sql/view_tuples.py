@@ -97,7 +97,7 @@ def null_code(domain: Domain) -> int | None:
 
 @dataclass(frozen=True)
 class ViewTuples:
-    """The different tuples of a view, in codes; one array per column."""
+    """The different tuples of a view, in codes."""
 
     columns: tuple[str, ...]
     """What the columns are called."""

@@ -213,6 +213,15 @@ def test_intervals_hold_the_truth_and_a_wrong_one_would_be_seen():
     assert missed > 20
 
 
+@pytest.mark.parametrize("draws", [1, 8, 100, 103])
+def test_every_draw_gets_its_coins(draws):
+    part = some_part(random.Random(5), 12)
+    drawn = sampling.WorldSampler(part.tuples, sampling.make_key(1), draws=draws)
+    drawn.draw(range(len(part.tuples)))
+    assert drawn.number >= draws
+    assert drawn.surely == drawn.possibly
+
+
 def test_doubt_widens_intervals():
     sure, unsure = sampling.Draws(1000, 600, 600), sampling.Draws(1000, 600, 800)
     error = Fraction(1, 1000)

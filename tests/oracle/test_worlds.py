@@ -199,6 +199,15 @@ QUERIES = {
 }
 
 
+@pytest.mark.parametrize("condition", ["= null", "like null", "not like null"])
+def test_what_no_value_can_pass_is_refused(condition):
+    """It would make any promise look kept."""
+    views = pv.Views(opened([{"who": "A", "x": "u", "ill": "f"}]), *TWO)
+    about = f"select who, ill from T where x {condition}"
+    with pytest.raises(pv.InputError, match="by IS NULL"):
+        pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"), about))
+
+
 @pytest.mark.filterwarnings("ignore:Value:privet.errors.PrivacyWarning")
 @pytest.mark.parametrize(
     "rows", cases(5, {"who": "ABC", "x": "uv", "ill": "fg"}, TWO, most=8, seed=6)

@@ -222,6 +222,9 @@ def test_percent_tells_apart_what_it_should(share: Fraction, other: Fraction) ->
         ("50000000001/100000000000", "1/2", "slightly more than 50 %"),
         ("4/5", "1/2", "80 %"),
         ("1/2", "1/2", "50 %"),
+        ("999999/1000000", "9995/10000", "99.9999 %"),
+        ("1/1000000", "1/2500", "0.0001 %"),
+        ("1", "99999/100000", "100 %"),
     ],
 )
 def test_percent_beside_a_limit(share: str, unlike: str, expected: str) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.engine.protocol import CountQuery, Run
+from privet.errors import TooLarge
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.dependencies import (
@@ -82,6 +83,7 @@ def _measure(x: Domain, c: Domain, cells: Cells) -> Dependency:
     rows = int(cells.n.sum())
     if rows >= LEAST_PART_ROWS and is_part(x, c, cells):
         return Dependency((x.name,), c.name, rows, Fraction(0), Fraction(1), part=True)
+    # 100 rows with 96 values or more: hardly any two can be compared.
     if x.kind in ORDERED and rows < len(x) + rows / NEARLY_DISTINCT:
         order = np.lexsort((cells.c, cells.x))
         return measure_ordered(x.name, c.name, cells.c[order], cells.n[order])
@@ -143,7 +145,13 @@ def _measure_pairs(
         for c in columns
         if c not in (a, b) and (a, c) not in told and (b, c) not in told
     ]
-    for query, domains, cells in _count_cells(table, queries[:MOST_PAIRS], run):
+    if len(queries) > MOST_PAIRS:
+        raise TooLarge(
+            f"{len(columns)} columns have {len(queries)} sets of three that would have "
+            f"to be counted; at most {MOST_PAIRS} are. Name fewer columns, or say "
+            "pairs=False."
+        )
+    for query, domains, cells in _count_cells(table, queries, run):
         assert len(domains) == 3
         yield measure_dependency(query.by, query.about, cells.x, cells.c, cells.n)
 

@@ -168,6 +168,7 @@ def _deal_rows(n: Ints, folds: int, rng: np.random.Generator) -> Ints:
         return np.asarray(rng.multinomial(n, np.full(folds, 1 / folds)).T)
     parts, left = [], n.copy()
     for fold in range(folds):
+        # 10 rows into 3 folds: 10 // 3, 7 // 2 and 4 // 1, so 3, 3 and 4.
         size = int(left.sum()) // (folds - fold)
         part = rng.multivariate_hypergeometric(left, size, method="marginals")
         parts.append(part)
@@ -339,7 +340,7 @@ class RetainedUtility:
         parts = [*map(str, self.columns)]
         if self.predictions:
             parts.append(str(self.predictions))
-        return f"Kept({'; '.join(parts)})"
+        return f"RetainedUtility({'; '.join(parts)})"
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
@@ -434,6 +435,7 @@ def mutual_information(grouped: EquivalenceClasses) -> float:
     """Mutual information of the groups and the value counted in them, in bits."""
     classes = np.bincount(grouped.value, weights=grouped.n)
     sizes = np.bincount(grouped.group, weights=grouped.n)
+    # Two even classes that the group tells: 1 + 1 - 1 bits.
     joint = _entropy(grouped.n)
     return max(_entropy(classes) + _entropy(sizes) - joint, 0.0)
 

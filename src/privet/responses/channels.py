@@ -456,7 +456,26 @@ def condition_number(channel: Channel, size: int) -> float:
         return float(1 / abs(2 * channel.truth - 1))
     if isinstance(channel, KAry):
         return float(1 / abs(channel.truth - channel.other(size)))
-    if isinstance(channel, Keep) or size > LARGEST // 2:
+    if isinstance(channel, Keep):
         return 1.0
+    if isinstance(channel, Replace):
+        return _condition_replacement(channel, size)
     rows = np.array(channel.matrix(size), dtype=float)
     return float(np.linalg.cond(rows))
+
+
+def _condition_replacement(channel: Replace, size: int) -> float:
+    """The same of M = p I + (1 - p) q 1ᵀ, without making M.
+
+    Beside the plane of q and 1 every vector is only shortened to p; in the plane M is
+    a matrix of 2 x 2. With q uniform the plane is a line, and the answer is 1 / p.
+    """
+    p = float(channel.truth)
+    ends = np.array([[float(q), 1.0] for q in channel.shares(size)])
+    basis, sizes, _ = np.linalg.svd(ends, full_matrices=False)
+    basis = basis[:, sizes > 1e-12 * sizes[0]]  # (values, 1 or 2)
+    q, ones = basis.T @ ends[:, 0], basis.T @ ends[:, 1]
+    inside = p * np.eye(len(q)) + (1 - p) * np.outer(q, ones)
+    found = [*np.linalg.svd(inside, compute_uv=False).tolist()]
+    found += [p] if size > len(q) else []
+    return max(found) / min(found) if min(found) else float("inf")

@@ -422,6 +422,8 @@ class Estimates:
         pieces = self.design.pieces(columns)
         (counts,) = self.responses.counts([pieces], self.run)
         n = count_answers(counts)
+        if n == 1 and not disguise_only:
+            raise InputError("A covariance must have at least two answers; got one.")
         return covariance(pieces, counts / n, n, disguise_only=disguise_only)
 
 

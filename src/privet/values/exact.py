@@ -127,8 +127,9 @@ def percent(p: Fraction, *, unlike: Fraction | None = None) -> str:
     text = _format_percent(p)
     if unlike is None or p == unlike or text != _format_percent(unlike):
         return text
+    ends = () if p in (0, 1) else ("0 %", "100 %")
     for digits in range(2, 7):
-        if (text := _rounded(p, digits)) != _rounded(unlike, digits):
+        if (text := _rounded(p, digits)) not in (*ends, _rounded(unlike, digits)):
             return text
     return f"slightly {'more' if p > unlike else 'less'} than {write_in_full(unlike)}"
 
@@ -141,6 +142,7 @@ def _format_percent(p: Fraction) -> str:
 
 def _rounded(p: Fraction, digits: int) -> str:
     """In hundredths, rounded to so many digits behind the point."""
+    # 5/24 to 1 digit: round(208.33) = 208 tenths, 20 and 8.
     whole, rest = divmod(round(p * 100 * 10**digits), 10**digits)
     return f"{whole}.{rest:0{digits}}".rstrip("0").removesuffix(".") + " %"
 
@@ -212,6 +214,7 @@ def find_highest_among(
     """The same among some positions, whatever their floats are."""
     part, whole = part[at], whole[at]
     best = Fraction(int(part[0]), int(whole[0]))
+    # Each turn finds a larger share of finitely many, so this ends.
     while (above := exceeds(part, whole, best)).any():
         first = int(np.argmax(above))
         best = Fraction(int(part[first]), int(whole[first]))
@@ -241,6 +244,8 @@ def invert_matrix(rows: Rows) -> Rows | None:
         lcm(*(v.denominator for v in column)) for column in zip(*rows, strict=True)
     ]
     whole = [[int(v * s) for v, s in zip(row, scales, strict=True)] for row in rows]
+    # (size, 2 size): left the matrix, right what becomes its inverse times `last`. Of
+    # 1/2 1/3; 1/2 2/3 the integers are 1 1; 1 2, the inverse is 4 -2; -3 3.
     work = np.hstack([np.array(whole, dtype=object), np.eye(size, dtype=int)])
     last = 1
     for i in range(size):
@@ -283,6 +288,7 @@ def _vanishes(rows: Rows, prime: int) -> bool:
         pivot = i + int(found[0])
         work[[i, pivot]] = work[[pivot, i]]
         work[i] = work[i] * pow(int(work[i, i]), -1, prime) % prime
+        # Residues are below 2**31, products of two below 2**62: int64 holds them.
         below = work[i + 1 :, i : i + 1]
         work[i + 1 :] = (work[i + 1 :] - below * work[i] % prime) % prime
     return False

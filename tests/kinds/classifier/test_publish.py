@@ -17,6 +17,7 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row
+from privet.classifier.transforms.r_closeness import balance_classes
 
 PROMISE = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.7"), name="no mind is moved")
 
@@ -221,6 +222,11 @@ def test_one_class_is_nothing_to_publish() -> None:
     assert 1 == pv.belief(views, pv.Bayesian()).posterior
     with pytest.raises(pv.InputError, match="must tell classes apart"):
         pv.publish(views, [PROMISE])
+
+
+def test_one_class_has_nothing_to_balance() -> None:
+    views = pv.ClassifierViews.from_counts({"a": 2}, {"x": {"1": {"a": 2}}})
+    assert ([0.0], 0.0) == balance_classes(views.scores)
 
 
 # The red team -----------------------------------------------------------------------

@@ -465,3 +465,17 @@ def test_a_measure_that_hiding_does_not_reach_is_for_groups() -> None:
     with pytest.raises(pv.Infeasible) as found:
         pv.publish(table, stated)
     assert "--method mondrian" in found.value.advice[0]
+
+
+def test_numbers_in_an_order_of_ones_own_are_shown_as_sets(tmp_path: Path) -> None:
+    """A range would name values that a group does not hold."""
+    rows = [(3, "a"), (1, "b"), (2, "a"), (2, "b"), (4, "a"), (4, "b")]
+    source = pa.table({"g": [g for g, _ in rows], "s": [s for _, s in rows]})
+    table = pv.read(source, quasi="g", sensitive="s")
+    promise = pv.Promise(pv.Linker(["g"]), pv.Ceiling("1/2"))
+    method = pv.Mondrian(order={"g": ["3", "1", "2", "4"]})
+    release = pv.publish(table, promise, method=method)
+    release.write(tmp_path / "out", custody=tmp_path / "kept")
+    shown = pq.read_table(tmp_path / "out" / "table.parquet")["g"].to_pylist()
+    assert {"{1, 3}": 2, "2": 2, "4": 2} == {str(v): shown.count(v) for v in shown}
+    assert pv.verify(tmp_path / "out", custody=tmp_path / "kept").good

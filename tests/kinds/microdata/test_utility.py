@@ -114,7 +114,7 @@ def test_without_a_target_only_cells_are_counted() -> None:
     table = pv.read(rows, quasi="job", sensitive="ill")
     release = pv.publish(table, LOOSE)
     found = measure_utility(release)
-    assert "Kept(job 0 % hidden)" == repr(found)
+    assert "RetainedUtility(job 0 % hidden)" == repr(found)
     assert found.entropy is None
     assert found["job"].before is None
     with pytest.raises(pv.InputError, match="must have a target"):

@@ -21,7 +21,7 @@ import pytest
 
 import privet as pv
 from privet.responses.collect.service import Service
-from privet.responses.collect.store import Store, read_answers
+from privet.responses.collect.store import Store, digest_token, read_answers
 
 DESIGN = pv.Design(
     [pv.Question("smokes", ["no", "yes"]), pv.Question("town", ["N", "S", 'Ü, "x"'])],
@@ -209,6 +209,19 @@ def test_what_was_not_kept_in_time_is_never_kept(
     found.server_close()
     found.store.close()
     assert [("yes", 'Ü, "x"')] == duckdb_rows(found)
+
+
+def test_tokens_are_wanted_after_the_last_is_used(tmp_path: Path) -> None:
+    """A survey that is started again does not take answers from anybody."""
+    store = Store(tmp_path / "a.duckdb", DESIGN)
+    assert not store.wants_tokens
+    (token,) = store.issue(1)
+    store.add(GOOD, digest_token(token))
+    assert store.wants_tokens
+    store.close()
+    again = Store(tmp_path / "a.duckdb", DESIGN)
+    assert again.wants_tokens
+    again.close()
 
 
 def test_a_token_is_used_once_by_many_at_once(tmp_path: Path) -> None:

@@ -212,6 +212,8 @@ def largest_mean_cycle(logs: Floats) -> float:
     2.0
     """
     k = len(logs)
+    if k == 1:  # no pair of classes, nothing to balance
+        return 0.0
     # walks[m, v]: the heaviest walk of m steps from class 0 to v. The largest mean
     # is the largest over v of the least (walks[k, v] - walks[m, v]) / (k - m).
     walks = np.full((k + 1, k), -np.inf)

@@ -63,10 +63,11 @@ class OrderedDomain:
         """The column."""
         return self.domain.name
 
-    @property
+    @cached_property
     def as_ranges(self) -> bool:
-        """Whether several values are shown as a range."""
-        return self.kind == ORDERED and self.domain.kind in RANGES
+        """Whether several values are shown as a range: numbers in their own order."""
+        numeric = self.kind == ORDERED and self.domain.kind in RANGES
+        return numeric and bool((self.position == np.arange(len(self))).all())
 
     @cached_property
     def codes(self) -> Ints:
@@ -158,6 +159,7 @@ def order_by_hierarchy(domain: Domain, hierarchy: Hierarchy) -> OrderedDomain:
     # Sorted from the top down by which node came first, each node is one stretch.
     # A line per level, the lowest first; a column per value.
     ids = np.array([[first[i][p[i:]] for p in paths] for i in range(hierarchy.depth)])
+    # lexsort goes by its last line first: the top.
     order = np.lexsort(ids)
     position = np.empty(len(domain), dtype=np.int64)
     position[order] = np.arange(len(domain))
@@ -200,6 +202,7 @@ def _scale_values(domain: Domain) -> Floats:
     # 20, 30 and 60 lie at 0, 0.25 and 1.
     at = (values - values[0]) / span
     if len(at) < size:  # missing is the first code
+        # With a missing value before 20, 30, 60: 0, 1/3, 1/2, 1.
         step = 1 / (len(at) - 1)
         at = np.concatenate([[-step], at])
         at = (at + step) / (1 + step)

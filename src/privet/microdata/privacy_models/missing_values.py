@@ -59,20 +59,19 @@ def match_wildcards(
         )
     whole = reduce(add, batches)
     codes = list(whole.keys.columns())
-    absent = [
-        codes[j] == domain.code(None) if domain.code(None) is not None else None
-        for j, domain in enumerate(whole.by)
-    ]
-    pattern = np.zeros(len(whole), dtype=np.int64)
-    for j, gone in enumerate(absent):
-        if gone is not None:
-            pattern |= gone.astype(np.int64) << j
+    # (groups, columns): whether a value is missing. Few patterns of that occur, so all
+    # pairs of them are tried.
+    absent = np.zeros((len(whole), len(codes)), dtype=bool)
+    for j, domain in enumerate(whole.by):
+        if (missing := domain.code(None)) is not None:
+            absent[:, j] = codes[j] == missing
+    kinds, pattern = np.unique(absent, axis=0, return_inverse=True)
     alike = np.zeros(len(whole), dtype=np.int64)
-    kinds = np.unique(pattern)
-    for own in kinds:
-        for others in kinds:
-            both = int(own) | int(others)
-            free = [j for j in range(len(codes)) if not both >> j & 1]
+    for own, gone in enumerate(kinds):
+        for others, gone_too in enumerate(kinds):
+            # (1, x) 2 people, (1, missing) 4, (missing, x) 1: the last two share no
+            # column that both have, so that each may be any of 7.
+            free = np.flatnonzero(~(gone | gone_too)).tolist()
             _add_alike(whole, codes, free, pattern == own, pattern == others, alike)
     return whole, alike
 

@@ -135,6 +135,8 @@ def _score_recursive_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Recursive (c, l)-diversity: the largest l with c_1 < c (r_l + … + r_d)."""
     assert measure.c is not None
     rows = batch.rows
+    # tail at rank l - 1 is r_l + … + r_d, and falls. Counts 3 2 1: tails 6 3 1; with
+    # c = 2 above 3/2 are two of them, so l is 2.
     before = np.cumsum(rows.a) - rows.a
     tail = batch.groups.total[rows.group] - (
         before - before[rows.start[:-1]][rows.group]
@@ -149,6 +151,7 @@ def _score_entropy_l_diversity(measure: Measure, batch: Batch) -> GroupScores:
     """Entropy l-diversity: the exponential of the entropy of the group's values."""
     groups = batch.groups
     batch.require_one_value()
+    # Two values twice each: exp(ln 4 - 4 ln 2 / 4) = 2.
     logs = np.add.reduceat(groups.n * np.log(groups.n), groups.start[:-1])
     diverse = np.exp(np.log(groups.total) - logs / groups.total)
     level = as_float(measure.level)
@@ -176,6 +179,7 @@ def _score_t_closeness(measure: Measure, batch: Batch) -> GroupScores:
 def _score_beta_likeness(measure: Measure, batch: Batch) -> GroupScores:
     """beta-likeness: the largest relative gain of a value's share."""
     part, whole, _ = compare_shares(batch)
+    # 3 of 4 where 2 of 4 of everybody have it: 12/8, a gain of 4/8.
     at = find_largest(part / whole, batch.groups.start)
     return score_ratio(part[at] - whole[at], whole[at], measure)
 
@@ -195,6 +199,7 @@ def _score_enhanced_beta_likeness(measure: Measure, batch: Batch) -> GroupScores
         bad[i] = own > measure.level or not logarithms.log_reaches(inverse, own)
     beyond = np.zeros(len(batch.groups), dtype=bool)
     beyond[batch.groups.group[bad]] = True
+    # The limit hangs on the value: one that is beyond it illustrates first.
     at = find_largest(ratio + np.where(bad, 1e9, 0.0), batch.groups.start)
     return GroupScores(gain[at], whole[at], beyond)
 
@@ -352,7 +357,7 @@ _RECORDS = (
         against_everybody=True,
         steer=_steer_by_score,
         sentence="Among people who look alike, a value's share grows by up to "
-        "{value}{who}; rare values may grow less than frequent ones.",
+        "{value}{who}; frequent values may grow less than rare ones.",
     ),
     PrivacyModel(
         key="delta_disclosure",

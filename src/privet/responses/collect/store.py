@@ -120,6 +120,7 @@ class Store:
         with open_database(self.path, read_only=False) as con:
             con.execute("CREATE TABLE IF NOT EXISTS privet_design (design VARCHAR)")
             con.execute("CREATE TABLE IF NOT EXISTS privet_tokens (digest BLOB)")
+            con.execute("CREATE TABLE IF NOT EXISTS privet_issued (number BIGINT)")
             rows = con.execute("SELECT design FROM privet_design").fetchall()
             if rows and json.loads(rows[0][0]) != json.loads(text):
                 raise InputError(
@@ -139,13 +140,17 @@ class Store:
                 "INSERT INTO privet_tokens VALUES (?)",
                 [[digest_token(t)] for t in tokens],
             )
+            con.execute("INSERT INTO privet_issued VALUES (?)", [number])
         return tokens
 
     @property
     def wants_tokens(self) -> bool:
-        """Whether answers need a token: once any were issued."""
+        """Whether answers need a token: once any were issued, used up or not."""
         with open_database(self.path, read_only=True) as con:
-            known = "SELECT count(*) FROM privet_tokens"
+            known = (
+                "SELECT (SELECT count(*) FROM privet_tokens)"
+                " + (SELECT count(*) FROM privet_issued)"
+            )
             return bool(con.execute(known).fetchall()[0][0])
 
     def add(self, report: Report, digest: bytes | None = None) -> None:

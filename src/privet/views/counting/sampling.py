@@ -50,6 +50,7 @@ class Draws:
         """Bounds that miss the share of worlds with at most this probability."""
         if not self.number:
             return Fraction(0), Fraction(1)
+        # Half of the error for each side; draws in doubt count against both bounds.
         each = float(error) / 2
         low = _lower_bound(self.surely, self.number, each)
         high = 1 - _lower_bound(self.number - self.possibly, self.number, each)
@@ -85,7 +86,8 @@ class WorldSampler:
         draws: int | None = None,
     ) -> None:
         """Take, for each join tuple, the view tuples it needs."""
-        self.number = draws or min(max(WORK // len(tuples), FEW), MANY)
+        wanted = draws or min(max(WORK // len(tuples), FEW), MANY)
+        self.number = -(-wanted // 8) * 8  # coins come in bytes
         self._key, self._check = key, check
         self._all = (1 << self.number) - 1  # one bit per draw
         self._tuples = tuples
@@ -127,6 +129,7 @@ class WorldSampler:
 
         Takes the person's tuples by value; all must be known about them.
         """
+        # A bit per draw: a value so far, a second one, the value asked for.
         once = twice = wanted = 0
         for v, supports in by_value.items():
             here = 0
@@ -143,6 +146,8 @@ class WorldSampler:
         """The same coins as before, and older ones before them."""
         self.surely = [0] * len(self._tuples)
         self.possibly = [self._all] * len(self._tuples)
+        # Sweep 1 is the latest. Coins go by the sweep's number, so 16 sweeps end with
+        # the same 8 as before: answers that were known stay.
         for sweep in range(sweeps, 0, -1):
             self._check()
             for e in range(len(self._tuples)):
@@ -155,6 +160,8 @@ class WorldSampler:
 
     def _toss(self, e: int, heads: int) -> None:
         """Heads: it is there. Tails: it is gone, unless a view needs it."""
+        # Draws in which each view tuple of e has another tuple, possibly and surely.
+        # Not even possibly: e is needed. Surely: e is not. Else it is in doubt.
         spared = certain = self._all
         for t in self._tuples[e]:
             spared &= self._combine_draws(self.possibly, self._inside[t], e)

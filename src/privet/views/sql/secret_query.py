@@ -240,6 +240,7 @@ class _Reader:
 
     def _read_comparison(self, node: Mapping[str, Any]) -> Comparison:
         left, right, sign = node["left"], node["right"], COMPARED[node["type"]]
+        # 5 < age is read as age > 5.
         if left["class"] != "COLUMN_REF":
             left, right, sign = right, left, TURNED.get(sign, sign)
         column = self._require_column(left)
@@ -363,6 +364,7 @@ class _Maker:
                 )
             return _compare_by_kind(kind, cell, node.sign, other)
         if "LIKE" in node.sign:
+            self._refuse_null(node, node.other)
             value = self._add_constant(node.other.text)
             return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
         self._check(node, node.other, kind)
@@ -373,13 +375,10 @@ class _Maker:
 
     def _check(self, node: Comparison, constant: Constant, kind: str) -> None:
         """A comparison that no value can pass would make any promise look kept."""
+        self._refuse_null(node, constant)
         if constant.text is None:
-            if "DISTINCT" not in node.sign:
-                raise InputError(
-                    f"A secret query must ask for missing values of {node.column!r} "
-                    "by IS NULL: nothing is equal to NULL."
-                )
-        elif node.column in self._relation.recodings:
+            return
+        if node.column in self._relation.recodings:
             domain = self._relation.coded[node.column].domain
             if node.sign in ORDERED or domain.code(constant.text) is None:
                 raise InputError(
@@ -390,6 +389,13 @@ class _Maker:
             raise InputError(
                 f"Column {node.column!r} holds values of kind {kind}, so a secret "
                 "query must compare it with such a value; it does not."
+            )
+
+    def _refuse_null(self, node: Comparison, constant: Constant) -> None:
+        if constant.text is None and "DISTINCT" not in node.sign:
+            raise InputError(
+                f"A secret query must ask for missing values of {node.column!r} by IS "
+                "NULL: nothing is equal to NULL, or like it."
             )
 
     def _fits(self, text: str, kind: str) -> bool:

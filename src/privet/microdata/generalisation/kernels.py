@@ -177,7 +177,6 @@ def finish(
     while len(pending) > 0:
         at = pending.pop()
         begin, end, people = lines[at, START], lines[at, STOP], lines[at, PEOPLE]
-        # Two parts need `least` people each, and a distinct row each.
         if people < 2 * rules.least or end - begin < 2:
             continue
         seen = survey(cells, begin, end, shape, aim, room)
@@ -568,7 +567,6 @@ def count_values(seen: Ints, nodes: NDArray[Any], spread: Ints, level: int) -> A
     """How many values the positions have, or the nodes of a level above them."""
     if level < 0:
         return len(seen)
-    # Each node once, at its first position that occurs.
     values = spread[level, seen[0]]
     for i in range(1, len(seen)):
         if may_cut_before(seen, i, nodes, level):

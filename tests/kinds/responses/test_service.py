@@ -283,7 +283,7 @@ def test_only_the_report_is_kept(service: Service) -> None:
         columns = con.execute("DESCRIBE answers").fetchall()
         tables = {t[0] for t in con.execute("SHOW TABLES").fetchall()}
     assert ["smokes", "town"] == [c[0] for c in columns]
-    assert {"answers", "privet_design", "privet_tokens"} == tables
+    assert {"answers", "privet_design", "privet_issued", "privet_tokens"} == tables
 
 
 def test_invitations(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-spark test-postgres test-browser docs docs-pages bench bench-smoke studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-spark test-postgres test-browser docs docs-pages audit wheel fuzz lock bench bench-smoke studies clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -8,6 +8,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 OLD    := $(VENV)/old-duckdb
 PLACES := $(VENV)/places
+FUZZ   := $(VENV)/fuzz
+TOOLS  := $(VENV)/audit
+LOCKS  := dependencies
+INSTALL := -m pip install --quiet --require-hashes
 
 demo: $(READY)            ## make a table of patients, its policy, and audit it
 	$(BIN)/privet demo build/demo --replace
@@ -17,11 +21,11 @@ test: lint types imports tests old-duckdb docs   ## every check there is
 
 setup: $(READY)           ## the virtual environment with everything for development
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml $(LOCKS)/dev.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "privet needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python $(INSTALL) -r $(LOCKS)/dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
 lint: $(READY)            ## style
@@ -37,15 +41,15 @@ imports: $(READY)         ## import direction
 tests: $(READY)           ## tests, doctests, README's code
 	$(BIN)/pytest -q -n 2
 
-$(OLD)/.ready: $(READY)
-	$(BIN)/python -m pip install --quiet --target $(OLD) --no-deps --upgrade "duckdb>=1.5,<1.6"
+$(OLD)/.ready: $(READY) $(LOCKS)/old-duckdb.txt
+	$(BIN)/python $(INSTALL) --target $(OLD) --no-deps --upgrade -r $(LOCKS)/old-duckdb.txt
 	touch $@
 
 old-duckdb: $(OLD)/.ready ## what touches the engine, on DuckDB 1.5; oracles are about arithmetic
 	PYTHONPATH=$(OLD) $(BIN)/pytest -q -n 2 -m engines -p no:cacheprovider --ignore=tests/oracle tests
 
-$(PLACES)/.ready: $(READY)
-	$(BIN)/python -m pip install --quiet --target $(PLACES) --upgrade --no-deps pyspark py4j grpcio grpcio-status googleapis-common-protos protobuf zstandard adbc-driver-postgresql adbc-driver-manager importlib-resources typing-extensions
+$(PLACES)/.ready: $(READY) $(LOCKS)/places.txt
+	$(BIN)/python $(INSTALL) --target $(PLACES) --no-deps --upgrade -r $(LOCKS)/places.txt
 	touch $@
 
 test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster with two workers; needs Java 17
@@ -53,6 +57,10 @@ test-spark: $(PLACES)/.ready    ## what runs on Spark: one session, a cluster wi
 
 test-postgres: $(PLACES)/.ready ## what runs on PostgreSQL: a server of its own; needs PostgreSQL's programs
 	PYTHONPATH=$(PLACES) $(BIN)/pytest -q -m postgres -p no:cacheprovider tests
+
+test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call of a commit
+	PYTHONPATH=tests $(BIN)/python -m crash.enumeration
+	PYTHONPATH=tests $(BIN)/python -m crash.ctrl_c
 
 test-browser: $(READY)    ## the survey page in Debian's chromium
 	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }
@@ -64,8 +72,34 @@ docs: $(READY)            ## the site; broken links and missing pages are errors
 docs-pages: $(READY)      ## write the generated reference pages anew
 	$(BIN)/python docs/generate.py
 
+$(FUZZ)/.ready: $(READY) $(LOCKS)/fuzz.txt
+	$(BIN)/python $(INSTALL) --target $(FUZZ) --no-deps --upgrade -r $(LOCKS)/fuzz.txt
+	touch $@
+
+FUZZ_SECONDS ?= 600
+
+fuzz: $(FUZZ)/.ready      ## broken input to every reader, FUZZ_SECONDS in all; only clear errors may come out
+	PYTHONPATH=$(FUZZ) $(BIN)/python tests/fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+$(TOOLS)/.ready: $(READY) $(LOCKS)/audit.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/python $(INSTALL) -r $(LOCKS)/audit.txt
+	touch $@
+
+# `make audit OFFLINE=allowed`: that nobody could be asked for vulnerabilities is said, and no failure.
+audit: $(FUZZ)/.ready wheel ## licences, bill of materials, known vulnerabilities of what is locked
+	$(TOOLS)/bin/python $(LOCKS)/licences.py $(VENV) $(TOOLS) $(PLACES) $(FUZZ)
+	$(TOOLS)/bin/python $(LOCKS)/vulnerabilities.py $(if $(OFFLINE),--offline-allowed)
+
+wheel: $(TOOLS)/.ready $(PLACES)/.ready ## the wheel with its bill of materials, in build/dist
+	$(TOOLS)/bin/python $(LOCKS)/bill_of_materials.py $(VENV) build/dist $(PLACES)
+
+lock: $(TOOLS)/.ready     ## pin what pyproject.toml asks for anew, with hashes
+	$(TOOLS)/bin/python $(LOCKS)/lock.py
+
 bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/exposure.py
 	$(BIN)/python benchmarks/start.py
 	$(BIN)/python benchmarks/disclosure.py
 	$(BIN)/python benchmarks/views.py
@@ -75,8 +109,8 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/responses.py
 	$(BIN)/python benchmarks/classifier.py
 
-SMOKE := audit start disclosure views skyline measures anonymize responses classifier scale
-SMALL := handicapping classifier skyline responses responses_epsilon
+SMOKE := audit exposure start disclosure views skyline measures anonymize responses classifier scale
+SMALL := handicapping classifier skyline responses responses_epsilon responses_recovery headers
 
 bench-smoke: $(READY)     ## every benchmark and study, small: does it still run?
 	@for name in $(SMOKE:%=benchmarks/%) $(SMALL:%=studies/%); do \
@@ -89,6 +123,7 @@ studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/skyline.py
 	$(BIN)/python studies/responses.py
 	$(BIN)/python studies/responses_epsilon.py --seeds 20
+	$(BIN)/python studies/responses_recovery.py
 
 clean:                    ## what make made
 	rm -rf build $(VENV)

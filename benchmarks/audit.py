@@ -83,6 +83,7 @@ def by_privet(path: str) -> None:
         found = pv.audit(
             table,
             [pv.Promise(pv.Linker(knows), pv.Ceiling("0.9")) for knows in SETS],
+            exposure=False,  # which would count more than the statements do
         )
     assert all(f.witness for f in found.findings)
 

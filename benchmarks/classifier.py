@@ -27,6 +27,8 @@ from measure import TIMES, folder, sized
 ROWS = sized(10_000_000, 20_000)
 GROWN, VALUES, CLASSES = sized(((25, 50, 100), 50, 10), ((5, 10, 20), 8, 3))
 PROMISE = pv.Promise(pv.Bayesian(), pv.Shift("0.51", "0.8"))
+ACCEPTED = pv.Accepted("", of="inversion", why="nobody lives here", who="nobody")
+POLICY = pv.Policy([PROMISE], accepted=[ACCEPTED])
 ADULT = [
     "age",
     "workclass",
@@ -65,9 +67,11 @@ def released(source: str, attributes: list[str], **options: object) -> None:
     """From a file to a release that was read back, verified and proved."""
     place = Path(tempfile.mkdtemp())
     try:
-        with pv.read(source, **options) as table:
+        names, target = options.get("names", attributes), options["target"]
+        drop = [c for c in names if c not in (*attributes, target)]
+        with pv.read(source, quasi=attributes, drop=drop, **options) as table:
             model = pv.NaiveBayes(alpha=1).fit_table(table, attributes=attributes)
-        made = pv.publish(model, [PROMISE])
+        made = pv.publish(model, POLICY)
         made.write(place / "out", custody=place / "vault")
         assert pv.verify(place / "out", custody=place / "vault").good
     finally:
@@ -80,7 +84,7 @@ def adult() -> None:
         print("Adult: set PRIVET_DATA to the folder of the UCI files.")
         return
     file = str(Path(data) / "adult.data")
-    took = seconds(lambda: released(file, EIGHT, header=ADULT, target="income"))
+    took = seconds(lambda: released(file, EIGHT, names=ADULT, target="income"))
     print(f"Adult, 8 attributes, file to verified release: {took:.2f} s (bar 1)")
 
 

@@ -69,7 +69,8 @@ def work(engine: str, task: str, path: str) -> None:
             out = made / "out"
             release = pv.publish(table, promises)
             found = release.audit
-            release.write(out, custody=made / "vault")
+            accept = {ABOUT: "some columns are promised about, and measured"}
+            release.write(out, custody=made / "vault", accept=accept)
             shutil.rmtree(made)
         worst = [str(f.belief.posterior) for f in found.findings]
     done = time.perf_counter()

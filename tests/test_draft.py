@@ -316,7 +316,7 @@ def test_harmless_words_are_in_doubt(name: str) -> None:
 @pytest.mark.parametrize("role_name", ["diagnosis", "sex", "name", "outcome", "x"])
 def test_constant_columns_have_no_role(role_name: str) -> None:
     found = guess(role_name, distinct=1)
-    assert ("", True) == (found.role, found.sure)
+    assert ("drop", True) == (found.role, found.sure)
     assert "the same in every row" == found.reason
 
 
@@ -334,7 +334,7 @@ def test_empty_table_has_no_constant_columns() -> None:
         ("text", "identifier", True),
         ("integer", "identifier", False),
         ("other", "identifier", False),
-        ("number", "", False),
+        ("number", "other", False),
         ("date", "quasi", False),
         ("datetime", "quasi", False),
     ],
@@ -352,12 +352,12 @@ def test_nearly_all_different(kind: str, role: str, sure: bool) -> None:
         ("text", 501, "identifier"),
         ("boolean", 2, "quasi"),
         ("integer", 20, "quasi"),
-        ("integer", 21, ""),
-        ("integer", 899, ""),
+        ("integer", 21, "other"),
+        ("integer", 899, "other"),
         ("integer", 900, "identifier"),
-        ("number", 21, ""),
+        ("number", 21, "other"),
         ("date", 300, "quasi"),
-        ("other", 300, ""),
+        ("other", 300, "other"),
     ],
 )
 def test_unknown_names_go_by_kind_and_are_in_doubt(
@@ -455,14 +455,14 @@ def test_other_numbers_are_no_multiplicities(name: str) -> None:
 
 def test_last_target_wins() -> None:
     found = guess_roles([column("label", distinct=3), column("outcome", distinct=3)])
-    assert {"label": "", "outcome": "target"} == roles(found)
+    assert {"label": "other", "outcome": "target"} == roles(found)
     assert not found[0].sure
     assert "another column is the target" in found[0].reason
 
 
 def test_sure_target_wins_over_a_later_one_in_doubt() -> None:
     found = guess_roles([column("outcome", distinct=3), column("score", distinct=40)])
-    assert {"outcome": "target", "score": ""} == roles(found)
+    assert {"outcome": "target", "score": "other"} == roles(found)
 
 
 def test_other_numbers_of_people_are_identifiers() -> None:
@@ -473,7 +473,7 @@ def test_other_numbers_of_people_are_identifiers() -> None:
 
 def test_one_weight() -> None:
     columns = [column("n", "integer"), column("weight", "integer")]
-    assert {"n": "weight", "weight": ""} == roles(guess_roles(columns))
+    assert {"n": "weight", "weight": "other"} == roles(guess_roles(columns))
 
 
 def test_weight_and_unit_exclude_each_other() -> None:
@@ -498,8 +498,8 @@ def test_roles_of_the_demo_table() -> None:
         "ward": "quasi",
         "diagnosis": "sensitive",
         "insurance": "quasi",
-        "nights": "",
-        "cost": "",
+        "nights": "other",
+        "cost": "other",
         "outcome": "target",
     }
     assert expected == roles(guess_roles(PATIENTS))
@@ -514,7 +514,7 @@ def test_roles_of_adult() -> None:
     found = roles(guess_roles(ADULT))
     expected = {
         "sensitive": ["capital-gain", "capital-loss", "income"],
-        "": ["fnlwgt", "hours-per-week"],
+        "other": ["fnlwgt", "hours-per-week"],
     }
     for role, names in expected.items():
         assert names == [name for name in found if found[name] == role]
@@ -556,7 +556,7 @@ def test_roles_of_a_german_table() -> None:
         "Hauptdiagnose": "sensitive",
         "Aufnahmedatum": "quasi",
         "Ergebnis": "target",
-        "Mandant": "",
+        "Mandant": "drop",
     }
     assert expected == roles(guess_roles(columns))
 
@@ -572,13 +572,15 @@ def test_draft_of_the_demo_table() -> None:
         "identifier": ["patient_id", "name"],
         "quasi": quasi,
         "sensitive": ["diagnosis"],
+        "other": ["nights", "cost"],
+        "drop": [],
         "target": "outcome",
     } == policy["columns"]
     assert [
         {
             "name": "nobody learns diagnosis",
             "against": "linker",
-            "knows": quasi,
+            "knows": [c.name for c in PATIENTS if c.name in {*quasi, "nights", "cost"}],
             "about": "diagnosis",
             "at_most": 0.5,
         }
@@ -599,7 +601,8 @@ def test_draft_of_adult_promises_for_each_sensitive_column() -> None:
     assert ["capital-gain", "capital-loss", "income"] == about
     assert "target" not in policy["columns"]
     for promise in policy["promise"]:
-        assert policy["columns"]["quasi"] == promise["knows"]
+        known = {*policy["columns"]["quasi"], *policy["columns"]["other"]}
+        assert [c.name for c in ADULT if c.name in known] == promise["knows"]
 
 
 def test_draft_makes_the_unit_an_identifier_too() -> None:
@@ -617,7 +620,7 @@ def test_draft_gives_a_reason_beside_each_column() -> None:
 
 def test_draft_lists_its_doubts_on_top() -> None:
     top = draft(PATIENTS).split("title =")[0]
-    assert '#   "cost": no role; nothing says what it is for' in top
+    assert '#   "cost": other; nothing says what it is for' in top
     assert "diagnosis" not in top
 
 
@@ -625,11 +628,12 @@ def test_draft_without_doubts_says_so() -> None:
     assert "# No guess is in doubt" in draft([column("sex"), column("diagnosis")])
 
 
-def test_draft_says_what_is_published_without_a_role() -> None:
-    below = draft(PATIENTS).split("# Without a role")[1].split("\n\n")[0]
-    assert '"nights"' in below
-    assert '"cost"' in below
-    assert "Without a role" not in draft([column("sex"), column("diagnosis")])
+def test_draft_gives_every_column_a_role() -> None:
+    for columns in (PATIENTS, ADULT, [column("x", distinct=1), column("y", "number")]):
+        stated = parsed(columns)["columns"]
+        named = [c for v in stated.values() for c in ([v] if isinstance(v, str) else v)]
+        assert {c.name for c in columns} == set(named)
+    assert ["nights", "cost"] == parsed(PATIENTS)["columns"]["other"]
 
 
 def test_draft_tells_the_steward_to_choose() -> None:
@@ -660,10 +664,8 @@ def test_draft_without_known_columns_leaves_a_template() -> None:
 
 def test_draft_of_nothing_still_parses() -> None:
     policy = parsed([])
-    nothing: list[str] = []
-    assert {"identifier": nothing, "quasi": nothing, "sensitive": nothing} == policy[
-        "columns"
-    ]
+    roles = ("identifier", "quasi", "sensitive", "other", "drop")
+    assert {role: [] for role in roles} == policy["columns"]
 
 
 def test_draft_writes_long_lists_on_several_lines() -> None:

@@ -28,6 +28,20 @@ CLASSIFIER_FIELDS = {
     "keeps": "What is kept of the original's predictions, in words; where close calls "
     "may flip, the odds within which they may.",
     "flattened": "What users must know: probabilities are not the original's.",
+    "covers": "Whom each promise covers.",
+    "covers.promise": "Its name.",
+    "covers.who": "Whom it covers, in words.",
+    "covers.knows_all": "How sure somebody can be who knows all attributes, where the "
+    "promise is against somebody who takes the unknown for something.",
+    "inversion": "Promises against inversion, kept as far as the best attack tells.",
+    "inversion.name": "The promise.",
+    "inversion.exactly": "The share of original counts that may be got exactly.",
+    "inversion.near": "How near a guess is, and the share that may be so near.",
+    "inversion.verdict": "`safe`.",
+    "inversion.basis": "`attack`: the best attack, told the exponent, got no more.",
+    "accepted": "What is not promised and accepted all the same.",
+    "accepted.of": "`inversion`.",
+    "accepted.why": "The reason.",
     "epsilon": "The privacy loss of the noise on the counts, where there is some.",
     "synthetic": "Of synthetic rows, where there are some.",
     "synthetic.rows": "How many there are.",
@@ -62,7 +76,8 @@ SCORECARD_FIELDS = {
     "attributes.values": "Its values.",
     "attributes.values.value": "A value; null: missing.",
     "attributes.values.points": "Its points, one whole number per class, in the order "
-    "of `classes`. The least is 0, and all are multiples of the number of classes.",
+    "of `classes`. All are multiples of the number of classes, and the beliefs of all "
+    "values of an attribute add up to 1 in each class, nearly.",
 }
 
 CUSTODY_FIELDS = {
@@ -85,8 +100,11 @@ CUSTODY_FIELDS = {
     "certificate.shifts": "By how many points the belief in each class was moved.",
     "certificate.coarse": "Whether close calls may flip.",
     "certificate.jitter": "By how many points every number was moved at most.",
+    "certificate.gauge": "Points that went from values to the base, by attribute and "
+    "class.",
     "synthetic": "Exponent, margin and counts of the synthetic rows, or null.",
     "policy": "The policy, as TOML.",
+    "history": "What was known of earlier releases, and what they tell together.",
     "before": "What could have been learnt from the original.",
     "after": "What can be learnt from the release.",
     "manifest_sha256": "Which manifest it belongs to.",
@@ -99,6 +117,7 @@ title = "Ratings, published model"
 quasi  = ["job"]
 target = "rating"
 weight = "count"
+drop = ["country", "child", "bankruptcy"]
 
 [[promise]]
 name    = "the classifier moves no mind"
@@ -106,6 +125,11 @@ against = "bayesian"
 about   = "rating"
 from    = 0.51
 to      = 0.8
+
+[[accepted]]
+of  = "inversion"
+why = "the counts are in the annual report"
+who = "A. Steward"
 """
 
 

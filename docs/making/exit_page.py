@@ -32,17 +32,21 @@ def exit_page() -> str:
         "Exit codes",
         "`privet audit` answers a script with its exit code. A breach wins over an "
         "undecided promise, and that over a kept one. A promise that does not apply to "
-        "a table counts for nothing: it never makes an audit safe.",
+        "a table, or that forbids nothing, counts for nothing: it never makes an audit "
+        "safe. With `--strict` one that forbids nothing is wrong use, `2`.",
         table(("code", "verdict", "meaning"), rows),
         "Only `0` means that the table may be released as far as the policy goes. "
         "Treat every other code as no.",
         "## Of `privet publish`",
-        "`0`: the release is written, or with `--dry-run` could be. `3`: the release "
+        "`0`: the release is written, or with `--dry-run` could be. `1`: the release "
+        "alone keeps every promise, but together with an earlier one a promise is "
+        "broken; nothing is written. `3`: the release "
         "alone keeps every promise, but with an earlier one nothing is certain; "
         "nothing is written. `4`: nothing that privet can make keeps every promise; "
         "nothing is written. Ctrl-C while values are being shown ends the search, not "
         "the command: what is reached is safe, and is written with `0`.",
         "## Of `privet verify`",
         "`0`: the release is what its manifest says, and recounts to it. `1`: it is "
-        "not, or breaks a promise. `2`: the folder holds no release that can be read.",
+        "not, breaks a promise, holds a file too many, or is not signed by a key that "
+        "was named. `2`: the folder holds no manifest that can be read.",
     )

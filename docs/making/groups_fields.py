@@ -31,6 +31,13 @@ sensitive = ["bankruptcy"]
 target    = "rating"
 weight    = "count"
 
+[[promise]]
+name    = "nobody learns a discharge"
+against = "linker"
+knows   = ["job", "country", "child", "rating"]
+about   = { bankruptcy = "Discharged" }
+at_most = 0.75
+
 [[measure]]
 k_anonymity = 4
 """

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 FIELDS = {
-    "verdict": "The gravest of the verdicts: `safe`, `breach`, `undecided` or "
-    "`not applicable`.",
+    "verdict": "The gravest of the verdicts: `safe`, `breach`, `undecided`, "
+    "`not covered` or `not applicable`.",
     "headline": "The verdict in a sentence.",
     "title": "The policy's title, or an empty text.",
-    "findings": "One object per promise and measure; see below.",
+    "findings": "One object per promise and measure, and one per sensitive column that "
+    "no promise covers; see below.",
+    "exposure": "Of how many people something is told, promised or not; null where it "
+    "was not counted. See below.",
+    "history": "What is known of earlier releases; null unless a policy was judged. "
+    "`ledger` is the folder, or null; `releases` those it was judged with, each with "
+    "its kind and whether it is of the same rows (else how many rows are `new`, `kept` "
+    "and `gone`); `verdict` what all of them come to; `findings` one per promise, for "
+    "somebody who has all of them; `words` the same in sentences.",
     "notes": "Warnings, such as a value that never occurs.",
     "advice": "What to do next, step by step.",
     "reach": "Which attackers the promises cover, and which they do not.",
@@ -19,7 +27,7 @@ FINDING_FIELDS = {
     "against": "The adversary as a policy writes it; null for a measure.",
     "about": "What the promise is about, as the policy writes it; null where it left "
     "that out.",
-    "verdict": "`safe`, `breach`, `undecided` or `not applicable`.",
+    "verdict": "`safe`, `breach`, `undecided`, `not covered` or `not applicable`.",
     "basis": "How the belief is known: `exact`, `bound` or `sampled`; null where "
     "nothing was counted. Audits of tables are exact; what two releases tell together "
     "is a bound.",
@@ -43,7 +51,40 @@ FINDING_FIELDS = {
     "words": "The finding in words.",
     "beyond": "How much of the table is beyond the limit, in words.",
     "note": "What else must be said, such as why nothing was judged.",
-    "details": "More that was counted about views; empty otherwise. See below.",
+    "details": "More that was counted about views, or about what is not covered; empty "
+    "otherwise. See below.",
+}
+
+EXPOSURE_FIELDS = {
+    "people": "Everybody in the table.",
+    "known": "The known columns: quasi, other and target.",
+    "unique": "People whom nobody looks like on the known columns.",
+    "columns": "By sensitive column, what somebody learns of it.",
+    "columns.*.known": "The known columns, without the one that is asked about.",
+    "columns.*.people": "Everybody.",
+    "columns.*.groups": "Groups of people who look alike.",
+    "columns.*.unique": "People whom nobody looks like.",
+    "columns.*.certain": "People of whom whoever has all known columns is certain.",
+    "columns.*.beyond": "One object per limit that the policy sets for the column.",
+    "columns.*.beyond.limit": "The limit.",
+    "columns.*.beyond.people": "People of whom somebody is surer than that.",
+    "columns.*.beyond.true": "Those of them who have the value.",
+    "columns.*.own_belief": "People by how sure one can be of their own value: 20 "
+    "equal steps from 0, and exactly 1.",
+    "columns.*.few": "The same for whoever has at most one, two and three columns, "
+    "whichever tell most.",
+    "columns.*.few.columns": "How many columns at the most.",
+    "columns.*.few.certain": "People of whom somebody is certain.",
+    "columns.*.few.beyond": "People beyond each limit, in the same order.",
+    "columns.*.few.worst": "The set of exactly so many columns that makes most people "
+    "certain.",
+    "columns.*.few.worst_certain": "How many those are.",
+    "columns.*.at_most": "Whether the figures are upper bounds, since somebody has "
+    "several rows.",
+    "accepted": "What no promise covers and the policy accepts: `about`, `of`, `up_to` "
+    "and `why`.",
+    "notes": "What was not counted, and why.",
+    "words": "The same in words.",
 }
 
 WITNESS_FIELDS = {
@@ -79,12 +120,43 @@ WITNESS_FIELDS = {
 """A measure's witness has the first four; each other release those that it needs."""
 
 DETAIL_FIELDS = {
+    "people": "Of what is not covered: people whom it concerns …",
+    "of": "… out of how many.",
+    "known": "The known columns.",
+    "certain": "People of whom somebody is certain.",
+    "accepted_up_to": "How many were accepted; null: none.",
+    "derived": "Of a linker: columns that follow from the known ones.",
+    "derived.columns": "Those that were taken as known.",
+    "derived.rules": "By which rules: column, by which, whether it holds in every row, "
+    "and the counts behind it.",
+    "derived.shows_through": "Rules by which a published column tells a hidden one.",
+    "derived.too_few_rows": "Where there are too few rows to tell.",
+    "derived.too_few_rows.column": "Which column.",
+    "derived.too_few_rows.by": "From which columns it may follow.",
+    "derived.too_few_rows.checks": "Rows that could be compared.",
+    "derived.pairs": "Where two columns together were not looked at.",
     "associations": "Where associations were judged one by one: the surest.",
     "associations.person": "Whom.",
     "associations.value": "Which value.",
     "associations.share": "How likely the tables behind the views hold it, as a "
     "fraction in text; rounded up where that has many digits, or is a bound.",
     "associations.in_table": "Whether the private table holds it.",
+    "worlds": "Both ways to take tables: over the columns asked about and those that "
+    "link them, and over whole tuples of all views.",
+    "worlds.projected": "Over the columns asked about; beyond the limit is a breach.",
+    "worlds.full": "Over whole tuples; alone beyond the limit leaves the promise "
+    "undecided.",
+    "worlds.projected.verdict": "What these tables alone would make of the promise.",
+    "worlds.projected.share": "The surest association's share of them, as a fraction "
+    "in text; null where it is not counted.",
+    "worlds.projected.people_above": "How many people are beyond the limit.",
+    "worlds.projected.at_least": "A bound from below, where it is not exact.",
+    "worlds.full.verdict": "What these tables alone would make of the promise.",
+    "worlds.full.share": "The surest association's share of them, as a fraction in "
+    "text; null where it is not counted.",
+    "worlds.full.people_above": "How many people are beyond the limit; what an "
+    "`[[accepted]]` entry of worlds is held against.",
+    "worlds.full.at_least": "A bound from below, where it is not exact.",
     "histogram": "Where all were judged: keys by how sure one can be.",
     "histogram.from": "At least this sure, as a fraction in text; the next entry's at "
     "the most.",
@@ -108,11 +180,16 @@ DETAIL_FIELDS = {
 }
 
 PUBLISH_FIELDS = {
-    "verdict": "`safe`, or `undecided` where an earlier release leaves doubt.",
+    "verdict": "`safe`; `not covered`; where an earlier release tells too much "
+    "`breach`, where it leaves doubt `undecided`.",
     "title": "The policy's title, or an empty text.",
     "method": "How it was made: `top-down disclosure`, `mondrian` or `recipe`.",
-    "ended": "Why the search ended: `finished`, `time`, `interrupt`, `callback`, or "
+    "held_back": "With `--hold-back`: how many new `rows` wait for a later delivery, "
+    "`of` how many; else null.",
+    "ended": "Why the search ended: `finished`, `time`, `callback`, or "
     "`recipe` where there was none.",
+    "left": "What could have been tried next when the search was stopped: how many "
+    "values or cuts by column, or `groups`; empty if it was not.",
     "moves": "How many values were shown, or rounds of cuts were made.",
     "columns": "By column, what is not shown as it is.",
     "columns.*.values": "How many values it has.",
@@ -120,7 +197,6 @@ PUBLISH_FIELDS = {
     "columns.*.hidden_cells": "… in how many cells …",
     "columns.*.cells": "… of how many.",
     "columns.*.intervals": "Or: how many intervals stand for its values.",
-    "without_role": "Columns that are published as they are, and have no role.",
     "promises": "One object per promise and measure.",
     "promises.promise": "Its name.",
     "promises.verdict": "`safe`, or `not applicable`.",
@@ -130,6 +206,16 @@ PUBLISH_FIELDS = {
     "promises.change": "Both in words.",
     "promises.words": "The release's worst case in words.",
     "promises.note": "What else must be said.",
+    "exposure": "As in an audit, for the release.",
+    "uncovered": "One object per sensitive column that no promise covers.",
+    "uncovered.about": "The column.",
+    "uncovered.words": "Whom it concerns, in words.",
+    "advice": "What to do about those, step by step.",
+    "method_known": "What somebody learns who knows how the release was made; null "
+    "where it is too large to list.",
+    "method_known.words": "The same in words.",
+    "method_known.tables": "Private tables that the file allows.",
+    "method_known.fitting": "Those of them for which the method gives this release.",
     "groups": "Of a release in groups; null for hidden values.",
     "groups.form": "`generalised` or `buckets`.",
     "groups.groups": "How many groups there are.",
@@ -138,6 +224,7 @@ PUBLISH_FIELDS = {
     "groups.largest": "The size of the largest.",
     "groups.suppressed": "How many people are left out.",
     "groups.width": "By column, how wide what is shown is on average, from 0 to 1.",
+    "history": "What is known of earlier releases, as in an audit.",
     "together": "Findings against somebody who also has the earlier releases of the "
     "policy, in the form of an audit's findings; null where it names none.",
     "folder": "Where the release is; absent with `--dry-run`.",
@@ -150,14 +237,28 @@ VERIFY_FIELDS = {
     "problems": "What differs from the manifest, in sentences; empty if nothing does.",
     "audit": "The recount, in the form of an audit; null where the files could not be "
     "read.",
+    "signature": "Who signed it; null: nobody, or so that it does not fit.",
+    "signature.name": "Whose key it is: by the key you named, or by the signer's word.",
+    "signature.fingerprint": "The key, as ssh writes it.",
+    "signature.known": "Whether it is a key you named.",
+    "signature.checked": "Whether it could be checked; false without the extra `sign`.",
+}
+
+KEYS_FIELDS = {
+    "name": "Whose key it is.",
+    "fingerprint": "What two people compare by telephone.",
+    "private": "Where the private key is; of `keys new`.",
+    "public": "Where the public key is; of `keys new`.",
 }
 
 MITIGATED = {
     "name": "The way of publishing: `this release`, or what was tried instead.",
     "setting": "How it was set, such as `epsilon 1`.",
     "agreement": "The share of people predicted as the original does; null: unknown.",
-    "recovered": "The share of the original counts that an inverter works out; null: "
-    "unknown.",
+    "recovered": "The share of the original counts that an inverter works out exactly, "
+    "told the exponent and what shares were divided by; null: unknown.",
+    "near": "The share that it works out within one or a tenth.",
+    "alone": "The share that it works out exactly by itself; null: not tried.",
     "exponent": "What the inverter takes for the exponent; null: nothing.",
     "note": "Why there are no numbers, where there are none.",
 }
@@ -168,7 +269,8 @@ def _within(field: str, meanings: dict[str, str]) -> dict[str, str]:
 
 
 CLASSIFIER_FIELDS = {
-    "verdict": "`safe`, or `undecided` where a bound decides nothing.",
+    "history": "What is known of earlier releases, as in an audit.",
+    "verdict": "`safe`, `undecided` where a bound decides nothing, or `not covered`.",
     "title": "The policy's title, or an empty text.",
     "method": "`safety transform`, `extended safety transform`, or the paper's.",
     "target": "What is predicted.",
@@ -177,6 +279,7 @@ CLASSIFIER_FIELDS = {
     "exponent": "What beliefs were raised to, as a fraction in text; null where they "
     "were changed otherwise.",
     "keeps": "What is kept of the original's predictions, in words.",
+    "uncovered": "What no promise covers, and what to do about it; a line each.",
     "promises": "One object per promise.",
     "promises.promise": "Its name.",
     "promises.verdict": "`safe`, `undecided` or `not applicable`.",
@@ -215,8 +318,15 @@ COLLECTOR_FIELDS = {
     "groups": "Questions that were disguised together.",
     "groups.columns": "Which.",
     "groups.recovered": "The share of people whose answers to them are guessed right.",
-    "records": "The share of whole records, if groups are guessed independently.",
-    "rows": "From how many disguised rows.",
+    "groups.commonest": "The share of the commonest answer; null: flipped together.",
+    "records": "The share of whole records that are guessed right, estimated.",
+    "spread": "Its standard deviation.",
+    "up_to": "A figure that it is hardly above; policies are judged by it.",
+    "few": "Whether the rows are too few to tell it more closely.",
+    "model": "The population that was fitted.",
+    "commonest": "What taking everybody for the commonest record comes to.",
+    "reported": "What taking reports as the truth comes to.",
+    "rows": "How many disguised rows were attacked.",
 }
 
 SKYLINE_FIELDS = {
@@ -265,8 +375,25 @@ INIT_FIELDS = {
     "columns.sure": "False where a person should look first.",
 }
 
+LEDGER_FIELDS = {
+    "ledger": "The folder.",
+    "releases": "One object per release, the first first.",
+    "releases.number": "Its place in the ledger, from 1.",
+    "releases.kind": "`table`, `groups`, `views`, `classifier` or `responses`.",
+    "releases.title": "What it is called, or an empty text.",
+    "releases.made": "When, in UTC.",
+    "releases.place": "Where it went, or where what others published is.",
+    "releases.custody": "Where its private record is.",
+    "releases.people": "How many people it is about; null where that is not known.",
+    "releases.columns": "The columns it shows anything of.",
+    "releases.complete": "Whether it was seen to appear; if not, it counts as "
+    "released.",
+    "releases.assumed": "What had to be assumed of what others published.",
+}
+
 DISGUISE_FIELDS = {
     "verdict": "`written`.",
+    "history": "What is known of earlier releases, as in an audit.",
     "rows": "How many rows were disguised.",
     "privacy": "What one disguised row gives away, as in [the "
     "manifest](release.md#disguised-answers).",
@@ -286,6 +413,26 @@ ESTIMATE_FIELDS = {
     "estimates.n": "From how many answers.",
     "estimates.sure": "A wider interval that needs no normal distribution; or null.",
     "estimates.note": "What else must be said.",
+    "misfit": "Whether the answers look disguised otherwise; passing shows nothing.",
+    "misfit.sign": "Whether they do: chance leads there less often than 1 in 1,000.",
+    "misfit.probability": "How often the design leads that far, at the most.",
+    "misfit.log10": "The same as a logarithm.",
+    "misfit.columns": "The question or pair that looks least like the design.",
+    "misfit.questions": "How many questions were looked at.",
+    "misfit.pairs": "How many pairs of questions were looked at.",
+}
+
+LEARN_FIELDS = {
+    "class": "The question that is predicted.",
+    "classes": "The estimated share of each class, smoothed.",
+    "attributes": "The questions it is predicted from.",
+    "file": "Where the model is.",
+}
+
+SCORE_FIELDS = {
+    "class": "The question that is predicted.",
+    "accuracy": "The accuracy on true records, as an estimate of `privet estimate`.",
+    "majority": "How often the commonest class is right, estimated.",
 }
 
 PLAN_FIELDS = {
@@ -308,8 +455,12 @@ COMMANDS = {
     "publish": PUBLISH_FIELDS,
     "classifier": CLASSIFIER_FIELDS,
     "verify": VERIFY_FIELDS,
+    "keys": KEYS_FIELDS,
+    "ledger": LEDGER_FIELDS,
     "disguise": DISGUISE_FIELDS,
     "estimate": ESTIMATE_FIELDS,
+    "learn": LEARN_FIELDS,
+    "score": SCORE_FIELDS,
     "plan": PLAN_FIELDS,
 }
 """What every command prints that prints no audit."""

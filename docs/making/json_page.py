@@ -8,6 +8,7 @@ import privet as pv
 from making.json_fields import (
     COMMANDS,
     DETAIL_FIELDS,
+    EXPOSURE_FIELDS,
     FIELDS,
     FINDING_FIELDS,
     WITNESS_FIELDS,
@@ -51,6 +52,8 @@ def json_page() -> str:
         fields(WITNESS_FIELDS),
         "## Details",
         fields(DETAIL_FIELDS),
+        "## Exposure",
+        fields(EXPOSURE_FIELDS),
         "## An example",
         f"The bank table of the tutorial, with this policy:\n\n```toml\n{SAMPLE}```",
         shown(sample()),

@@ -7,14 +7,24 @@ from privet.policy.file_keys import FREE, LISTS, SECTIONS, Key, form_words
 
 EXAMPLES = {
     "title": 'title = "Loan ratings, research file"',
+    "ledger": 'ledger = "releases"',
     "columns.identifier": '[columns]\nidentifier = ["name", "account"]',
     "columns.quasi": '[columns]\nquasi = ["job", "country", "child"]',
     "columns.sensitive": '[columns]\nsensitive = ["bankruptcy"]',
+    "columns.other": '[columns]\nother = ["branch"]',
+    "columns.drop": '[columns]\ndrop = ["remarks"]',
     "columns.target": '[columns]\ntarget = "rating"',
     "columns.unit": '[columns]\nidentifier = ["patient_id"]\nunit = "patient_id"',
     "columns.weight": '[columns]\nweight = "count"',
+    "file.delimiter": '[file]\ndelimiter = ";"',
+    "file.encoding": '[file]\nencoding = "latin-1"',
+    "file.header": "[file]\nheader = true",
+    "file.names": '[file]\nnames = ["job", "country", "bankruptcy"]',
+    "file.null": '[file]\nnull = ["?", "NA"]',
     "bins": '[bins]\nage = [18, 40, 65]\nadmitted = ["2023-01-01", "2023-07-01"]',
     "where": '[where]\nyear = 2024\nregion = ["North", "South"]',
+    "derived": '[derived]\nmonth = "time_hour"\nregion = ["branch", "team"]\n'
+    'rating = { not_from = "account", why = "ratings are given anew each year" }',
     "hierarchy": '[hierarchy]\njob = "jobs.csv"',
     "promise.name": '[[promise]]\nname = "nobody learns a discharge"\n'
     'against = "linker"\nabout = "bankruptcy"\nat_most = 0.5',
@@ -45,8 +55,18 @@ EXAMPLES = {
     'about = "rating"\nfrom = 0.51\nto = 0.8',
     "promise.averaging": '[[promise]]\nagainst = "bayesian"\naveraging = "worlds"\n'
     'about = "rating"\nfrom = 0.51\nto = 0.8',
+    "promise.unknown": '[[promise]]\nagainst = "bayesian"\nknows = 1\n'
+    'unknown = "model"\nabout = "rating"\nat_most = 0.8',
+    "promise.tilt": '[[promise]]\nagainst = "bayesian"\nknows = ["job"]\n'
+    "unknown = { shares = { job = { Clerk = 0.6, Trader = 0.4 } } }\ntilt = 2\n"
+    'about = "rating"\nat_most = 0.8',
+    "promise.near": '[[promise]]\nagainst = "inverter"\nexactly = 0.1\n'
+    'near = { within = "10 %", at_most = 0.3 }',
+    "promise.exactly": '[[promise]]\nagainst = "inverter"\nexactly = 0.1',
     "promise.sees": '[[promise]]\nagainst = "bayesian"\nsees = { smokes = "yes" }\n'
     'about = "smokes"\nwithin = 3',
+    "promise.unrelated": '[[promise]]\nagainst = "bayesian"\nabout = "smokes"\n'
+    'unrelated = ["age"]\nat_most = 0.8',
     "promise.about": '[[promise]]\nagainst = "linker"\n'
     'about = { bankruptcy = ["Discharged", "Current"] }\nat_most = 0.5',
     "promise.at_most": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
@@ -84,6 +104,16 @@ EXAMPLES = {
     'population = "census.csv"',
     "purpose.utility": '[purpose]\nutility = "information"',
     "earlier.custody": '[[earlier]]\ncustody = "vault/2025"',
+    "accepted.about": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
+    'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
+    "accepted.of": '[[accepted]]\nof = "inversion"\n'
+    'why = "the counts are public anyway"\nwho = "Ada Byron, data steward"',
+    "accepted.up_to": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
+    'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
+    "accepted.why": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
+    'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
+    "accepted.who": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
+    'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
     "signoff.name": '[signoff]\nname = "Ada Byron, data steward"\n'
     'date = "2026-03-31"\npurpose = "Research on ratings"',
     "signoff.date": '[signoff]\nname = "Ada Byron, data steward"\n'
@@ -94,9 +124,13 @@ EXAMPLES = {
 """An example of every key, as it would stand in a file."""
 
 HEADS = {
-    "columns": "What each column is for. `identifier`, `quasi` and `sensitive` exclude "
-    "each other. A column without a role is published, and nobody is thought to know "
-    "it.",
+    "columns": "What each column is for. `identifier`, `quasi`, `sensitive`, `other` "
+    "and `drop` exclude each other. Every column of a table has a role before anything "
+    "of it is published.",
+    "file": "How the text file of the table is read, where that had to be said: what "
+    "was told to `privet init` stands here, so that nobody has to say it again. What "
+    "is said on the command line goes before it, and files of other formats do not "
+    "need it. In Python, hand it on yourself: `pv.read(path, **policy.file)`.",
     "promise": "What must hold, written once per promise. A promise says against whom, "
     "about what, and exactly one limit: `at_most`, or `below`, or `from` with `to`, or "
     "`within`. A promise against a linker or an insider takes `at_most` or `below`. "
@@ -112,6 +146,13 @@ HEADS = {
     "learn who has both; an audit does not use it. A path is taken from the folder of "
     "the policy file. See [how to publish a table]"
     "(../how-to/publish-a-table.md#when-something-is-out-already).",
+    "accepted": "A column about which somebody with all known columns may learn what "
+    "no promise limits is NOT COVERED, and nothing is written, until a promise covers "
+    "it or somebody accepts it here, by name. The public note prints what was accepted "
+    "and why; who accepted it is kept in custody.",
+    "derived": "Columns that follow from others are found by counting, and taken as "
+    "known where what tells them is known. Say here what counting cannot find, or that "
+    "something it finds is an accident.",
     "signoff": "Who answers for the release. All three keys belong together. They go "
     "into the custody record and not into the release; an audit does not use them.",
     "bins": "The audit judges the table as if these columns were published in bins. A "

@@ -23,6 +23,7 @@ MANIFEST_FIELDS = {
     "files": "The data files; there is one, or two for buckets.",
     "files.path": "Its name within the folder.",
     "files.rows": "How many rows it has.",
+    "files.bytes": "How many bytes it has.",
     "files.sha256": "The SHA-256 of its bytes.",
     "columns": "What is said of each column, by its name.",
     "columns.role": "Its role; absent where it has none.",
@@ -38,7 +39,8 @@ MANIFEST_FIELDS = {
     "promises": "Each promise as the policy states it, and what it came to.",
     "promises.name": "The promise's name.",
     "promises.against": 'The adversary and what it knows: `{"linker": ["job"]}`, or '
-    '`{"linker": {"knows_any": 2}}`; `{"linker": {}}` knows all quasi columns.',
+    '`{"linker": {"knows_any": 2}}`; `{"linker": {}}` knows all quasi and other '
+    "columns.",
     "promises.about": "What it is about; absent where the policy left that out.",
     "promises.at_most": "The limit, as a fraction in text; or `below`.",
     "promises.verdict": "`safe`, or `not applicable` to a table.",
@@ -46,10 +48,18 @@ MANIFEST_FIELDS = {
     "promises.worst": "The worst case in the released file, as a fraction in text.",
     "measures": "The same for measures, with `measured`; absent where there are none.",
     "not_promised": "What no promise of this kind covers, in sentences.",
+    "derived": "Which published columns tell which others, as they were taken to: the "
+    "column, `by` which, and whether that holds in every row.",
+    "exposure": "Of how many people the release tells something, promised or not: the "
+    "fields of [an audit](json.md), without words.",
+    "accepted": "What no promise covers and somebody accepted: `about`, `of`, `up_to` "
+    "and `why`; absent where there is nothing.",
     "weight": "The column that says how many people a row stands for; absent where "
     "there is none.",
     "escaped": "In a CSV release: how text that a spreadsheet might run is written, "
     "and how to undo it.",
+    "digest": "The SHA-256 of everything else in this document: of its JSON text with "
+    "sorted keys and without spaces, in UTF-8.",
 }
 
 CUSTODY_FIELDS = {
@@ -60,15 +70,23 @@ CUSTODY_FIELDS = {
     "frame in memory.",
     "rows": "How many rows were read.",
     "rows_from": "What tells these rows from others: digests of the files, table, "
-    "`where` and `bins`. A later release is compared with it.",
+    "`where`, `bins` and, where that was said, how a text file was read. A later "
+    "release is compared with it.",
     "engine": "What counted, and its version.",
     "signoff": "The policy's `[signoff]`; null where it has none.",
     "method": "How it was made.",
     "ended": "Why the search ended.",
+    "left": "What could have been tried next when the search was stopped: how many "
+    "values or cuts by column, or groups; empty if it was not.",
     "recipe": "What is hidden; the same as in `recipe.json`.",
     "steps": "Every move in order: column, value, whether it is a cut, gain, loss, "
     "score, and the confidence of each rule afterwards.",
     "policy": "The text of the policy.",
+    "accepted": "What was accepted, and by whom.",
+    "columns": "The columns that are shown.",
+    "history": "What was known of earlier releases, and what they tell together.",
+    "ledger": "The ledger it was entered in; null without one.",
+    "outline": "What it shows of each column, for judging later releases with it.",
     "before": "The audit of the private table, with witnesses.",
     "after": "The audit of the file that was written, with witnesses.",
     "manifest_sha256": "The SHA-256 of `release.json`, so that the two can be matched.",
@@ -91,6 +109,7 @@ RESPONSES_FIELDS = {
     "columns.type": "`text`: every value is one that the design declares.",
     "columns.shown_as": "`disguised`, or `as it is` for a column that is public.",
     "method": "`randomized response`.",
+    "promises.within": "The limit: the factor by which a belief may change.",
     "design": "What was asked, and how each answer was disguised: the keys of a design "
     "file. Estimates need it.",
     "privacy": "What one disguised row gives away about its person at most.",
@@ -128,7 +147,14 @@ def responses_sample() -> dict[str, Any]:
         rows = pa.table({"smokes": ["yes", "no", "no"], "age": [25, 41, 67]})
         with pv.read(rows) as table:
             design = read_design(place / "design.toml")
-            found = pv.disguise(table, design, place / "out", custody=place / "vault")
+            kept = pv.Promise(pv.Bayesian(), pv.Ratio("56/3"), "smokes")
+            found = pv.disguise(
+                table,
+                design,
+                place / "out",
+                custody=place / "vault",
+                policy=pv.Policy([kept]),
+            )
             found.close()
         return _steady(found.manifest)
 
@@ -146,6 +172,13 @@ weight    = "count"
 name    = "nobody learns a discharge"
 against = "linker"
 knows   = ["job", "country"]
+about   = { bankruptcy = "Discharged" }
+at_most = 0.75
+
+[[promise]]
+name    = "nor does whoever has all of it"
+against = "linker"
+knows   = ["job", "country", "child", "rating"]
 about   = { bankruptcy = "Discharged" }
 at_most = 0.75
 """
@@ -167,8 +200,8 @@ def release_sample() -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
 
 def _steady(manifest: dict[str, Any]) -> dict[str, Any]:
     """The manifest without what differs from run to run: rows are shuffled."""
-    files = [{**f, "sha256": "…"} for f in manifest["files"]]
-    return {**manifest, "files": files}
+    files = [{**f, "bytes": "…", "sha256": "…"} for f in manifest["files"]]
+    return {**manifest, "files": files, "digest": "…"}
 
 
 def groups_sample(form: str) -> dict[str, Any]:
@@ -190,7 +223,8 @@ def release_page() -> str:
     model, card, _ = classifier_fields.classifier_sample()
     return page(
         "Files of a release",
-        "A release is a folder with three files. Everything in it is public. What is "
+        "A release is a folder with three files, or four if it is signed, and nothing "
+        "else. Everything in it is public. What is "
         "private goes into the custody folder, which is never part of a release. "
         "[Two documents](../explanation/two-documents.md) explains why.",
         table(
@@ -208,7 +242,18 @@ def release_page() -> str:
                     "values; and each group's sensitive values with their `count`.",
                 ),
                 ("`release.json`", "release", "The manifest, for programs."),
-                ("`README.txt`", "release", "The same in short, for people."),
+                (
+                    "`README.txt`",
+                    "release",
+                    "The same in short, for people; `verify` writes it again and "
+                    "compares.",
+                ),
+                (
+                    "`release.json.sig`",
+                    "release",
+                    "Who signed the manifest, where somebody did; "
+                    "[how](../how-to/sign-a-release.md).",
+                ),
                 ("`custody.json`", "custody", "How it was made. Private."),
                 ("`recipe.json`", "custody", "What is hidden. Private."),
             ],

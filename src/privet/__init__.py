@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Accepted": "policy",
+    "AssociationCover": "views.connectivity",
     "Audit": "findings",
     "Basis": "findings",
     "Bayesian": "values.adversaries",
@@ -20,14 +22,17 @@ _HOMES = {
     "Breach": "errors",
     "Ceiling": "values.beliefs",
     "ClassifierViews": "classifier.release",
-    "Collector": "responses.attacks",
+    "Collector": "values.adversaries",
     "ColumnNotFound": "errors",
+    "ConnectivityGraph": "views.connectivity",
     "Counts": "values.contingency",
+    "DerivedColumn": "policy",
     "Design": "responses.design",
     "DisguisedNaiveBayes": "responses.disguised_naive_bayes",
     "EmptyTable": "errors",
     "EngineError": "errors",
     "Estimate": "responses.estimate",
+    "Exposure": "microdata.exposure.exposure",
     "ExtendedSafetyTransform": "classifier.transforms.extended_safety_transform",
     "Finding": "findings",
     "Flip": "responses.channels",
@@ -37,21 +42,27 @@ _HOMES = {
     "Infeasible": "errors",
     "InputError": "errors",
     "Insider": "values.adversaries",
-    "Inverter": "classifier.attacks.inversion",
+    "Inverter": "values.adversaries",
     "KAry": "responses.channels",
+    "Ledger": "release.ledger",
+    "LedgerEntry": "release.ledger",
     "Linker": "values.adversaries",
     "Matrix": "responses.channels",
     "Measure": "policy",
+    "Minimality": "microdata.minimality.minimality",
     "MissingExtra": "errors",
     "Mondrian": "microdata.generalisation.publish",
     "NaiveBayes": "classifier.naive_bayes",
     "NoAudit": "errors",
+    "NotCovered": "errors",
+    "NotTogether": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
     "PrivacyWarning": "errors",
     "PrivetError": "errors",
     "Progress": "engine.protocol",
     "Promise": "policy",
+    "PublicKey": "release.integrity.signature",
     "Purpose": "policy",
     "Question": "responses.design",
     "RandomizedResponse": "responses.transformer",
@@ -65,6 +76,8 @@ _HOMES = {
     "Roles": "values.schema",
     "SafetyTransform": "classifier.transforms.safety_transform",
     "Shift": "values.beliefs",
+    "Signature": "release.integrity.signature",
+    "SigningKey": "release.integrity.signature",
     "Signoff": "policy",
     "SplitViews": "views.split",
     "Stopped": "errors",
@@ -89,6 +102,8 @@ _HOMES = {
 """Where each public name lives; it is imported when first used."""
 
 __all__ = [
+    "Accepted",
+    "AssociationCover",
     "Audit",
     "Basis",
     "Bayesian",
@@ -99,12 +114,15 @@ __all__ = [
     "ClassifierViews",
     "Collector",
     "ColumnNotFound",
+    "ConnectivityGraph",
     "Counts",
+    "DerivedColumn",
     "Design",
     "DisguisedNaiveBayes",
     "EmptyTable",
     "EngineError",
     "Estimate",
+    "Exposure",
     "ExtendedSafetyTransform",
     "Finding",
     "Flip",
@@ -116,19 +134,25 @@ __all__ = [
     "Insider",
     "Inverter",
     "KAry",
+    "Ledger",
+    "LedgerEntry",
     "Linker",
     "Matrix",
     "Measure",
+    "Minimality",
     "MissingExtra",
     "Mondrian",
     "NaiveBayes",
     "NoAudit",
+    "NotCovered",
+    "NotTogether",
     "Policy",
     "PolicyError",
     "PrivacyWarning",
     "PrivetError",
     "Progress",
     "Promise",
+    "PublicKey",
     "Purpose",
     "Question",
     "RandomizedResponse",
@@ -142,6 +166,8 @@ __all__ = [
     "Roles",
     "SafetyTransform",
     "Shift",
+    "Signature",
+    "SigningKey",
     "Signoff",
     "SplitViews",
     "Stopped",
@@ -166,7 +192,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from privet.classifier.attacks.inversion import Inverter
     from privet.classifier.naive_bayes import NaiveBayes
     from privet.classifier.release import ClassifierViews
     from privet.classifier.transforms.extended_safety_transform import (
@@ -183,6 +208,8 @@ if TYPE_CHECKING:
         InputError,
         MissingExtra,
         NoAudit,
+        NotCovered,
+        NotTogether,
         PolicyError,
         PrivacyWarning,
         PrivetError,
@@ -191,18 +218,30 @@ if TYPE_CHECKING:
         TooLarge,
     )
     from privet.findings import Audit, Basis, Finding, Verdict, Witness
+    from privet.microdata.exposure.exposure import Exposure
     from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
+    from privet.microdata.minimality.minimality import Minimality
     from privet.microdata.recipe import Recipe
     from privet.microdata.release import Release
     from privet.microdata.skyline.skyline_find import Frontier, skyline
     from privet.microdata.suppression.publish import TopDownDisclosure
-    from privet.policy import Measure, Policy, Promise, Purpose, Signoff, View
+    from privet.policy import (
+        Accepted,
+        DerivedColumn,
+        Measure,
+        Policy,
+        Promise,
+        Purpose,
+        Signoff,
+        View,
+    )
     from privet.release.audit import audit, belief
+    from privet.release.integrity.signature import PublicKey, Signature, SigningKey
+    from privet.release.ledger import Ledger, LedgerEntry
     from privet.release.publish import publish
     from privet.release.verify import load, verify
     from privet.responses.accuracy import score_disguised
-    from privet.responses.attacks import Collector
     from privet.responses.channels import Flip, KAry, Matrix, Replace
     from privet.responses.design import Design, Group, Question
     from privet.responses.disguised_naive_bayes import DisguisedNaiveBayes
@@ -211,10 +250,18 @@ if TYPE_CHECKING:
     from privet.responses.release import Responses
     from privet.responses.transformer import RandomizedResponse
     from privet.table import Table, read
-    from privet.values.adversaries import Bayesian, Insider, Linker, Reconstructor
+    from privet.values.adversaries import (
+        Bayesian,
+        Collector,
+        Insider,
+        Inverter,
+        Linker,
+        Reconstructor,
+    )
     from privet.values.beliefs import Belief, Ceiling, Ratio, Shift
     from privet.values.contingency import Counts
     from privet.values.schema import Bins, Roles
+    from privet.views.connectivity import AssociationCover, ConnectivityGraph
     from privet.views.release import Views
     from privet.views.split import SplitViews
 

@@ -8,6 +8,8 @@
       NoAudit (TypeError)       no arithmetic for this release and this adversary
       Breach                    raised only by ``require_safe()``
       Infeasible                no release keeps every promise
+      NotCovered                nobody promised it, and nobody accepted it
+      NotTogether               broken, or undecided, with earlier releases
       TooLarge                  an enumeration was refused
       Stopped                   the time limit ran out before the answer
       EngineError               the engine failed
@@ -106,6 +108,22 @@ class Infeasible(PrivetError):
         self.promise = promise
         self.best = best
         self.advice = tuple(advice)
+
+
+class NotCovered(PrivetError):
+    """A release tells what no promise covers, and nobody accepted that by name."""
+
+    def __init__(self, message: str, findings: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
+
+
+class NotTogether(PrivetError):
+    """Together with earlier releases a promise is broken, or cannot be decided."""
+
+    def __init__(self, message: str, findings: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 class TooLarge(PrivetError):

@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from math import perm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
+from privet.policy.acceptance import Uncovered
 from privet.values.beliefs import Belief
 from privet.values.converters import freeze
 from privet.values.frozen_dict import FrozenDict
@@ -195,15 +196,18 @@ class Verdict(StrEnum):
     SAFE = "safe"
     BREACH = "breach"
     UNDECIDED = "undecided"
+    NOT_COVERED = "not covered"
     NOT_APPLICABLE = "not applicable"
 
 
 class Basis(StrEnum):
-    """How a belief was found. Only an exact one, or a sampled one, may accuse."""
+    """How a belief was found. A bound may not accuse; the others may."""
 
     EXACT = "exact"
     BOUND = "bound"
     SAMPLED = "sampled"
+    MODEL = "model"
+    ATTACK = "attack"
 
 
 @attrs.frozen
@@ -319,8 +323,8 @@ class Reconstruction(Witness):
 class Finding:
     """What was found about one promise or one measure."""
 
-    promise: Promise | Measure
-    """What was promised."""
+    promise: Promise | Measure | Uncovered
+    """What was promised; or what nothing was promised about."""
     verdict: Verdict
     """What became of it."""
     basis: Basis | None = None
@@ -355,7 +359,7 @@ class Finding:
         """Only what is exact or sampled, or bounded from below beyond the limit."""
         if self.basis in _ACCUSING:
             return True
-        if self.at_least is None or isinstance(self.promise, Measure):
+        if self.at_least is None or not isinstance(self.promise, Promise):
             return False
         return not self.promise.limit.holds(Belief(0, self.at_least))
 
@@ -387,6 +391,27 @@ class Finding:
         return render.finding_as_rich(self.to_dict())
 
 
+class Exposed(Protocol):
+    """What a release exposes, as its kind counts it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+
+    def explain(self) -> list[str]:
+        """In plain words, a line each."""
+
+
+class Judged(Protocol):
+    """What is known of earlier releases, judged together with the new one."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What they come to together."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines, and in words."""
+
+
 @attrs.frozen
 class Audit:
     """What was found about every promise; sensitive, for it quotes the table."""
@@ -397,6 +422,14 @@ class Audit:
     """The policy's title."""
     notes: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
     """Warnings that came up."""
+    uncovered: tuple[Finding, ...] = attrs.field(
+        default=(), converter=tuple[Finding, ...]
+    )
+    """One per sensitive column that no promise covers, and nobody accepted."""
+    exposure: Exposed | None = attrs.field(default=None, eq=False, repr=False)
+    """Of how many people something is told, promised or not; None: not counted."""
+    history: Judged | None = attrs.field(default=None, eq=False, repr=False)
+    """What earlier releases add; None: nobody asked for them."""
 
     def __attrs_post_init__(self) -> None:
         if not self.findings:
@@ -404,12 +437,11 @@ class Audit:
 
     @property
     def verdict(self) -> Verdict:
-        """Breach over undecided over safe."""
-        found = {f.verdict for f in self.findings}
-        for verdict in (Verdict.BREACH, Verdict.UNDECIDED, Verdict.SAFE):
-            if verdict in found:
-                return verdict
-        return Verdict.NOT_APPLICABLE
+        """Breach over undecided over not covered over safe; earlier ones included."""
+        found = [f.verdict for f in (*self.findings, *self.uncovered)]
+        if self.history is not None and self.history.verdict is not Verdict.SAFE:
+            found.append(self.history.verdict)
+        return max(found, key=_ORDER.index)
 
     @property
     def safe(self) -> bool:
@@ -425,7 +457,20 @@ class Audit:
         """The audit itself if it is safe; otherwise `Breach` is raised."""
         if self.safe:
             return self
+        if self.verdict is Verdict.NOT_COVERED:
+            open_ = ", ".join(str(f.promise.to_dict()["about"]) for f in self.uncovered)
+            raise Breach(
+                "Every sensitive column must be covered by a promise, or accepted; not "
+                f"so: {open_}.",
+                self.uncovered,
+            )
         bad = [f for f in self.findings if f.verdict is self.verdict]
+        if not bad:
+            raise Breach(
+                "Every promise must be kept with the earlier releases, too; together "
+                f"they are {_BAD[self.verdict]}.",
+                bad,
+            )
         names = ", ".join(repr(f.promise.name) for f in bad)
         raise Breach(
             f"Every promise must be kept; {len(bad)} of {len(self.findings)} "
@@ -464,10 +509,18 @@ class Audit:
 _BAD = {
     Verdict.BREACH: "broken",
     Verdict.UNDECIDED: "undecided",
+    Verdict.NOT_COVERED: "not covered",
     Verdict.NOT_APPLICABLE: "not applicable here",
 }
-_ACCUSING = (Basis.EXACT, Basis.SAMPLED)
-_ORDER = (Verdict.NOT_APPLICABLE, Verdict.SAFE, Verdict.UNDECIDED, Verdict.BREACH)
+_ACCUSING = (Basis.EXACT, Basis.SAMPLED, Basis.ATTACK, Basis.MODEL)
+_ORDER = (
+    Verdict.NOT_APPLICABLE,
+    Verdict.SAFE,
+    Verdict.NOT_COVERED,
+    Verdict.UNDECIDED,
+    Verdict.BREACH,
+)
+"""From the lightest to the gravest."""
 
 
 def _gravity(finding: Finding) -> tuple[int, Fraction]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from privet.engine.protocol import (
     CountQuery,
@@ -21,7 +21,9 @@ from privet.engine.protocol import (
 from privet.engine.sources.find_source import find_source
 from privet.engine.sources.source import Source, TextOptions
 from privet.errors import ColumnNotFound, EmptyTable, InputError, suggest_names
+from privet.policy.acceptance import DerivedColumn
 from privet.values.contingency import Domain
+from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Bins, Edge, Roles, Schema, as_names
 
@@ -43,6 +45,19 @@ class ReleasedAs:
     """The columns somebody may know."""
     by: tuple[str, ...]
     """The columns that tell the groups apart: the same, shown coarsely, or others."""
+    beside: tuple[str, ...] = ()
+    """Columns that stand beside people in another table: they tell no more than the
+    group."""
+
+
+class Onlooker(Protocol):
+    """Who looks at counts of a table that are made for somebody else."""
+
+    def look(self, table: Table, tally: CountQuery, groups: EquivalenceClasses) -> None:
+        """Some whole groups of a count."""
+
+    def end(self, table: Table, tallies: Sequence[CountQuery]) -> None:
+        """These counts are complete."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +78,15 @@ class Table:
     """How the source was opened."""
     shown: ReleasedAs | None = None
     """How columns are shown that are known exactly; None: as they are known."""
+    derived: tuple[DerivedColumn, ...] = ()
+    """Columns that a policy says follow from others, or do not."""
+    rules: Rules | None = field(default=None, repr=False)
+    """Which columns tell others, in the source; None: to be found when needed."""
+    coarse: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+    """Columns that do not show each value as it is: the text that stands for several
+    values; None: each of their texts may."""
+    onlooker: Onlooker | None = field(default=None, repr=False)
+    """Who looks at every count that is made, so that nothing is counted twice."""
 
     @property
     def roles(self) -> Roles:
@@ -144,7 +168,13 @@ class Table:
         require_columns(list(used), self.schema, "a tally")
         amount = CountUnit(self.roles.unit, self.roles.weight)
         request = CountRequest(tallies, amount, self.recodings, only)
-        yield from self.engine.count(request, run or Run())
+        if self.onlooker is None or only:
+            yield from self.engine.count(request, run or Run())
+            return
+        for tally, groups in self.engine.count(request, run or Run()):
+            self.onlooker.look(self, tally, groups)
+            yield tally, groups
+        self.onlooker.end(self, tallies)
 
     def groups(
         self, about: str | None = None, *, progress: Listener | None = None
@@ -178,6 +208,8 @@ def read(
     identifier: Names = (),
     quasi: Names = (),
     sensitive: Names = (),
+    other: Names = (),
+    drop: Names = (),
     target: str | None = None,
     unit: str | None = None,
     weight: str | None = None,
@@ -187,7 +219,8 @@ def read(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     null: Names = (),
-    header: Sequence[str] | None = None,
+    header: bool | None = None,
+    names: Sequence[str] | None = None,
     memory_limit: str | None = None,
     spill: str | os.PathLike[str] | None = None,
     spill_limit: str | None = None,
@@ -207,6 +240,8 @@ def read(
         table; a DuckDB relation; a Spark DataFrame.
     identifier, quasi, sensitive, target
         What the columns are for.
+    other, drop
+        Columns that are published as they are, and columns that never are.
     unit
         A column that tells people apart, where somebody may have several rows.
     weight
@@ -217,8 +252,12 @@ def read(
         Only these rows: a value or several per column, such as ``{"year": 2024}``.
     table
         The table of a database.
-    delimiter, encoding, null, header
+    delimiter, encoding, null
         How text files are written, where the usual guess is wrong.
+    header, names
+        Whether the first line of a text file names its columns; it is looked at
+        unless you say so, and doubts are asked. Names for a file without a header, or
+        with `header=True` in place of those it has.
     memory_limit, spill, spill_limit, threads
         What DuckDB may use: ``"4GB"``, a folder for what does not fit, how much of it
         (``"50GB"``), how many cores.
@@ -237,6 +276,8 @@ def read(
         identifier=as_names(identifier, "identifier"),
         quasi=as_names(quasi, "quasi"),
         sensitive=as_names(sensitive, "sensitive"),
+        other=as_names(other, "other"),
+        drop=as_names(drop, "drop"),
         target=target,
         unit=unit,
         weight=weight,
@@ -244,7 +285,7 @@ def read(
             c: b if isinstance(b, Bins) else Bins(b) for c, b in (bins or {}).items()
         },
     )
-    text = TextOptions(delimiter, encoding, as_names(null, "null"), header)
+    text = TextOptions(delimiter, encoding, as_names(null, "null"), header, names)
     found = _find_source(source, table, text, engine, master)
     if found.json or not found.textual:
         text.refuse_given(found.words)

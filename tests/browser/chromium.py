@@ -7,6 +7,7 @@ import os
 import select
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -38,6 +39,7 @@ class Page:
                 "--disable-dev-shm-usage",
                 "--no-first-run",
                 "--disable-background-networking",
+                "--host-resolver-rules=MAP *.test 127.0.0.1",
                 "--remote-debugging-pipe",
                 f"--user-data-dir={folder}",
                 "about:blank",
@@ -94,15 +96,31 @@ class Page:
             ready, _, _ = select.select([self._in], [], [], seconds)
             if not ready:
                 raise TimeoutError("the browser says nothing")
-            self._buffer += os.read(self._in, 2**20)
+            part = os.read(self._in, 2**20)
+            if not part:
+                raise TimeoutError("the browser has ended")
+            self._buffer += part
         text, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(text)
         return message
 
-    def open(self, url: str) -> None:
-        """Go to a page and wait until it asks something."""
+    def open(self, url: str, part: str = "form") -> None:
+        """Go to a page and wait until it shows a part of it."""
+        self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=url)
-        self.until("document.querySelector('#form:not([hidden])') !== null")
+        self.until(f"document.querySelector('#{part}:not([hidden])') !== null")
+
+    def reload(self) -> None:
+        """Load the page once more, and wait until it is another one."""
+        self.run("window.isOld = true")
+        self.call("Page.reload")
+        self.until("window.isOld === undefined")
+
+    def type(self, text: str) -> None:
+        """Text from the keyboard, into what has the focus."""
+        for letter in text:
+            self.call("Input.dispatchKeyEvent", type="keyDown", text=letter)
+            self.call("Input.dispatchKeyEvent", type="keyUp")
 
     def run(self, script: str) -> Any:
         """What an expression gives, promises awaited."""
@@ -122,10 +140,17 @@ class Page:
             assert monotonic() < end, script
             sleep(0.05)
 
-    def screenshot(self, path: Path) -> None:
+    def screenshot(self, path: Path, width: int = 800) -> None:
         """A picture of the page."""
         import base64
 
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=844,
+            deviceScaleFactor=1,
+            mobile=width < 500,
+        )
         found = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(found["data"]))
 
@@ -146,8 +171,9 @@ class Page:
         ]
 
     def close(self) -> None:
-        """End the browser."""
-        self._process.terminate()
+        """End the browser, so that it writes what it would write."""
+        with suppress(AssertionError, OSError, TimeoutError):
+            self._call("Browser.close")
         try:
             self._process.wait(20)
         except subprocess.TimeoutExpired:

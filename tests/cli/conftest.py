@@ -17,8 +17,18 @@ from privet.demo.tables import bank_path
 
 COLUMNS = """\
 [columns]
+quasi = ["job", "country"]
+sensitive = "bankruptcy"
+drop = ["child", "rating"]
+weight = "count"
+"""
+"""What the promises below name is all that is shown and may be known."""
+
+ALL_COLUMNS = """\
+[columns]
 quasi = ["job", "country", "child"]
 sensitive = "bankruptcy"
+target = "rating"
 weight = "count"
 """
 
@@ -30,6 +40,9 @@ knows = ["job", "country"]
 about = { bankruptcy = "Discharged" }
 at_most = 0.5
 """
+
+KNOWING_ALL = BROKEN.replace('"country"]', '"country", "child", "rating"]')
+"""The same against somebody who has every column of `ALL_COLUMNS`."""
 
 KEPT = BROKEN.replace("0.5", "0.8").replace("nobody", "nearly nobody")
 

@@ -16,6 +16,11 @@ POLICY = """
 quasi  = ["home", "age"]
 target = "pay"
 
+[[accepted]]
+of  = "inversion"
+why = "the counts are public"
+who = "A. Steward"
+
 [[promise]]
 name    = "no mind is moved"
 against = "bayesian"

@@ -60,7 +60,7 @@ def test_doubts_and_the_next_step_go_to_standard_error(privet: Privet) -> None:
     Path("my table.csv").write_text("sex,wibble\nF,1.5\nM,2.5\n", encoding="utf-8")
     drafted = privet("init", "my table.csv", "-o", "p.toml")
     assert [
-        "unsure of 'wibble': no role, because nothing says what it is for",
+        "unsure of 'wibble': other, because nothing says what it is for",
         "Read the draft, correct it, then: privet audit 'my table.csv' -p p.toml",
     ] == drafted.stderr.splitlines()
 
@@ -134,10 +134,16 @@ def test_some_rows_only(privet: Privet) -> None:
     assert "the same in every row" == country["reason"]
 
 
-def test_the_next_call_reads_the_table_in_the_same_way(privet: Privet) -> None:
+def test_the_draft_remembers_how_the_table_was_read(privet: Privet) -> None:
     Path("bare.txt").write_text("Cook;?\nJudge;flu\n")
-    words = ["--header", "job,the illness", "--null", "?", "--delimiter", ";"]
+    words = ["--names", "job,the illness", "--null", "?", "--delimiter", ";"]
     said = privet("init", "bare.txt", "-o", "bare.toml", *words).stderr
-    call = said.split("then: privet ")[1].strip()
-    expected = "audit bare.txt -p bare.toml --delimiter ';' "
-    assert expected + "--header 'job,the illness' --null '?'" == call
+    assert "audit bare.txt -p bare.toml" == said.split("then: privet ")[1].strip()
+    drafted = Path("bare.toml").read_text()
+    expected = """
+[file]
+delimiter = ";"
+names = ["job", "the illness"]
+null = ["?"]
+"""
+    assert expected in drafted

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import COLUMNS, Privet
+from cli.conftest import ALL_COLUMNS, Privet
 
 STATED = """
 [[promise]]
 name = "nobody is sure"
 against = "linker"
+knows = ["job", "country", "child", "rating"]
 about = { bankruptcy = "Discharged" }
 at_most = 0.75
 
@@ -23,7 +24,7 @@ k_anonymity = 3
 
 @pytest.fixture
 def policy(folder: Path) -> str:
-    text = COLUMNS + 'target = "rating"\n' + STATED
+    text = ALL_COLUMNS + STATED
     (folder / "groups.toml").write_text(text, encoding="utf-8")
     return "groups.toml"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cli.conftest import BROKEN, COLUMNS, Privet, Process
+from cli.conftest import ALL_COLUMNS, KNOWING_ALL, Privet, Process
 
 SIGNED = """
 [signoff]
@@ -21,7 +21,7 @@ purpose = "research on loans"
 @pytest.fixture
 def policy(folder: Path) -> str:
     """A policy that hiding two countries keeps."""
-    text = COLUMNS + 'target = "rating"\n' + BROKEN.replace("0.5", "0.75") + SIGNED
+    text = ALL_COLUMNS + KNOWING_ALL.replace("0.5", "0.75") + SIGNED
     (folder / "policy.toml").write_text(text, encoding="utf-8")
     return "policy.toml"
 
@@ -115,8 +115,8 @@ def test_infeasible_says_the_floor_and_writes_nothing(
         "publish", "loans.csv", "-p", "strict.toml", "-o", "out", "--custody", "vault"
     )
     assert 4 == result.exit_code
-    assert "5/24" in result.stderr
-    assert "1. Raise the limit to at least 5/24." in result.stderr
+    # The rating stays: 5 of the 15 who have a good one are discharged.
+    assert "1. Raise the limit to at least 1/3." in result.stderr
     assert not (folder / "out").exists()
     assert not (folder / "vault").exists()
 
@@ -178,14 +178,38 @@ def test_an_earlier_release_is_judged_together(
     result = privet("publish", "loans.csv", *words)
     told = json.loads(result.stdout)
     assert (0, "safe") == (result.exit_code, told["verdict"])
-    assert ["bound"] == [f["basis"] for f in told["together"]]
+    assert ["exact"] == [f["basis"] for f in told["together"]]
+    assert "nothing new" in told["together"][0]["note"]
+
+
+@pytest.mark.parametrize(
+    ("past", "code", "said"),
+    [
+        ("Never", 0, "even so everybody stays within the limit"),
+        ("Discharged", 1, "a person came with the later delivery can be 100 % sure"),
+    ],
+)
+def test_who_came_since_an_earlier_release_is_judged(
+    past: str, code: int, said: str, privet: Privet, policy: str, folder: Path
+) -> None:
+    released(privet)
+    later = delivered(f"Cook,US,No,{past},G,1", "more.csv")
+    second = extended(policy, '[[earlier]]\ncustody = "vault"', "second.toml")
+    places = ("-o", "out2", "--custody", "vault2")
+    result = privet("publish", later, "-p", second, *places)
+    assert code == result.exit_code
+    assert "1 rows new, 24 kept, 0 gone" in result.stdout
+    assert said in result.stdout
+    assert (code == 0) == (folder / "out2").exists()
 
 
 def test_an_earlier_release_of_other_rows_leaves_it_undecided(
     privet: Privet, policy: str, folder: Path
 ) -> None:
+    """The earlier rows are gone, hence nobody can tell who came and who left."""
     released(privet)
     later = delivered("Cook,US,No,Never,G,1", "more.csv")
+    Path("loans.csv").unlink()
     second = extended(policy, '[[earlier]]\ncustody = "vault"', "second.toml")
     result = privet(
         *("publish", later, "-p", second),
@@ -255,7 +279,9 @@ def test_some_promises_stop_a_release(
 def test_promises_against_insiders_are_kept_and_verified(
     privet: Privet, policy: str, folder: Path
 ) -> None:
-    kept = extended(policy, "[[promise]]\nagainst = 'insider'\nat_most = 1", policy)
+    insider = "[[promise]]\nagainst = 'insider'\nat_most = 1\n"
+    insider += "about = { bankruptcy = 'Discharged' }"
+    kept = extended(policy, insider, policy)
     made = privet("publish", "loans.csv", "-p", kept, "-o", "o", "--custody", "v")
     assert 0 == made.exit_code
     assert 0 == privet("verify", "o").exit_code

@@ -42,12 +42,21 @@ columns = ["a", "b", "c"]
 flip = 0.6
 """
 
+KEPT = """
+[[promise]]
+against = "bayesian"
+about = "{column}"
+within = 5
+unrelated = true
+"""
+
 POLICY = """
 [[promise]]
 name = "nobody is sure"
 against = "bayesian"
 about = "smokes"
 at_most = {limit}
+{more}
 """
 
 
@@ -57,6 +66,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [f"{'yes' if i % 4 == 0 else 'no'},{15 + i % 60},n{i}" for i in range(2000)]
     Path("a.csv").write_text("smokes,age,name\n" + "\n".join(rows) + "\n")
     Path("d.toml").write_text(DESIGN)
+    Path("kept.toml").write_text(KEPT.format(column="smokes"))
     return tmp_path
 
 
@@ -64,14 +74,22 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(cli, words)
 
 
-DISGUISE = ("disguise", "a.csv", "-d", "d.toml", "-o", "out", "--custody", "vault")
+PLACES = ("-o", "out", "--custody", "vault")
+NAMELESS = ("disguise", "a.csv", "-d", "d.toml", "-p", "kept.toml", *PLACES)
+DISGUISE = (*NAMELESS, "--drop", "name")
 
 
 def test_disguised_verified_estimated(here: Path) -> None:
     made = run(*DISGUISE)
     assert 0 == made.exit_code, made.output
     assert "2,000 disguised rows" in made.output
-    assert "the whole record: ε 2.93 (odds times 18.67 at most)" in made.output
+    record, alone = made.output.split("one answer,")
+    assert "odds times 18.67 at most (ε 2.93)" in record
+    assert "what was thought even becomes 95 % at most" in record
+    assert "smokes: odds times 4 at most (ε 1.39)" in alone
+    note = (here / "out/README.txt").read_text()
+    assert note.index("hang together: seeing a row") < note.index("One answer, for")
+    assert "1 in 100 becomes 16 % at most, 1 in 10 becomes 68 % at most" in note
     assert 0 == run("verify", "out").exit_code
     found = run("estimate", "out", "--json")
     told = {e["share"]: e for e in json.loads(found.output)["estimates"]}
@@ -93,17 +111,25 @@ def test_disguised_verified_estimated(here: Path) -> None:
 
 
 def test_promises_are_kept_or_nothing_is_written(here: Path) -> None:
-    Path("p.toml").write_text(POLICY.format(limit=0.75))
+    Path("p.toml").write_text(POLICY.format(limit=0.75, more="unrelated = true"))
     refused = run(*DISGUISE, "-p", "p.toml")
     assert 4 == refused.exit_code
     assert "one can be 80 % sure" in refused.output
+    Path("p.toml").write_text(POLICY.format(limit=0.8, more=""))
+    refused = run(*DISGUISE, "-p", "p.toml")
+    assert 4 == refused.exit_code
+    assert "one can be 94.9 % sure" in refused.output
+    assert "knows how the answers hang together" in refused.output
+    assert "unrelated = true" in refused.output
     assert not (here / "out").exists()
     assert not (here / "vault").exists()
-    Path("p.toml").write_text(POLICY.format(limit=0.8))
+    Path("p.toml").write_text(POLICY.format(limit=0.8, more="unrelated = true"))
     assert 0 == run(*DISGUISE, "-p", "p.toml").exit_code
     (promise,) = json.loads((here / "out/release.json").read_text())["promises"]
     assert ("safe", "4/5") == (promise["verdict"], promise["worst"])
-    assert 0 == run("verify", "out").exit_code
+    verified = run("verify", "out")
+    assert 0 == verified.exit_code
+    assert "assumes that the answers declared unrelated" in verified.output
 
 
 @pytest.mark.parametrize("change", ["growth", "rows", "cell", "design"])
@@ -125,6 +151,23 @@ def test_a_changed_release_is_refused(here: Path, change: str) -> None:
     assert 2 == run("estimate", "out").exit_code
 
 
+def test_a_plan_says_why_public_questions_cost_nothing(here: Path) -> None:
+    town = '[[question]]\nname = "town"\nvalues = ["a", "b"]\npublic = true\n'
+    Path("t.toml").write_text(DESIGN + town)
+    plain, found = (
+        run("plan", f, "--epsilon", "1", "-o", f"{f}.new") for f in ("d.toml", "t.toml")
+    )
+    assert 0 == found.exit_code, found.output
+    assert "Public and asked of everybody: town." in found.output
+    assert "takes no part of ε" in found.output
+    needs = [r.output.split("whatever the truth is:")[1] for r in (plain, found)]
+    assert needs[0] == needs[1]
+    assert pv.Design.load("t.toml.new").one_of
+    refused = run("collect", "t.toml.new")
+    assert 2 == refused.exit_code
+    assert "cannot ask town of everybody" in refused.output
+
+
 def test_nothing_is_written_over(here: Path) -> None:
     assert 0 == run(*DISGUISE).exit_code
     assert 2 == run(*DISGUISE).exit_code
@@ -140,7 +183,16 @@ def test_disguising_twice_warns(here: Path) -> None:
         )
     )
     again = run(
-        "disguise", "out/table.parquet", "-d", "d2.toml", "-o", "o2", "--custody", "v2"
+        "disguise",
+        "out/table.parquet",
+        "-d",
+        "d2.toml",
+        "-p",
+        "kept.toml",
+        "-o",
+        "o2",
+        "--custody",
+        "v2",
     )
     assert 0 == again.exit_code, again.output
     assert "disguised already" in again.output
@@ -148,25 +200,29 @@ def test_disguising_twice_warns(here: Path) -> None:
 
 def test_values_nobody_declared_are_refused_and_not_quoted(here: Path) -> None:
     Path("a.csv").write_text("smokes,age\nCANARY-9,40\nno,20\n")
-    refused = run(*DISGUISE)
+    refused = run(*NAMELESS)
     assert 2 == refused.exit_code
     assert "CANARY" not in refused.output
     assert "1 of its 2 values are not declared" in refused.output
     Path("a.csv").write_text("smokes,age\nno,\nyes,20\n")
-    assert 2 == run(*DISGUISE).exit_code
+    assert 2 == run(*NAMELESS).exit_code
     assert not (here / "out").exists()
 
 
 def test_the_collector_recovers_joint_flips(here: Path) -> None:
-    rows = ["1,1,0"] * 18_000 + ["1,0,0"] * 2_000
-    Path("a.csv").write_text("a,b,c\n" + "\n".join(rows) + "\n")
-    Path("d.toml").write_text(JOINT)
-    made = run(*DISGUISE)
+    rows = ["1,1,0,0", "1,1,0,1"] * 4_500 + ["1,0,0,0"] * 1_000
+    Path("a.csv").write_text("a,b,c,d\n" + "\n".join(rows) + "\n")
+    alone = '[[question]]\nname = "d"\nvalues = ["0", "1"]\ntruth = 0.8\n'
+    Path("d.toml").write_text(alone + JOINT)
+    # No limit holds of answers that are flipped together: it is of the other one.
+    Path("kept.toml").write_text(KEPT.format(column="d"))
+    made = run(*NAMELESS)
     assert "flipped together" in made.output
     assert "infinite" in made.output
-    attacked = run("audit", "out", "--as", "collector", "--json")
-    (group,) = json.loads(attacked.output)["groups"]
-    assert group["recovered"] > 0.9
+    told = json.loads(run("audit", "out", "--as", "collector", "--json").output)
+    shares = {tuple(g["columns"]): g["recovered"] for g in told["groups"]}
+    assert shares["a", "b", "c"] > 0.9
+    assert 1 == told["up_to"]
 
 
 def test_plans(here: Path) -> None:
@@ -182,7 +238,7 @@ def test_plans(here: Path) -> None:
 
 def test_one_answer_is_told_in_strict_json(here: Path) -> None:
     Path("a.csv").write_text("smokes,age\nyes,40\n")
-    assert "1 disguised row in" in run(*DISGUISE).output
+    assert "1 disguised row in" in run(*NAMELESS).output
 
     def refuse(name: str) -> None:
         raise AssertionError(name)
@@ -204,7 +260,7 @@ def test_a_target_is_planned_for(here: Path) -> None:
 def test_a_plan_is_carried_out(here: Path) -> None:
     """One question per person, disguised and estimated."""
     run("plan", "d.toml", "--epsilon", "1", "-o", "new.toml")
-    words = ("disguise", "a.csv", "-d", "new.toml", "-o", "out", "--custody", "vault")
+    words = [word.replace("d.toml", "new.toml") for word in DISGUISE]
     assert 0 == run(*words).exit_code
     assert 0 == run("verify", "out").exit_code
     told = json.loads(run("estimate", "out", "--json").output)["estimates"]
@@ -259,7 +315,7 @@ def test_expressions_are_explained(here: Path) -> None:
 def test_a_disguised_release_is_judged_by_a_policy(here: Path) -> None:
     run(*DISGUISE)
     for limit, code in ((0.8, 0), (0.75, 1)):
-        Path("p.toml").write_text(POLICY.format(limit=limit))
+        Path("p.toml").write_text(POLICY.format(limit=limit, more="unrelated = true"))
         found = run("audit", "out", "-p", "p.toml")
         assert code == found.exit_code, found.output
     words = run("audit", "out", "--as", "collector").output

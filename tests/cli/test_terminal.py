@@ -93,7 +93,7 @@ def test_no_bar_and_no_colour_in_a_pipe(process: Process) -> None:
 
 
 def test_ctrl_c_while_counting_brings_the_cursor_back(folder: Path) -> None:
-    table = make_patients(50_000)
+    table = make_patients(150_000)  # some seconds of counting
     pyarrow.parquet.write_table(table, folder / "patients.parquet")
     others = [c for c in table.column_names if c not in ("name", "diagnosis")]
     (folder / "wide.toml").write_text(  # hundreds of counts

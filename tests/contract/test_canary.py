@@ -149,13 +149,17 @@ class Recorder:
 
 
 def test_values_never_enter_the_text_of_a_statement(tmp_path: Path) -> None:
-    table = pa.table({"a": [CANARY, "x"], "s": [CANARY + "'", None], "k": ["u", "v"]})
+    sick = [CANARY + "'", None]
+    table = pa.table(
+        {"a": [CANARY, CANARY, "x", "x"], "s": sick * 2, "k": list("uuvv")}
+    )
     said: list[str] = []
     roles = {"quasi": "a", "sensitive": "s", "target": "k"}
     with pv.read(table, where={"a": [CANARY, "x"]}, **roles) as people:
         session = people.engine.session  # type: ignore[attr-defined]
         session.con = Recorder(session.con, said)
-        promise = pv.Promise(pv.Linker(), pv.Ceiling(1), {"s": CANARY + "'"})
+        known = pv.Linker(["a", "k"])
+        promise = pv.Promise(known, pv.Ceiling("1/2"), {"s": CANARY + "'"})
         pv.audit(people, promise)
         release = pv.publish(people, promise)
         release.write(tmp_path / "out", custody=tmp_path / "vault")
@@ -175,6 +179,13 @@ truth = 0.8
 name = "n"
 bins = [5]
 truth = 0.8
+"""
+POLICY = """
+[[promise]]
+against = "bayesian"
+about = "s"
+within = 4
+unrelated = true
 """
 UNDECLARED = {
     "a value": f"s,n,id\nyes,1,{CANARY}\n{CANARY},2,x\n",
@@ -208,15 +219,19 @@ def test_disguising_quotes_nobody(
     monkeypatch.chdir(tmp_path)
     caplog.set_level(logging.DEBUG)
     Path("d.toml").write_text(DESIGN)
+    Path("p.toml").write_text(POLICY)
     Path("a.csv").write_text(UNDECLARED[why])
+    stated = ("-d", "d.toml", "-p", "p.toml", "--drop", "id")
     places = ("-o", "out", "--custody", "vault")
-    code, said = commanded("disguise", "a.csv", "-d", "d.toml", *places)
-    assert 2 <= code
+    code, said = commanded("disguise", "a.csv", *stated, *places)
+    assert 2 == code
+    assert "must be written under a promise" not in said
+    assert "role" not in said
     assert CANARY not in said + caplog.text
     code, said = commanded("estimate", "a.csv", "-d", "d.toml")
     assert 2 <= code
     assert CANARY not in said + caplog.text
-    assert {"a.csv", "d.toml"} == {p.name for p in tmp_path.iterdir()}
+    assert {"a.csv", "d.toml", "p.toml"} == {p.name for p in tmp_path.iterdir()}
     frame = pd.DataFrame({"s": ["yes", CANARY], "n": [1, 2]})
     with pytest.raises(pv.InputError) as error:
         pv.RandomizedResponse(design=pv.Design.load("d.toml")).transform(frame)
@@ -228,10 +243,16 @@ def test_what_a_design_does_not_name_is_in_no_file(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("d.toml").write_text(DESIGN)
+    Path("p.toml").write_text(POLICY)
     Path("a.csv").write_text(f"s,n,id\nyes,1,{CANARY}\nno,7,x\n")
     for form, folder in (("csv", "out"), ("parquet", "out2")):
         places = ("-o", folder, "--custody", f"vault-{folder}", "--format", form)
-        code, said = commanded("disguise", "a.csv", "-d", "d.toml", *places)
+        stated = ("disguise", "a.csv", "-d", "d.toml", "-p", "p.toml")
+        code, said = commanded(*stated, *places)
+        assert 2 == code
+        assert CANARY not in said
+        assert not Path(folder).exists()
+        code, said = commanded(*stated, "--drop", "id", *places)
         assert 0 == code, said
         for words in (("estimate", folder), ("verify", folder), ("audit", folder)):
             assert CANARY not in commanded(*words)[1]
@@ -250,6 +271,7 @@ def test_a_survey_keeps_nothing_that_it_refuses(
     import http.client
     import json
     import threading
+    from urllib.parse import urlsplit
 
     from privet.responses.collect.service import Service
     from privet.responses.collect.store import Store
@@ -259,7 +281,8 @@ def test_a_survey_keeps_nothing_that_it_refuses(
     design = pv.Design([question], [pv.Group("s", pv.KAry("0.8"))])
     store = Store(tmp_path / "a.duckdb", design)
     service = Service(("127.0.0.1", 0), store)
-    threading.Thread(target=service.serve_forever, daemon=True).start()
+    worker = threading.Thread(target=service.run, daemon=True)
+    worker.start()
     said = ""
     good = {"report": {"s": "yes"}}
     bodies: list[Any] = [
@@ -271,7 +294,7 @@ def test_a_survey_keeps_nothing_that_it_refuses(
     ]
     try:
         for body in bodies:
-            con = http.client.HTTPConnection(*service.server_address[:2], timeout=10)
+            con = http.client.HTTPConnection(urlsplit(service.url).netloc, timeout=10)
             head = {"Content-Type": "application/json", "X-Name": CANARY}
             con.request("POST", "/answers", json.dumps(body), head)
             answer = con.getresponse()
@@ -281,8 +304,8 @@ def test_a_survey_keeps_nothing_that_it_refuses(
             said += con.getresponse().read().decode()
             con.close()
     finally:
-        service.shutdown()
-        service.server_close()
+        service.stop()
+        worker.join(timeout=20)
         store.close()
     out = capfd.readouterr()
     assert CANARY not in said + caplog.text + out.out + out.err

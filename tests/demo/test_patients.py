@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 import statistics
 import tomllib
 from bisect import bisect_right
@@ -12,11 +13,14 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from fractions import Fraction
 from importlib.resources import as_file
-from itertools import combinations, pairwise
+from itertools import chain, combinations, pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
+import privet as pv
 from privet.demo.patients import (
     COLUMNS,
     DIAGNOSES,
@@ -81,6 +85,11 @@ def shares(
         if diagnosis == value
     )
     return {group: Fraction(cases[group], sizes[group]) for group in sizes}
+
+
+def drawn_before(seen: Cells) -> Cells:
+    """What is drawn before the diagnosis is."""
+    return {name: column for name, column in seen.items() if name != "outcome"}
 
 
 def binned(cells: Cells, policy: Toml) -> Cells:
@@ -505,7 +514,7 @@ def test_missing_counts_as_an_ordinary_value() -> None:
 
 def test_planted_pair_is_the_worst_of_all_pairs(cells: Cells, policy: Toml) -> None:
     seen = binned(cells, policy)
-    assert 6 == len(seen)
+    assert 7 == len(seen)
     worst = {
         (left, right): max(
             shares(
@@ -526,12 +535,16 @@ def test_pairs_without_the_planted_people_are_thin(
     cells = columns_of(make_patients(rows, seed=seed))
     planted = set(fire_fighters(cells))
     seen = binned(cells, policy)
+    thin = set(combinations(drawn_before(seen), 2))
+    assert 15 == len(thin)
     for left, right in combinations(seen, 2):
         pairs = list(zip(seen[left], seen[right], strict=True))
         touched = {pairs[at] for at in planted}
         found = shares(pairs, cells["diagnosis"])
         rest = [belief for pair, belief in found.items() if pair not in touched]
-        assert max(rest, default=Fraction(0)) <= Fraction(1, 4)
+        # The outcome follows from the illness: there, only the promise's limit holds.
+        limit = Fraction(1, 4) if (left, right) in thin else Fraction(1, 2)
+        assert max(rest, default=Fraction(0)) <= limit
 
 
 # --- Its policy ---------------------------------------------------------------
@@ -548,13 +561,15 @@ def test_policy_is_one_that_privet_reads(policy: Toml) -> None:
 
 def test_policy_names_columns_that_exist(policy: Toml, table: pa.Table) -> None:
     named = policy["columns"]
-    lists = [*named["identifier"], *named["quasi"], *named["sensitive"]]
-    assert {*lists, named["target"], *policy["bins"]} <= set(table.column_names)
+    lists = [named[role] for role in ("identifier", "quasi", "sensitive", "drop")]
+    assert set(table.column_names) == set(chain(*lists))
+    assert {named["target"], *policy["bins"]} <= set(named["quasi"])
 
 
 def test_policy_roles_exclude_each_other(policy: Toml) -> None:
     named = policy["columns"]
-    lists = [*named["identifier"], *named["quasi"], *named["sensitive"]]
+    roles = ("identifier", "quasi", "sensitive", "drop")
+    lists = list(chain.from_iterable(named[role] for role in roles))
     assert len(lists) == len(set(lists))
 
 
@@ -562,10 +577,13 @@ def test_policy_roles(policy: Toml) -> None:
     assert ["patient_id", "name"] == policy["columns"]["identifier"]
     assert ["diagnosis"] == policy["columns"]["sensitive"]
     assert "outcome" == policy["columns"]["target"]
+    assert ["ward", "nights", "cost"] == policy["columns"]["drop"]
+    facts = "birth_date sex zip occupation insurance admitted outcome"
+    assert facts.split() == policy["columns"]["quasi"]
 
 
 def test_policy_edges_rise_and_are_round(policy: Toml) -> None:
-    assert {"birth_date", "admitted", "nights", "cost"} == set(policy["bins"])
+    assert {"birth_date", "admitted"} == set(policy["bins"])
     for edges in policy["bins"].values():
         assert sorted(set(edges)) == edges
     for name in ("birth_date", "admitted"):
@@ -574,8 +592,8 @@ def test_policy_edges_rise_and_are_round(policy: Toml) -> None:
 
 
 def test_policy_edges_are_no_extremes_of_the_data(policy: Toml, cells: Cells) -> None:
-    for name in ("nights", "cost"):
-        edges = policy["bins"][name]
+    for name, days in policy["bins"].items():
+        edges = [date.fromisoformat(day) for day in days]
         assert min(cells[name]) < edges[0]
         assert edges[-1] < max(cells[name])
 
@@ -591,29 +609,42 @@ def test_policy_bins_all_hold_people(policy: Toml, cells: Cells) -> None:
 def test_policy_promises_are_about_linkers(policy: Toml) -> None:
     for promise in policy["promise"]:
         assert "linker" == promise["against"]
-        assert {"diagnosis": "HIV"} == promise["about"]
         assert 0 < promise["at_most"] < 1
-        assert ("knows" in promise) != ("knows_any" in promise)
+        assert not {"knows", "knows_any"} <= promise.keys()
+    first, last = policy["promise"][:4], policy["promise"][4]
+    assert [{"diagnosis": "HIV"}] * 4 == [promise["about"] for promise in first]
+    assert "diagnosis" == last["about"]
+
+
+def test_policy_ends_with_promises_about_all_known_columns(policy: Toml) -> None:
+    few, full = policy["promise"][:3], policy["promise"][3:]
+    assert all("knows" in promise or "knows_any" in promise for promise in few)
+    assert 2 == len(full)
+    assert not any("knows" in promise or "knows_any" in promise for promise in full)
+    assert [{"k_anonymity": 5}] == policy["measure"]
 
 
 def test_policy_promises_have_different_names(policy: Toml) -> None:
     names = [promise["name"] for promise in policy["promise"]]
-    assert 3 == len(names) == len(set(names))
+    assert 5 == len(names) == len(set(names))
 
 
 def worst_belief(promise: Toml, cells: Cells, policy: Toml) -> Fraction:
     """The belief of the promise's best informed adversary, by brute force."""
     seen = binned(cells, policy)
+    about = promise["about"]
+    values = DIAGNOSES if about == "diagnosis" else [about["diagnosis"]]
     sets = (
-        [promise["knows"]]
-        if "knows" in promise
-        else list(combinations(seen, promise["knows_any"]))
+        list(combinations(seen, promise["knows_any"]))
+        if "knows_any" in promise
+        else [promise.get("knows", list(seen))]
     )
     return max(
         belief
         for names in sets
+        for value in values
         for belief in shares(
-            zip(*(seen[name] for name in names), strict=True), cells["diagnosis"]
+            zip(*(seen[name] for name in names), strict=True), cells["diagnosis"], value
         ).values()
     )
 
@@ -623,7 +654,8 @@ def test_policy_has_broken_promises_and_a_kept_one(policy: Toml, cells: Cells) -
     limits = [Fraction(str(each["at_most"])) for each in policy["promise"]]
     assert [Fraction(8, 9), Fraction(8, 9)] == beliefs[:2]
     kept = [belief <= limit for belief, limit in zip(beliefs, limits, strict=True)]
-    assert [False, False, True] == kept
+    assert [False, False, True, False, False] == kept
+    assert [1, 1] == beliefs[3:]
 
 
 def test_kept_promise_leaves_ample_room(policy: Toml, cells: Cells) -> None:
@@ -634,9 +666,35 @@ def test_kept_promise_leaves_ample_room(policy: Toml, cells: Cells) -> None:
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_promises_fare_alike_with_other_seeds(seed: int, policy: Toml) -> None:
     cells = columns_of(make_patients(50_000, seed=seed))
-    broken, _, kept = policy["promise"]
+    broken, pairs, kept, *full = policy["promise"]
     assert Fraction(8, 9) == worst_belief(broken, cells, policy)
+    assert Fraction(8, 9) <= worst_belief(pairs, cells, policy)
     assert worst_belief(kept, cells, policy) <= Fraction(1, 4)
+    assert [1, 1] == [worst_belief(each, cells, policy) for each in full]
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(1_000, 20_240_501), (5_000, 1)])
+def test_a_release_covers_everybody(rows: int, seed: int, tmp_path: Path) -> None:
+    """Counted in the file itself: nobody is alone, and nothing is certain."""
+    with pv.read(make_patients(rows, seed=seed)) as people:
+        release = pv.publish(people, Policy.from_toml(POLICY), method=pv.Mondrian())
+        release.write(tmp_path / "out", custody=tmp_path / "vault")
+    checked = pv.verify(tmp_path / "out")
+    assert checked.good
+    content = json.loads((tmp_path / "out" / "release.json").read_text("utf-8"))
+    assert 0 == content["exposure"]["unique"]
+    assert 0 == content["exposure"]["columns"]["diagnosis"]["certain"]
+    shown = pq.read_table(tmp_path / "out" / "table.parquet")
+    assert not {"ward", "nights", "cost", "name", "patient_id"} & {*shown.column_names}
+    facts = [name for name in shown.column_names if name != "diagnosis"]
+    assert 7 == len(facts)
+    cells = columns_of(shown)
+    groups = list(zip(*(map(str, cells[name]) for name in facts), strict=True))
+    assert rows == len(groups)
+    assert 5 <= min(Counter(groups).values())
+    for value in DIAGNOSES:
+        limit = Fraction(1, 10) if value == "HIV" else Fraction(1, 2)
+        assert max(shares(groups, cells["diagnosis"], value).values()) <= limit
 
 
 # --- The bank of the paper ----------------------------------------------------

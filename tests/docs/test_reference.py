@@ -119,7 +119,7 @@ RELEASED = release_page.release_sample()
 
 def test_every_field_of_the_manifest_is_explained() -> None:
     manifest, _, _ = RELEASED
-    rare = {"measures", "columns.bins", "columns.target"}
+    rare = {"measures", "accepted", "columns.bins", "columns.target"}
     found = paths(manifest, "files", "columns", "promises")
     assert set(release_page.MANIFEST_FIELDS) == found | rare
 
@@ -148,10 +148,11 @@ def test_every_field_of_a_classifier_is_explained() -> None:
     plain, with_rows = (fields.classifier_sample(**m) for m in ({}, {"method": rows}))
     found = set()
     for manifest, _, _ in (plain, with_rows):
-        found |= paths(manifest, "files", "columns", "promises")
+        found |= paths(manifest, "files", "columns", "promises", "covers", "accepted")
         found |= {f"synthetic.{k}" for k in manifest.get("synthetic", {})}
     assert found <= set(release_page.MANIFEST_FIELDS) | set(fields.CLASSIFIER_FIELDS)
-    rare = {"promises.prior", "promises.within"}
+    rare = {"promises.prior", "promises.within", "covers.knows_all"}
+    rare |= {f for f in fields.CLASSIFIER_FIELDS if f.startswith("inversion")}
     assert set(fields.CLASSIFIER_FIELDS) - rare <= found
     _, card, custody = plain
     inside = {f"attributes.values.{k}" for k in card["attributes"][0]["values"][0]}

@@ -23,10 +23,12 @@ ROLES: dict[str, Any] = {
     "identifier": "name",
     "quasi": ["job", "city", "age"],
     "sensitive": "ill",
+    "drop": ["block", "within", "smokes"],
 }
 PROMISES = [
     pv.Promise(pv.Linker(["job", "city"]), pv.Ceiling("11/20"), "ill"),
     pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("3/5"), {"ill": "flu"}),
+    pv.Promise(pv.Linker(["job", "city", "age"]), pv.Ceiling("0.99"), "ill"),
 ]
 
 
@@ -93,7 +95,7 @@ def main(master: str, table: str, folder: str) -> None:
     page = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}"
     print(json.dumps({"page": page}), flush=True)
     remote_writer.ROWS_PER_FILE = 2_000
-    distributed_rows.HERE, distributed_rows.AT_ONCE = 1_000, 8_000
+    distributed_rows.HERE, distributed_rows.AT_ONCE = 1_000, 2_000
     with pv.read(spark.read.parquet(table), **ROLES) as people:
         for number, line in enumerate(sys.stdin):
             if line.strip() == "audit":

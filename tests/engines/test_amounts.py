@@ -126,7 +126,8 @@ def test_weights_must_be_whole_numbers(
         lines = (f"{a},{w}\n" for a, w in zip("xyz", weights, strict=True))
         source.write_text("a,w\n" + "".join(lines))
     words = f"whole numbers of at least 0; {bad} row"
-    with pv.read(source, weight="w") as table:
+    header = {"header": True} if isinstance(source, Path) else {}
+    with pv.read(source, weight="w", **header) as table:
         with pytest.raises(pv.InputError, match=words):
             cells(table, [], "a")
 

@@ -69,14 +69,22 @@ def test_json_lines(tmp_path: Path) -> None:
         '{"job": "Jüdge", "age": 1e1, "born": "1999-12-31"}',
     ]
     (tmp_path / "1.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (tmp_path / "2.jsonl").write_text('{"job": "", "age": -1}\n', encoding="utf-8")
+    alike = [  # those above again, but for their age
+        '{"job": "", "age": -1}',
+        '{"job": "", "age": "-1.5"}',
+        '{"job": "Cook", "age": "x", "ills": ["flu", "hiv"]}',
+        '{"job": "Cook", "age": 7, "ills": [], "more": {"x": 1}}',
+        '{"job": null, "age": null}',
+        '{"job": "Jüdge", "age": 0.1, "born": "1999-12-31"}',
+    ]
+    (tmp_path / "2.jsonl").write_text("\n".join(alike) + "\n", encoding="utf-8")
     pattern = str(tmp_path / "*.jsonl")
     same(pattern, ["job", "age", "ills", "born", "more"])
-    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1"), "age")
+    promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("1/2"), "age")
+    known = {"quasi": "job", "sensitive": "age", "other": ["ills", "born", "more"]}
     shown = []
     for engine in ("duckdb", "spark"):
-        roles = {"quasi": "job", "sensitive": "age", "engine": engine}
-        with pv.read(pattern, **roles) as table:
+        with pv.read(pattern, engine=engine, **known) as table:
             out = tmp_path / engine
             pv.publish(table, promise).write(out, custody=tmp_path / f"v {engine}")
             written = pq.read_table(out / "table.parquet")
@@ -165,13 +173,15 @@ def test_odd_names_and_several_files_out(
 ) -> None:
     monkeypatch.setattr(remote_writer, "ROWS_PER_FILE", 300 if parts == 1 else 100)
     names = ["a", "a.b", "`t`", "sp ace", "=1", "when"]
-    rows = [
-        (f"{i % 7}", f"{i % 3}", "x", i, i / 8, datetime(2024, 1, 1, i % 24))
-        for i in range(300)
+    rows = [  # threes of people who are alike but for what is sensitive
+        (f"{i % 7}", f"{j}", "x", i, i / 8, datetime(2024, 1, 1, i % 24))
+        for i in range(100)
+        for j in range(3)
     ]
     table = pa.table(list(map(list, zip(*rows, strict=True))), names=names)
-    with pv.read(spark_frame(table), quasi=["a"], sensitive="a.b") as there:
-        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "a.b")
+    roles = {"quasi": "a", "sensitive": "a.b", "other": names[2:]}
+    with pv.read(spark_frame(table), **roles) as there:
+        promise = pv.Promise(pv.Linker("a"), pv.Ceiling("1/2"), "a.b")
         pv.publish(there, promise).write(tmp_path / "out", custody=tmp_path / "v")
     shown = pq.read_table(tmp_path / "out" / "table.parquet")
     assert names == shown.column_names

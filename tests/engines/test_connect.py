@@ -21,8 +21,11 @@ from engines.servers import seeing_tests
 pytestmark = pytest.mark.spark
 
 ROLES: dict[str, Any] = {"quasi": ["job", "age"], "sensitive": "ill"}
-PROMISE = pv.Promise(pv.Linker(["job"]), pv.Ceiling("2/3"), "ill")
-GROUPS = [pv.Measure(k_anonymity=2)]
+PROMISES = [
+    pv.Promise(pv.Linker(["job"]), pv.Ceiling("2/3"), "ill"),
+    pv.Promise(pv.Linker(["job", "age"]), pv.Ceiling("3/4"), "ill"),
+]
+GROUPS = [*PROMISES, pv.Measure(k_anonymity=2)]
 
 
 def table() -> pa.Table:
@@ -44,7 +47,7 @@ def test_connect(tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect's packages are not installed")
     where = {"job": ["Cook", "Judge", None]}
     with pv.read(table(), **ROLES, where=where) as people:
-        release = pv.publish(people, PROMISE)
+        release = pv.publish(people, PROMISES)
         release.write(tmp_path / "here", custody=tmp_path / "kept")
         groups = pv.publish(people, GROUPS, method=pv.Mondrian())
         groups.write(tmp_path / "in groups", custody=tmp_path / "kept 2")
@@ -66,6 +69,7 @@ def test_connect(tmp_path: Path) -> None:
     assert "connect" in found["frame"]
     assert release.hidden == found["hidden"]
     assert [f.to_dict() for f in release.audit.findings] == found["findings"]
+    assert release.audit.to_dict()["exposure"] == found["exposure"]
     assert shown(tmp_path / "here") == shown(tmp_path / "out")
     assert shown(tmp_path / "in groups") == shown(tmp_path / "groups")
 

@@ -35,10 +35,19 @@ DESIGN = pv.Design(
         pv.Group("age", pv.KAry(1)),
     ],
 )
+ALONE = pv.Bayesian(unrelated=True)
+POLICY = pv.Policy(promises=(pv.Promise(ALONE, pv.Ceiling("0.9"), "smokes"),))
+PROMISED = pv.Design(
+    [*DESIGN.questions, pv.Question("asthma", ["no", "yes"])],
+    [*DESIGN.groups, pv.Group("asthma", pv.KAry("0.6"))],
+)
+"""The truth keeps no promise that forbids something: one more answer is disguised."""
+ASTHMA = pv.Policy(promises=(pv.Promise(ALONE, pv.Ceiling("0.9"), "asthma"),))
 ROWS = {
     "smokes": [0, 1, 1, 0],
     "town": ["Nürnberg", "=cmd", None, "a, b"],
     "age": [29, 30, 50, 90],
+    "asthma": ["no", "yes", "no", "no"],
     "name": ["Ann", "Bob", "Cem", "Dee"],
 }
 SHOWN = {
@@ -72,10 +81,9 @@ def test_every_source_is_disguised_alike(
     tmp_path: Path, source: str, form: str
 ) -> None:
     """With the truth at 1 what is reported is what is true, in the design's words."""
-    with pv.read(sources(tmp_path)[source]) as table:
-        found = pv.disguise(
-            table, DESIGN, tmp_path / "out", custody=tmp_path / "v", format=form
-        )
+    places = {"folder": tmp_path / "out", "custody": tmp_path / "v", "format": form}
+    with pv.read(sources(tmp_path)[source], drop="name") as table:
+        found = pv.disguise(table, PROMISED, policy=ASTHMA, **places)
     cells = next(iter(found.rows.engine.tabulate([list(DESIGN.columns)], Run())))
     assert SHOWN == {c for c, _ in cells}
     found.close()
@@ -123,18 +131,19 @@ def test_a_time_limit_stops_and_leaves_nothing(tmp_path: Path) -> None:
     def stop(_progress: object) -> None:
         raise KeyboardInterrupt
 
+    options = {"policy": POLICY, "progress": stop}
     with pv.read(rows) as table, pytest.raises(KeyboardInterrupt):
-        pv.disguise(
-            table, design, tmp_path / "out", custody=tmp_path / "v", progress=stop
-        )
+        pv.disguise(table, design, tmp_path / "out", custody=tmp_path / "v", **options)
     assert [] == list(tmp_path.iterdir())
 
 
 def test_missing_values_of_binned_columns_are_refused(tmp_path: Path) -> None:
     rows = pa.table({"age": pa.array([20, None, 40])})
     design = pv.Design(DESIGN.questions[2:], [pv.Group("age", pv.KAry("0.7"))])
+    promise = pv.Promise(pv.Bayesian(), pv.Ratio(10), "age")
+    options = {"policy": pv.Policy(promises=(promise,)), "custody": tmp_path / "v"}
     with pv.read(rows) as table, pytest.raises(pv.InputError, match="missing values"):
-        pv.disguise(table, design, tmp_path / "out", custody=tmp_path / "v")
+        pv.disguise(table, design, tmp_path / "out", **options)
     assert [] == list(tmp_path.iterdir())
 
 

@@ -45,6 +45,7 @@ ROLES: dict[str, Any] = {
     "quasi": [JOB, AGE, PAY, BORN, OWNS, NUMBER, SEEN],
     "sensitive": ILL,
     "target": RISK,
+    "other": [SCORE, TIMES],
 }
 
 
@@ -215,9 +216,12 @@ def shown(folder: Path) -> Any:
     return found
 
 
-def written(release: Any, folder: Path) -> Any:
+WHY = {ILL: "columns of every kind are to be written; together they single out"}
+
+
+def written(release: Any, folder: Path, **options: Any) -> Any:
     """What a release says of itself, and what it shows."""
-    release.write(folder / "out", custody=folder / "vault")
+    release.write(folder / "out", custody=folder / "vault", **options)
     assert pv.verify(folder / "out").good
     return [f.to_dict() for f in release.audit.findings], shown(folder / "out")
 
@@ -226,39 +230,47 @@ def promised(*columns: str, limit: str = "4/5") -> list[Any]:
     return [pv.Promise(pv.Linker(list(columns)), pv.Ceiling(limit), ILL)]
 
 
+def take(table: pv.Table, **roles: Any) -> pv.Table:
+    """Some columns of a table; the others are left out."""
+    named = {c for v in roles.values() for c in ([v] if isinstance(v, str) else v)}
+    return table.with_roles(
+        pv.Roles(**roles, drop=tuple(c for c in NAMES if c not in named))
+    )
+
+
 def top_down(table: pv.Table, folder: Path) -> Any:
     release = pv.publish(table, promised(JOB, AGE, PAY, BORN))
-    return release.hidden, release.intervals, release.steps, written(release, folder)
+    shown_rows = written(release, folder, accept=WHY)
+    return release.hidden, release.intervals, release.steps, shown_rows
 
 
 def recipe(table: pv.Table, folder: Path) -> Any:
     again = pv.publish(table, promised(JOB, OWNS)).recipe
-    return written(pv.publish(table, promised(JOB, OWNS), recipe=again), folder)
+    release = pv.publish(table, promised(JOB, OWNS), recipe=again)
+    return written(release, folder, accept=WHY)
 
 
 def weighted(table: pv.Table, folder: Path) -> Any:
-    several = table.with_roles(
-        pv.Roles(quasi=(JOB, BORN), sensitive=(ILL,), weight=TIMES)
-    )
+    several = take(table, quasi=(JOB, BORN), sensitive=(ILL,), weight=TIMES)
     return written(pv.publish(several, promised(JOB, BORN)), folder)
 
 
 def generalised(table: pv.Table, folder: Path) -> Any:
-    few = table.with_roles(
-        pv.Roles(quasi=(JOB, AGE, BORN), sensitive=(ILL,), target=RISK)
-    )
+    few = take(table, quasi=(JOB, AGE, BORN), sensitive=(ILL,), target=RISK)
+    stated = [*promised(JOB, AGE), *promised(JOB, AGE, BORN, RISK, limit="9/10")]
     method = pv.Mondrian(utility="information", suppress="1/20")
-    return written(pv.publish(few, promised(JOB, AGE), method=method), folder)
+    return written(pv.publish(few, stated, method=method), folder)
 
 
 def same_cuts(table: pv.Table, folder: Path) -> Any:
-    few = table.with_roles(pv.Roles(quasi=(AGE, PAY, BORN), sensitive=(ILL,)))
+    few = take(table, quasi=(AGE, PAY, BORN), sensitive=(ILL,))
+    stated = [pv.Measure(k_anonymity=4), *promised(AGE, PAY, BORN, limit="99/100")]
     method = pv.Mondrian(same_cuts=True)
-    return written(pv.publish(few, [pv.Measure(k_anonymity=4)], method=method), folder)
+    return written(pv.publish(few, stated, method=method), folder)
 
 
 def buckets(table: pv.Table, folder: Path) -> Any:
-    few = table.with_roles(pv.Roles(quasi=(JOB, NUMBER, SEEN), sensitive=(ILL,)))
+    few = take(table, quasi=(JOB, NUMBER, SEEN), sensitive=(ILL,))
     stated = [pv.Promise(pv.Insider(1, 1, 1), pv.Ceiling("19/20"), ILL)]
     return written(pv.publish(few, stated, method=pv.Mondrian(form="buckets")), folder)
 
@@ -267,7 +279,8 @@ def safe_classifier(table: pv.Table, folder: Path) -> Any:
     model = pv.NaiveBayes().fit_table(table, attributes=[JOB, OWNS, PAY])
     stated = [pv.Promise(pv.Bayesian(), pv.Ceiling("3/5"), RISK)]
     release = pv.publish(model, stated, method=pv.SafetyTransform())
-    release.write(folder / "out", custody=folder / "vault")
+    accept = {"inversion": "a test"}
+    release.write(folder / "out", custody=folder / "vault", accept=accept)
     assert pv.verify(folder / "out").good
     return release.card.to_dict()
 
@@ -281,7 +294,11 @@ def disguised(table: pv.Table, folder: Path) -> Any:
         ],
         [pv.Group(RISK, pv.Flip("1")), pv.Group(OWNS, pv.Flip("0.75"))],
     )
-    responses = pv.disguise(table, design, folder / "out", custody=folder / "vault")
+    alone = pv.Bayesian(unrelated=True)
+    policy = pv.Policy(promises=(pv.Promise(alone, pv.Ratio(3), OWNS),))
+    places = {"folder": folder / "out", "custody": folder / "vault"}
+    asked = take(table, quasi=(RISK, OWNS))
+    responses = pv.disguise(asked, design, policy=policy, **places)
     assert pv.verify(folder / "out").good
     assert {RISK, OWNS} == pv.estimate(responses, design).every_share().keys()
     responses.close()
@@ -337,11 +354,12 @@ def test_views_are_proposed_where_they_are(kind: str, tmp_path: Path) -> None:
     rng = Random(9)
     rows = [(f"{i}", rng.choice("ab"), rng.choice("xyz")) for i in range(24)]
     people = People(("text",) * 3, rows)
-    who, _, ill = people.names
+    who, ward, ill = people.names
+    roles = {"identifier": who, "other": ward, "sensitive": ill}
     stated = [pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("1/2"))]
     found = []
     for where in ("arrow", kind):
-        with opened(people, where, tmp_path, identifier=who, sensitive=ill) as table:
+        with opened(people, where, tmp_path, **roles) as table:
             release = pv.publish(table, stated, method=pv.SplitViews())
             (tmp_path / where).mkdir()
             found.append(written(release, tmp_path / where))

@@ -156,7 +156,7 @@ def test_a_file_without_header_and_with_a_blank_after_each_comma(
         "39, State-gov, Bachelors, >50K\n\n"
     )
     names = ["age", "workclass", "education", "income"]
-    options: dict[str, Any] = {"header": names, "null": "?", "delimiter": ", "}
+    options: dict[str, Any] = {"names": names, "null": "?", "delimiter": ", "}
     expected = {
         ("39", "State-gov", "Bachelors", "<=50K"): 1,
         ("50", None, "Bachelors", "<=50K"): 1,

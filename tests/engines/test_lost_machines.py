@@ -28,9 +28,9 @@ def make(folder: Path) -> pa.Table:
     table = pa.table(
         {
             "name": [f"person {i}" for i in range(ROWS)],
-            "job": [f"job {j}" for j in rng.integers(0, 12, ROWS)],
-            "city": [f"city {c}" for c in rng.zipf(1.4, ROWS) % 40],
-            "age": rng.integers(18, 90, ROWS),
+            "job": [f"job {j}" for j in rng.integers(0, 6, ROWS)],
+            "city": [f"city {c}" for c in rng.zipf(1.4, ROWS) % 20],
+            "age": rng.integers(40, 80, ROWS),
             "block": np.arange(ROWS) // cluster_job.WITHIN,
             "within": np.arange(ROWS) % cluster_job.WITHIN,
             "smokes": np.where(np.arange(ROWS) % 3 == 0, "yes", "no"),

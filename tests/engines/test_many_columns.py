@@ -41,9 +41,11 @@ def wide(path: Path, times: int) -> Path:
 def test_texts_are_written_as_what_all_of_them_are(tmp_path: Path) -> None:
     stated = pv.Promise(pv.Linker(knows="job"), pv.Ceiling("0.9"), about="ill")
     source = wide(tmp_path / "wide.csv", 2)
-    with pv.read(source, quasi="job", sensitive="ill") as table:
+    other = [f"{name}{i}" for i in (0, 1) for name in COLUMNS]
+    why = {"ill": "every person has texts of their own, which are to be written"}
+    with pv.read(source, quasi="job", sensitive="ill", other=other) as table:
         release = pv.publish(table, [stated])
-        release.write(tmp_path / "out", custody=tmp_path / "vault")
+        release.write(tmp_path / "out", custody=tmp_path / "vault", accept=why)
     written = pq.read_schema(tmp_path / "out" / "table.parquet")
     expected = {f"{name}{i}": t for i in (0, 1) for name, (_, t) in COLUMNS.items()}
     assert expected == {n: written.field(n).type for n in expected}

@@ -177,7 +177,7 @@ def test_bins_of_what_is_no_number_are_refused(tmp_path: Path) -> None:
 
 def test_delimiters_marks_and_missing_texts(tmp_path: Path) -> None:
     (tmp_path / "u.data").write_bytes(b"\xef\xbb\xbf39, ?, x\r\n40, y, ?\r\n")
-    options = {"header": ["age", "job", "s"], "delimiter": ", ", "null": "?"}
+    options = {"names": ["age", "job", "s"], "delimiter": ", ", "null": "?"}
     with pv.read(tmp_path / "u.data", **options) as table:
         assert {(None, "x"): 1, ("y", None): 1} == cells(table, ("job",), "s")
     with pv.read(write(tmp_path, "a;b\n1;2\n", "v.csv")) as table:

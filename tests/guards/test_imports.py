@@ -78,7 +78,8 @@ PUBLISH = """
 import tempfile, privet as pv
 from privet.demo.tables import bank_path
 loans = pv.read(str(bank_path()), quasi=["job", "country"], sensitive="bankruptcy",
-                weight="count", where={"child": ["Yes", "No"]})
+                weight="count", where={"child": ["Yes", "No"]},
+                drop=["child", "rating"])
 promise = pv.Promise(pv.Linker(), pv.Ceiling("3/4"), {"bankruptcy": "Discharged"})
 with tempfile.TemporaryDirectory() as place:
     pv.publish(loans, [promise], method=pv.TopDownDisclosure()).write(
@@ -164,7 +165,8 @@ cli(["audit", sys.argv[1], "-p", sys.argv[2], "--quiet"])
 def test_an_audit_needs_the_core_only(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("job,ill\nCook,Flu\nCook,Cold\n", encoding="utf-8")
     (tmp_path / "p.toml").write_text(
-        '[[promise]]\nagainst = "linker"\nknows = "job"\nabout = "ill"\nat_most = 1\n',
+        '[[promise]]\nagainst = "linker"\nknows = "job"\n'
+        'about = "ill"\nat_most = 0.5\n',
         encoding="utf-8",
     )
     result = python(ONLY_THE_CORE, str(tmp_path / "t.csv"), str(tmp_path / "p.toml"))

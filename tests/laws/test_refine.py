@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import time
 from fractions import Fraction
 
 import pyarrow as pa
 import pytest
 
 import privet as pv
+from privet.engine.protocol import limit_time
 from privet.release.refine import RefinementProgress, refine
 
 
@@ -33,6 +35,9 @@ class Counting:
     def find_worst_belief(self) -> Fraction:
         return Fraction(len(self.done), 10)
 
+    def count_left(self) -> dict[str, int]:
+        return {"moves": self.left}
+
 
 def test_every_move_is_made_in_order() -> None:
     refined = refine(Counting(3))
@@ -56,11 +61,22 @@ def test_a_watcher_sees_every_move_and_may_stop() -> None:
 def test_time_runs_out() -> None:
     refined = refine(Counting(5), max_seconds=0)
     assert ((), "time") == (refined.steps, refined.ended)
+    assert {"moves": 5} == refined.left
 
 
-def test_an_interrupt_keeps_what_was_reached() -> None:
-    refined = refine(Counting(5, interrupt_at=2))
-    assert ((5, 4), "interrupt") == (refined.steps, refined.ended)
+def test_time_is_left_for_what_follows() -> None:
+    """Half a second came before: a search of what takes three times that is over."""
+    with limit_time(2, share=3.0):
+        time.sleep(0.55)
+        refined = refine(Counting(5))
+    assert ((), "time", {"moves": 5}) == (refined.steps, refined.ended, refined.left)
+    with limit_time(2000, share=3.0):
+        assert "finished" == refine(Counting(5)).ended
+
+
+def test_ctrl_c_is_not_caught() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        refine(Counting(5, interrupt_at=2))
 
 
 @pytest.mark.engines
@@ -76,7 +92,7 @@ def test_stopped_anywhere_the_release_is_safe(seed: int) -> None:
             "k": [dice.choice("yn") for _ in range(rows)],
         }
     )
-    promise = pv.Promise(pv.Linker(["a", "b"]), pv.Ceiling("0.7"), {"s": "ill"})
+    promise = pv.Promise(pv.Linker(["a", "b", "k"]), pv.Ceiling("0.7"), {"s": "ill"})
     with pv.read(table, quasi=["a", "b"], sensitive="s", target="k") as people:
         whole = pv.publish(people, promise)
         shares = [Fraction(0)]

@@ -123,3 +123,74 @@ def growth(design: pv.Design) -> Fraction | None:
                     return None
                 most = max(most, p / theirs[y])
     return most
+
+
+# Whole records, whatever hangs together ---------------------------------------------
+
+
+def whole_reports(design: pv.Design, record: Record) -> dict[tuple, Fraction]:
+    """Every report of one record; with `one_of` it names the group that was asked."""
+    if not design.one_of:
+        return dict(reports(design, record))
+    at = {c: i for i, c in enumerate(design.columns)}
+    secret = [g for g in design.groups if not isinstance(g.channel, Keep)]
+    public = tuple(record[at[c]] for c in design.public)
+    found = {}
+    for i, group in enumerate(secret):
+        sizes = [len(design.question(c)) for c in group.columns]
+        mine = tuple(record[at[c]] for c in group.columns)
+        for values, p in of_group(mine, sizes, group.channel).items():
+            if p:
+                found[(i, *values, *public)] = p / len(secret)
+    return found
+
+
+def partly_seen(
+    design: pv.Design, record: Record, columns: Sequence[str]
+) -> dict[tuple, Fraction]:
+    """Every report of one record as far as some columns show it."""
+    at = [design.columns.index(c) for c in columns]
+    found: dict[tuple, Fraction] = {}
+    for y, p in reports(design, record).items():
+        key = tuple(y[i] for i in at)
+        found[key] = found.get(key, Fraction(0)) + p
+    return found
+
+
+def most_believed(
+    design: pv.Design,
+    column: str,
+    prior: Sequence[Fraction],
+    likelihoods: Callable[[Record], dict[tuple, Fraction]] | None = None,
+    known: Mapping[int, int] | None = None,
+) -> list[tuple[Fraction, Fraction]]:
+    """The highest and the lowest posterior of each answer, over all joint priors.
+
+    A joint prior is a number per record, and the posterior of a value is a quotient of
+    two sums over them: it is largest where each answer's share lies on one record. All
+    such choices are tried, given what is public, which everybody knows.
+    """
+    told_by = likelihoods or (lambda r: whole_reports(design, r))
+    i = design.columns.index(column)
+    public = [j for j, c in enumerate(design.columns) if c in design.public]
+    records = [
+        r
+        for r in product(*(range(len(q)) for q in design.questions))
+        if all(r[j] == v for j, v in (known or {}).items())
+    ]
+    best = [[Fraction(0), Fraction(1)] for _ in prior]
+    for given in {tuple(r[j] for j in public) for r in records}:
+        some = [r for r in records if tuple(r[j] for j in public) == given]
+        likely = {r: told_by(r) for r in some}
+        for y in {y for told in likely.values() for y in told}:
+            by = [
+                [likely[r].get(y, Fraction(0)) for r in some if r[i] == v]
+                for v in range(len(prior))
+            ]
+            for choice in product(*({*chances} for chances in by)):
+                joint = [p * q for p, q in zip(prior, choice, strict=True)]
+                if total := sum(joint):
+                    for v, p in enumerate(joint):
+                        best[v][0] = max(best[v][0], p / total)
+                        best[v][1] = min(best[v][1], p / total)
+    return [(high, low) for high, low in best]

@@ -35,7 +35,8 @@ def published(
     views = named(sizes, cells)
     stated = dict(zip(views.labels, prior, strict=True))
     promise = pv.Promise(pv.Bayesian(prior=stated), pv.Ratio(r))
-    return pv.publish(views, promise, method=pv.ExtendedSafetyTransform(rule=rule))
+    made = pv.publish(views, promise, method=pv.ExtendedSafetyTransform(rule=rule))
+    return made.accept({"inversion": "a test"})
 
 
 @pytest.mark.parametrize("rule", ["argmax", "declared"])

@@ -11,7 +11,11 @@ from itertools import combinations
 import pytest
 
 from privet.errors import TooLarge
-from privet.microdata.exposure import Beyond, ColumnExposure, expose_few_columns
+from privet.microdata.exposure.exposure import (
+    Beyond,
+    ColumnExposure,
+    expose_few_columns,
+)
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Counts
 from privet.values.equivalence_classes import EquivalenceClasses, group_counts

@@ -15,8 +15,8 @@ from oracle import tables
 from oracle.test_worlds import CHAIN, CYCLE, LONG, opened, people, small, values
 from privet.errors import NoAudit
 from privet.findings import Basis, Verdict
-from privet.views.counting import chains, general_join, sampling
-from privet.views.counting.chains import ConnectivityGraph
+from privet.views.counting import chains, elimination, general_join, sampling
+from privet.views.counting.chains import ChainGraph
 
 pytestmark = pytest.mark.engines
 
@@ -73,13 +73,13 @@ def some_graph(rng):
     if {b for b, _ in edges} != set(bs) or {c for _, c in edges} != set(cs):
         return some_graph(rng)
     size = lambda: rng.choice([1, 1, 2, 3])  # noqa: E731
-    made = chains.split_connectivity_graphs(
+    made = chains.split_chain_graphs(
         {b: size() for b in bs}, {c: size() for c in cs}, edges
     )
     return made[0]
 
 
-def by_listing(graph: ConnectivityGraph, mine, theirs, cells) -> int:
+def by_listing(graph: ChainGraph, mine, theirs, cells) -> int:
     """The sum over all choices, as the specification writes it."""
     states = graph._list_states(set(mine), set(theirs))
     total = 0
@@ -113,25 +113,23 @@ def test_graphs_with_and_without_cycles_are_summed_key_by_key():
 
 def test_a_ring_of_keys_and_a_long_path_are_counted():
     ring = [(b, c % 40) for b in range(40) for c in (b, b + 1)]
-    (graph,) = chains.split_connectivity_graphs(
+    (graph,) = chains.split_chain_graphs(
         dict.fromkeys(range(40), 3), dict.fromkeys(range(40), 3), ring
     )
     share = graph.share({0}, {0})
     assert share.exact
     assert Fraction(1, 2) < share.low < Fraction(52, 100)
     path = [(b, c) for b in range(3000) for c in (b, b + 1) if c < 3000]
-    (graph,) = chains.split_connectivity_graphs(
+    (graph,) = chains.split_chain_graphs(
         dict.fromkeys(range(3000), 2), dict.fromkeys(range(3000), 1), path
     )
     assert graph.share({7}, {7}) == graph.share({8}, {9})
 
 
 def test_like_two_views_at_any_size():
-    (one,) = chains.split_connectivity_graphs(
-        {0: 5}, {0: 30_000, 1: 7}, [(0, 0), (0, 1)]
-    )
+    (one,) = chains.split_chain_graphs({0: 5}, {0: 30_000, 1: 7}, [(0, 0), (0, 1)])
     assert one.share({0}, {0}).low > Fraction(1, 2)
-    thin = chains.split_connectivity_graphs(
+    thin = chains.split_chain_graphs(
         {0: 1, 1: 1}, {0: 9_000, 1: 3}, [(0, 0), (1, 0), (1, 1)]
     )[0]
     assert one.share({0}, {1}).high < Fraction(517, 1000)
@@ -140,6 +138,7 @@ def test_like_two_views_at_any_size():
 
 def test_too_much_work_leaves_bounds(monkeypatch):
     monkeypatch.setattr(chains, "MOST_WORK", 0)
+    monkeypatch.setattr(elimination, "MOST_STEPS", 0)
     monkeypatch.setattr(general_join, "MOST_LISTED", 0)
     rows = cases(1, CHAIN, "bounds")[0]
     views = pv.Views(opened(rows), *CHAIN)
@@ -254,6 +253,13 @@ def large_views(n=5):
     return pv.Views(opened(rows), *LONG)
 
 
+@pytest.fixture
+def uncountable(monkeypatch):
+    """As if no sum were short enough."""
+    monkeypatch.setattr(elimination, "MOST_STEPS", 0)
+
+
+@pytest.mark.usefixtures("uncountable")
 def test_large_view_sets_are_drawn_and_say_so():
     views = large_views()
     promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.7"))
@@ -282,6 +288,7 @@ def test_draws_agree_with_what_is_counted(monkeypatch):
         truth = tables.share(some, CYCLE, ("who", about["who"]), ("ill", about["ill"]))
         with monkeypatch.context() as patched:
             patched.setattr(general_join, "MOST_LISTED", 1)
+            patched.setattr(elimination, "MOST_STEPS", 0)
             found = pv.audit(views, promise, seed=4).findings[0]
         if found.basis is Basis.SAMPLED:
             assert found.at_least <= truth <= found.belief.posterior
@@ -289,6 +296,7 @@ def test_draws_agree_with_what_is_counted(monkeypatch):
             assert truth <= found.belief.posterior
 
 
+@pytest.mark.usefixtures("uncountable")
 def test_what_was_only_drawn_is_not_released():
     promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("0.7"))
     with pytest.raises(pv.Infeasible, match="by proof") as caught:
@@ -296,6 +304,7 @@ def test_what_was_only_drawn_is_not_released():
     assert Fraction(1, 2) < caught.value.best < Fraction(6, 10)
 
 
+@pytest.mark.usefixtures("uncountable")
 def test_a_limit_inside_the_interval_is_undecided():
     views = large_views()
     first = pv.audit(views, pv.Promise(pv.Reconstructor(), pv.Ceiling("0.7")), seed=3)
@@ -317,6 +326,7 @@ def test_restricted_draws(monkeypatch):
         found = general_join.GeneralJoin(seen, "who", "ill")
         with monkeypatch.context() as patched:
             patched.setattr(general_join, "MOST_LISTED", 1)
+            patched.setattr(elimination, "MOST_STEPS", 0)
             shares, _ = found.draw_restricted(
                 found.find_supported(), sampling.make_key(n), lambda: None
             )

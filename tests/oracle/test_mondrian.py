@@ -168,7 +168,9 @@ def test_the_groups_are_those_of_the_definition(seed: int) -> None:
     if expected is not None:
         assert by_hand(expected) == groups_of(release)
         assert case.safe(expected)
-        assert release.audit.safe
+        # Of what forbids nothing there is no verdict.
+        verdicts = {f.verdict for f in release.audit.findings}
+        assert verdicts <= {pv.Verdict.SAFE, pv.Verdict.NOT_APPLICABLE}
 
 
 @pytest.mark.parametrize("seed", range(40, 52))

@@ -128,7 +128,7 @@ def test_posteriors_follow_bayes(design: pv.Design, data: st.DataObject) -> None
             found = slow.posterior(design, prior, seen)
             worst = max([worst, *(p for x, p in found.items() if x[i] == value)])
     label = design.question(column).values[value]
-    belief = pv.belief(design, pv.Bayesian(), about={column: label})
+    belief = pv.belief(design, pv.Bayesian(unrelated=True), about={column: label})
     assert worst == belief.posterior
     assert Fraction(1, size) == belief.prior
 
@@ -136,7 +136,7 @@ def test_posteriors_follow_bayes(design: pv.Design, data: st.DataObject) -> None
 @settings(max_examples=25)
 @given(designs(2), st.data())
 def test_posteriors_without_knowledge(design: pv.Design, data: st.DataObject) -> None:
-    """Knowing nothing else: all other answers equally likely beforehand."""
+    """Knowing nothing else, all answers equally likely: never beyond what is stated."""
     column = data.draw(st.sampled_from(design.columns))
     i = design.columns.index(column)
     seen = data.draw(st.sampled_from(records(design)))
@@ -149,7 +149,7 @@ def test_posteriors_without_knowledge(design: pv.Design, data: st.DataObject) ->
     for value, label in enumerate(design.question(column).values):
         expected = sum(p for x, p in found.items() if x[i] == value)
         against = pv.Bayesian(knows=[], sees=sees)
-        assert expected == pv.belief(design, against, {column: label}).posterior
+        assert expected <= pv.belief(design, against, {column: label}).posterior
 
 
 @settings(max_examples=25)

@@ -37,7 +37,8 @@ def test_example_1_traders_in_the_uk(bank: pv.Table) -> None:
     assert (
         "Someone who knows that a person's job is Trader and country is UK can be 80 % "
         "sure (4 of 5 rows) that bankruptcy is Discharged. Without that, 20.8 % "
-        "(5 of 24)." == audit.worst.explain()
+        "(5 of 24). Too few rows to tell whether child follows."
+        == audit.worst.explain()
     )
 
 
@@ -47,10 +48,13 @@ def test_example_1_traders_in_the_uk(bank: pv.Table) -> None:
 def test_example_2_the_limit_decides(
     bank: pv.Table, level: object, verdict: str
 ) -> None:
-    promise = pv.Promise(
-        pv.Linker(["job", "country"]), pv.Ceiling(level), {"bankruptcy": "Discharged"}
-    )
-    assert verdict == pv.audit(bank, promise).verdict
+    promises = [
+        pv.Promise(pv.Linker(known), pv.Ceiling(level), {"bankruptcy": "Discharged"})
+        for known in (["job", "country"], ["job", "country", "child", "rating"])
+    ]
+    found = pv.audit(bank, promises)
+    assert [verdict] * 2 == [f.verdict for f in found.findings]
+    assert verdict == found.verdict
 
 
 def test_example_3_two_templates_at_one_half(bank: pv.Table) -> None:

@@ -152,6 +152,18 @@ signoffs = st.builds(
 )
 
 
+files = st.fixed_dictionaries(
+    {},
+    optional={
+        "delimiter": st.sampled_from([";", "\t", ", "]),
+        "encoding": st.sampled_from(["latin-1", "utf-16"]),
+        "header": st.booleans(),
+        "names": st.lists(words, min_size=1, max_size=3, unique=True),
+        "null": st.lists(names, min_size=1, max_size=2, unique=True),
+    },
+)
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Whole policies."""
@@ -169,6 +181,7 @@ def policies(draw: st.DrawFn) -> Policy:
             st.dictionaries(names, cells | st.lists(cells, min_size=1), max_size=2)
         ),
         title=draw(names),
+        file=draw(files),
         earlier=draw(st.lists(words, max_size=2, unique=True)),
         signoff=draw(st.none() | signoffs),
     )

@@ -74,6 +74,7 @@ class Case:
             quasi=["job", "age", "region"],
             sensitive=["ill", "debt"],
             target="rating",
+            other="free",
             weight="n" if self.weighted else None,
             bins=self.bins,
         )
@@ -84,7 +85,8 @@ class Case:
 
 def limits() -> st.SearchStrategy[pv.Ceiling]:
     parts = st.sampled_from(["1/3", "1/2", "3/5", "3/4", "9/10", "1"])
-    return st.one_of(parts.map(pv.Ceiling), parts.map(lambda p: pv.Ceiling(below=p)))
+    allowed = parts.filter(lambda p: p != "1")  # which forbids nothing
+    return st.one_of(allowed.map(pv.Ceiling), parts.map(lambda p: pv.Ceiling(below=p)))
 
 
 def promises(name: str) -> st.SearchStrategy[pv.Promise]:
@@ -243,7 +245,7 @@ def _holds(case: Case, state: State, promise: pv.Promise) -> bool:
 
 
 def _sets(promise: pv.Promise, column: str) -> list[tuple[str, ...]]:
-    linker, quasi = promise.against, ("job", "age", "region")
+    linker, quasi = promise.against, ("job", "age", "region", "free")
     assert isinstance(linker, pv.Linker)
     if linker.knows_any is not None:
         return list(combinations(quasi, linker.knows_any))

@@ -18,7 +18,7 @@ import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path, clinic_path
 from release import examples
-from release.examples import discharged, jobs
+from release.examples import covering, discharged, jobs
 
 OUT, VAULT = Path("out"), Path("vault")
 PLACES = ("-o", "out", "--custody", "vault", "--replace")
@@ -41,10 +41,19 @@ against = "linker"
 knows = ["job", "country"]
 about = { bankruptcy = "Discharged" }
 at_most = 0.75
+
+[[promise]]
+name = "nor with all columns"
+against = "linker"
+knows = ["job", "country", "child", "rating"]
+about = { bankruptcy = "Discharged" }
+at_most = 0.75
 """,
     "clinic.toml": """\
 title   = "A clinic in two views"
-columns = { identifier = ["name"], sensitive = ["problem"] }
+columns.identifier = ["name"]
+columns.sensitive = ["problem"]
+columns.other = ["age", "job", "number"]
 view = [
     { name = "people", columns = ["name", "age"] },
     { name = "cases", columns = ["age", "job", "problem"] },
@@ -67,6 +76,11 @@ against = "bayesian"
 about   = "pay"
 from    = 0.51
 to      = 0.7
+
+[[accepted]]
+of  = "inversion"
+why = "the counts are public"
+who = "A. Steward"
 """,
     "prior.toml": """\
 columns = { quasi = ["home", "age"], target = "pay" }
@@ -78,11 +92,23 @@ against = "bayesian"
 about   = "pay"
 within  = 3
 prior   = { 70K = 0.25, 50K = 0.75 }
+
+[[accepted]]
+of  = "inversion"
+why = "the counts are public"
+who = "A. Steward"
 """,
     "sure.toml": """\
 title   = "Nobody is sure"
 promise = [
-    { name = "nobody is sure", against = "bayesian", about = "smokes", at_most = 0.8 },
+    { name = "nobody is sure", against = "bayesian", about = "smokes", at_most = 0.95 },
+]
+""",
+    "factors.toml": """\
+title   = "No odds grow much"
+promise = [
+    { against = "bayesian", about = "smokes", within = 4, unrelated = true },
+    { against = "bayesian", about = "age", within = "14/3", unrelated = ["smokes"] },
 ]
 """,
     "habits.toml": """\
@@ -96,12 +122,12 @@ question = [
     "one.toml": """\
 one_of   = true
 question = [
-    { name = "smokes", values = ["no", "yes"], truth = 0.8 },
+    { name = "smokes", values = ["no", "yes"], flip = 0.8 },
     { name = "age", bins = [30, 50], truth = 0.7 },
 ]
 """,
     "joint.toml": """\
-together = [{ columns = ["smokes", "sex"], flip = 0.6 }]
+together = [{ columns = ["smokes", "sex"], truth = 0.5 }]
 question = [
     { name = "smokes", values = ["no", "yes"] },
     { name = "sex", values = ["f", "m"] },
@@ -137,6 +163,8 @@ def write(release: Any, folder: Path | str = OUT, **options: Any) -> None:
 
 # Tables -----------------------------------------------------------------------------
 
+LOANS = [discharged("3/4"), covering("3/4")]
+
 
 def bank(**roles: Any) -> pv.Table:
     return examples.bank("bank.csv", **roles)
@@ -144,7 +172,7 @@ def bank(**roles: Any) -> pv.Table:
 
 def disclosed_parquet() -> None:
     with bank() as table:
-        write(pv.publish(table, [discharged("3/4")]))
+        write(pv.publish(table, LOANS))
 
 
 def disclosed_csv() -> None:
@@ -152,8 +180,8 @@ def disclosed_csv() -> None:
 
 
 def disclosed_named_file() -> None:
-    with bank(weight=None, target=None) as table:
-        write(pv.publish(table, [discharged("4/5")]), "out/loans.csv")
+    with bank(weight=None, target=None, other="rating", drop="count") as table:
+        write(pv.publish(table, [discharged("4/5"), covering("4/5")]), "out/loans.csv")
 
 
 def disclosed_intervals() -> None:
@@ -162,7 +190,7 @@ def disclosed_intervals() -> None:
         {
             "name": list("abcdefgh"),
             "age": [20, 21, 30, 31, 40, None, 41, 50],
-            "pay": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0],
+            "pay": [1.0, 2.0, 1.5, 4.0, 5.0, 2.5, 7.0, 8.0],
             "ill": ["x", "y", "x", "y", "x", "y", None, "x"],
         }
     )
@@ -170,6 +198,7 @@ def disclosed_intervals() -> None:
     promises = [
         pv.Promise(pv.Linker(["age"]), pv.Ceiling("3/4"), {"ill": "x"}, "by age"),
         pv.Promise(pv.Linker(["pay"]), pv.Ceiling(1), {"ill": [None, "y"]}, "no name"),
+        pv.Promise(pv.Linker(), pv.Ceiling("3/4"), {"ill": ["x", "y", None]}, "all"),
     ]
     bins = {"pay": [3, 6]}
     with pv.read(rows, bins=bins, where={"ill": ["x", "y", None]}, **known) as table:
@@ -178,14 +207,14 @@ def disclosed_intervals() -> None:
 
 def disclosed_by_recipe() -> None:
     with bank() as table:
-        write(pv.publish(table, [discharged("3/4")]), "first", custody="first-vault")
+        write(pv.publish(table, LOANS), "first", custody="first-vault")
         recipe = pv.Recipe.load(Path("first-vault"))
-        write(pv.publish(table, [discharged("3/4")], recipe=recipe))
+        write(pv.publish(table, LOANS, recipe=recipe))
 
 
 # Groups -----------------------------------------------------------------------------
 
-MANY = [pv.Measure(k_anonymity=4), discharged("4/5")]
+MANY = [pv.Measure(k_anonymity=4), discharged("4/5"), covering("4/5")]
 JOBS = {
     "Cook": ["Manual"],
     "Artist": ["Free"],
@@ -202,8 +231,9 @@ def mondrian_generalised() -> None:
 
 def mondrian_generalised_csv() -> None:
     method = pv.Mondrian(hierarchies={"job": JOBS}, suppress="0.2", same_cuts=True)
-    with bank(weight=None) as table:
-        release = pv.publish(table, [pv.Measure(k_anonymity=2)], method=method)
+    promises = [pv.Measure(k_anonymity=2), covering("4/5")]
+    with bank(weight=None, drop="count") as table:
+        release = pv.publish(table, promises, method=method)
         write(release, format="csv")
 
 
@@ -224,9 +254,9 @@ def mondrian_buckets_csv() -> None:
 
 
 def clinic(**roles: Any) -> pv.Table:
-    return pv.read(
-        "clinic.csv", **({"identifier": "name"} | roles), sensitive="problem"
-    )
+    other = [c for c in ("age", "job", "number") if c != roles.get("weight")]
+    stated = {"identifier": "name", "sensitive": "problem", "other": other}
+    return pv.read("clinic.csv", **(stated | roles))
 
 
 def alone(limit: str, about: Any = None) -> pv.Promise:
@@ -249,7 +279,7 @@ def views_measured() -> None:
     linked = pv.Promise(pv.Linker(["age"]), pv.Ceiling(1))
     others = [pv.Measure(k_anonymity=1), linked]
     with clinic() as table:
-        shown = pv.Views(table, ["name"], ["age", "problem"])
+        shown = pv.Views(table, ["name"], ["problem"])
         write(pv.publish(shown, [alone("3/5"), *others]))
 
 
@@ -271,19 +301,26 @@ def workers() -> pv.Table:
             "ill": [f"i{i // 4 % 2 + i % 2}" for i in range(8)],
         }
     )
-    return pv.read(rows, identifier="name", sensitive="ill")
+    return pv.read(rows, identifier="name", sensitive="ill", other="job")
+
+
+def left_open(limit: str) -> pv.Policy:
+    """Worlds over whole tuples, jobs too, are accepted by name."""
+    why = "jobs say nothing of who is ill"
+    worlds = pv.Accepted("ill", "worlds", why=why, who="the officer")
+    return pv.Policy(promises=(alone(limit),), accepted=(worlds,))
 
 
 def views_split() -> None:
     with workers() as table:
-        write(pv.publish(table, [alone("1/2")], method=pv.SplitViews()))
+        write(pv.publish(table, left_open("1/2"), method=pv.SplitViews()))
 
 
 def views_by_level() -> None:
     method = pv.SplitViews(hierarchies={"job": TRADES})
     with workers() as table:
-        found = method.propose(table, [alone("1/3")])[-1]
-        write(pv.publish(found.views, [alone("1/3")]))
+        found = method.propose(table, left_open("1/3"))[-1]
+        write(pv.publish(found.views, left_open("1/3")))
 
 
 # Classifiers ------------------------------------------------------------------------
@@ -329,14 +366,21 @@ def classifier_of_counts() -> None:
     model = pv.ClassifierViews.from_counts({"a": 3, "b": 5}, counts)
     others = [pv.Measure(k_anonymity=1), pv.Promise(pv.Linker(), pv.Ceiling(1))]
     promise = pv.Promise(pv.Bayesian(), pv.Ratio(3))
-    write(pv.publish(model, [promise, *others]))
+    release = pv.publish(model, [promise, *others])
+    write(release.accept({"inversion": "the counts are public"}))
 
 
 # Answers ----------------------------------------------------------------------------
 
 
-def disguise(*more: str, design: str = "habits.toml") -> None:
-    said = command("disguise", "habits.csv", "-d", design, *PLACES, *more)
+def disguise(
+    *more: str, design: str = "habits.toml", policy: str = "factors.toml"
+) -> None:
+    asked = Path(design).read_text(encoding="utf-8")
+    gone = [c for c in ("age", "sex", "name") if f'name = "{c}"' not in asked]
+    drop = [word for c in gone for word in ("--drop", c)]
+    stated = ("-d", design, "-p", policy, *drop)
+    said = command("disguise", "habits.csv", *stated, *PLACES, *more)
     assert OUT.is_dir(), said
 
 
@@ -345,7 +389,7 @@ def responses_plain() -> None:
 
 
 def responses_csv() -> None:
-    disguise("--format", "csv", "-p", "sure.toml")
+    disguise("--format", "csv", policy="sure.toml")
 
 
 def responses_one_of() -> None:
@@ -353,7 +397,7 @@ def responses_one_of() -> None:
 
 
 def responses_joint() -> None:
-    disguise(design="joint.toml")
+    disguise(design="joint.toml", policy="sure.toml")
 
 
 CASES: tuple[Callable[[], None], ...] = (

@@ -10,9 +10,11 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from release.examples import bank, bank_release, discharged, jobs, written
+from privet.release.manifest import digest_content
+from release.examples import bank, bank_release, covering, discharged, jobs, written
 
 PUBLIC = {"release.json", "README.txt"}
+ALL = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "ill", "all columns")
 
 
 # The manifest -----------------------------------------------------------------------
@@ -27,6 +29,7 @@ def test_the_manifest_is_as_designed(tmp_path: Path) -> None:
                 {"bankruptcy": "Discharged"},
                 "nobody learns a discharge",
             ),
+            covering("3/4"),
         ),
         title="Loan ratings, research file",
         roles=bank().roles,
@@ -35,8 +38,10 @@ def test_the_manifest_is_as_designed(tmp_path: Path) -> None:
     release = pv.publish(bank(), policy, method=method)
     content = dict(release.write(tmp_path / "out", custody=tmp_path / "v").manifest)
     assert json.loads((tmp_path / "out" / "release.json").read_text()) == content
+    assert content.pop("digest") == digest_content(content)
     (file,) = content.pop("files")
     assert 64 == len(file.pop("sha256"))
+    assert (tmp_path / "out" / "table.parquet").stat().st_size == file.pop("bytes")
     assert {"path": "table.parquet", "rows": 7} == file
     hidden = {"role": "quasi", "type": "text", "hidden_values": 2, "shown_as": "⊥"}
     assert {
@@ -56,15 +61,38 @@ def test_the_manifest_is_as_designed(tmp_path: Path) -> None:
             "verdict": "safe",
             "basis": "exact",
             "worst": "1/2",
-        }
+        },
+        {
+            "name": "all columns",
+            "against": {"linker": ["job", "country", "child", "rating"]},
+            "about": {"bankruptcy": "Discharged"},
+            "at_most": "3/4",
+            "verdict": "safe",
+            "basis": "exact",
+            "worst": "1/2",
+        },
     ] == content.pop("promises")
-    assert content.pop("not_promised")
+    exposure = content.pop("exposure")
+    known = ["job", "country", "child", "rating"]
+    assert (24, known) == (exposure["people"], exposure["known"])
+    (told,) = exposure["columns"].values()
+    assert ["bankruptcy"] == list(exposure["columns"])
+    assert [{"limit": {"at_most": "3/4"}, "people": 0, "true": 0}] == told["beyond"]
+    assert [
+        "protection against somebody who knows other columns than the promise names",
+        "protection against a second release of the same people: "
+        "nothing is known of earlier ones",
+        "protection of people who have several rows",
+        "protection against somebody who draws conclusions from how values were "
+        "chosen to be hidden",
+    ] == content.pop("not_promised")
     assert {
         "privet": pv.__version__,
         "manifest": 1,
         "kind": "groups",
         "title": "Loan ratings, research file",
         "method": "top-down disclosure",
+        "derived": [],
         "weight": "count",
     } == content
 
@@ -81,9 +109,9 @@ def test_the_manifest_is_as_designed(tmp_path: Path) -> None:
 def test_who_a_promise_is_against(
     linker: pv.Linker, expected: Any, tmp_path: Path
 ) -> None:
-    promise = pv.Promise(linker, pv.Ceiling("1"), "ill")
-    table = jobs(["a", "b", None], ["x", None, "y"])
-    release = pv.publish(table, [promise, pv.Measure(k_anonymity=1)])
+    promise = pv.Promise(linker, pv.Ceiling("1/2"), "ill")
+    table = jobs(["a", "b", None] * 2, ["x", None, "y", "y", "x", None])
+    release = pv.publish(table, [promise, ALL, pv.Measure(k_anonymity=1)])
     out = release.write(tmp_path / "out", custody=tmp_path / "vault")
     assert expected == out.manifest["promises"][0]["against"]
     assert promise == pv.load(tmp_path / "out").policy.promises[0]
@@ -91,17 +119,11 @@ def test_who_a_promise_is_against(
     assert pv.verify(tmp_path / "out").good
 
 
-def test_the_flat_form_of_a_promise_is_read_too(tmp_path: Path) -> None:
-    folder = written(tmp_path)
-    content = json.loads((folder / "release.json").read_text())
-    content["promises"][0] |= {"against": "linker", "knows": ["job", "country"]}
-    (folder / "release.json").write_text(json.dumps(content))
-    assert pv.verify(folder).good
-
-
 def test_a_target_that_is_sensitive_stays_the_target(tmp_path: Path) -> None:
-    table = jobs(["a", "b"], ["x", "y"], target="ill")
-    release = pv.publish(table, [pv.Promise(pv.Linker("job"), pv.Ceiling("1"), "ill")])
+    table = jobs(["a", "b"] * 2, ["x", "x", "y", "y"], target="ill")
+    release = pv.publish(
+        table, [pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), "ill")]
+    )
     release.write(tmp_path / "out", custody=tmp_path / "vault")
     roles = pv.load(tmp_path / "out").table.roles
     assert (("ill",), "ill") == (roles.sensitive, roles.target)
@@ -122,7 +144,8 @@ def test_hidden_values_and_names_are_only_in_custody(tmp_path: Path) -> None:
     table = pv.read(people, identifier="name", quasi=["job", "age"], sensitive="ill")
     promise = pv.Promise(pv.Linker(["job"]), pv.Ceiling("3/4"), {"ill": "yes"})
     aged = pv.Promise(pv.Linker(["age"]), pv.Ceiling("3/4"), {"ill": "yes"}, "aged")
-    release = pv.publish(table, [promise, aged])
+    both = pv.Promise(pv.Linker(), pv.Ceiling("3/4"), {"ill": "yes"}, "all columns")
+    release = pv.publish(table, [promise, aged, both])
     assert {"CANARY-SPY", "CANARY-KING"} <= set((release.hidden or {})["job"])
     for form in ("csv", "parquet"):
         folder = tmp_path / form / "out"
@@ -208,10 +231,12 @@ def test_the_note_says_how_many_values_are_hidden(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_texts_keep_the_kind_of_what_they_say(tmp_path: Path, form: str) -> None:
     source = tmp_path / "t.csv"
-    source.write_text("job,ill,age,born\na,x,1,2020-01-01\nb,y,22,1999-12-31\n")
-    with pv.read(source, quasi="job", sensitive="ill") as table:
-        promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"))
-        out = pv.publish(table, [promise]).write(
+    rows = ["a,{},1,2020-01-01", "b,{},22,1999-12-31"]
+    lines = ["job,ill,age,born", *(row.format(ill) for row in rows for ill in "xy")]
+    source.write_text("\n".join(lines) + "\n")
+    other = ["age", "born"]
+    with pv.read(source, quasi="job", sensitive="ill", other=other) as table:
+        out = pv.publish(table, [ALL]).write(
             tmp_path / "out", custody=tmp_path / "vault", format=form
         )
     kinds = {c: told["type"] for c, told in out.manifest["columns"].items()}
@@ -222,11 +247,12 @@ def test_texts_keep_the_kind_of_what_they_say(tmp_path: Path, form: str) -> None
 def test_the_last_text_decides_the_kind(tmp_path: Path) -> None:
     """The first thousand look like numbers."""
     source = tmp_path / "t.csv"
-    lines = ["job,ill,number,mixed", *(f"a,x,{i},{i}" for i in range(1500))]
-    source.write_text("\n".join([*lines, "a,x,1500,none"]) + "\n")
-    with pv.read(source, quasi="job", sensitive="ill") as table:
-        promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"))
-        out = pv.publish(table, [promise]).write(
+    pairs = [f"a,{ill},{i % 5},{i % 5}" for i in range(1500) for ill in "xy"]
+    lines = ["job,ill,number,mixed", *pairs, "a,x,5,none", "a,y,5,none"]
+    source.write_text("\n".join(lines) + "\n")
+    other = ["number", "mixed"]
+    with pv.read(source, quasi="job", sensitive="ill", other=other) as table:
+        out = pv.publish(table, [ALL]).write(
             tmp_path / "out", custody=tmp_path / "vault"
         )
     kinds = {c: told["type"] for c, told in out.manifest["columns"].items()}
@@ -257,7 +283,8 @@ def test_texts_become_numbers_only_if_nothing_is_lost(
     lines = ["job,ill", *(f"a,{t}" for t in texts)]
     (tmp_path / "source.csv").write_text("\n".join(lines) + "\n")
     table = pv.read(tmp_path / "source.csv", quasi="job", sensitive="ill")
-    release = pv.publish(table, [pv.Promise(pv.Linker("job"), pv.Ceiling("1"), "ill")])
+    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("0.99"), "ill")
+    release = pv.publish(table, [promise])
     out = release.write(tmp_path / "out", custody=tmp_path / "vault")
     schema = pq.read_schema(tmp_path / "out" / "table.parquet")
     assert expected == str(schema.field("ill").type)
@@ -265,8 +292,8 @@ def test_texts_become_numbers_only_if_nothing_is_lost(
 
 
 def test_a_promise_about_missing_values_can_be_kept_on_file(tmp_path: Path) -> None:
-    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"), {"ill": [None, "x"]})
-    release = pv.publish(jobs(["a", "b"], ["x", None]), [promise])
+    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), {"ill": [None, "x"]})
+    release = pv.publish(jobs(["a", "b"] * 2, ["x", None, "y", "y"]), [promise])
     release.write(tmp_path / "out", custody=tmp_path / "vault")
     record = json.loads((tmp_path / "vault" / "custody.json").read_text())
     assert [None, "x"] == record["policy"][0]["about"]["ill"]
@@ -301,7 +328,8 @@ def test_one_number_written_twice_is_one_value(
     lines = ["job,ill", *(f"a,{t}" for t in texts)]
     (tmp_path / "source.csv").write_text("\n".join(lines) + "\n")
     table = pv.read(tmp_path / "source.csv", quasi="job", sensitive="ill")
-    release = pv.publish(table, [pv.Promise(pv.Linker("job"), pv.Ceiling("1"), "ill")])
+    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("0.99"), "ill")
+    release = pv.publish(table, [promise])
     for form in ("csv", "parquet"):
         out = release.write(tmp_path / form, custody=tmp_path / f"c{form}", format=form)
         assert "2/3" == out.manifest["promises"][0]["worst"]

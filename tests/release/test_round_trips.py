@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
+from privet.findings import Verdict
 from release.byhand import (
     Case,
     Cells,
@@ -31,6 +32,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
 BRIEFLY = settings(max_examples=15, phases=[Phase.explicit, Phase.generate])
 """Every example opens engines and writes files; making it smaller takes minutes."""
 
+ACCEPTED = dict.fromkeys(("ill", "debt"), "promises are random, few are full")
+
 READERS = {"parquet": parquet_rows, "csv": csv_rows}
 
 
@@ -46,7 +49,7 @@ def published(case: Case) -> pv.Release | None:
 def most_hidden(case: Case) -> State:
     columns = {c for p in case.promises for c in p.against.knows or ()}
     if any(p.against.knows is None for p in case.promises):
-        columns |= {"job", "age", "region"}
+        columns |= {"job", "age", "region", "free"}
     plain = State({}, {})
     maskable = columns - {"debt"}
     counted = [r for r in case.rows if case.size(r)]
@@ -85,7 +88,9 @@ def test_written_rows_are_the_source_with_the_recipe_applied(
         return
     with TemporaryDirectory() as place:
         folder = Path(place) / "out"
-        release.write(folder, custody=Path(place) / "vault", format=form)
+        release.write(
+            folder, custody=Path(place) / "vault", format=form, accept=ACCEPTED
+        )
         path = folder / f"table.{form}"
         names, found, rows = read_back(case, path)
         assert [c for c in release.columns() if c != "n"] == names
@@ -108,7 +113,7 @@ def test_every_state_on_the_way_keeps_every_promise(case: Case) -> None:
     release = published(case)
     if release is None:
         return
-    assert release.safe
+    assert all(f.verdict is Verdict.SAFE for f in release.audit.findings)
     ordered = set(release.intervals or ())
     # A promise about values nobody has is kept, whatever is shown: nothing is hidden.
     touched = {s.column for s in release.steps} | set(release.hidden or ())
@@ -170,11 +175,11 @@ def test_rows_are_written_in_another_order_every_time(tmp_path: Path) -> None:
     table = pa.table(
         {
             "name": [f"person {i}" for i in range(rows)],
-            "job": [f"job {i:02}" for i in range(rows)],
+            "job": [f"job {i // 2:02}" for i in range(rows)],
             "ill": ["x", "y"] * (rows // 2),
         }
     )
-    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"), {"ill": "x"})
+    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), {"ill": "x"})
     source = pv.read(table, identifier="name", quasi="job", sensitive="ill")
     release = pv.publish(source, [promise])
     orders = []
@@ -184,7 +189,7 @@ def test_rows_are_written_in_another_order_every_time(tmp_path: Path) -> None:
             release.write(folder, custody=tmp_path / f"c{form}{i}", format=form)
             names, found = READERS[form](folder / f"table.{form}")
             assert ["job", "ill"] == names  # and no number of a row
-            orders.append([job for job, _ in found])
-    expected = table["job"].to_pylist()
+            orders.append(list(found))
+    expected = list(zip(*(table[c].to_pylist() for c in ("job", "ill")), strict=True))
     assert all(expected == sorted(order) for order in orders)
     assert 5 == len({tuple(order) for order in [expected, *orders]})

@@ -15,9 +15,11 @@ HARMLESS = ["1+1", " =1", "a=b", "-5", "+5", "-1.5e3", "", "\n=1"]
 
 
 def write(table: pa.Table, folder: Path) -> bytes:
-    source = pv.read(table, quasi="job", sensitive="ill")
-    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"), {"ill": "x"})
-    release = pv.publish(source, [promise])
+    """Write a table of which nobody is surer than one half of anything."""
+    other = [c for c in table.column_names if c not in ("job", "ill")]
+    source = pv.read(table, quasi="job", sensitive="ill", other=other)
+    release = pv.publish(source, [pv.Promise(pv.Linker(), pv.Ceiling("1/2"))])
+    assert {} == release.hidden
     release.write(folder, custody=folder.with_name("vault"), format="csv")
     return (folder / "table.csv").read_bytes()
 
@@ -25,18 +27,18 @@ def write(table: pa.Table, folder: Path) -> bytes:
 @pytest.mark.parametrize("text", FORMULAS)
 def test_formulas_get_a_quote(text: str, tmp_path: Path) -> None:
     jobs = [text, "Cook"]
-    written = write(pa.table({"job": jobs, "ill": ["x", "y"]}), tmp_path / "out")
+    table = pa.table({"job": jobs * 2, "ill": ["x", "x", "y", "y"]})
+    written = write(table, tmp_path / "out")
     assert f"'{text}".encode() in written
     assert not written.replace(b'"', b"").startswith(text.encode())
-    assert sorted(jobs) == sorted(str(r[0]) for r in csv_rows_of(tmp_path))
+    assert sorted(jobs * 2) == sorted(str(r[0]) for r in csv_rows_of(tmp_path))
     assert pv.verify(tmp_path / "out").good
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_other_texts_stay_as_they_are(text: str, tmp_path: Path) -> None:
-    written = write(
-        pa.table({"job": [text, "Cook"], "ill": ["x", "y"]}), tmp_path / "out"
-    )
+    table = pa.table({"job": [text, "Cook"] * 2, "ill": ["x", "x", "y", "y"]})
+    written = write(table, tmp_path / "out")
     assert b"'" not in written
     assert pv.verify(tmp_path / "out").good
 
@@ -46,14 +48,17 @@ def csv_rows_of(place: Path) -> list[tuple[str | None, ...]]:
 
 
 def test_numbers_are_left_alone(tmp_path: Path) -> None:
-    table = pa.table({"job": ["a", "b"], "ill": ["x", "y"], "income": [-5, 7]})
+    ill = ["x", "x", "y", "y"]
+    table = pa.table({"job": ["a", "b"] * 2, "ill": ill, "income": [-5, 7] * 2})
     assert b"-5" in write(table, tmp_path / "out").replace(b"'-5", b"")
 
 
 def test_missing_and_empty_stay_two_things(tmp_path: Path) -> None:
-    table = pa.table({"job": [None, "", "a"], "ill": ["x", None, ""]})
-    write(table, tmp_path / "out")
-    expected = {(None, "x"), ("", None), ("a", "")}
+    jobs = [None, None, "", "", "a", "a"]
+    write(
+        pa.table({"job": jobs, "ill": ["x", None, None, "", "", "x"]}), tmp_path / "out"
+    )
+    expected = {(None, "x"), (None, None), ("", None), ("", ""), ("a", ""), ("a", "x")}
     assert expected == set(csv_rows_of(tmp_path))
     with pv.load(tmp_path / "out").table as loaded:
         domains = loaded.domains(["job", "ill"])
@@ -64,7 +69,8 @@ def test_missing_and_empty_stay_two_things(tmp_path: Path) -> None:
 
 
 def test_a_delimiter_in_a_column_name_misleads_nobody(tmp_path: Path) -> None:
-    table = pa.table({"job": ["a", "b"], "ill": ["x", "y"], "a;b;c;d;e": [1, 2]})
+    ill = ["x", "x", "y", "y"]
+    table = pa.table({"job": ["a", "b"] * 2, "ill": ill, "a;b;c;d;e": [1, 2] * 2})
     write(table, tmp_path / "out")
     assert pv.verify(tmp_path / "out").good
 
@@ -72,10 +78,9 @@ def test_a_delimiter_in_a_column_name_misleads_nobody(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["year=2024", "a?b", "a[1]", "a*", "it's", 'q"q'])
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_a_folder_may_have_any_name(name: str, form: str, tmp_path: Path) -> None:
-    table = pa.table({"job": ["a", "b"], "ill": ["x", "y"]})
+    table = pa.table({"job": ["a", "b"] * 2, "ill": ["x", "x", "y", "y"]})
     source = pv.read(table, quasi="job", sensitive="ill")
-    promise = pv.Promise(pv.Linker("job"), pv.Ceiling("1"), {"ill": "x"})
-    release = pv.publish(source, [promise])
+    release = pv.publish(source, [pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"))])
     for folder in (tmp_path / name, tmp_path / "aXb"):  # which a pattern would match
         folder.mkdir()
         release.write(folder / "out", custody=folder / "vault", format=form)
@@ -87,7 +92,7 @@ def test_a_folder_may_have_any_name(name: str, form: str, tmp_path: Path) -> Non
 
 def test_names_of_columns_are_cells_too(tmp_path: Path) -> None:
     names = ["job", "ill", "=1+1", "'quoted"]
-    table = pa.table({name: ["x", "y"] for name in names})
+    table = pa.table({c: ["x", "y"] if c == "ill" else ["z", "z"] for c in names})
     written = write(table, tmp_path / "out")
     assert b"job,ill,'=1+1,''quoted" == written.splitlines()[0]
     with pv.load(tmp_path / "out").table as loaded:
@@ -99,8 +104,10 @@ def test_names_of_columns_are_cells_too(tmp_path: Path) -> None:
 def test_names_of_disguised_columns_get_a_quote(name: str, tmp_path: Path) -> None:
     group = pv.Group(name, pv.Flip("0.8"))
     design = pv.Design([pv.Question(name, ["no", "yes"])], [group])
+    policy = pv.Policy(promises=(pv.Promise(pv.Bayesian(), pv.Ratio(5), name),))
+    options = {"format": "csv", "policy": policy}
     with pv.read(pa.table({name: ["yes", "no"]})) as table:
         out, vault = tmp_path / "out", tmp_path / "vault"
-        pv.disguise(table, design, out, custody=vault, format="csv").close()
+        pv.disguise(table, design, out, custody=vault, **options).close()
     assert f'"\'{name}"' == (out / "table.csv").read_text().splitlines()[0]
     assert pv.verify(out).good

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 import privet as pv
-from privet.microdata import report
 from privet.microdata.privacy_models.models import MODELS
+from privet.microdata.report import phrase_measure
 
 EVIL = "<b>Tom\x1b[31m</b>"
 
@@ -72,7 +72,7 @@ def test_what_has_no_skyline() -> None:
 @pytest.mark.parametrize("key", MODELS)
 def test_every_measure_has_its_sentence(key: str) -> None:
     measure = pv.Measure(**{key: 1}, **MODELS[key].required)
-    said = report.phrase_measure(measure, Fraction(1), "2 people", "group is 1")
+    said = phrase_measure(measure, Fraction(1), "2 people", "group is 1")
     assert said[0].isupper() or said[0].isdigit()
     assert said.endswith(".")
     assert "1" in said

@@ -88,4 +88,5 @@ def test_r_of_1_3_is_refused_with_a_row(parts: tuple[object, object]) -> None:
         pv.publish(model, promise)
     assert 2 == no.value.best
     declared = pv.ExtendedSafetyTransform(rule="declared")
-    assert pv.publish(model, promise, method=declared).safe
+    made = pv.publish(model, promise, method=declared)
+    assert made.accept({"inversion": "it is a study"}).safe

@@ -96,7 +96,7 @@ def test_one_row_per_id_is_short_for_a_model() -> None:
 @pytest.mark.parametrize(
     ("adversary", "words"),
     [
-        (Linker(), "someone who knows every quasi-identifying column of a person"),
+        (Linker(), "someone who knows every quasi and other column of a person"),
         (Linker([]), "someone who knows nothing about a person but the table"),
         (Linker(["job"]), "someone who knows a person's job"),
         (Linker(["a", "b", "c"]), "someone who knows a person's a, b and c"),

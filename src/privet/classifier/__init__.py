@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+from privet.classifier.attacks.inversion_promise import judge_counts, judge_shown
 from privet.classifier.audit import judge, judge_card
 from privet.classifier.files import (
+    FORM,
+    KEYS,
     ClassifierParts,
     find_differences,
     find_unproved,
     open_card,
+    restate,
     restore_release,
+    write_classifier_note,
 )
-from privet.classifier.publish import ClassifierRelease, publish_classifier
+from privet.classifier.publish import (
+    ClassifierRelease,
+    outline_classifier,
+    publish_classifier,
+)
 from privet.classifier.release import ClassifierViews
 from privet.classifier.report import SENTENCES
 from privet.classifier.scorecard import Scorecard
@@ -21,13 +30,18 @@ from privet.classifier.transforms.extended_safety_transform import (
 )
 from privet.classifier.transforms.rounding import FlattenedCard
 from privet.classifier.transforms.safety_transform import SafetyTransform
-from privet.release.kinds import ReleaseKind
-from privet.values.adversaries import Bayesian
+from privet.release.kinds import JointParts, ReleaseKind
+from privet.values.adversaries import Bayesian, Inverter
 
 KIND = ReleaseKind(
     name="classifier",
     values={ClassifierViews: "a classifier", Scorecard: "a classifier"},
-    judges={(ClassifierViews, Bayesian): judge, (Scorecard, Bayesian): judge_card},
+    judges={
+        (ClassifierViews, Bayesian): judge,
+        (Scorecard, Bayesian): judge_card,
+        (ClassifierViews, Inverter): judge_counts,
+        (Scorecard, Inverter): judge_shown,
+    },
     shows={ClassifierRelease: attrgetter("card"), FlattenedCard: attrgetter("card")},
     publish=publish_classifier,
     publishes=(object,),  # a model of anybody's; what is none is refused by name
@@ -36,8 +50,13 @@ KIND = ReleaseKind(
     parts=ClassifierParts,
     open=open_card,
     find_differences=find_differences,
+    note=write_classifier_note,
+    restate=restate,
+    keys=KEYS,
+    form=FORM,
     restore=restore_release,
     sentences=SENTENCES,
+    joint=JointParts(outline=outline_classifier),
     prove=find_unproved,
     proved="this is its release, and every prediction the original's",
 )

@@ -74,6 +74,7 @@ def count_views(
             for _, found, n in counted
         ),
         smoothing=smoothing_of(smoothing),
+        undecided=table.schema.list_undecided(),
     )
 
 
@@ -110,10 +111,10 @@ def _resolve_attributes(
 def _refuse_roles(table: Table, columns: Sequence[str], what: str) -> None:
     roles = table.roles
     for c in columns:
-        if c in (*roles.identifier, roles.unit, roles.weight):
+        if c in (*roles.withheld, roles.unit, roles.weight):
             raise InputError(
-                f"{what} must not hold identifiers, the unit or the weight; {c!r} is "
-                "one. It is never released."
+                f"{what} must not hold identifiers, dropped columns, the unit or the "
+                f"weight; {c!r} is one. It is never released."
             )
 
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from privet.classifier.publish import ClassifierRelease, Method, read_method
+import attrs
+
+from privet.classifier.attacks.inversion_promise import (
+    hide_findings,
+    judge_inversion,
+    list_attacked,
+    select_inversion,
+)
+from privet.classifier.attacks.mitigations import Method
+from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.rounding import (
     Certificate,
+    FlattenedCard,
     SyntheticTable,
     check_certificate,
 )
@@ -23,29 +33,51 @@ from privet.classifier.transforms.synthetic import (
     make_whole_counts,
     scores_from_card,
 )
-from privet.classifier.transforms.zero_counts import fill_zeros
+from privet.classifier.transforms.zero_counts import KEEPS, fill_zeros
 from privet.engine.protocol import Run
 from privet.errors import InputError
-from privet.findings import Audit
+from privet.findings import Audit, Basis, Finding, Verdict
 from privet.policy import Measure, Promise
 from privet.release.atomic_folder import as_json, save, sync
 from privet.release.audit import audit
+from privet.release.commit.intent import recover
 from privet.release.custody_record import now, policy_text
 from privet.release.destination import Destination
-from privet.release.manifest import ManifestEntries, WrittenFile
+from privet.release.gate import refuse_undecided
+from privet.release.history import History, list_open
+from privet.release.integrity.bounded_json import parse_bounded
+from privet.release.integrity.inventory import NotRegular, read_regular
+from privet.release.kinds import Form
+from privet.release.manifest import (
+    ManifestEntries,
+    WrittenFile,
+    is_count,
+    restate_open,
+)
 from privet.release.note import describe_limit, write_note
 from privet.release.verify import CUSTODY, read_policy
-from privet.release.write import ReleaseParts, describe_file, refuse_release
+from privet.release.write import (
+    ReleaseParts,
+    describe_file,
+    refuse_release,
+    refuse_uncovered,
+)
+from privet.values.adversaries import Bayesian, Inverter
 from privet.values.exact import fraction, percent
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
 
+INVERSION = (
+    "protection against somebody who works out the original counts from how the "
+    "release was made, which the class sizes and patience may be enough for"
+)
+
 NOT_PROMISED = (
     "that nobody learns the prediction for a person: it is the same as the original's",
     "protection of the attributes: only the class is covered",
-    "protection against somebody who works out the original counts from how the "
-    "release was made, which the class sizes and patience may be enough for",
-    "protection against somebody who knows rows of the table, or has a second release",
+    INVERSION,
+    "protection against somebody who knows rows of the table",
+    "protection against a second release of the same people",
 )
 """What no promise about a classifier covers; said in every manifest."""
 
@@ -54,6 +86,70 @@ FLATTENED = (
     "calibration, are not the original's."
 )
 """What users of a published classifier must know."""
+
+MOST_BYTES, MOST_DIGITS = 2**28, 4_000
+"""Of a card or of counts, which may be large numbers."""
+
+KEYS = (
+    "keeps",
+    "flattened",
+    "measures",
+    "epsilon",
+    "synthetic",
+    "covers",
+    "inversion",
+    "accepted",
+)
+"""What only manifests of classifiers say."""
+
+STARTS = tuple(KEEPS.values())
+"""How the sentence begins that says what is kept."""
+
+METHODS = (
+    "safety transform",
+    "extended safety transform",
+    "paper's extended safety transform",
+)
+"""How classifiers are made safe."""
+
+
+def _are_flipped(flipped: Any) -> bool:
+    pair = isinstance(flipped, list) and len(flipped) == 2
+    whole = pair and all(map(is_count, flipped)) and flipped[0] <= flipped[1]
+    return flipped is None or bool(whole)
+
+
+def _are_about_the_class(content: Mapping[str, Any]) -> bool:
+    """Whether promises that are judged are about the class, by name or silently."""
+    columns = content["columns"].items()
+    (target,) = (c for c, about in columns if about.get("role") == "target")
+    judged = [p for p in content["promises"] if "bayesian" in (p.get("against") or ())]
+    told = [p["about"] for p in judged if "about" in p]
+    named = [list(t) if isinstance(t, dict) else [t] for t in told]
+    return all(names == [target] for names in named)
+
+
+FORM: Form = {
+    "columns": lambda c: (
+        sum(about.get("role") == "target" for about in c["columns"].values()) == 1
+    ),
+    "files": lambda c: (
+        isinstance(c.get("keeps"), str) and c["files"][0]["path"] == CARD
+    ),
+    "promises": _are_about_the_class,
+    "method": lambda c: c["method"] in METHODS and c["keeps"].startswith(STARTS),
+    "synthetic": lambda c: (
+        isinstance(c["synthetic"], dict)
+        and isinstance(c["synthetic"].get("odds"), str)
+        and _are_flipped(c["synthetic"].get("flipped", 0))
+    ),
+}
+"""What must hold of the manifest of a classifier."""
+MISSING = (
+    "A value that is missing, or not listed, counts as what the published model "
+    "expects on average; the original may predict otherwise there."
+)
+"""What a missing value predicts."""
 
 Stated = list[Promise | Measure]
 """What is promised."""
@@ -67,6 +163,7 @@ def find_wrong_files(
 ) -> list[str]:
     """What is wrong with the files beside the scorecard, and with the card itself."""
     found = [] if card.tells_apart else ["No two classes of the card may ever tie."]
+    stated = [p for p in stated if not _is_inversion(p)]  # that needs the original
     if COUNTS in files:
         counts = _read_counts(_read(folder / COUNTS), f"{COUNTS} must be counts")
         found += _check_promises(counts, stated, COUNTS)
@@ -78,6 +175,10 @@ def find_wrong_files(
             _count_synthetic_rows(card, folder, rows), stated, rows[0]
         )
     return found
+
+
+def _is_inversion(stated: Promise | Measure) -> bool:
+    return isinstance(stated, Promise) and isinstance(stated.against, Inverter)
 
 
 def _read_counts(stated: Any, rule: str) -> ClassifierViews:
@@ -141,8 +242,8 @@ def open_card(folder: Path, content: Mapping[str, Any], **options: Any) -> Score
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError):
+        return parse_bounded(read_regular(path, MOST_BYTES), digits=MOST_DIGITS)
+    except (ValueError, OSError, NotRegular):
         raise InputError(f"{path.name} must be readable JSON; it is not.") from None
 
 
@@ -152,7 +253,111 @@ def find_differences(
     """What is wrong with a published classifier, as its manifest has it."""
     policy = read_policy(content)
     files = [f["path"] for f in content["files"]]
-    return find_wrong_files(card, folder, files, [*policy.promises, *policy.measures])
+    stated: Stated = [*policy.promises, *policy.measures]
+    found = find_wrong_files(card, folder, files, stated)
+    if content.get("covers") != describe_covered(audit(card, stated)):
+        found.append("covers of release.json must say whom the promises cover.")
+    return found
+
+
+def describe_covered(found: Audit) -> list[dict[str, Any]]:
+    """Whom each promise covers; and how sure whoever knows all is, where it is less."""
+    lines = []
+    for finding in found.findings:
+        stated = finding.promise
+        if isinstance(stated, Promise) and isinstance(stated.against, Bayesian):
+            sure = finding.details.get("knows_all")
+            line = {"promise": stated.name, "who": stated.against.words()}
+            lines.append(line if sure is None else {**line, "knows_all": sure})
+    return lines
+
+
+def state_inversion(finding: Finding) -> dict[str, Any]:
+    """A promise against inversion, and that it is kept; not what was measured."""
+    stated = finding.promise.to_dict()
+    return {
+        **{k: stated[k] for k in ("name", "exactly", "below", "near") if k in stated},
+        "verdict": finding.verdict.value,
+        "basis": Basis.ATTACK.value,
+    }
+
+
+def _say_inversion(promise: Mapping[str, Any]) -> str:
+    level = promise.get("exactly", promise.get("below"))
+    near = promise.get("near")
+    also = ""
+    if near is not None:
+        also = (
+            f", and at most {percent(fraction(near['at_most']))} within one or "
+            f"{percent(fraction(near['within']))}"
+        )
+    return (
+        f"{promise['name']}: at most {percent(fraction(level))} of the original counts "
+        f"are worked out exactly{also}, by the best attack there was; that nobody can "
+        "work out more is not proved."
+    )
+
+
+def _make_public(found: Audit) -> Audit:
+    """An audit as recipients can recount it."""
+    return attrs.evolve(found, findings=tuple(hide_findings(found.findings)))
+
+
+def _list_not_promised(release: ClassifierRelease) -> list[str]:
+    """What is open; inversion is not where a promise limits it."""
+    promised = select_inversion(release.policy.promises)
+    return [x for x in NOT_PROMISED if x != INVERSION or not promised]
+
+
+def _list_open_lines(content: Mapping[str, Any]) -> list[str]:
+    """The same, as a manifest must say it."""
+    promised = select_inversion(read_policy(content).promises)
+    return [x for x in NOT_PROMISED if x != INVERSION or not promised]
+
+
+def _say_covered(covered: Mapping[str, Any] | None) -> str:
+    """The same in a note, where less than everybody is covered."""
+    if covered is None or "knows_all" not in covered:
+        return ""
+    sure = percent(fraction(covered["knows_all"]))
+    return (
+        f" That is for {covered['who']}; somebody who knows all attributes can be up "
+        f"to {sure} sure."
+    )
+
+
+def _describe_columns(card: Scorecard) -> dict[str, Any]:
+    """What the manifest says of the attributes and the class."""
+    columns: dict[str, Any] = {
+        a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
+        for a in card.attributes
+    }
+    return columns | {card.target: {"role": "target", "type": "text"}}
+
+
+def restate(
+    card: Scorecard, folder: Path, content: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a manifest must say, given the card and what it states of it."""
+    rows = {f["rows"] for f in content["files"] if f["path"].endswith(".parquet")}
+    files = [
+        f | ({"rows": 0} if f["path"].endswith(".json") else {})
+        for f in content["files"]
+    ]
+    told = {
+        "not_promised": restate_open(_list_open_lines(content), content),
+        "columns": _describe_columns(card),
+        "flattened": FLATTENED,
+        "files": files,
+    }
+    if rows or "synthetic" in content:
+        stated = content["synthetic"]
+        told["synthetic"] = {
+            "rows": rows.pop() if len(rows) == 1 else None,
+            "odds": f"{float(stated['odds']):.6g}",
+            "flipped": stated["flipped"],
+        }
+    return told
 
 
 def restore_release(card: Scorecard, **told: Any) -> ClassifierRelease:
@@ -175,10 +380,13 @@ class CustodyModel:
     """How it was made safe."""
     manifest: str
     """The digest of the manifest it belongs to."""
+    table: SyntheticTable | None = None
+    """The synthetic rows that were written, if any."""
 
 
 def read_custody(custody: Path) -> CustodyModel:
     """Read a custody record."""
+    recover(custody=custody.resolve())
     record = _read(custody / CUSTODY)
     try:
         return CustodyModel(
@@ -187,11 +395,20 @@ def read_custody(custody: Path) -> CustodyModel:
             Certificate.from_dict(record["certificate"]),
             read_method(record["method"], record["options"]),
             record["manifest_sha256"],
+            _read_synthetic(record["synthetic"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
         raise InputError(
             f"{CUSTODY} must be the record of a classifier that privet wrote."
         ) from None
+
+
+def _read_synthetic(stated: Any) -> SyntheticTable | None:
+    if stated is None:
+        return None
+    views = ClassifierViews.from_dict(stated["counts"])
+    margin, exponent = float(stated["margin"]), Fraction(stated["exponent"])
+    return SyntheticTable(views, margin, 0.0, None, exponent)
 
 
 def _has_original_counts(kept: CustodyModel) -> bool:
@@ -216,8 +433,32 @@ def find_unproved(
             card, scores, fill_zeros(scores, kept.method.zeros), kept.proof
         )
     )
+    found += _find_inverted(card, kept, content)
     if hashlib.sha256(as_json(content).encode()).hexdigest() != kept.manifest:
         found.append("The custody record must be this release's; it is another one's.")
+    return found
+
+
+def _find_inverted(
+    card: Scorecard, kept: CustodyModel, content: Mapping[str, Any]
+) -> list[str]:
+    """Promises against inversion that the attack breaks, with the counts at hand."""
+    promises = select_inversion(read_policy(content).promises)
+    if not promises:
+        return []
+    made = FlattenedCard(card, kept.prepared, kept.proof, "")
+    if getattr(kept.method, "rows", None) and kept.table is not None:
+        made = replace(made, table=kept.table)
+    more = [] if made.table is not None or kept.table is None else [kept.table]
+    attacked = list_attacked(made, kept.counts, kept.method, more)
+    judged = judge_inversion(promises, attacked, kept.counts, kept.method)
+    found = [
+        f"Promise {f.promise.name!r} must be kept against inversion; it is not."
+        for f in judged
+        if f.verdict is not Verdict.SAFE
+    ]
+    if content.get("inversion") != [state_inversion(f) for f in judged] and not found:
+        found.append("inversion of release.json must be as the custody record has it.")
     return found
 
 
@@ -244,13 +485,41 @@ class ClassifierParts(ReleaseParts):
         return self.release.table(self.rows) if self.rows else self.release.made.table
 
     def refuse(self) -> None:
-        """A classifier must be made here, safe, and without a seed."""
-        refuse_release(made=self.release.made is not None, safe=self.release.safe)
-        if self.release.options.get("seed"):
+        """A classifier must be made here, safe, decided, and without a seed."""
+        made, release = self.release.made is not None, self.release
+        if release.private is not None:
+            refuse_undecided(release.private.undecided, release.policy.roles)
+        kept = attrs.evolve(release.audit, uncovered=()) if made else release.audit
+        refuse_release(made=made, audit=kept, history=release.history)
+        if release.options.get("seed"):
             raise InputError(
                 "A release with a seed must not be published: whoever guesses the seed "
                 "takes the noise off. Leave the seed out."
             )
+        refuse_uncovered(release.audit)
+        self._refuse_inversion()
+
+    @property
+    def spends(self) -> bool:
+        """Noise for an epsilon is drawn from a budget."""
+        return bool(self.release.options.get("epsilon"))
+
+    def _refuse_inversion(self) -> None:
+        """Rows beside the card must not tell more of the original counts, either."""
+        release = self.release
+        promises = select_inversion(release.policy.promises)
+        if not (self.rows and promises and self.table is not None):
+            return
+        assert release.made is not None
+        assert release.private is not None
+        method = read_method(release.method, release.options)
+        attacked = list_attacked(release.made, release.private, method, [self.table])
+        for f in judge_inversion(promises, attacked, release.private, method):
+            if f.verdict is not Verdict.SAFE:
+                raise InputError(
+                    f"Synthetic rows must keep {f.promise.name!r}, too. {f.note} Write "
+                    "fewer, or none."
+                )
 
     def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
         """The scorecard, and whatever else is asked for."""
@@ -273,12 +542,11 @@ class ClassifierParts(ReleaseParts):
     ) -> ManifestEntries:
         """What is kept of the predictions, and what of the noise and the rows."""
         release = self.release
-        columns: dict[str, Any] = {
-            a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
-            for a in release.card.attributes
-        }
-        columns[release.card.target] = {"role": "target", "type": "text"}
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"covers": describe_covered(release.audit)}
+        if kept := [f for f in release.audit.findings if f.basis is Basis.ATTACK]:
+            more["inversion"] = [state_inversion(f) for f in kept]
+        if entries := [a for a in release.policy.accepted if a.of == "inversion"]:
+            more["accepted"] = [a.to_public() for a in entries]
         if release.options.get("epsilon"):
             more["epsilon"] = release.options["epsilon"]
         if self.table is not None:
@@ -292,34 +560,17 @@ class ClassifierParts(ReleaseParts):
             "classifier",
             title=release.policy.title,
             method=release.method,
-            columns=columns,
-            audit=release.audit,
-            not_promised=NOT_PROMISED,
+            columns=_describe_columns(release.card),
+            audit=_make_public(release.audit),
+            not_promised=list_open(_list_not_promised(release), release.history),
             how={"keeps": release.keeps, "flattened": FLATTENED},
             more=more,
         )
 
-    def write_note(self, content: Mapping[str, Any]) -> str:
-        """How to use it, and what is promised."""
-        use = [f"{CARD} says in itself how to predict with it."]
-        use += [f"It keeps {content['keeps']}.", content["flattened"]]
-        if "epsilon" in content:
-            use += [f"Noise was added to the counts: epsilon {content['epsilon']}."]
-        if "synthetic" in content:
-            rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
-            use += [
-                f"The {rows:,} synthetic rows keep the order of classes with odds over "
-                f"{odds} on the scorecard."
-            ]
-        promised = [
-            f"{p['name']}: {describe_limit(p)}; the worst case is "
-            f"{percent(fraction(p['worst']))}."
-            for p in content["promises"]
-            if "worst" in p
-        ]
-        sections = {"How to use it": use, "What is promised": promised}
-        last = ["Check it yourself: privet verify <this folder>"]
-        return write_note(content, "A released classifier", sections, last)
+    @property
+    def history(self) -> History | None:
+        """What it was judged with."""
+        return self.release.history
 
     def build_record(
         self, content: Mapping[str, Any], found: Audit | None
@@ -344,6 +595,37 @@ class ClassifierParts(ReleaseParts):
             "before": release.before.to_dict() if release.before else None,
             "after": release.audit.to_dict(),  # as recounted, and what does not apply
         }
+
+
+def write_classifier_note(content: Mapping[str, Any]) -> str:
+    """How to use it, and what is promised."""
+    use = [f"{CARD} says in itself how to predict with it."]
+    use += [f"It keeps {content['keeps']}.", content["flattened"], MISSING]
+    if "epsilon" in content:
+        use += [f"Noise was added to the counts: epsilon {content['epsilon']}."]
+    if "synthetic" in content:
+        rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
+        use += [
+            f"The {rows:,} synthetic rows keep the order of classes with odds over "
+            f"{odds} on the scorecard."
+        ]
+    covers = {c["promise"]: c for c in content.get("covers", ())}
+    promised = [
+        f"{p['name']}: {describe_limit(p)}; the worst case is "
+        f"{percent(fraction(p['worst']))}.{_say_covered(covers.get(p['name']))}"
+        for p in content["promises"]
+        if "worst" in p
+    ]
+    promised += [_say_inversion(p) for p in content.get("inversion", ())]
+    sections = {"How to use it": use, "What is promised": promised}
+    if content.get("accepted"):
+        sections["What it tells all the same"] = [
+            "No promise limits how many of the original counts can be worked out; "
+            f"that was accepted: {a['why']}"
+            for a in content["accepted"]
+        ]
+    last = ["Check it yourself: privet verify <this folder>"]
+    return write_note(content, "A released classifier", sections, last)
 
 
 def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:

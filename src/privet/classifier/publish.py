@@ -5,6 +5,8 @@ Mozafari, Zaniolo 2009, sections 6 and 7.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +18,22 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from privet.classifier.attacks.inversion_promise import (
+    Attacked,
+    find_uncovered,
+    judge_inversion,
+    list_attacked,
+    measure_release,
+    select_inversion,
+    settle_findings,
+)
+from privet.classifier.attacks.mitigations import (
+    Method,
+    choose_method,
+    describe_settings,
+    find_cheapest,
+)
+from privet.classifier.count import BETWEEN
 from privet.classifier.release import ClassifierViews, from_categorical
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -29,20 +47,20 @@ from privet.classifier.transforms.safety_transform import (
 from privet.classifier.transforms.synthetic import make_synthetic_table
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
-from privet.findings import Audit, Verdict
-from privet.policy import Policy, Promise
+from privet.findings import Audit, Basis, Verdict
+from privet.policy import Accepted, Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit
 from privet.release.destination import Destination
+from privet.release.history import History, judge_history
+from privet.release.integrity.signature import Signer
+from privet.release.joint.outlines import ReleaseOutline, ShownColumn
 from privet.release.kinds import import_kind
 from privet.release.write import write
-from privet.values.adversaries import Bayesian
+from privet.table import Table
 
 if TYPE_CHECKING:
     from privet.classifier.predict import PublishedNaiveBayes
-
-Method = SafetyTransform | ExtendedSafetyTransform
-"""How a classifier can be made safe."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +91,20 @@ class ClassifierRelease:
     """The public document; empty until it is written."""
     folder: Path | None = None
     """Where it was loaded from."""
+    history: History | None = None
+    """What earlier releases add; None once loaded."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it may be called; what it comes to with earlier releases goes first."""
+        if self.history is not None and not self.history.safe:
+            return self.history.verdict
+        return self.audit.verdict
 
     @property
     def safe(self) -> bool:
-        """Whether every promise that applies is kept."""
-        return self.audit.safe
+        """Whether every promise that applies is kept, earlier releases included."""
+        return self.audit.safe and (self.history is None or self.history.safe)
 
     @property
     def exponent(self) -> Fraction | None:
@@ -107,6 +134,8 @@ class ClassifierRelease:
         rows: int | None = None,
         views: bool = False,
         replace: bool = False,
+        sign: Signer = None,
+        accept: Mapping[str, str] | None = None,
     ) -> ClassifierRelease:
         """Write the release to a new folder, whole or not at all.
 
@@ -124,12 +153,31 @@ class ClassifierRelease:
             Write the synthetic rows as one file of two columns per attribute instead.
         replace
             Whether an earlier release may be written over.
+        sign
+            A `SigningKey`, or the file of one.
+        accept
+            ``{"inversion": "why"}``: that original counts can be worked out, where no
+            promise is made against that.
         """
-        parts = import_kind("classifier").parts(self, counts, rows, views)
+        released = self if accept is None else self.accept(accept)
+        parts = import_kind("classifier").parts(released, counts, rows, views)
         place, kept = (Path(p).expanduser().resolve() for p in (folder, custody))
         destination = Destination(place, "scorecard.json", "json", kept)
-        content = write(parts, destination, replace=replace, run=Run())
-        return changed(self, manifest=content, folder=destination.folder)
+        content = write(parts, destination, replace=replace, run=Run(), sign=sign)
+        return changed(released, manifest=content, folder=destination.folder)
+
+    def accept(self, accept: Mapping[str, str]) -> ClassifierRelease:
+        """The release with inversion accepted, and why."""
+        if set(accept) != {"inversion"}:
+            raise InputError(
+                f"accept must be {{'inversion': 'why'}}; got {dict(accept)!r}."
+            )
+        entry = Accepted(of="inversion", why=accept["inversion"])
+        rest = [a for a in self.policy.accepted if a.of != "inversion"]
+        policy = attrs.evolve(self.policy, accepted=(*rest, entry))
+        return changed(
+            self, policy=policy, audit=attrs.evolve(self.audit, uncovered=())
+        )
 
     def __repr__(self) -> str:
         return f"ClassifierRelease({self.method}, {self.audit.verdict.value})"
@@ -141,6 +189,7 @@ def publish_classifier(
     *,
     method: Method | None = None,
     source: Mapping[str, Any] | None = None,
+    table: Table | None = None,
     progress: Listener | None = None,
 ) -> ClassifierRelease:
     """Make a release of a classifier that keeps every promise; or `Infeasible`."""
@@ -154,8 +203,10 @@ def publish_classifier(
     chosen = method or choose_method(stated)
     with warnings.catch_warnings(action="ignore"):
         before = audit(views, [*policy.promises, *policy.measures])
-    made = chosen.apply(views, stated)
+    chosen, made = _make_card(views, stated, select_inversion(policy.promises), chosen)
     after = audit(made.card, [*policy.promises, *policy.measures], progress=progress)
+    attacked = list_attacked(made, views, chosen)
+    after = _judge_inversion(after, policy, views, chosen, attacked)
     options = attrs.asdict(chosen, recurse=False)
     release = ClassifierRelease(
         card=made.card,
@@ -170,7 +221,95 @@ def publish_classifier(
         options={k: str(v) for k, v in options.items() if v is not None},
     )
     _refuse_unsafe(release)
-    return release
+    return changed(release, history=_judge_history(release, table, Run(progress)))
+
+
+def _make_card(
+    views: ClassifierViews,
+    stated: Sequence[Promise],
+    against: Sequence[Promise],
+    method: Method,
+) -> tuple[Method, FlattenedCard]:
+    """A card, by the method as it is or with the mitigation that costs least."""
+    made = method.apply(views, stated)
+    if not against or describe_settings(method):
+        return method, made
+    attacked = list_attacked(made, views, method)
+    found = judge_inversion(against, attacked, views, method, only_aided=True)
+    if all(f.verdict is Verdict.SAFE for f in found):
+        return method, made
+    cheapest = find_cheapest(views, stated, against, method)
+    if cheapest is None:
+        worst = max(found, key=lambda f: f.belief.posterior if f.belief else 0)
+        raise Infeasible(
+            f"No mitigation keeps {worst.promise.name!r}. {worst.note}",
+            promise=worst.promise,
+            best=worst.belief.posterior if worst.belief else None,
+            advice=("Allow a larger share of counts, or publish fewer attributes.",),
+        )
+    for _ in range(TRIES):  # what is drawn at random may fall otherwise
+        made = cheapest.apply(views, stated)
+        attacked = list_attacked(made, views, cheapest)
+        found = judge_inversion(against, attacked, views, cheapest)
+        if all(f.verdict is Verdict.SAFE for f in found):
+            break
+    return cheapest, made
+
+
+TRIES = 5
+"""How often noise is drawn until a promise against inversion is kept."""
+
+
+def _judge_inversion(
+    found: Audit,
+    policy: Policy,
+    views: ClassifierViews,
+    method: Method,
+    attacked: Attacked,
+) -> Audit:
+    """An audit with what can be worked out of the original counts."""
+    against = select_inversion(policy.promises)
+    judged = judge_inversion(against, attacked, views, method)
+    told = tuple(settle_findings(found.findings, judged))
+    # What is accepted however much it is need not be worked out.
+    whole = any(a.of == "inversion" and a.up_to is None for a in policy.accepted)
+    if against or whole:
+        return attrs.evolve(found, findings=told)
+    measured = measure_release(attacked, views, method, only_aided=True)
+    open_ = find_uncovered(against, policy.accepted, measured, views.target)
+    return attrs.evolve(found, findings=told, uncovered=(*found.uncovered, *open_))
+
+
+def _judge_history(
+    release: ClassifierRelease, table: Table | None, run: Run
+) -> History:
+    """What earlier releases of the table add, where it is at hand."""
+    policy = release.policy
+    if table is not None:
+        return judge_history(outline_classifier(release), table, policy, run)
+    if policy.ledger or policy.earlier:
+        raise InputError(
+            "A classifier must be made from its table to be judged with earlier "
+            "releases: privet classifier does so. Or leave ledger and earlier out."
+        )
+    return History()
+
+
+def outline_classifier(release: ClassifierRelease) -> ReleaseOutline:
+    """What a classifier shows of each column, for the ledger: changed counts."""
+    card = release.card
+    targets = tuple(card.target.split(BETWEEN))
+    names = [*(a.name for a in card.attributes), *targets]
+    told = json.dumps(card.to_dict(), sort_keys=True)
+    return ReleaseOutline(
+        name="",
+        kind="classifier",
+        rows="",
+        columns={c: ShownColumn() for c in names},
+        sets=tuple((a.name, *targets) for a in card.attributes),
+        transformed=True,
+        digest=hashlib.sha256(told.encode()).hexdigest(),
+    )
 
 
 def views_from(model: Any) -> ClassifierViews:
@@ -179,14 +318,6 @@ def views_from(model: Any) -> ClassifierViews:
         return model
     found = getattr(model, "views_", None)
     return found if isinstance(found, ClassifierViews) else from_categorical(model)
-
-
-def choose_method(promises: Sequence[Promise]) -> Method:
-    """SafetyTransform, unless somebody has another prior than the uniform one."""
-    priors = [p.against.prior for p in promises if isinstance(p.against, Bayesian)]
-    if all(prior == "uniform" for prior in priors):
-        return SafetyTransform()
-    return ExtendedSafetyTransform()
 
 
 def read_method(kind: str, options: Mapping[str, str]) -> Method:
@@ -200,15 +331,22 @@ def read_method(kind: str, options: Mapping[str, str]) -> Method:
     return SafetyTransform(**texts, **whole, **parts)  # type: ignore[arg-type]
 
 
+SMALLER = (
+    "Allow a larger share of counts, set a stronger mitigation, or set none: then the "
+    "one that costs least is found."
+)
+
+
 def _refuse_unsafe(release: ClassifierRelease) -> None:
     kept = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
     for finding in release.audit.findings:
         if finding.verdict not in kept:
             reached = finding.belief.posterior if finding.belief else None
+            inverted = finding.basis is Basis.ATTACK
             raise Infeasible(
                 f"{release.method.capitalize()} does not reach "
                 f"{finding.promise.name!r}: {finding.explain() or finding.note}",
                 promise=finding.promise,
                 best=reached,
-                advice=("Allow a larger move of beliefs.",),
+                advice=(SMALLER if inverted else "Allow a larger move of beliefs.",),
             )

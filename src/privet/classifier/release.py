@@ -98,6 +98,8 @@ class ClassifierViews:
     """Added to every cell when scores are made of the counts."""
     prior: tuple[Fraction, ...] | None = None
     """A class prior in place of the sizes, in the order of `labels`."""
+    undecided: tuple[str, ...] = ()
+    """Columns of the table that have no role; nothing is written while there are."""
 
     def __post_init__(self) -> None:
         _refuse_odd(self)
@@ -185,8 +187,18 @@ class ClassifierViews:
         )
 
     @property
+    def model(self) -> Scores:
+        """The same scores, where what is not known is summed over."""
+        return self.scores.normalised
+
+    @property
     def slack(self) -> Fraction:
         """How far a posterior of the scores may be off: they are exact."""
+        return Fraction(0)
+
+    @property
+    def model_slack(self) -> Fraction:
+        """How far one of the model may be off: it is exact, too."""
         return Fraction(0)
 
     @property

@@ -6,24 +6,29 @@ from collections.abc import Mapping, Sequence
 from math import floor
 from typing import Any
 
+from privet.classifier.attacks.inversion_promise import list_attacked
 from privet.classifier.attacks.mitigations import (
+    Method,
     MitigationCost,
     compare_mitigations,
-    measure_release,
+    measure_cost,
 )
 from privet.classifier.files import FLATTENED, list_shown
-from privet.classifier.publish import ClassifierRelease, Method, read_method
+from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.transforms.extended_safety_transform import shared_prior
 from privet.classifier.transforms.r_closeness import accuracy_steps
 from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
 )
-from privet.findings import Finding
+from privet.findings import Audit, Basis, Finding, Verdict
 from privet.policy import Promise
+from privet.policy.toml import write_sections
 from privet.release.kinds import Sentences
 from privet.report import words
+from privet.report.render import HISTORY, list_history
 from privet.report.summary import finding
+from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Ceiling
 from privet.values.exact import fraction, percent
 
@@ -41,7 +46,8 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
     before = release.before or release.audit
     pairs = zip(before.findings, release.audit.findings, strict=True)
     return {
-        "verdict": release.audit.verdict.value,
+        "verdict": release.verdict.value,
+        "history": None if release.history is None else release.history.to_dict(),
         "title": release.policy.title,
         "method": release.method,
         "target": release.card.target,
@@ -50,6 +56,11 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "exponent": None if release.exponent is None else str(release.exponent),
         "keeps": release.keeps,
         "promises": [_compare_findings(was, now) for was, now in pairs],
+        "uncovered": [
+            line
+            for f in release.audit.uncovered
+            for line in (_explain_open(f), *_suggest_cover(f))
+        ],
         "flattened": FLATTENED,
         "reach": words.describe_reach(release.audit),
         "staircase": _list_steps(release),
@@ -83,7 +94,9 @@ def compare_release(
 
 def _measure_release(release: ClassifierRelease, method: Method) -> MitigationCost:
     assert release.private is not None
-    return measure_release(release.private, method, list_shown(release))
+    assert release.made is not None
+    attacked = list_attacked(release.made, release.private, method)
+    return measure_cost(release.private, method, list_shown(release), attacked)
 
 
 def _compare_findings(before: Finding, after: Finding) -> dict[str, Any]:
@@ -112,6 +125,15 @@ def as_text(told: Mapping[str, Any]) -> str:
     """Plain text, verdict first."""
     kept = sum(p["verdict"] == "safe" for p in told["promises"])
     lines = [f"✓ Safe: every promise about the classifier is kept ({kept})."]
+    if told["verdict"] == "not covered":
+        lines = [
+            "! Not covered: nothing was promised about inversion. It is not written."
+        ]
+        lines += [f"  {line}" for line in told["uncovered"]]
+    elif told["verdict"] != "safe":
+        verdict = Verdict(told["verdict"])
+        sign = "✗" if verdict is Verdict.BREACH else "?"
+        lines = [f"{sign} {verdict.value.capitalize()}: {words.TOGETHER[verdict]}."]
     for p in told["promises"]:
         lines += ["", f"{words.escape_name(p['promise'])}"]
         if p["before"] is not None and p["after"] is not None:
@@ -120,6 +142,8 @@ def as_text(told: Mapping[str, Any]) -> str:
             lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
     lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
+    if told["history"]:
+        lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
     if told.get("staircase"):
         lines += ["", *draw_chart(told["staircase"]), ""]
     if told["inverter"] is not None:
@@ -131,17 +155,24 @@ def as_text(told: Mapping[str, Any]) -> str:
 
 def inverter_words(found: Mapping[str, Any]) -> list[str]:
     """What the red team found, and what predictions changed, in sentences."""
-    share, same = found["recovered"], found["agreement"]
-    much = {0: "none", 1: "all"}.get(share, f"at least {_format_percent(share)}")
+    same = found["agreement"]
+    much, alone = (_say_share(found[k]) for k in ("recovered", "alone"))
     said = [
         "Somebody who knows how it was made, and how many rows each class has, works "
-        f"out {much} of the original counts exactly."
+        f"out {alone} of the original counts exactly; told the exponent and what "
+        f"shares were divided by, {much}, and {_say_share(found['near'])} nearly."
     ]
     if same < 1:
         said.append(
             f"It predicts as the original does for {_format_percent(same)} of people."
         )
     return said
+
+
+def _say_share(share: float) -> str:
+    if share in (0, 1):
+        return "all" if share else "none"
+    return _format_percent(share)
 
 
 def draw_chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -161,18 +192,20 @@ def draw_chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def format_mitigations(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """Mitigations side by side: what each costs, and what it leaves to an inverter."""
-    heads = ("what is published", "predicts alike", "counts recovered")
+    heads = ("what is published", "predicts alike", "counts recovered", "nearly")
     rows = [
         (
             f"{x['name']}{', ' if x['setting'] else ''}{x['setting']}",
             "—" if x["agreement"] is None else _format_percent(x["agreement"]),
             "—" if x["recovered"] is None else _format_percent(x["recovered"]),
+            "—" if x["near"] is None else _format_percent(x["near"]),
         )
         for x in lines
     ]
-    wide = [max(len(r[i]) for r in (heads, *rows)) for i in range(3)]
+    wide = [max(len(r[i]) for r in (heads, *rows)) for i in range(4)]
     return [
-        f"{a:{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}" for a, b, c in (heads, *rows)
+        f"{a:{wide[0]}}  {b:>{wide[1]}}  {c:>{wide[2]}}  {d:>{wide[3]}}"
+        for a, b, c, d in (heads, *rows)
     ]
 
 
@@ -200,16 +233,103 @@ def explain(finding: Finding) -> str:
         f"{words.format_posterior(w.belief, stated.limit)} sure that "
         f"{words.escape_name(w.column)} is "
         f"{words.format_cell(w.value)}. Before, {percent(w.belief.prior)}."
+        f"{_say_knows_all(finding)}"
     )
 
 
+def _say_knows_all(finding: Finding) -> str:
+    """How sure somebody is who knows all, beside somebody who takes it for less."""
+    sure = finding.details.get("knows_all")
+    if sure is None:
+        return ""
+    return (
+        " Somebody who knows all attributes can be up to "
+        f"{percent(fraction(sure))} sure."
+    )
+
+
+def _say_known(against: Bayesian) -> str:
+    """Whom of those who take the numbers at face value a promise covers."""
+    if against.reading != "any":
+        return f"someone who takes {FACE_VALUE}, {against.describe_knowledge()}"
+    said = f"everybody who takes {FACE_VALUE}, whatever they know of a person"
+    if against.knows is None:
+        return said
+    return f"{said}: nothing is declared about what they do not know"
+
+
+FACE_VALUE = "the published numbers of the classifier at face value"
+
+
+def _describe_reach(finding: Finding, audit: Audit) -> str:
+    """Whom a promise covers, by what it says they know and take the rest for."""
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    assert isinstance(stated.against, Bayesian)
+    beyond = ""
+    if stated.against.reading != "any":
+        beyond = "someone who knows more, or takes the rest for something else; "
+    return (
+        f"“{words.escape_name(stated.name)}” covers {_say_known(stated.against)}. Not "
+        f"covered: {beyond}what the predictions themselves tell of a person; "
+        f"attributes other than the class; {_say_uninverted(audit)}someone who knows "
+        "rows of the table."
+    )
+
+
+def _say_uninverted(audit: Audit) -> str:
+    """Who works out counts, where no promise is about them."""
+    if any(f.basis is Basis.ATTACK for f in audit.findings):
+        return "and "
+    return (
+        "someone who works out the original counts from how the release was made; and "
+    )
+
+
+def _describe_inversion_reach(finding: Finding, audit: Audit) -> str:
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    return (
+        f"“{words.escape_name(stated.name)}” limits what the best attack there is here "
+        "works out of the original counts, told the exponent and what shares were "
+        "divided by. It is no proof that nobody works out more."
+    )
+
+
+def _explain_open(finding: Finding) -> str:
+    return (
+        "No promise limits how many of the original counts can be worked out. "
+        f"{finding.details['words']}"
+    )
+
+
+def _suggest_cover(finding: Finding) -> list[str]:
+    """A promise, or the entry that accepts it."""
+    return [
+        'Promise something against it: [[promise]] against = "inverter", exactly = '
+        "0.1; the mitigation that costs least is then found.",
+        "Or let somebody accept it by name:\n"
+        + write_sections(
+            {"accepted": [{"of": "inversion", "why": "…", "who": "…"}]}
+        ).rstrip(),
+    ]
+
+
 SENTENCES = {
+    "inverter": Sentences(
+        reach=_describe_inversion_reach,
+        explain=lambda finding: finding.note,
+        beyond=words.describe_groups_beyond,
+        subject="classifier as it is",
+    ),
+    "inversion": Sentences(
+        reach=lambda finding, audit: "",
+        explain=_explain_open,
+        beyond=words.describe_groups_beyond,
+        repairs=_suggest_cover,
+    ),
     "bayesian": Sentences(
-        reach="Covered: someone who takes the published numbers of the classifier at "
-        "face value, whatever they know of a person's attributes. Not covered: what "
-        "the predictions themselves tell of a person; attributes other than the class; "
-        "someone who knows rows of the table, or several releases of it; and someone "
-        "who works out the original counts from how the release was made.",
+        reach=_describe_reach,
         explain=explain,
         beyond=words.describe_groups_beyond,
         subject="classifier as it is",

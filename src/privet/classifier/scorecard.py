@@ -2,16 +2,18 @@
 
 The belief it expresses in a class, an adversary's posterior, is two to the power of its
 sum divided by `scale`, relative to the other classes. Whatever is unknown of a person
-adds nothing. Not in the paper: the form in which NBC-equivalence survives rounding.
+adds nothing; points are gauged so that this is what the same model as counts or rows
+says of somebody of whom it is unknown. Not in the paper: the form in which
+NBC-equivalence survives rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, log
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,10 @@ MOST_DOUBLINGS = 50_000
 
 Points = tuple[tuple[tuple[int, ...], ...], ...]
 """By attribute, value and class."""
+
+
+Gauge = tuple[tuple[int, ...], ...]
+"""Points moved from values to the base, by attribute and class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +109,57 @@ class Scorecard:
                 for table in self.points
             ),
             realistic=True,  # what is unknown adds nothing, so nothing is summed over
+        )
+
+    @cached_property
+    def model(self) -> Scores:
+        """The same, where what is not known is summed over, as counts and rows do."""
+        return Scores(self.scores.weights, self.scores.factors).normalised
+
+    @cached_property
+    def model_slack(self) -> Fraction:
+        """How far beliefs may be off the model's where points are added up.
+
+        Nearly nothing on a gauged card: one half of K points per attribute and class.
+        """
+        sums = [self._sum_beliefs(i) for i in range(len(self.points))]
+        apart = sum(max(s) - min(s) for s in sums)
+        # Odds that are off by a factor of e**x move a belief by x/4 at most.
+        return Fraction(min(1.0, apart * log(2) / 4))
+
+    def _sum_beliefs(self, i: int) -> list[float]:
+        """Of each class, the sum over all values of an attribute, in doublings."""
+        doublings = np.array([[p / self.scale for p in row] for row in self.points[i]])
+        top = doublings.max(axis=0)
+        found: list[float] = (top + np.log2(np.exp2(doublings - top).sum(0))).tolist()
+        return found
+
+    def apply_gauge(self) -> tuple[Scorecard, Gauge]:
+        """The card whose beliefs also hold where values are unknown; what was moved.
+
+        Of each attribute and class as many points go from the values to the base as
+        make the beliefs of the values add up to 1. Sums of whole rows stay the same.
+        """
+        k = len(self.labels)
+        gauge = tuple(
+            tuple(k * round(Fraction(s) * self.scale / k) for s in self._sum_beliefs(i))
+            for i in range(len(self.points))
+        )
+        return self.move_gauge(gauge, 1), gauge
+
+    def move_gauge(self, gauge: Gauge, sign: int) -> Scorecard:
+        """Move points from values to the base, or back with a sign of -1."""
+        moved = [sign * sum(by[c] for by in gauge) for c in range(len(self.base))]
+        return replace(
+            self,
+            base=tuple(b + m for b, m in zip(self.base, moved, strict=True)),
+            points=tuple(
+                tuple(
+                    tuple(p - sign * g for p, g in zip(row, by, strict=True))
+                    for row in table
+                )
+                for table, by in zip(self.points, gauge, strict=True)
+            ),
         )
 
     @property
@@ -280,7 +337,8 @@ class Scorecard:
 
 HOW = (
     "For each class add its base and its points for every value of a row; a value that "
-    "is not listed adds nothing. With a rule, add that too. The largest sum is the "
+    "is not listed adds nothing, and stands for what the others of its attribute come "
+    "to on average. With a rule, add that too. The largest sum is the "
     "prediction. The belief in a class is 2 to the power of its sum without the rule "
     "divided by scale, relative to the other classes. Whole numbers may be long."
 )

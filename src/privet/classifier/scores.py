@@ -133,11 +133,6 @@ class Scores:
             view.weights, tuple(view.factors[i] for i in attributes), realistic=True
         )
 
-    def with_unknown(self) -> Scores:
-        """With one more value per attribute that tells nothing: a factor of 1."""
-        row = (Fraction(1),) * self.classes
-        return Scores(self.weights, tuple((*table, row) for table in self.factors))
-
 
 def log_of(x: Fraction) -> float:
     """The binary logarithm of a fraction of any size; of 0 minus infinity.

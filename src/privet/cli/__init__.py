@@ -10,10 +10,14 @@ from privet import __version__
 from privet.cli import terminal
 from privet.cli.audit import audit, demo, init
 from privet.cli.classifier import classifier
+from privet.cli.keys import keys
+from privet.cli.learn import learn, score
+from privet.cli.ledger import ledger
 from privet.cli.publish import publish, verify
 from privet.cli.responses import collect, disguise, estimate, plan
 from privet.cli.skyline import skyline
 from privet.cli.views import views
+from privet.values.visible_text import escape_controls, hide_secrets
 
 
 class Commands(click.Group):
@@ -23,16 +27,38 @@ class Commands(click.Group):
         """The commands in the order they were added."""
         return list(self.commands)
 
+    def make_context(self, *given: Any, **more: Any) -> click.Context:
+        """Read the words of a command; Ctrl-C is Ctrl-C here, too."""
+        try:
+            return super().make_context(*given, **more)
+        except KeyboardInterrupt:
+            terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; whatever it raises becomes a message and an exit code."""
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except click.ClickException as error:
+            shown = escape_controls(hide_secrets(error.message))
+            error.message = shown  # type: ignore[misc] # what was typed may be secret
+            raise
+        except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            terminal.fail("Stopped before it was done.", terminal.INTERRUPTED)
+            terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
         except Exception as error:
+            if _was_interrupted(error):
+                terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
             terminal.fail(*terminal.explain_error(error))
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: compiled loops make a `SystemError` of it."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -72,8 +98,12 @@ COMMANDS = (
     publish,
     classifier,
     verify,
+    keys,
+    ledger,
     disguise,
     estimate,
+    learn,
+    score,
     plan,
     collect,
 )
@@ -102,5 +132,8 @@ def completion(shell: str) -> None:
 
 def main() -> None:
     """The command `privet`."""
+    from privet.release.commit.interrupts import LAST
+
+    LAST.set(True)
     terminal.hold_any_text()
     cli(prog_name="privet")

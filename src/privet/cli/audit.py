@@ -14,6 +14,9 @@ from privet.cli.classifier import attack_classifier
 from privet.cli.options import (
     TableArguments,
     as_words,
+    ledger_option,
+    name_ledger,
+    parse_values,
     policy_option,
     reads_table,
     strict_option,
@@ -75,17 +78,25 @@ def init(asked: TableArguments, output: str | None) -> Answer:
     """
     from shlex import join
 
-    from privet.draft import draft_policy, guess_roles
+    from privet.draft import count_shares, draft_policy, guess_roles
     from privet.engine.protocol import Run
 
     if output is not None:
         terminal.refuse_existing(Path(output))
     with asked.open_table() as (table, listener):
-        columns = table.engine.describe(Run.start(listener, asked.max_seconds))
-    guesses = guess_roles(columns)
+        run = Run.start(listener, asked.max_seconds)
+        columns = table.engine.describe(run)
+        guesses = guess_roles(columns)
+        shares = count_shares(table, guesses, run)
     shown = without_secrets(asked.source)
     name = Path(shown).name
-    text = draft_policy(columns, guesses, title=f"Policy for {name}")
+    text = draft_policy(
+        columns,
+        guesses,
+        title=f"Policy for {name}",
+        shares=shares,
+        file=asked.list_text_options(),
+    )
     if output is not None:
         terminal.write_new(Path(output), text)
     how = as_words(asked.reading)
@@ -103,10 +114,24 @@ def init(asked: TableArguments, output: str | None) -> Answer:
 @click.option(
     "--as",
     "attacker",
-    type=click.Choice(["inverter", "collector"]),
-    help="Attack a published classifier, or disguised answers, instead of judging.",
+    type=click.Choice(["inverter", "collector", "minimality"]),
+    help="Attack instead of judging: a published classifier, disguised answers, or a "
+    "small released table by whoever knows how it was made.",
 )
 @click.option("--custody", type=click.Path(), help="With --as: the private record.")
+@click.option(
+    "--domain",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="With --as minimality: a value that a column may have; repeat it for several. "
+    "COLUMN= is a missing value.",
+)
+@click.option(
+    "--no-exposure",
+    is_flag=True,
+    help="Do not count of how many people something is told beyond the promises.",
+)
+@ledger_option
 @reads_table
 def audit(
     asked: TableArguments,
@@ -114,6 +139,9 @@ def audit(
     strict: bool,
     attacker: str | None,
     custody: str | None,
+    domain: tuple[str, ...],
+    no_exposure: bool,
+    ledger: str | None,
 ) -> Answer:
     """Judge every promise of a policy on TABLE, as if it were released as it is.
 
@@ -124,6 +152,7 @@ def audit(
       privet audit hospital.duckdb --table visits -p policy.toml --memory-limit 4GB
       privet audit out --as inverter --custody vault
       privet audit out --as collector
+      privet audit out --as minimality -p policy.toml --custody vault
 
     TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
     Parquet files, a DuckDB database with --table, or the folder of a release.
@@ -131,24 +160,33 @@ def audit(
 
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
-    3 one could not be decided.
+    3 one could not be decided, or a sensitive column is not covered.
     """
     from privet.policy import Policy
     from privet.release.audit import audit as judge
     from privet.release.verify import is_release
 
+    if domain and attacker != "minimality":
+        raise click.UsageError("--domain goes with --as minimality only.")
     if attacker == "inverter":
         return attack_classifier(asked.source, custody)
     if attacker == "collector":
         return attack_answers(asked.source)
+    if attacker == "minimality":
+        return _attack_method(asked, policy, custody, domain)
     if policy is None:
         _refuse_without_policy(asked.source)
-    stated = Policy.load(policy)
+    stated = name_ledger(Policy.load(policy), ledger)
     if is_release(asked.source):
-        return answer_audit(_audit_release(asked, stated))
+        return answer_audit(_audit_release(asked, stated, exposure=not no_exposure))
     with asked.open_table(stated) as (table, bar):
         found = judge(
-            table, stated, strict=strict, max_seconds=asked.max_seconds, progress=bar
+            table,
+            stated,
+            strict=strict,
+            exposure=not no_exposure,
+            max_seconds=asked.max_seconds,
+            progress=bar,
         )
     return answer_audit(found)
 
@@ -168,7 +206,7 @@ def _refuse_without_policy(source: str) -> NoReturn:
     raise click.UsageError("Missing option '--policy' / '-p'.")
 
 
-def _audit_release(asked: TableArguments, policy: Policy) -> Audit:
+def _audit_release(asked: TableArguments, policy: Policy, *, exposure: bool) -> Audit:
     """Judge a release by a policy, which may be another one than it was made for."""
     from privet.release.audit import audit as judge
     from privet.release.kinds import close_release
@@ -176,13 +214,56 @@ def _audit_release(asked: TableArguments, policy: Policy) -> Audit:
 
     release = load(asked.source, memory_limit=asked.reading["memory_limit"])
     with terminal.gather_warnings():
-        found = judge(release, policy)
+        found = judge(release, policy, exposure=exposure)
     close_release(release)
     return found
+
+
+def _attack_method(
+    asked: TableArguments,
+    policy: str | None,
+    custody: str | None,
+    domain: tuple[str, ...],
+) -> Answer:
+    """What a released table tells whoever knows how it was made."""
+    from privet.microdata.minimality.minimality import Minimality, read_dictionaries
+    from privet.microdata.release import Release
+    from privet.microdata.report import METHOD_GRANTED, describe_originals
+    from privet.policy import Policy
+    from privet.release.kinds import close_release
+    from privet.release.verify import is_release, load
+    from privet.report.words import SENSITIVE
+
+    if not is_release(asked.source):
+        raise click.UsageError("--as minimality attacks the folder of a release.")
+    stated = None if policy is None else Policy.load(policy)
+    release = load(asked.source, memory_limit=asked.reading["memory_limit"])
+    if not isinstance(release, Release):
+        close_release(release)
+        raise click.UsageError("--as minimality attacks a released table.")
+    known = {} if custody is None else read_dictionaries(custody)
+    known |= {
+        c: tuple(v or None for v in w)
+        for c, w in parse_values(domain, "--domain").items()
+    }
+    try:
+        attacker = Minimality(domain=known)
+        found = attacker.attack(release, stated, max_seconds=asked.max_seconds)
+    finally:
+        close_release(release)
+    said = describe_originals(found)
+    verdict = "breach" if found.beyond else ""
+    words = [*said, METHOD_GRANTED]
+    told = {"as": "minimality", "verdict": verdict or None, **found.to_dict()}
+    return Answer(
+        {**told, "words": " ".join(words), "sensitive": SENSITIVE},
+        "\n".join([*words, SENSITIVE]),
+        verdict=verdict,
+    )
 
 
 def _list_doubts(guesses: Sequence[Guess]) -> Iterator[str]:
     for guess in guesses:
         if not guess.sure:
-            role = guess.role or "no role"
+            role = guess.role
             yield f"unsure of {guess.name!r}: {role}, because {guess.reason}"

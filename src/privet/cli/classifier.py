@@ -13,6 +13,8 @@ from privet.cli.options import (
     TableArguments,
     combine_options,
     dry_run_option,
+    ledger_option,
+    name_ledger,
     policy_option,
     reads_table,
     replace_option,
@@ -91,10 +93,16 @@ _extras = combine_options(
     help="Compare what helps against inversion, and what it costs.",
 )
 @dry_run_option("Show what it would be")
+@ledger_option
 @replace_option
 @reads_table
 def classifier(
-    asked: TableArguments, to: Places, policy: str, mitigations: bool, **settings: Any
+    asked: TableArguments,
+    to: Places,
+    policy: str,
+    mitigations: bool,
+    ledger: str | None,
+    **settings: Any,
 ) -> Answer:
     """Publish a classifier of TABLE that predicts as the original and tells less.
 
@@ -106,25 +114,28 @@ def classifier(
       privet classifier adult.csv -p policy.toml -o out --custody vault --rows 100000
 
     It predicts the table's target from its quasi columns. The scorecard is read back
-    and judged before it appears; the original counts stay in custody. privet verify
-    checks a release; with --custody also that every prediction is the original's.
+    and judged before it appears; the original counts stay in custody. Nothing is
+    written if a column of the table has no role. privet verify checks a release; with
+    --custody also that every prediction is the original's.
 
     \b
-    Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
+    Exit codes: 0 released (or would be), 1 broken together with earlier releases,
+    2 wrong use, 3 undecided, 4 infeasible.
     """
     from privet.classifier.report import as_text, compare_release, summary
     from privet.engine.protocol import Run
     from privet.policy import Policy
 
     extras = _take_extras(settings)
-    stated = Policy.load(policy)
+    stated = name_ledger(Policy.load(policy), ledger)
     with asked.open_table(stated) as (table, listener):
         run = Run.start(listener, asked.max_seconds)
         release = _make_release(table, stated, settings, run)
-    told = summary(release)
-    if mitigations:
-        told["mitigations"] = compare_release(release)
-    told |= to.write(release, **extras)
+        told = summary(release)
+        if mitigations:
+            told["mitigations"] = compare_release(release)
+        if release.safe:
+            told |= to.write(release, **extras)
     return answer_release(told, as_text(told))
 
 
@@ -147,8 +158,10 @@ def _make_release(
     from privet.classifier.publish import publish_classifier
     from privet.release.audit import bind_table
     from privet.release.custody_record import digest_files
+    from privet.release.gate import require_decided
 
     bound = bind_table(table, policy)
+    require_decided(bound.schema)
     views = count_views(
         bound,
         target=settings["target"] or None,
@@ -159,7 +172,7 @@ def _make_release(
     )
     source = {"files": digest_files(bound)}
     return publish_classifier(
-        views, policy, method=_choose_method(settings), source=source
+        views, policy, method=_choose_method(settings), source=source, table=bound
     )
 
 
@@ -195,6 +208,7 @@ def attack_classifier(folder: str, custody: str | None) -> Answer:
         format_mitigations,
         inverter_words,
     )
+    from privet.classifier.transforms.rounding import FlattenedCard
     from privet.release.verify import load
 
     if custody is None:
@@ -204,7 +218,9 @@ def attack_classifier(folder: str, custody: str | None) -> Answer:
     release, kept = load(folder), read_custody(Path(custody))
     if not isinstance(release, ClassifierRelease):
         raise click.UsageError("--as inverter attacks a published classifier.")
-    lines = compare_release(replace(release, private=kept.counts), kept.method)
+    made = FlattenedCard(release.card, kept.prepared, kept.proof, "", table=kept.table)
+    known = replace(release, private=kept.counts, made=made)
+    lines = compare_release(known, kept.method)
     words = " ".join(inverter_words(lines[0]))
     return Answer(
         {"as": "inverter", **lines[0], "mitigations": lines[1:], "words": words},

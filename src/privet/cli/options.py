@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -16,8 +16,9 @@ import click
 from privet.cli import terminal
 
 if TYPE_CHECKING:
-    from privet.engine.protocol import Listener
+    from privet.cli.progress import ProgressLine
     from privet.policy import Policy
+    from privet.release.integrity.signature import SigningKey
     from privet.table import Table
 
 
@@ -77,7 +78,9 @@ def quiet_option(what: str) -> Decorator:
 # What several commands take ---------------------------------------------------------
 
 strict_option = click.option(
-    "--strict", is_flag=True, help="A value that never occurs is an error."
+    "--strict",
+    is_flag=True,
+    help="A value that never occurs, or a promise that forbids nothing, is an error.",
 )
 memory_option = click.option("--memory-limit", metavar="SIZE", help="Such as 4GB.")
 replace_option = click.option(
@@ -90,6 +93,23 @@ def policy_option(help_: str, *, required: bool = True) -> Decorator:
     return click.option(
         "--policy", "-p", required=required, type=click.Path(), help=help_
     )
+
+
+ledger_option = click.option(
+    "--ledger",
+    type=click.Path(file_okay=False),
+    help="The folder that knows every release about the same people; the policy's "
+    "ledger unless you name one.",
+)
+
+
+def name_ledger(policy: Policy, ledger: str | None) -> Policy:
+    """The policy with the ledger that was named on the command line."""
+    if ledger is None:
+        return policy
+    from attrs import evolve
+
+    return evolve(policy, ledger=str(Path(ledger).expanduser().resolve()))
 
 
 def format_option(help_: str) -> Decorator:
@@ -128,7 +148,13 @@ _reading = (
         help="Of a text file: utf-8, latin-1 or utf-16.",
     ),
     click.option(
-        "--header",
+        "--header/--no-header",
+        default=None,
+        help="Whether the first line of a text file names its columns; it is looked "
+        "at unless you say so.",
+    ),
+    click.option(
+        "--names",
         callback=_split_names,
         metavar="NAMES",
         help="Names of the columns of a text file that has none, with commas between.",
@@ -165,7 +191,8 @@ _reading = (
         "--max-seconds",
         type=click.FloatRange(min=0, min_open=True),
         callback=_check_seconds,
-        help="Stop after this time; what is not decided by then is undecided.",
+        help="How long the whole command may take; what is not decided by then is "
+        "undecided. A search stops early enough for what it reached to be written.",
     ),
 )
 """How to read the table, what to print, what counts, and for how long."""
@@ -175,6 +202,7 @@ READING = (
     "delimiter",
     "encoding",
     "header",
+    "names",
     "null",
     "memory_limit",
     "spill",
@@ -183,6 +211,13 @@ READING = (
     "master",
 )
 """What those options are called that `read` takes as they are."""
+
+
+TEXT_READING = ("delimiter", "encoding", "header", "names", "null")
+"""Those about text files, which a policy remembers."""
+
+USUAL = {"encoding": "utf-8", "engine": "duckdb"}
+"""What is meant where nothing is said."""
 
 
 # Options that a command gets as one value -------------------------------------------
@@ -204,23 +239,39 @@ class TableArguments:
     @contextmanager
     def open_table(
         self, policy: Policy | None = None
-    ) -> Iterator[tuple[Table, Listener | None]]:
+    ) -> Iterator[tuple[Table, ProgressLine | None]]:
         """The rows that were asked for and that the policy means; and a bar."""
         chosen = self.where if policy is None else self._choose_rows(policy)
-        with self._read(chosen) as table, terminal.show_bar() as listener:
+        with self._read(chosen, policy) as table, terminal.show_bar() as listener:
             yield table, listener
+
+    def open_other(self, source: str, like: Table) -> Table:
+        """Another table, read in the same way."""
+        from privet.table import read
+
+        reading = {**self.reading, **like.source.text.to_dict()}
+        return read(source, where=self.where, **reading)
+
+    def list_text_options(self) -> dict[str, Any]:
+        """What was said of how the text file is written."""
+        given = {key: self.reading[key] for key in TEXT_READING}
+        return {k: v for k, v in given.items() if v not in (None, (), USUAL.get(k))}
 
     def _choose_rows(self, policy: Policy) -> Wanted:
         """What is wrong with the policy is said before rows are chosen by it."""
         if policy.where:
-            with self._read({}) as table:
+            with self._read({}, policy) as table:
                 policy.bind(table.schema)
         return _intersect_rows(policy, self.where)
 
-    def _read(self, where: Wanted) -> Table:
+    def _read(self, where: Wanted, policy: Policy | None) -> Table:
+        """The table, as the command line says, or else as the policy remembers."""
+        from privet.engine.sources.find_source import is_text
         from privet.table import read
 
-        return read(self.source, where=where, **self.reading)
+        known = policy.file if policy and is_text(self.source) else {}
+        reading = {**self.reading, **known, **self.list_text_options()}
+        return read(self.source, where=where, **reading)
 
 
 def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -232,7 +283,8 @@ def reads_table(command: Callable[..., Any]) -> Callable[..., Any]:
         own = {key: given.pop(key) for key in ("source", "max_seconds")}
         where = parse_where(given.pop("where"))
         asked = TableArguments(where=where, reading=reading, **own)
-        return command(asked=asked, **given)
+        with terminal.keep_time(asked.max_seconds):
+            return command(asked=asked, **given)
 
     table = click.argument("source", metavar="TABLE", type=click.Path())
     return combine_options(table, *_reading)(gather_arguments)
@@ -252,6 +304,8 @@ class Places:
     """Whether to write over an earlier release."""
     dry_run: bool | None = None
     """Whether to write nothing; None where nothing needs to be written anyway."""
+    signer: SigningKey | None = None
+    """Who signs it."""
 
     def __post_init__(self) -> None:
         missing = (self.output, self.custody).count(None)
@@ -269,7 +323,13 @@ class Places:
         """Write a release if that is wanted; where it is then."""
         if not self.wanted:
             return {}
-        release.write(self.output, custody=self.custody, replace=self.replace, **how)
+        release.write(
+            self.output,
+            custody=self.custody,
+            replace=self.replace,
+            sign=self.signer,
+            **how,
+        )
         return {"folder": str(self.output), "custody": str(self.custody)}
 
 
@@ -282,7 +342,8 @@ def writes_release(
         @wraps(command)
         def gather_places(**given: Any) -> Any:
             own = {f.name: given.pop(f.name) for f in fields(Places) if f.name in given}
-            return command(to=Places(**own), **given)
+            signer = _load_signer(given.pop("sign"), given.pop("sign_password"))
+            return command(to=Places(**own, signer=signer), **given)
 
         output = click.option(
             "--output", "-o", required=required, type=click.Path(), help=help_
@@ -293,28 +354,67 @@ def writes_release(
             type=click.Path(file_okay=False),
             help="The folder for the private record; it never travels.",
         )
-        return combine_options(output, custody)(gather_places)
+        return combine_options(output, custody, *_signing)(gather_places)
 
     return add_options
+
+
+_signing = (
+    click.option(
+        "--sign",
+        metavar="KEY",
+        type=click.Path(),
+        help="Sign the release with a private key that privet keys new made.",
+    ),
+    click.option(
+        "--sign-password",
+        metavar="FILE",
+        type=click.Path(),
+        help="With --sign: the file whose first line is the key's password.",
+    ),
+)
+
+
+def _load_signer(key: str | None, password: str | None) -> SigningKey | None:
+    """The key that signs, before anything else is done."""
+    if key is None:
+        if password is not None:
+            raise click.UsageError("--sign-password goes with --sign.")
+        return None
+    from privet.release.integrity.signature import SigningKey
+
+    return SigningKey.load(key, password=read_password(password))
+
+
+def read_password(path: str | None) -> bytes | None:
+    """The first line of a file; None: there is no password."""
+    if path is None:
+        return None
+    from privet.errors import InputError
+
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            line = file.readline().rstrip(b"\r\n")
+    except OSError as error:
+        raise InputError(
+            f"The password file {path!r} must be readable: {error.strerror}."
+        ) from None
+    if not line:
+        raise InputError(
+            f"The password file {path!r} must have a first line; got none."
+        )
+    return line
 
 
 # What options mean ------------------------------------------------------------------
 
 
 def as_words(reading: Mapping[str, Any]) -> list[str]:
-    """How a table was read, to be said again on the command line."""
-    usual = {"encoding": "utf-8", "engine": "duckdb"}
+    """How a table was read, to be said again; the policy remembers the rest."""
     words: list[str] = []
-    for key in ("table", "delimiter", "encoding", "header", "null", "engine", "master"):
-        given = reading[key]
-        if not given or given == usual.get(key):
-            continue
-        if key == "header":
-            line = io.StringIO()
-            csv.writer(line, lineterminator="").writerow(given)
-            given = line.getvalue()
-        for value in (given,) if isinstance(given, str) else given:
-            words += [f"--{key}", value]
+    for key in ("table", "engine", "master"):
+        if reading[key] and reading[key] != USUAL.get(key):
+            words += [f"--{key}", reading[key]]
     return words
 
 
@@ -348,10 +448,10 @@ def parse_files(given: tuple[str, ...], option: str) -> dict[str, str]:
     return dict(_split_pairs(given, option, file=True))
 
 
-def parse_hidden(values: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    """The values that --hide names."""
+def parse_values(values: tuple[str, ...], option: str) -> dict[str, tuple[str, ...]]:
+    """The values that an option names, by column."""
     wanted: dict[str, tuple[str, ...]] = {}
-    for column, value in _split_pairs(values, "--hide"):
+    for column, value in _split_pairs(values, option):
         wanted[column] = (*wanted.get(column, ()), value)
     return wanted
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from privet.cli import terminal
 from privet.cli.answer import Answer, answer_release, command
 from privet.cli.options import (
     Places,
@@ -16,9 +17,11 @@ from privet.cli.options import (
     dry_run_option,
     format_option,
     json_option,
+    ledger_option,
     memory_option,
+    name_ledger,
     parse_files,
-    parse_hidden,
+    parse_values,
     policy_option,
     quiet_option,
     reads_table,
@@ -96,13 +99,33 @@ _grouping = combine_options(
 @click.option(
     "--recipe",
     type=click.Path(exists=True, dir_okay=False),
-    help="Apply an earlier release's recipe.json again instead of searching.",
+    help="Start from an earlier release's recipe.json, and hide more where that is "
+    "needed, instead of searching.",
+)
+@click.option(
+    "--since",
+    type=click.Path(),
+    help="With --recipe: the table of that release; the one its custody names unless "
+    "you say so.",
+)
+@click.option(
+    "--hold-back",
+    is_flag=True,
+    help="With --recipe: hide no more, but hold new rows back until enough have come.",
 )
 @dry_run_option("Show what would be hidden")
+@ledger_option
 @replace_option
 @reads_table
 def publish(
-    asked: TableArguments, to: Places, policy: str, recipe: str | None, **how: Any
+    asked: TableArguments,
+    to: Places,
+    policy: str,
+    recipe: str | None,
+    since: str | None,
+    hold_back: bool,
+    ledger: str | None,
+    **how: Any,
 ) -> Answer:
     """Publish TABLE with values hidden, or people grouped, so that every promise of
     the policy holds.
@@ -115,39 +138,89 @@ def publish(
           --method mondrian --hierarchy job=jobs.csv
       privet publish may.csv -p policy.toml -o may --custody vault-may \\
           --recipe vault/recipe.json
+      privet publish may.csv -p policy.toml -o may --custody vault-may \\
+          --recipe vault/recipe.json --hold-back
 
-    The release is read back and recounted before it appears. Ctrl-C and
-    --max-seconds stop the search with what is safe so far. Nothing is written if
-    a promise cannot be kept.
+    The release is read back and recounted before it appears. --max-seconds stops the
+    search with what is safe so far, in time to write it. Nothing is written after
+    Ctrl-C, or if that time is over, or if a promise cannot be kept, or a column of the
+    table has no role.
 
     \b
-    Exit codes: 0 released (or would be), 2 wrong use, 3 undecided, 4 infeasible.
+    Exit codes: 0 released (or would be), 1 broken together with earlier releases,
+    2 wrong use, 3 undecided or not covered, 4 infeasible.
     """
     from privet.microdata.recipe import Recipe
     from privet.microdata.report import as_text, summarise_release
     from privet.policy import Policy
+    from privet.release.gate import require_decided
     from privet.release.publish import publish as make
 
-    stated = Policy.load(policy)
+    stated = _name_earlier(name_ledger(Policy.load(policy), ledger), recipe)
+    if recipe is None and (since or hold_back):
+        raise click.UsageError("--since and --hold-back go with --recipe.")
     settings = _gather_settings(recipe, **how)
     with (
         asked.open_table(stated) as (table, listener),
-        terminal.show_moves() as watcher,
+        _open_delivery(asked, table, recipe, since, hold_back) as before,
     ):
+        require_decided(table.with_roles(stated.bind(table.schema)).schema)
         release = make(
             table,
             stated,
             method=_choose_method(how["method"], stated, table, settings),
             recipe=None if recipe is None else Recipe.load(Path(recipe)),
-            max_seconds=asked.max_seconds,
+            since=before,
+            hold_back=hold_back,
             progress=listener,
-            watcher=watcher,
+            watcher=None if listener is None else listener.watch,
         )
         told = summarise_release(release)
         if release.safe:
             told |= to.write(release, format=to.form, progress=listener)
     asides = () if stated.signoff else (NO_SIGNOFF,)
     return answer_release(told, as_text(told), asides)
+
+
+@contextmanager
+def _open_delivery(
+    asked: TableArguments,
+    table: Table,
+    recipe: str | None,
+    since: str | None,
+    hold_back: bool,
+) -> Iterator[Table | None]:
+    """The table of the earlier delivery, where it is named or still where it was."""
+    from privet.release.named_custody import find_delivery
+
+    if recipe is None:
+        yield None
+        return
+    found = since or find_delivery(Path(recipe).parent, table)
+    if found is None:
+        if hold_back:
+            raise click.UsageError(
+                "Give --since: the table of the earlier release is not where its "
+                "custody says, or was changed."
+            )
+        yield None
+        return
+    with asked.open_other(found, table) as before:
+        yield before
+
+
+def _name_earlier(policy: Policy, recipe: str | None) -> Policy:
+    """The policy with the release whose recipe is applied, where its custody is."""
+    from attrs import evolve
+
+    from privet.release.verify import CUSTODY
+
+    if recipe is None or not (Path(recipe).parent / CUSTODY).is_file():
+        return policy
+    folder = Path(recipe).resolve().parent
+    if folder in {c.resolve() for c in policy.custodies()}:
+        return policy
+    return evolve(policy, earlier=(*policy.earlier, str(folder)))
 
 
 def _gather_settings(
@@ -168,7 +241,7 @@ def _gather_settings(
         **others,
         "same_cuts": same_cuts,
         "hierarchies": parse_files(hierarchy, "--hierarchy"),
-        "hide": parse_hidden(hide),
+        "hide": parse_values(hide, "--hide"),
     }
     given = {k: v for k, v in grouping.items() if v not in (None, False, {})}
     if method == "mondrian":
@@ -208,31 +281,52 @@ def _choose_method(
     help="The private record: proves that the manifest is the one it was kept for, "
     "and that a classifier predicts as before.",
 )
-def verify(folder: str, memory_limit: str | None, custody: str | None) -> Answer:
-    """Check the release in FOLDER as a recipient would: digests and promises.
+@click.option(
+    "--signed-by",
+    multiple=True,
+    metavar="PUBLIC",
+    type=click.Path(),
+    help="A public key that you have from its owner; one of those you name must have "
+    "signed the release.",
+)
+def verify(
+    folder: str,
+    memory_limit: str | None,
+    custody: str | None,
+    signed_by: tuple[str, ...],
+) -> Answer:
+    """Check the release in FOLDER as a recipient would: files, promises, signature.
 
     \b
     Examples:
       privet verify out
+      privet verify out --signed-by registry.pub
       privet verify out --custody vault
 
-    Every promise of the manifest is counted again from the released file. Who
-    holds the private record can also tell whether the manifest was changed.
+    Nothing in FOLDER is believed. It must hold the files that the manifest lists and
+    nothing else, and every promise and sentence is worked out again from them. Whose
+    release it is only a signature tells. Who holds the private record can also tell
+    whether the manifest was changed.
 
     \b
     Exit codes: 0 as the manifest says, 1 not, 2 wrong use.
     """
+    from privet.release.integrity.report import describe_signature
     from privet.release.verify import verify as check
 
-    found = check(folder, custody=custody, memory_limit=memory_limit)
+    found = check(
+        folder, custody=custody, signed_by=signed_by, memory_limit=memory_limit
+    )
     told: dict[str, Any] = {
         "verdict": "verified" if found.good else "refused",
         "problems": list(found.problems),
         "audit": found.audit.to_dict() if found.audit else None,
+        "signature": found.signature.to_dict() if found.signature else None,
     }
     lines = _list_verified(told)
     if found.good and custody is not None:
         lines.append(f"  {_describe_custody(folder)}")
+    lines.append(describe_signature(found.signature))
     return Answer(told, "\n".join(lines), verdict=told["verdict"])
 
 
@@ -250,5 +344,15 @@ def _list_verified(told: dict[str, Any]) -> list[str]:
     if told["verdict"] == "refused":
         head = "✗ Refused: the release is not what its manifest says, or not safe."
     findings = told["audit"]["findings"] if told["audit"] else ()
-    figures = [f"{finding['promise']}: {finding['figures']}" for finding in findings]
-    return [head, *(f"  {line}" for line in [*told["problems"], *figures])]
+    figures = [f"{f['promise']}: {_say_figures(f)}" for f in findings]
+    exposed = (told["audit"] or {}).get("exposure") or {"words": ()}
+    lines = [*told["problems"], *figures, *exposed["words"]]
+    return [head, *(f"  {line}" for line in lines)]
+
+
+def _say_figures(finding: dict[str, Any]) -> str:
+    """The figures of a finding; of answers also whom they are true of."""
+    told = finding["figures"] or finding["words"]
+    if told == finding["words"] or "alone" not in finding["details"]:
+        return str(told)
+    return f"{told} {finding['words']}"

@@ -20,7 +20,9 @@ from privet.cli.options import (
     confidence_option,
     format_option,
     json_option,
+    ledger_option,
     memory_option,
+    name_ledger,
     policy_option,
     quiet_option,
     reads_table,
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from privet.responses.release import Responses
 
 
-_design = click.option(
+design_option = click.option(
     "--design",
     "-d",
     type=click.Path(exists=True, dir_okay=False),
@@ -43,47 +45,63 @@ _design = click.option(
 
 
 @command("Disguise every answer of a table by chance.")
-@_design
+@design_option
 @writes_release("The release.", required=True)
 @policy_option(
     "A policy whose promises against a Bayesian the design must keep.", required=False
 )
+@click.option(
+    "--drop",
+    multiple=True,
+    metavar="COLUMN",
+    help="Leave this column out, which the design does not name.",
+)
 @format_option("How the table is written; parquet unless -o ends in .csv.")
+@ledger_option
 @replace_option
 @reads_table
 def disguise(
-    asked: TableArguments, to: Places, design: str | None, policy: str | None
+    asked: TableArguments,
+    to: Places,
+    design: str | None,
+    policy: str | None,
+    ledger: str | None,
+    drop: tuple[str, ...],
 ) -> Answer:
     """Disguise every answer of TABLE with the chances a design states.
 
     \b
     Examples:
-      privet disguise answers.csv -d design.toml -o out --custody vault
-      privet disguise answers.parquet -d design.toml -o out --custody vault \\
-          -p policy.toml
+      privet disguise answers.csv -d design.toml -p policy.toml -o out --custody vault
 
     Chances are exact and come from the operating system. Columns the design does not
-    name are left out. The file may be larger than memory. Nothing is written if the
-    design breaks a promise of the policy.
+    name must be left out by name: with --drop, or by a role in the policy. The file
+    may be larger than memory. Nothing is written if the design breaks a promise of
+    the policy.
 
     \b
-    Exit codes: 0 written, 2 wrong use, 4 the design breaks a promise.
+    Exit codes: 0 written, 2 wrong use, 3 there is no promise about answers, or it is
+    not safe together with earlier releases, 4 the design breaks a promise.
     """
     from privet.policy import Policy
     from privet.responses.publish import disguise as make
     from privet.responses.report import describe_release
+    from privet.values.schema import Roles
 
-    promised = None if policy is None else Policy.load(policy)
+    if policy is None and ledger is not None:
+        raise click.UsageError("Give -p: a ledger is judged by the policy's promises.")
+    promised = None if policy is None else name_ledger(Policy.load(policy), ledger)
     with asked.open_table() as (table, listener):
         stated = load_design(design)
         found = make(
-            table,
+            table.with_roles(Roles(drop=drop)),
             stated,
             str(to.output),
             custody=str(to.custody),
             policy=promised,
             format=to.form,
             replace=to.replace,
+            sign=to.signer,
             progress=listener,
         )
         found.close()
@@ -91,6 +109,7 @@ def disguise(
         "verdict": "written",
         "rows": found.manifest["files"][0]["rows"],
         "privacy": found.manifest["privacy"],
+        "history": found.history.to_dict() if found.history else None,
         "folder": to.output,
         "custody": to.custody,
     }
@@ -112,7 +131,7 @@ def load_design(design: str | None) -> Design:
 @command("Estimate shares from disguised answers.")
 @click.argument("source", metavar="ANSWERS", type=click.Path())
 @click.argument("expression", nargs=-1)
-@_design
+@design_option
 @click.option(
     "--given",
     metavar="EXPRESSION",
@@ -144,22 +163,26 @@ def estimate(
     and brackets; without one, every answer to every question is estimated.
     """
     from privet.responses.estimate import estimate as estimates
-    from privet.responses.report import format_estimate
+    from privet.responses.report import describe_misfit, format_estimate
 
     if given is not None and not expression:
         raise click.UsageError("Give an EXPRESSION together with --given.")
-    with _open_responses(source, **reading) as responses:
+    with open_answers(source, **reading) as responses:
         found = estimates(responses, responses.design, confidence=confidence)
-        shares = _estimate_shares(found, expression, given)
+        shares, misfit = _estimate_shares(found, expression, given), found.misfit()
+    lines = [*(format_estimate(what, e) for what, e in shares), describe_misfit(misfit)]
     return Answer(
-        {"estimates": [{"share": what, **e.to_dict()} for what, e in shares]},
-        "\n".join(format_estimate(what, e) for what, e in shares),
+        {
+            "estimates": [{"share": what, **e.to_dict()} for what, e in shares],
+            "misfit": misfit.to_dict(),
+        },
+        "\n".join(lines),
         quiet="\n".join(f"{e.value:.6g}" for _, e in shares),
     )
 
 
 @contextmanager
-def _open_responses(source: str, **reading: Any) -> Iterator[Responses]:
+def open_answers(source: str, **reading: Any) -> Iterator[Responses]:
     """Disguised answers; what their design warns of was said when it was made."""
     with terminal.gather_warnings():
         responses = _read_responses(source, **reading)
@@ -212,11 +235,11 @@ def _estimate_shares(
 
 def attack_answers(source: str) -> Answer:
     """Which share of disguised records a collector guesses right."""
-    from privet.responses.attacks import Collector
+    from privet.responses.recovery.attacks import attack_responses
     from privet.responses.report import describe_attack
 
-    with _open_responses(source) as responses:
-        found = Collector().attack(responses)
+    with open_answers(source) as responses:
+        found = attack_responses(responses)
     return Answer(found.to_dict(), describe_attack(found))
 
 
@@ -310,6 +333,14 @@ def plan(
     help="At which port; 0 takes any that is free.",
 )
 @click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A name that respondents reach it by, such as that of the web server in "
+    "front; may be repeated. Under other names nothing is served.",
+)
+@click.option(
     "--tokens",
     type=click.IntRange(min=1),
     help="Issue so many one-time invitations; answers need one from then on.",
@@ -324,6 +355,7 @@ def collect(
     output: str,
     host: str,
     port: int,
+    names: tuple[str, ...],
     tokens: int | None,
     tokens_to: str | None,
 ) -> None:
@@ -333,12 +365,14 @@ def collect(
     Examples:
       privet collect design.toml -o answers.duckdb
       privet collect design.toml --tokens 500 --tokens-to invitations.txt
+      privet collect design.toml --name survey.example.org
       privet estimate answers.duckdb
 
-    Answers are disguised in the respondent's browser; only disguised ones are sent. A
-    confirmed answer is on the disk. No addresses or times are kept or logged. To
-    reach others, put a web server with HTTPS in front: browsers allow the secure
-    source of chance only there, or on this machine.
+    Answers are disguised in the respondent's browser; only disguised ones are sent,
+    and nothing else stays on the device. A confirmed answer is on the disk, and one
+    that is sent again is stored once. No addresses or times are kept or logged. To
+    reach others, put a web server with HTTPS in front: without it the page asks
+    nothing, except on this machine. Needs the extra collect.
     """
     from privet.responses.collect.service import Service, serve
     from privet.responses.collect.store import Store
@@ -349,14 +383,14 @@ def collect(
         terminal.refuse_existing(Path(tokens_to))
     with terminal.say_warnings():
         stated = load_design(design)
+        _refuse_unserved(stated)
         store = Store(Path(output), stated)
-    needed = store.wants_tokens
+    needed = store.wants_tokens or tokens is not None
+    service = Service((host, port), store, tokens=needed, names=names)
     if tokens is not None and tokens_to is not None:
         from privet.release.atomic_folder import save
 
         save(Path(tokens_to), "\n".join(store.issue(tokens)) + "\n", private=True)
-        needed = True
-    service = Service((host, port), store, tokens=needed)
 
     def announce(url: str) -> None:
         where = f"{url}#token=…" if needed else url
@@ -367,3 +401,13 @@ def collect(
         serve(service, announce)
     except KeyboardInterrupt:
         terminal.say("The survey is closed. What was confirmed is kept.")
+
+
+def _refuse_unserved(design: Design) -> None:
+    """The page asks one group, and what is public of nobody else."""
+    if design.one_of and design.public:
+        raise click.UsageError(
+            "The survey page asks each person one group of questions only, so it "
+            f"cannot ask {', '.join(design.public)} of everybody. Leave out what is "
+            "public, or disguise a table with privet disguise."
+        )

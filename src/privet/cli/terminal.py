@@ -15,14 +15,28 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-if TYPE_CHECKING:
-    from privet.engine.protocol import Listener
+from privet.values.visible_text import escape_controls, escape_json, hide_secrets
 
-EXIT = {"safe": 0, "breach": 1, "not applicable": 2, "undecided": 3}
+if TYPE_CHECKING:
+    from privet.cli.progress import ProgressLine
+
+EXIT = {
+    "safe": 0,
+    "breach": 1,
+    "not applicable": 2,
+    "undecided": 3,
+    "not covered": 3,
+}
 """Exit codes by verdict."""
 
 WRONG, INFEASIBLE, BUG, INTERRUPTED = 2, 4, 70, 130
 """The other exit codes; the last is what a shell expects of Ctrl-C."""
+
+STOPPED = "Stopped before it was done."
+"""What is said after Ctrl-C."""
+
+GRACE = 0.5
+"""Seconds after a time limit in which work may notice by itself that it is over."""
 
 WIDEST = 100
 """Columns of a terminal that a report fills; longer lines are hard to read."""
@@ -68,13 +82,14 @@ def as_one_object(content: Mapping[str, Any]) -> str:
     import json
 
     encoding = getattr(sys.stdout, "encoding", None) or ""
-    return json.dumps(content, ensure_ascii=encoding.lower() != "utf-8", indent=2)
+    plain = encoding.lower() != "utf-8"
+    return escape_json(json.dumps(content, ensure_ascii=plain, indent=2))
 
 
 def emit(text: str) -> None:
     """Print a result; a reader who has seen enough, such as head, is no error."""
     try:
-        click.echo(text)
+        click.echo(escape_controls(text))
     except OSError as error:
         _silence()
         if not isinstance(error, BrokenPipeError):
@@ -122,31 +137,19 @@ def say_notes(notes: Iterable[str]) -> None:
 def say(text: str) -> None:
     """Print a message beside the result; that nobody listens is no error."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(escape_controls(hide_secrets(text)), err=True)
 
 
 @contextmanager
-def show_bar() -> Iterator[Listener | None]:
-    """A progress bar on a terminal; nothing when messages are piped."""
+def show_bar() -> Iterator[ProgressLine | None]:
+    """How far the work is, on a terminal; nothing when messages are piped."""
     if is_silent() or not _is_terminal(sys.stderr):
         yield None
         return
-    from privet.cli.progress import draw_progress_bar
+    from privet.cli.progress import draw_progress
 
-    with draw_progress_bar() as listener:
-        yield listener
-
-
-@contextmanager
-def show_moves() -> Iterator[Any]:
-    """Tells on a terminal how far a search is; nothing when messages are piped."""
-    if is_silent() or not _is_terminal(sys.stderr):
-        yield None
-        return
-    from privet.cli.progress import draw_moves_bar
-
-    with draw_moves_bar() as watcher:
-        yield watcher
+    with draw_progress() as line:
+        yield line
 
 
 def _is_terminal(stream: Any) -> bool:
@@ -176,6 +179,44 @@ def say_warnings() -> Iterator[None]:
     say_notes(said)
 
 
+# Time -------------------------------------------------------------------------------
+
+
+@contextmanager
+def keep_time(max_seconds: float | None) -> Iterator[None]:
+    """Let a whole command take so many seconds at most; then it is stopped."""
+    from privet.engine.protocol import WRITING, limit_time
+
+    with limit_time(max_seconds, WRITING), _set_alarm(max_seconds):
+        yield
+
+
+@contextmanager
+def _set_alarm(max_seconds: float | None) -> Iterator[None]:
+    """Stop arithmetic that looks at no clock, where the system can wake us."""
+    import signal
+    import threading
+
+    main = threading.current_thread() is threading.main_thread()
+    if max_seconds is None or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(number: int, frame: object) -> None:
+        from privet.engine.protocol import TOO_LATE
+        from privet.errors import Stopped
+
+        raise Stopped(TOO_LATE)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, max_seconds + GRACE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 # Errors -----------------------------------------------------------------------------
 
 
@@ -187,9 +228,21 @@ def fail(message: str, code: int) -> NoReturn:
 
 def explain_error(error: Exception) -> tuple[str, int]:
     """A message that quotes nobody's data, and an exit code."""
-    from privet.errors import Breach, Infeasible, PrivetError, Stopped
+    from privet.errors import (
+        Breach,
+        Infeasible,
+        NotCovered,
+        NotTogether,
+        PrivetError,
+        Stopped,
+    )
 
-    codes = {Breach: EXIT["breach"], Stopped: EXIT["undecided"]}
+    codes = {
+        Breach: EXIT["breach"],
+        Stopped: EXIT["undecided"],
+        NotCovered: EXIT["not covered"],
+        NotTogether: EXIT["undecided"],
+    }
     if isinstance(error, Infeasible):
         steps = [f"{i}. {step}" for i, step in enumerate(error.advice, 1)]
         return "\n".join([str(error), *steps]), INFEASIBLE

@@ -12,6 +12,8 @@ from privet.cli.options import (
     Places,
     TableArguments,
     format_option,
+    ledger_option,
+    name_ledger,
     policy_option,
     reads_table,
     replace_option,
@@ -34,11 +36,17 @@ if TYPE_CHECKING:
 @click.option(
     "--propose", is_flag=True, help="Propose pairs of views that keep every promise."
 )
+@ledger_option
 @replace_option
 @strict_option
 @reads_table
 def views(
-    asked: TableArguments, to: Places, policy: str, propose: bool, strict: bool
+    asked: TableArguments,
+    to: Places,
+    policy: str,
+    propose: bool,
+    strict: bool,
+    ledger: str | None,
 ) -> Answer:
     """Judge the views of TABLE that a policy declares, and release them if asked to.
 
@@ -52,21 +60,25 @@ def views(
     Proposals share columns as they are, in bins, or at a level of the policy's
     [hierarchy] files; with -o the first of them is released. Views are released
     without duplicates and in random order, each in a file of its own; they are read
-    back and recounted before they appear.
+    back and recounted before they appear. Nothing is proposed or released if a column
+    of the table has no role.
 
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
     3 one could not be decided, 4 infeasible.
     """
     from privet.policy import Policy
+    from privet.release.gate import require_decided
     from privet.views.release import Views
     from privet.views.report import list_key_risks
 
-    stated = Policy.load(policy)
+    stated = name_ledger(Policy.load(policy), ledger)
     if propose:
         return _propose(asked, stated, to)
     put = {}
     with asked.open_table(stated) as (table, bar):
+        if to.wanted:
+            require_decided(table.with_roles(stated.bind(table.schema)).schema)
         found = _judge_views(table, stated, strict, asked.max_seconds, bar)
         if found.safe:
             put = _release(Views(table, *stated.views), stated, to, bar)
@@ -79,11 +91,14 @@ def views(
 def _propose(asked: TableArguments, policy: Policy, to: Places) -> Answer:
     """Pairs of views that keep every promise; the first is released if asked for."""
     from privet.engine.protocol import Run
+    from privet.release.gate import require_decided
     from privet.views.report import describe_proposal, proposals_as_text
     from privet.views.split import SplitViews
 
     with terminal.gather_warnings(), asked.open_table(policy) as (table, bar):
-        found = SplitViews().propose(table, policy, run=Run(bar))
+        require_decided(table.with_roles(policy.bind(table.schema)).schema)
+        run = Run.start(bar, asked.max_seconds)
+        found = SplitViews().propose(table, policy, run=run)
         told = [describe_proposal(p) for p in found]
         put = _release(found[0].views, found[0].settled(policy), to, bar)
     released = f"Released the first: {to.output}. Kept: {to.custody}." if put else None

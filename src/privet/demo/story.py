@@ -11,7 +11,9 @@ import pyarrow.csv as pa_csv
 from privet.demo.patients import POLICY, make_patients
 from privet.errors import InputError
 from privet.findings import Audit
-from privet.microdata.report import as_text, summarise_release, write_headline
+from privet.microdata.generalisation.publish import Mondrian
+from privet.microdata.report import as_text, summarise_release
+from privet.microdata.skyline.report import write_headline
 from privet.microdata.skyline.skyline_find import skyline
 from privet.policy import Policy
 from privet.release.audit import audit, bind_table
@@ -48,8 +50,9 @@ def tell(
         emit(f"\n{write_headline(skyline(bind_table(people, stated), '0.95'))}\n")
         out, vault = folder / "release", folder / "custody"
         places = ["-o", str(out), "--custody", str(vault)]
-        say(f"\n{join(['privet', 'publish', *call, *places])}\n")
-        release = publish(people, stated)
+        how = ["--method", "mondrian"]
+        say(f"\n{join(['privet', 'publish', *call, *places, *how])}\n")
+        release = publish(people, stated, method=Mondrian())
         release.write(out, custody=vault, replace=replace)
         emit(as_text(summarise_release(release)))
     say(f"\n{join(['privet', 'verify', str(out)])}\n")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 
 from privet.draft.guess_roles import FEW_VALUES, Guess
 from privet.draft.vocabulary import AGE, BIRTH, POST, split_words
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
-from privet.policy.toml import quote, quote_key
+from privet.policy.toml import quote, quote_key, write_sections
 
 HEAD = """\
 # A first draft, for a person to correct. It was guessed from the names of the columns,
@@ -19,14 +20,25 @@ MEANINGS = {
     "identifier": "Who a person is: never published.",
     "quasi": "What others may know of a person.",
     "sensitive": "What nobody should learn of a person.",
+    "other": "What is published as it is; others may know it, too.",
+    "drop": "What is left out of every release.",
     "target": "What the analysts want to explain.",
     "unit": "Which rows are of the same person.",
     "weight": "How many rows each row stands for.",
 }
 
 
+LIMITS = ("0.5", "0.6", "0.7", "0.8", "0.9", "0.95", "0.99")
+"""Limits that are drafted: the first above the share of a column's commonest value."""
+
+
 def draft_policy(
-    columns: Sequence[ColumnSummary], guesses: Sequence[Guess], *, title: str
+    columns: Sequence[ColumnSummary],
+    guesses: Sequence[Guess],
+    *,
+    title: str,
+    shares: Mapping[str, Fraction] | None = None,
+    file: Mapping[str, object] | None = None,
 ) -> str:
     """Write the guesses as a commented policy in TOML.
 
@@ -36,14 +48,20 @@ def draft_policy(
         One guess per column, in the same order.
     title
         What the policy calls the release.
+    shares
+        The share of the commonest value of sensitive columns in everybody, where it
+        was counted: nobody can be kept less sure than that, so no limit is below it.
+    file
+        How the text file was read, where that was said; the policy remembers it.
     """
     if [column.name for column in columns] != [guess.name for guess in guesses]:
         raise InputError("guesses must be one per column, in the same order.")
     parts = (
         [HEAD.rstrip(), *_list_doubts(guesses), f"title = {quote(title)}"],
         ["[columns]", *_list_roles(guesses)],
+        [write_sections({"file": file}).rstrip()] if file else [],
         _suggest_bins(columns, guesses),
-        _draft_promises(guesses),
+        _draft_promises(guesses, shares or {}),
     )
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -52,12 +70,12 @@ def _list_doubts(guesses: Sequence[Guess]) -> list[str]:
     doubts = [guess for guess in guesses if not guess.sure]
     if not doubts:
         return ["# No guess is in doubt; check each of them all the same."]
-    lines = (f"#   {quote(g.name)}: {g.role or 'no role'}; {g.reason}" for g in doubts)
+    lines = (f"#   {quote(g.name)}: {g.role}; {g.reason}" for g in doubts)
     return ["#", "# In doubt, look at these first:", *lines]
 
 
 def _list_roles(guesses: Sequence[Guess]) -> Iterator[str]:
-    for role in ("identifier", "quasi", "sensitive"):
+    for role in ("identifier", "quasi", "sensitive", "other", "drop"):
         # Who is told apart by a column must not be told who they are by it.
         roles = (role, "unit") if role == "identifier" else (role,)
         chosen = [guess for guess in guesses if guess.role in roles]
@@ -72,10 +90,6 @@ def _list_roles(guesses: Sequence[Guess]) -> Iterator[str]:
         if guess.role in ("target", "unit", "weight"):
             yield f"# {MEANINGS[guess.role]}"
             yield f"{guess.role} = {quote(guess.name)}  # {guess.reason}"
-    idle = [guess for guess in guesses if not guess.role]
-    if idle:
-        yield "# Without a role, hence published and thought to be known to nobody:"
-        yield from (f"#   {quote(guess.name)}: {guess.reason}" for guess in idle)
 
 
 def _suggest_bins(
@@ -84,7 +98,7 @@ def _suggest_bins(
     wide = [
         f"#{quote_key(column.name)} = {_suggest_edges(column)}"
         for column, guess in zip(columns, guesses, strict=True)
-        if guess.role in ("quasi", "sensitive", "") and _is_wide(column)
+        if guess.role in ("quasi", "sensitive", "other") and _is_wide(column)
     ]
     if not wide:
         return []
@@ -114,8 +128,10 @@ def _suggest_edges(column: ColumnSummary) -> str:
     return "[10, 100, 1000, 10000]"
 
 
-def _draft_promises(guesses: Sequence[Guess]) -> list[str]:
-    knows = [guess.name for guess in guesses if guess.role == "quasi"]
+def _draft_promises(
+    guesses: Sequence[Guess], shares: Mapping[str, Fraction]
+) -> list[str]:
+    knows = [guess.name for guess in guesses if guess.role in ("quasi", "other")]
     about = [guess.name for guess in guesses if guess.role == "sensitive"]
     if not knows or not about:
         promise = _draft_example(
@@ -127,7 +143,28 @@ def _draft_promises(guesses: Sequence[Guess]) -> list[str]:
         "# each value: 0.5 is right one time in two. All columns at once is much to",
         "# know; knows_any = 2 instead of knows means any two of them.",
     ]
-    return [*head, "\n\n".join(_write_promise(knows, name) for name in about)]
+    drafted = [_draft_promise(knows, name, shares.get(name)) for name in about]
+    return [*head, "\n\n".join(drafted)]
+
+
+def _draft_promise(knows: list[str], about: str, share: Fraction | None) -> str:
+    """With a limit that the whole table keeps, as far as its share was counted."""
+    kept = [l for l in LIMITS if share is None or share < Fraction(l)]
+    if not kept:
+        lines = _write_promise(knows, about, LIMITS[-1]).splitlines()
+        return "\n".join([*HOPELESS, *(f"#{line.lstrip()}" for line in lines)])
+    lifted = [] if kept[0] == LIMITS[0] else list(LIFTED)
+    return "\n".join([*lifted, _write_promise(knows, about, kept[0])])
+
+
+LIFTED = (
+    "# A lower limit cannot be kept: one value is more frequent than that in the whole",
+    "# table. Name the values that nobody should learn (about = { column = [...] }).",
+)
+HOPELESS = (
+    "# Nearly everybody has the same value here: no promise about every value can be",
+    "# kept. Name the values that nobody should learn (about = { column = [...] }).",
+)
 
 
 def _draft_example(knows: list[str], about: list[str]) -> list[str]:
@@ -144,7 +181,7 @@ MEASURE = """\
 k_anonymity = 5"""
 
 
-def _write_promise(knows: list[str], about: str) -> str:
+def _write_promise(knows: list[str], about: str, limit: str = LIMITS[0]) -> str:
     return "\n".join(
         [
             "[[promise]]",
@@ -152,7 +189,7 @@ def _write_promise(knows: list[str], about: str) -> str:
             'against = "linker"',
             f"knows   = {_write_array(knows)}",
             f"about   = {quote(about)}",
-            "at_most = 0.5",
+            f"at_most = {limit}",
         ]
     )
 

@@ -28,8 +28,17 @@ from privet.draft.vocabulary import (
 from privet.engine.protocol import ColumnSummary
 from privet.errors import InputError
 
-ROLES = ("identifier", "quasi", "sensitive", "target", "unit", "weight", "")
-"""What a column may be guessed to be; the empty text is no role."""
+ROLES = (
+    "identifier",
+    "quasi",
+    "sensitive",
+    "other",
+    "drop",
+    "target",
+    "unit",
+    "weight",
+)
+"""What a column may be guessed to be; none is left without a role."""
 
 FEW_VALUES = 20
 
@@ -59,7 +68,7 @@ Rule = Callable[[ColumnSummary, tuple[str, ...]], Guess | None]
 
 def _guess_constant(column: ColumnSummary, _words: tuple[str, ...]) -> Guess | None:
     if column.rows > 1 and column.distinct <= 1:
-        return Guess(column.name, "", "the same in every row", True)
+        return Guess(column.name, "drop", "the same in every row", True)
     return None
 
 
@@ -141,7 +150,7 @@ def _guess_by_kind(column: ColumnSummary, _words: tuple[str, ...]) -> Guess:
     few = column.kind == "integer" and column.distinct <= FEW_VALUES
     if few or column.kind in ("text", "boolean"):
         return Guess(column.name, "quasi", "values that others may know", False)
-    return Guess(column.name, "", "nothing says what it is for", False)
+    return Guess(column.name, "other", "nothing says what it is for", False)
 
 
 RULES: tuple[Rule, ...] = (
@@ -164,8 +173,8 @@ def guess_roles(columns: Sequence[ColumnSummary]) -> tuple[Guess, ...]:
     if len(set(names)) < len(names):
         raise InputError("columns must have different names; got one twice.")
     guesses = [_guess(column) for column in columns]
-    guesses = _keep_one(guesses, "target", otherwise="")
-    guesses = _keep_one(guesses, "weight", otherwise="")
+    guesses = _keep_one(guesses, "target", otherwise="other")
+    guesses = _keep_one(guesses, "weight", otherwise="other")
     # People are counted, or multiplicities added, not both.
     weighed = any(guess.role == "weight" for guess in guesses)
     return tuple(_keep_one(guesses, "unit", otherwise="identifier", none=weighed))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -14,9 +16,14 @@ from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import KINDS, Bins, Column
 
 if TYPE_CHECKING:
+    from privet.engine.counting.pairs import DrawnRows
+    from privet.engine.digests import DigestQuery
     from privet.engine.duckdb.session import Session
     from privet.engine.projections import Projection
     from privet.engine.randomise.randomise_rows import Cells, Randomisation
+
+TOO_LATE = "The time limit ran out before the count was complete."
+"""What is said of work that is stopped."""
 
 ENOUGH_ROWS = 20
 """In fewer rows, many different values mean nothing."""
@@ -33,13 +40,60 @@ class Progress:
     of: int
     """How many statements are foreseen."""
     share: float | None
-    """How much of the statement is done, from 0 to 1; None if the engine can't say."""
+    """How much of the statement is done, from 0 to 1; None if the engine can't say.
+
+    It is 1 once: when the statement is over."""
     rows: int | None
     """Rows read by this statement so far, about; None while the total is unknown."""
 
 
 Listener = Callable[[Progress], None]
 """What takes progress; exceptions it raises stop the work."""
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """How long a whole piece of work may take, with everything that is in it."""
+
+    began: float
+    """When it began, as `time.monotonic` counts."""
+    end: float
+    """When it must be over."""
+    share: float
+    """How long what follows a search takes, against all that came before it."""
+
+    @property
+    def search_end(self) -> float:
+        """When a search must stop now, so that the rest still fits."""
+        return self.end - self.share * (monotonic() - self.began)
+
+
+LIMIT: ContextVar[TimeLimit | None] = ContextVar("privet_limit", default=None)
+"""The limit of the work that goes on; every run in it keeps it."""
+
+JUDGING, WRITING = 1.0, 3.0
+"""Shares: what was found is judged once more; then it is written, read back and judged.
+"""
+
+
+@contextmanager
+def limit_time(max_seconds: float | None, share: float = JUDGING) -> Iterator[None]:
+    """Let the work inside take so many seconds at most; then it is `Stopped`.
+
+    A limit that holds already stays.
+    """
+    if max_seconds is not None and not max_seconds > 0:
+        raise InputError(f"max_seconds must be above 0; got {max_seconds!r}.")
+    held = LIMIT.get()
+    if max_seconds is None or (held and held.end <= monotonic() + max_seconds):
+        yield
+        return
+    now = monotonic()
+    token = LIMIT.set(TimeLimit(now, now + max_seconds, share))
+    try:
+        yield
+    finally:
+        LIMIT.reset(token)
 
 
 @dataclass(frozen=True)
@@ -68,10 +122,24 @@ class Run:
             raise InputError(f"seed must be a whole number; got {seed!r}.")
         return cls(listener, end, seed)
 
+    @property
+    def end(self) -> float | None:
+        """When the work stops: at its own end, or that of all it is part of."""
+        limit = LIMIT.get()
+        ends = [self.deadline, limit.end if limit else None]
+        return min((e for e in ends if e is not None), default=None)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the work stops; None: no end is set."""
+        end = self.end
+        return None if end is None else max(end - monotonic(), 0.001)
+
     def check(self) -> None:
         """Raise `Stopped` once the time is over."""
-        if self.deadline is not None and monotonic() > self.deadline:
-            raise Stopped("The time limit ran out before the count was complete.")
+        end = self.end
+        if end is not None and monotonic() > end:
+            raise Stopped(TOO_LATE)
 
     def tell(self, progress: Progress) -> None:
         """Pass progress on."""
@@ -239,11 +307,19 @@ class Engine(Protocol):
     def count(self, request: CountRequest, run: Run) -> CountedClasses:
         """Count; a tally may come in several parts, each with whole groups."""
 
+    def sample_rows(
+        self, columns: NameList, recodings: Recodings, most: int, run: Run
+    ) -> DrawnRows:
+        """The codes of all rows, or of about so many that a hash draws."""
+
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
 
     def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Write rows out, disguised by exact draws; how many were written."""
+
+    def digest(self, query: DigestQuery, run: Run) -> int:
+        """Write keyed digests of the rows; how many people they are."""
 
     def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values as texts, for each set of columns."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -97,6 +98,11 @@ def _explain_other(kind: str, text: str, words: str) -> Exception:
         return InputError(
             f"The database of {words} must not be open in this program already. Close "
             "it, or hand over a relation such as con.table('people')."
+        )
+    if "disabled by configuration" in text or "disabled through configuration" in text:
+        return InputError(
+            f"A view must read tables of its own database only; {words} asks for a "
+            "file that was not named. Nothing of it was read."
         )
     if kind in ("IO", "OSError"):
         return EngineError(
@@ -224,7 +230,9 @@ class StatementRunner:
         run.tell(Progress(doing, *step, 0.0, None))
         future: Future[T] = self._worker.submit(self.run_guarded, work)
         try:
-            return self._await_result(future, run, doing, step)
+            found = self._await_result(future, run, doing, step)
+            run.tell(Progress(doing, *step, 1.0, self._count_rows()))
+            return found
         except BaseException:
             if not future.cancel():
                 self._interrupt(future)
@@ -241,17 +249,22 @@ class StatementRunner:
     def _interrupt(self, future: Future[T]) -> None:
         """Stop the statement and wait until it has really stopped.
 
-        Asked for repeatedly, since between two statements nobody listens.
+        Asked for repeatedly, since between two statements nobody listens. Another
+        Ctrl-C meanwhile asks for what is being done.
         """
         while not future.done():
-            self.interrupt()
-            wait([future], POLL)
+            with suppress(KeyboardInterrupt):
+                self.interrupt()
+                wait([future], POLL)
 
     def _measure_progress(self, doing: str, step: tuple[int, int]) -> Progress:
-        share = self.share()
-        rows = self.total if self.expected is None else self.expected
+        share, rows = self.share(), self._count_rows()
         read = None if share is None or rows is None else int(share * rows)
-        return Progress(doing, *step, share, read)
+        # The whole share is told once, when the statement is over.
+        return Progress(doing, *step, None if share is None else min(share, 0.99), read)
+
+    def _count_rows(self) -> int | None:
+        return self.total if self.expected is None else self.expected
 
 
 def too_little_memory() -> EngineError:

@@ -13,9 +13,11 @@ from typing import NamedTuple
 from privet.engine import sql
 from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.counter import Counter
+from privet.engine.counting.pairs import DrawnRows, number_rows
 from privet.engine.counting.precount import Precount
 from privet.engine.describe import PRECISE_ROWS, count_values, summarise_column
 from privet.engine.dictionaries import Dictionaries, Dictionary, DistinctValues
+from privet.engine.digests import DigestQuery
 from privet.engine.duckdb.session import Session
 from privet.engine.protocol import (
     ColumnSummary,
@@ -149,6 +151,10 @@ class SqlEngine:
         """Write what is reported instead of the codes that a statement selects."""
         raise NotImplementedError
 
+    def _write_digests(self, query: DigestQuery, run: Run) -> int:
+        """Write keyed digests of the rows; how many people they are."""
+        raise NotImplementedError
+
     # What all of them do alike --------------------------------------------------------
 
     def columns(self) -> tuple[Column, ...]:
@@ -233,6 +239,26 @@ class SqlEngine:
             return self._weigh_rows(amount.weight, people, run, before)
         return CountedRows(people, self._connection.total, before)
 
+    def sample_rows(
+        self, columns: NameList, recodings: Recodings, most: int, run: Run
+    ) -> DrawnRows:
+        """The codes of all rows, or of about so many drawn by a hash of their values.
+
+        Rows that agree in every column are drawn together, or not at all.
+        """
+        rows = self.rows(run)
+        at = [self._position(c) for c in columns]
+        made = self._code_columns(at, recodings, run)
+        share, people = -(-rows // most), PEOPLE
+        if share > 1:
+            names = ", ".join(f"p.c{c}" for c in at)
+            key = self._connection.dialect.hash.format(columns=names)
+            people = f"(SELECT p.* FROM {PEOPLE} p WHERE {key} % {share} = 0)"
+        coded = CodedRows(self._connection, made, self._position, run, people=people)
+        few = f" LIMIT {4 * most}" if share > 1 else ""
+        table = coded.fetch(coded.select(at) + few, None, (1, 1), "looking at columns")
+        return number_rows(table, [made[c].domain for c in at], whole=share <= 1)
+
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
         self._check_whole(run)
@@ -249,6 +275,11 @@ class SqlEngine:
         tables = {c: made[c].table for c in change.columns}
         codes = sql.coded(tables, PEOPLE, "", self._connection.dialect)
         return self._write_reports(codes, change, drawing, run)
+
+    def digest(self, query: DigestQuery, run: Run) -> int:
+        """Write keyed digests of the rows; how many people they are."""
+        self._check_whole(run)
+        return self._write_digests(query, run)
 
     def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from privet.microdata.dependence.finer_groups import judge_finer
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import judge_groups as judge_linked_groups
 from privet.microdata.linkage import judge_table as judge_linked_table
@@ -20,9 +21,9 @@ VALUES = {Table: "a table", Groups: "groups"}
 JUDGES: Mapping[tuple[type, type], Judge] = {
     (Table, Linker): judge_linked_table,
     (Groups, Linker): judge_linked_groups,
-    (Table, Insider): judge_table,
+    (Table, Insider): judge_finer(judge_table),
     (Groups, Insider): judge_groups,
-    (Table, Measure): judge_measures,
+    (Table, Measure): judge_finer(judge_measures),
     (Groups, Measure): judge_measures,
 }
 """The arithmetic for each pair of release and adversary."""

@@ -11,11 +11,12 @@ Wang, Fung, Yu 2007, §3 and §3.1 (privacy templates, confidence).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +24,29 @@ from numpy.typing import NDArray
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
+from privet.microdata.dependence.finer_groups import find_asked, list_quasi_known
+from privet.microdata.dependence.told_columns import (
+    KnownSets,
+    UndoneRules,
+    close_for_hiding,
+    close_sets,
+    find_undone,
+    phrase_rule,
+    sort_columns,
+    with_rules,
+)
 from privet.microdata.groups import Groups
 from privet.microdata.list_columns import count_by_member, list_members, read_sets
-from privet.policy import Promise
+from privet.policy import Measure, Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
 from privet.values import exact
-from privet.values.adversaries import Linker
+from privet.values.adversaries import Insider, Linker, join_words
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
+from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.exact import percent
 
 # The worst case over groups ---------------------------------------------------------
 
@@ -151,6 +165,12 @@ def _find_worst_case(
 MOST_SETS = 5_000
 """Sets of columns that one promise may have counted."""
 
+GUESSED = (
+    "Who takes {columns} as known, too, is at most {most} sure; who does not, {least}. "
+    "{why}: {rules}."
+)
+NEARLY = "Known columns tell it in nearly all rows, but not in all"
+THROUGH = "What is hidden of known columns shows through"
 BOUNDED = (
     "Who knows some of the columns may not tell a person's group, and is at most as "
     "sure as of the worst group."
@@ -171,18 +191,29 @@ class TemplateQuery:
     limit: Ceiling
     exact: bool = True
     """Whether the groups are those the linker sees; otherwise they bound the belief."""
+    bounds: tuple[CountQuery, ...] = ()
+    """The same with columns that are not surely known; these bound the belief."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """Which columns are taken as known besides, and by which counts."""
+
+    @property
+    def all_tallies(self) -> tuple[CountQuery, ...]:
+        """Everything to be counted."""
+        return (*self.tallies, *self.bounds)
 
 
 def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge a linker's promises on a table, from one count."""
-    questions = [query_templates(promise, table) for promise in promises]
+    table = find_table_rules(table, promises, run)
+    undone = find_undone(table, run)
+    questions = [query_templates(promise, table, undone) for promise in promises]
     columns = dict.fromkeys(
-        c for q in questions for t in q.tallies for c in (*t.by, t.about)
+        c for q in questions for t in q.all_tallies for c in (*t.by, t.about)
     )
     everybody = {q.column: CountQuery((), q.column) for q in questions}
-    tallies = [*(t for q in questions for t in q.tallies), *everybody.values()]
+    tallies = [*(t for q in questions for t in q.all_tallies), *everybody.values()]
     domains = table.domains(list(columns), run, before=tallies)
     lists = {
         c: sets for c in everybody if (sets := read_sets(table, domains[c])) is not None
@@ -190,7 +221,7 @@ def judge_table(
     single = {c: list_members(domains[c], sets) for c, sets in lists.items()}
     folds = [
         dict.fromkeys(
-            q.tallies,
+            q.all_tallies,
             WorstLinkage(
                 q.limit, find_codes(q.values, (domains | single)[q.column], warn)
             ),
@@ -247,27 +278,98 @@ def _require_group_columns(promise: Promise, groups: Groups) -> None:
 # From a promise to a count ----------------------------------------------------------
 
 
-def query_templates(promise: Promise, table: Table) -> TemplateQuery:
-    """What must be counted to judge a promise on a table."""
+def find_table_rules(table: Table, promises: Sequence[Promise], run: Run) -> Table:
+    """The table with what its columns tell, where that matters to a promise."""
+    wanted = []
+    for promise in promises:
+        column, _ = read_released_about(promise, table)
+        wanted += [(s, column) for s in _list_qids(promise, column, table)]
+    return with_rules(table, wanted, run)
+
+
+def settle_rules(table: Table, stated: Sequence[Promise | Measure], run: Run) -> Table:
+    """The same for a table that is published: its rules are found once, now.
+
+    Insiders and measures look at groups of the quasi columns.
+    """
+    wanted: list[tuple[tuple[str, ...], str]] = []
+    for each in stated:
+        if isinstance(each, Promise) and isinstance(each.against, Linker):
+            column, _ = read_released_about(each, table)
+            wanted += [(s, column) for s in _list_qids(each, column, table)]
+        elif isinstance(each, Measure) or isinstance(each.against, Insider):
+            asked = find_asked(each, table)
+            wanted.append((list_quasi_known(table), asked[0] if asked else ""))
+    found = with_rules(table, wanted, run)
+    return replace(found, rules=found.rules or Rules())
+
+
+def query_templates(
+    promise: Promise,
+    table: Table,
+    undone: UndoneRules | None = None,
+    hiding: Collection[str] | None = None,
+) -> TemplateQuery:
+    """What must be counted to judge a promise on a table.
+
+    Known columns come with what they tell; `undone` are the rules by which a release
+    shows what it hides. `hiding` says that values will be hidden, but not those of
+    these columns.
+    """
     column, values = read_released_about(promise, table)
-    sets = [
-        tuple(sorted(s, key=table.schema.names.index))
-        for s in _list_qids(promise, column, table)
-    ]
-    tallies = tuple(CountQuery(s, column) for s in sets)
-    exact = table.shown is None or _is_exact(promise, table.shown)
+    qids = list(_list_qids(promise, column, table))
+    sets = close_sets(table, qids, column, undone)
+    if hiding is not None:
+        sets = close_for_hiding(table, qids, column, hiding)
+    exact = _is_exact(promise, column, table)
     return TemplateQuery(
-        promise, tallies, column, values, require_ceiling(promise), exact
+        promise,
+        tuple(CountQuery(s, column) for s in sets.exact),
+        column,
+        values,
+        require_ceiling(promise),
+        exact,
+        tuple(CountQuery(s, column) for s in sets.bounds),
+        _describe_told(sets, qids, column, table),
     )
 
 
-def _is_exact(promise: Promise, shown: ReleasedAs) -> bool:
+def _describe_told(
+    sets: KnownSets, qids: Sequence[tuple[str, ...]], column: str, table: Table
+) -> dict[str, Any]:
+    """Which columns are taken as known, by which counts; and what cannot be told."""
+    if table.rules is None:
+        return {}
+    known = {c for s in qids for c in s}
+    few = [
+        {"column": d.column, "by": list(d.by), "checks": d.checks}
+        for d in table.rules.too_few
+        if set(d.by) <= known and d.column not in known and d.column != column
+    ]
+    used = {r.column for r in sets.rules}
+    told: dict[str, Any] = {
+        "columns": list(sort_columns(table, used)),
+        "rules": [r.to_dict() for r in sets.rules],
+        "shows_through": [r.to_dict() for r in sets.through],
+        "too_few_rows": few,
+    }
+    if not table.rules.pairs:
+        told["pairs"] = "not looked at"
+    return {"derived": told} if any(told.values()) else {}
+
+
+def _is_exact(promise: Promise, column: str, table: Table) -> bool:
     """Whether a linker can tell a person's group: by all columns, or needs none."""
+    shown = table.shown
+    if shown is None:
+        return True
     linker = promise.against
     assert isinstance(linker, Linker)
     if linker.knows_any is not None:
-        return linker.knows_any >= len(shown.known)
-    return not linker.knows or set(shown.known) <= set(linker.knows)
+        others = [c for c in table.roles.other if c != column]
+        return linker.knows_any >= len(shown.known) + len(others)
+    known = set(linker.knows or ())
+    return not known & {*shown.known, *shown.beside} or set(shown.known) <= known
 
 
 def require_ceiling(promise: Promise) -> Ceiling:
@@ -307,9 +409,11 @@ def read_released_about(
         promise, None if promise.about else table.protected(), table
     )
     require_columns([column], table.schema, "about")
-    if column in table.roles.identifier:
+    if column in table.roles.withheld:
+        what = "an identifier" if column in table.roles.identifier else "dropped"
         raise InputError(
-            f"about must not be an identifier; {column!r} is one. It is never released."
+            f"about must be a column that is released; {column!r} is {what}. It is "
+            "never released."
         )
     return column, values
 
@@ -323,58 +427,93 @@ def _list_qids(
 ) -> Iterable[tuple[str, ...]]:
     linker = promise.against
     assert isinstance(linker, Linker)
-    quasi = tuple(c for c in table.roles.quasi if c != column)
     if table.shown is not None:
-        return [_find_group_columns(linker, column, table, table.shown)]
+        return _list_group_columns(linker, column, table, table.shown)
     if linker.knows is not None:
-        _check_known(linker.knows, column, table)
+        check_known(linker.knows, column, table)
         return [linker.knows]
+    known = _require_known(
+        tuple(c for c in (*table.roles.quasi, *table.roles.other) if c != column)
+    )
     if linker.knows_any is None:
-        return [_require_quasi(quasi)]
-    size = min(linker.knows_any, len(_require_quasi(quasi)))
+        return [known]
     # Knowing more never lowers the worst confidence of rows, so the largest sets
     # decide. People with several rows can be in many groups, where it may: all sets.
-    sizes = range(size + 1) if table.roles.unit else [size]
-    number = sum(comb(len(quasi), k) for k in sizes)
+    size = min(linker.knows_any, len(known))
+    return _list_subsets(known, range(size + 1) if table.roles.unit else [size])
+
+
+def _list_subsets(known: Sequence[str], sizes: Sequence[int]) -> list[tuple[str, ...]]:
+    number = sum(comb(len(known), k) for k in sizes)
     if number > MOST_SETS:
         raise TooLarge(
-            f"knows_any = {linker.knows_any} of {len(quasi)} columns asks for {number} "
+            f"knows_any = {sizes[-1]} of {len(known)} columns asks for {number} "
             f"sets of columns; at most {MOST_SETS} are counted. Lower it, or name the "
             "columns with knows."
         )
-    return [s for k in sizes for s in combinations(quasi, k)]
+    return [s for k in sizes for s in combinations(known, k)]
 
 
-def _find_group_columns(
+def _list_group_columns(
     linker: Linker, column: str, table: Table, shown: ReleasedAs
-) -> tuple[str, ...]:
+) -> list[tuple[str, ...]]:
     """The groups of a release that shows known columns in groups.
 
     Who knows fewer columns may take several groups into account, and is at most as
-    sure as of the worst of them.
+    sure as of the worst of them; columns that are shown as they are part the groups.
     """
-    known = linker.knows
-    if known == ():
-        return ()
-    beside = [c for c in known or () if c not in shown.known]
-    _check_known(beside, column, table)
-    return (*shown.by, *beside)
+    sets = list_known_beside(linker, column, table.roles.other, shown)
+    for beside in sets:
+        check_known(beside, column, table)
+    if linker.knows is not None and not {*shown.known, *shown.beside} & {*linker.knows}:
+        return sets
+    # The columns as they are known tell others; those shown make the groups.
+    known = (*shown.by, *shown.known)
+    return [tuple(dict.fromkeys((*known, *beside))) for beside in sets]
 
 
-def _require_quasi(quasi: tuple[str, ...]) -> tuple[str, ...]:
-    if not quasi:
+def list_known_beside(
+    linker: Linker, column: str, others: Sequence[str], shown: ReleasedAs
+) -> list[tuple[str, ...]]:
+    """Sets of columns a linker knows that a release in groups shows as they are.
+
+    >>> shown = ReleasedAs(known=("age", "town"), by=("age", "town"))
+    >>> list_known_beside(Linker(knows=["age", "ward"]), "ill", ["ward", "bed"], shown)
+    [('ward',)]
+    >>> list_known_beside(Linker(), "ill", ["ward", "bed"], shown)
+    [('ward', 'bed')]
+    >>> list_known_beside(Linker(knows_any=1), "ill", ["ward", "bed"], shown)
+    [('ward',), ('bed',)]
+    """
+    if linker.knows is not None:
+        return [
+            tuple(c for c in linker.knows if c not in (*shown.known, *shown.beside))
+        ]
+    plain = tuple(c for c in others if c != column and c not in shown.beside)
+    if linker.knows_any is None:
+        return [plain]
+    # The more of them are known, the finer the parts: the largest sets decide.
+    return _list_subsets(plain, [min(linker.knows_any, len(plain))])
+
+
+def _require_known(known: tuple[str, ...]) -> tuple[str, ...]:
+    if not known:
         raise InputError(
             "A linker must know some columns: declare quasi columns, or give knows."
         )
-    return quasi
+    return known
 
 
-def _check_known(known: Sequence[str], column: str, table: Table) -> None:
+def check_known(known: Sequence[str], column: str, table: Table) -> None:
+    """What a linker is said to know must be released, and not be asked about."""
     require_columns(known, table.schema, "knows")
     for c in known:
-        if c in table.roles.identifier:
+        if c in table.roles.withheld:
+            what = (
+                "an identifier" if c in table.roles.identifier else "a dropped column"
+            )
             raise InputError(
-                f"knows must not hold an identifier; {c!r} is one. None is released."
+                f"knows must not hold {what}; {c!r} is one. None is released."
             )
         if c in (table.roles.weight, table.roles.unit):
             raise InputError(f"knows must not hold the unit or weight column {c!r}.")
@@ -415,12 +554,77 @@ def _build_finding(
     everybody: EquivalenceClasses,
     counted: str,
 ) -> Finding:
-    tally, worst = _find_worst_qid(folds)
+    tally, worst = _find_worst_qid({t: folds[t] for t in question.tallies})
     if worst.case is None:  # no protected value occurs
-        belief = Belief(0, 0)
-        return _judge_template(question, worst, belief, None)
+        return _judge_template(question, worst, Belief(0, 0), None)
     witness = _build_witness(tally, worst.case, everybody, counted)
-    return _judge_template(question, worst, witness.belief, witness)
+    found = _judge_template(question, worst, witness.belief, witness)
+    floor = describe_floor(everybody, worst.values, question.limit)
+    found = replace(found, details={**found.details, **floor})
+    if not question.bounds or found.verdict is Verdict.BREACH:
+        return found
+    wide, most = _find_worst_qid({t: folds[t] for t in question.bounds})
+    guessed = sorted(set(wide.by) - set(tally.by), key=wide.by.index)
+    return _weigh_guesses(question, found, most, guessed)
+
+
+def _weigh_guesses(
+    question: TemplateQuery,
+    found: Finding,
+    most: WorstLinkage,
+    guessed: Sequence[str],
+) -> Finding:
+    """With what is not surely known: that may acquit or leave open, never accuse."""
+    assert most.case is not None
+    assert found.belief is not None
+    belief = Belief(found.belief.prior, most.case.belief)
+    if belief.posterior <= found.belief.posterior:
+        return found
+    kept = question.limit.holds(belief)
+    return replace(
+        found,
+        verdict=Verdict.SAFE if kept else Verdict.UNDECIDED,
+        basis=Basis.BOUND,
+        belief=belief,
+        at_least=found.belief.posterior if question.exact else None,
+        witness=None,
+        groups=most.groups,
+        groups_above=most.groups_above,
+        people_above=most.people_above,
+        note=GUESSED.format(
+            columns=join_words(list(map(repr, guessed))),
+            most=percent(belief.posterior),
+            least=percent(found.belief.posterior),
+            **_describe_guess(question.told["derived"]),
+        ),
+    )
+
+
+def _describe_guess(told: Mapping[str, Any]) -> dict[str, str]:
+    """Why a column is not surely known, and by which rules it may be."""
+    if shown := told["shows_through"]:
+        return {"why": THROUGH, "rules": "; ".join(map(phrase_rule, shown))}
+    nearly = [phrase_rule(r) for r in told["rules"] if not r["exact"]]
+    return {"why": NEARLY, "rules": "; ".join(nearly)}
+
+
+def describe_floor(
+    everybody: EquivalenceClasses, values: Sequence[int] | None, limit: Ceiling
+) -> dict[str, Any]:
+    """The commonest value, where its share in everybody is beyond the limit.
+
+    Nothing that is hidden or grouped brings a belief below that share.
+    """
+    asked = slice(None) if values is None else np.isin(everybody.value, values)
+    codes, n = everybody.value[asked], everybody.n[asked]
+    if not len(n):
+        return {}
+    most, whole = int(np.argmax(n)), int(everybody.total[0])
+    share = Fraction(int(n[most]), whole)
+    if limit.holds(Belief(share, share)):
+        return {}
+    value = everybody.about[int(codes[most])]
+    return {"in_everybody": {"value": value, "count": int(n[most]), "of": whole}}
 
 
 def _find_worst_qid(
@@ -472,6 +676,7 @@ def _judge_template(
             belief=belief,
             groups=worst.groups,
             note=BOUNDED,
+            details=question.told,
         )
     return Finding(
         promise=question.promise,
@@ -482,4 +687,5 @@ def _judge_template(
         groups=worst.groups,
         groups_above=worst.groups_above,
         people_above=worst.people_above,
+        details=question.told,
     )

@@ -11,7 +11,11 @@ from privet.microdata.linkage import read_about
 from privet.microdata.list_columns import refuse_lists
 from privet.microdata.recipe import Recipe
 from privet.microdata.release import Release
-from privet.microdata.suppression.publish import TopDownDisclosure, publish_suppressed
+from privet.microdata.suppression.publish import (
+    TopDownDisclosure,
+    publish_later,
+    publish_suppressed,
+)
 from privet.policy import Policy
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import bind_table
@@ -25,7 +29,8 @@ def publish_table(
     *,
     method: TopDownDisclosure | Mondrian | None = None,
     recipe: Recipe | None = None,
-    max_seconds: float | None = None,
+    since: Table | None = None,
+    hold_back: bool = False,
     progress: Listener | None = None,
     watcher: Watcher | None = None,
 ) -> Release:
@@ -36,9 +41,16 @@ def publish_table(
     _refuse_several_rows(table)
     limits: dict[str, Any] = {
         "run": run,
-        "max_seconds": max_seconds,
         "watcher": watcher,
     }
+    _refuse_misplaced(method, recipe, since, hold_back)
+    if since is not None:
+        assert recipe is not None
+        assert not isinstance(method, Mondrian)
+        before = since.meant_by(policy.where).with_roles(table.roles)
+        return publish_later(
+            table, policy, method, recipe, before, hold_back=hold_back, **limits
+        )
     if not isinstance(method, Mondrian):
         return publish_suppressed(table, policy, method, recipe, **limits)
     if recipe is not None:
@@ -47,6 +59,22 @@ def publish_table(
             "anew from each delivery. Leave the recipe out."
         )
     return publish_groups(table, policy, method, **limits)
+
+
+def _refuse_misplaced(
+    method: object, recipe: Recipe | None, since: Table | None, hold_back: bool
+) -> None:
+    """A later delivery starts from the recipe of the earlier one."""
+    if since is not None and (recipe is None or isinstance(method, Mondrian)):
+        raise InputError(
+            "since must come with the recipe of the earlier delivery, which hides "
+            "values. Load it from its custody: pv.Recipe.load(…)."
+        )
+    if hold_back and since is None:
+        raise InputError(
+            "hold_back must come with since, the table of the earlier delivery: new "
+            "rows are those it lacks."
+        )
 
 
 LISTS = (

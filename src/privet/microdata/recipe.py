@@ -107,7 +107,7 @@ class Cut:
             return found
         # An end that no row has now: of 17 and 40 one is up to 18 (code 0), two are up
         # to 65 (code 1).
-        place = _choose_order(domain.kind)
+        place = choose_order(domain.kind)
         try:
             at = [place(label) for label in domain.labels]
             return [sum(v <= place(end) for v in at) - 1 for end in self.after]
@@ -130,7 +130,7 @@ class Cut:
 Place = Callable[[str | None], tuple[int, Any]]
 
 
-def _choose_order(kind: str) -> Place:
+def choose_order(kind: str) -> Place:
     """What orders values of a kind as engines do: missing first, no number last."""
     readers: dict[str, Callable[[str], Any]] = {
         "integer": fraction,
@@ -150,11 +150,35 @@ def _choose_order(kind: str) -> Place:
     return place
 
 
+def sort_values(values: Sequence[str | None], kind: str) -> list[str | None]:
+    """Values of a kind in the order engines give them.
+
+    >>> sort_values(["10", None, "9"], "integer")
+    [None, '9', '10']
+    """
+    return sorted(values, key=choose_order(kind))
+
+
 _ALIKE = [{"integer", "number"}, *({kind} for kind in KINDS)]
 """Kinds whose values have one order."""
 
 _FAR = {"-inf": 1, "inf": 3, "nan": 4}
 """Where engines put numbers that are none."""
+
+
+def list_places(cut: Cut, kind: str) -> list[str | None]:
+    """A value in each interval of a cut: its ends, and one beyond the last.
+
+    >>> list_places(Cut(("18", "65")), "integer")
+    ['18', '65', '66']
+    """
+    if not cut.after or cut.after[-1] is None:
+        return list(cut.after)
+    beyond = {"date": "9999-12-31", "datetime": "9999-12-31 00:00:00"}
+    last = cut.after[-1]
+    if kind in ("integer", "number") and last.lower() not in _FAR:
+        return [*cut.after, str(int(fraction(last)) + 1)]
+    return [*cut.after, beyond.get(kind, last + "\U0010ffff")]
 
 
 def label_intervals(ends: Sequence[str | None]) -> list[str]:

@@ -1,6 +1,6 @@
-"""Tables, groups and skylines in words: what was found, before, after, and the cost.
+"""Tables and groups in words: what was found, before, after, and the cost.
 
-A release and a skyline are told as one plain dictionary first, then shown from it.
+A release is told as one plain dictionary first, then shown from it.
 """
 
 from __future__ import annotations
@@ -8,64 +8,88 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from privet.engine.protocol import CountQuery
-from privet.findings import Attack, AttackedGroup, Cell, Finding
+from privet.findings import Attack, AttackedGroup, Audit, Cell, Finding
+from privet.microdata.dependence.told_columns import phrase_rule
+from privet.microdata.exposure.exposure import Exposure
+from privet.microdata.exposure.report import (
+    explain_uncovered,
+    join_names,
+    suggest_cover,
+)
+from privet.microdata.minimality.minimality import (
+    MethodBelief,
+    OriginalTables,
+    measure_cheaply,
+)
 from privet.microdata.privacy_models.models import find_model
 from privet.microdata.release import Release
-from privet.microdata.skyline.skyline_find import Corner, Frontier
 from privet.policy import Measure, Promise
 from privet.release.kinds import Sentences
 from privet.report import words
+from privet.report.render import EXPOSURE, HISTORY, list_history
 from privet.report.summary import finding
-from privet.report.words import SENSITIVE, escape_name, format_cell
-from privet.values.adversaries import Insider, join_words
+from privet.report.words import escape_name, format_cell
+from privet.values.adversaries import Insider, Linker, join_words
 from privet.values.beliefs import Belief
-from privet.values.exact import percent, write_in_full
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
+from privet.values.exact import percent
 
 ENDED = {
     "finished": "Every value that may be shown is shown.",
     "time": "Stopped at the time limit: more values might have been shown.",
     "callback": "Stopped on request: more values might have been shown.",
-    "interrupt": "Stopped by Ctrl-C: more values might have been shown.",
     "recipe": "Made by an earlier release's recipe.",
 }
-MOST_NAMED = 20
-"""Columns without a role that are named one by one."""
-
 ENDED_GROUPS = {
     "finished": "No group can be split further.",
     "time": "Stopped at the time limit: groups might have been split further.",
     "callback": "Stopped on request: groups might have been split further.",
-    "interrupt": "Stopped by Ctrl-C: groups might have been split further.",
 }
 
 
 def summarise_release(release: Release) -> dict[str, Any]:
     """What was promised, reached, and given up."""
     return {
-        "verdict": "safe" if release.safe else "undecided",
+        "verdict": release.verdict.value,
         "title": release.policy.title,
         "method": release.method,
         "ended": release.ended,
+        "left": dict(release.left),
         "moves": len(release.steps),
+        "held_back": _describe_held(release),
         "columns": dict(_describe_columns(release)),
-        "without_role": list_without_role(release),
         "groups": _describe_groups(release),
         "promises": list(_compare_promises(release)),
+        "method_known": _describe_method_known(release),
+        "exposure": _summarise_exposure(release),
+        "uncovered": [
+            {"about": f.promise.to_dict()["about"], "words": f.explain()}
+            for f in release.audit.uncovered
+        ],
+        "advice": [s for f in release.audit.uncovered for s in suggest_cover(f)],
         "together": None
         if release.together is None
         else [finding(f) for f in release.together.findings],
+        "history": None if release.history is None else release.history.to_dict(),
         "sensitive": words.SENSITIVE,
     }
+
+
+def _describe_held(release: Release) -> dict[str, int] | None:
+    """How many new rows wait for a later delivery, of how many."""
+    if release.held_back is None:
+        return None
+    rows, of = release.held_back
+    return {"rows": rows, "of": of}
+
+
+def _summarise_exposure(release: Release) -> dict[str, Any] | None:
+    told = release.exposure
+    return None if told is None else {**told.to_dict(), "words": told.explain()}
 
 
 def _describe_columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -91,14 +115,6 @@ def _describe_columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
                 "cells": int(counts.n.sum()),
             },
         )
-
-
-def list_without_role(release: Release) -> list[str]:
-    """Columns that are published although the policy says nothing about them."""
-    roles, recipe = release.table.roles, release.recipe
-    minded = {*roles.columns(), *roles.bins, *(recipe.columns if recipe else ())}
-    names = set(release.table.schema.names) - minded
-    return [c for c in release.columns() if c in names]
 
 
 def _describe_groups(release: Release) -> dict[str, Any] | None:
@@ -144,7 +160,12 @@ def as_text(told: Mapping[str, Any]) -> str:
     """Plain text, verdict first."""
     kept = sum(p["verdict"] == "safe" for p in told["promises"])
     lines = [f"✓ Safe: every promise is kept ({kept})."]
-    if told["verdict"] != "safe":
+    if told["verdict"] == "not covered":
+        lines = ["! Not covered: every promise is kept, but that is not everything."]
+        lines += [f"  {u['words']}" for u in told["uncovered"]]
+    elif told["verdict"] == "breach":
+        lines = ["✗ Breach: together with an earlier release a promise is broken."]
+    elif told["verdict"] != "safe":
         lines = ["? Undecided: together with an earlier release nothing is certain."]
     for p in told["promises"]:
         lines += ["", f"{words.escape_name(p['promise'])}"]
@@ -159,28 +180,39 @@ def as_text(told: Mapping[str, Any]) -> str:
             else _format_groups(told["groups"])
         ),
     ]
-    if told["without_role"]:
-        lines += ["", _warn_without_role(told["without_role"])]
-    for f in told["together"] or ():
-        lines += ["", f"With the earlier release, {f['promise']}: {f['verdict']}."]
-        lines += [f"  {f['note'] or f['words']}"]
+    if told["held_back"]:
+        lines += ["", _format_held(told["held_back"])]
+    if told["exposure"]:
+        lines += ["", EXPOSURE, *(f"  {line}" for line in told["exposure"]["words"])]
+    if told["advice"]:
+        lines += [
+            "",
+            "What to do:",
+            *(f"  {s}" for s in words.numbered(told["advice"])),
+        ]
+    if told["history"]:
+        lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
+    if told["method_known"] is not None:
+        lines += ["", told["method_known"]["words"]]
     if told["groups"] is not None:
-        return "\n".join([*lines, "", ENDED_GROUPS[told["ended"]]])
+        return "\n".join([*lines, "", ENDED_GROUPS[told["ended"]], *_tell_left(told)])
     moves = "1 move" if told["moves"] == 1 else f"{told['moves']:,} moves"
-    lines += ["", f"{ENDED[told['ended']]} ({moves})"]
+    lines += ["", f"{ENDED[told['ended']]} ({moves})", *_tell_left(told)]
     return "\n".join(lines)
 
 
-def _warn_without_role(columns: list[str]) -> str:
-    names = [words.escape_name(c) for c in columns[:MOST_NAMED]]
-    if len(columns) > MOST_NAMED:
-        names.append(f"{len(columns) - MOST_NAMED:,} more")
-    named = join_words(names)
-    verb = "has" if len(columns) == 1 else "have"
-    return (
-        f"Published as in the table: {named}, which {verb} no role in the policy. What "
-        "names people must be an identifier; what others may know of them, quasi."
-    )
+def _tell_left(told: Mapping[str, Any]) -> list[str]:
+    """What is hidden only because the search was stopped."""
+    left: Mapping[str, int] = told["left"]
+    if not left:
+        return []
+    if told["groups"] is not None and left.keys() == {"groups"}:
+        several = "1 group was" if left["groups"] == 1 else f"{left['groups']:,} groups"
+        verb = "" if left["groups"] == 1 else " were"
+        return [f"{several}{verb} not tried."]
+    what = "ranges" if told["groups"] is not None else "values or cuts"
+    each = [f"{escape_name(c)} ({n:,})" for c, n in left.items()]
+    return [f"Could have been shown next, {what} by column: {', '.join(each)}."]
 
 
 def _format_hidden(told: Mapping[str, Any]) -> list[str]:
@@ -189,6 +221,16 @@ def _format_hidden(told: Mapping[str, Any]) -> list[str]:
         "What is hidden:",
         *(changed or ["  Nothing: the table was safe as it is."]),
     ]
+
+
+def _format_held(told: Mapping[str, int]) -> str:
+    """That new rows wait, or that none has to."""
+    if not told["rows"]:
+        return f"Held back: none of {told['of']:,} new rows."
+    return (
+        f"Held back: {told['rows']:,} of {told['of']:,} new rows wait for a later "
+        "delivery."
+    )
 
 
 def _format_groups(about: Mapping[str, Any]) -> list[str]:
@@ -213,6 +255,61 @@ def _format_column(name: str, about: Mapping[str, Any]) -> str:
         return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
     cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
     return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"
+
+
+# Who knows the method ---------------------------------------------------------------
+
+
+def _describe_method_known(release: Release) -> dict[str, Any] | None:
+    """What no promise covers, with the figure where it is cheap; None: all is shown."""
+    if release.recipe is not None and not release.recipe.columns:
+        return None
+    found = measure_cheaply(release)
+    lead = "Not covered: someone who knows how it was chosen what to hide."
+    if found is None:
+        more = "How much that adds can be counted for small releases only."
+        return {"tables": None, "fitting": None, "words": f"{lead} {more}"}
+    return {**found.to_dict(), "words": " ".join([lead, *describe_originals(found)])}
+
+
+def describe_originals(found: OriginalTables) -> list[str]:
+    """How many tables lie behind a release, and how sure that makes somebody."""
+    tables = "one table" if found.tables == 1 else f"{found.tables:,} tables"
+    said = [f"Of {tables} that this file allows, {found.fitting:,} would give it."]
+    worst = found.worst
+    if worst is not None:
+        said.append(_explain_method_belief(worst))
+    if beyond := len(found.beyond):
+        number = f"{len(found.beliefs):,} beliefs"
+        said.append(f"{beyond:,} of {number} {_conjugate_be(beyond)} beyond a limit.")
+    return said
+
+
+def _explain_method_belief(found: MethodBelief) -> str:
+    limit = found.promise.limit
+    before, after = found.belief.prior, found.belief.posterior
+    who = (
+        f"that a person's {words.format_facts(found.knows)}"
+        if found.knows
+        else ("nothing of a person")
+    )
+    return (
+        f"Whoever also knows {who} can be {words.format_posterior(found.belief, limit)}"
+        f" sure ({after}) that {escape_name(found.column)} is "
+        f"{format_cell(found.value)}; from the file alone {percent(before)} ({before})."
+        f" Limit: {words.format_limit(limit)}."
+    )
+
+
+def _conjugate_be(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+METHOD_GRANTED = (
+    "This attacker knows the policy and the method, and which values each column may "
+    "have. An attack may accuse; that it finds nothing proves nothing."
+)
+"""What is said with every answer of the attacker who knows the method."""
 
 
 def describe_knowledge(column: str, attack: Attack) -> str:
@@ -321,7 +418,24 @@ def _explain_linker(finding: Finding) -> str:
         f"{words.name_unit(w.counted, w.whole)}) that "
         f"{escape_name(w.column)} is {format_cell(w.value)}."
     )
-    return f"{sure} Without that, {words.format_prior(w)}." if w.knows else sure
+    sure = f"{sure} Without that, {words.format_prior(w)}." if w.knows else sure
+    return " ".join([sure, *_describe_derived(finding.details.get("derived", {}))])
+
+
+MOST_RULES = 5
+"""Rules between columns that are told one by one."""
+
+
+def _describe_derived(told: Mapping[str, Any]) -> Iterator[str]:
+    """Which columns are taken as known, too, and where there are too few rows."""
+    if rules := told.get("rules"):
+        said = [escape_name(phrase_rule(r)) for r in rules[:MOST_RULES]]
+        if len(rules) > MOST_RULES:
+            said.append(f"{len(rules) - MOST_RULES:,} more")
+        yield f"Taken as known, too: {'; '.join(said)}."
+    if few := told.get("too_few_rows"):
+        names = dict.fromkeys(escape_name(d["column"]) for d in few)
+        yield f"Too few rows to tell whether {join_words(list(names))} follows."
 
 
 def _explain_insider(finding: Finding) -> str:
@@ -360,11 +474,25 @@ def _describe_insider_beyond(finding: Finding) -> str:
 # What would help --------------------------------------------------------------------
 
 
-def _can_be_hidden(finding: Finding) -> bool:
-    """Whether a linker could be kept in the dark by hiding what is known."""
-    assert isinstance(finding.promise, Promise)
-    prior = finding.belief.prior if finding.belief else 0
-    return finding.promise.limit.holds(Belief(prior, prior))
+def _explain_floor(finding: Finding) -> str:
+    """Why neither hiding nor grouping can help; empty where they may."""
+    w, floor = finding.witness, finding.details.get("in_everybody")
+    if w is None or not isinstance(finding.promise, Promise):
+        return ""
+    if floor is None and not finding.promise.limit.holds(
+        Belief(w.belief.prior, w.belief.prior)
+    ):
+        floor = {"value": w.value, "count": w.prior_part, "of": w.prior_whole}
+    if floor is None:
+        return ""
+    column, value = escape_name(w.column), format_cell(floor["value"])
+    share = f"{percent(Fraction(floor['count'], floor['of']))} of everybody"
+    return (
+        f"Hiding cannot help: {column} is {value} for {share} "
+        f"({words.format_share(floor['count'], floor['of'])}), so no coarser table "
+        "keeps the promise. Name the values that must not be learnt, allow more, or "
+        f"leave out the column {column}."
+    )
 
 
 def _repair_linkage(finding: Finding) -> Sequence[str]:
@@ -372,12 +500,8 @@ def _repair_linkage(finding: Finding) -> Sequence[str]:
     if witness is None:
         return ()
     columns = [escape_name(c) for c in witness.knows]
-    if not _can_be_hidden(finding):
-        return (
-            f"Leave out the column {escape_name(witness.column)}: "
-            f"{percent(witness.belief.prior)} have the value in the whole table, so no "
-            "coarser table keeps the promise. Or allow more.",
-        )
+    if floor := _explain_floor(finding):
+        return (floor,)
     if not columns:
         return ()
     if len(columns) == 1:
@@ -397,37 +521,100 @@ def _offer_publishing(finding: Finding) -> Sequence[str]:
 
 def _offer_hiding(finding: Finding) -> Sequence[str]:
     hide = "Or let privet publish hide the values that give it away."
-    return _offer_publishing(finding) or ((hide,) if _can_be_hidden(finding) else ())
+    if _explain_floor(finding):
+        return ()
+    return _offer_publishing(finding) or (hide,)
+
+
+def _offer_groups(finding: Finding) -> Sequence[str]:
+    return () if _explain_floor(finding) else _offer_publishing(finding)
+
+
+def _repair_groups(finding: Finding) -> Sequence[str]:
+    if floor := _explain_floor(finding):
+        return (floor,)
+    return (
+        "Make the groups of people who look the same larger and more varied "
+        "(coarser quasi columns, or fewer of them); privet publish --method "
+        "mondrian does so.",
+    )
+
+
+# Who is covered ---------------------------------------------------------------------
+
+
+def _reach_of_linker(finding: Finding, audit: Audit) -> str:
+    """Whom a promise covers, by what it says; and what the others do not add."""
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    assert isinstance(stated.against, Linker)
+    open_ = ["who knows something of the person that is not in the table"]
+    if columns := _list_unknown(stated.against, audit):
+        open_ = [f"who also knows {join_names(columns)}"]
+    if not any(_is_against_insider(f) for f in audit.findings):
+        open_.append("who knows other people in the table")
+    return (
+        f"{_name_promise(finding)} covers someone who sees this table and knows "
+        f"{_say_known(stated.against)} of one person. Not covered: someone "
+        f"{', or '.join(open_)}."
+    )
+
+
+def _list_unknown(linker: Linker, audit: Audit) -> list[str]:
+    """Published columns that may be known and that no judged linker knows."""
+    if not isinstance(audit.exposure, Exposure) or linker.knows is None:
+        return []
+    return [c for c in audit.exposure.known if c not in linker.knows]
+
+
+def _say_known(linker: Linker) -> str:
+    if linker.knows is not None:
+        return join_names(linker.knows) if linker.knows else "nothing"
+    if linker.knows_any is not None:
+        return f"any {linker.knows_any} of the quasi and other columns"
+    return "all quasi and other columns"
+
+
+def _is_against_insider(finding: Finding) -> bool:
+    stated = finding.promise
+    return isinstance(stated, Promise) and isinstance(stated.against, Insider)
+
+
+def _name_promise(finding: Finding) -> str:
+    return f"“{escape_name(finding.promise.name)}”"
+
+
+def _reach_of_insider(finding: Finding, audit: Audit) -> str:
+    """What the insider of a promise may know besides, and what not."""
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    return (
+        f"{_name_promise(finding)} covers {stated.against.words()}, who sees the "
+        "groups and knows who is in which. Not covered: someone who knows more than "
+        "that, or who believes some values likelier than others beforehand."
+    )
 
 
 SENTENCES = {
     "linker": Sentences(
-        reach="Covered: someone who sees this table and knows the listed columns of "
-        "one person. Not covered: someone who knows more columns, who knows other "
-        "people in the table, or who has another release about the same people.",
+        reach=_reach_of_linker,
         explain=_explain_linker,
         beyond=words.describe_groups_beyond,
         repairs=_repair_linkage,
         offers=_offer_hiding,
     ),
     "insider": Sentences(
-        reach="Covered: someone who sees the groups, knows who is in which, and knows "
-        "as much more as the promise says: values a person does not have, other "
-        "people's values, people who share the person's value. Not covered: someone "
-        "who knows more, who believes some values likelier than others beforehand, or "
-        "who has another release about the same people.",
+        reach=_reach_of_insider,
         explain=_explain_insider,
         beyond=_describe_insider_beyond,
-        repairs=lambda finding: (
-            "Make the groups of people who look the same larger and more varied "
-            "(coarser quasi columns, or fewer of them); privet publish --method "
-            "mondrian does so.",
-        ),
-        offers=_offer_publishing,
+        repairs=_repair_groups,
+        offers=_offer_groups,
     ),
     "measure": Sentences(
-        reach="A measure counts how many look alike. It does not say what can be "
-        "learnt about them: people who look alike may share a secret.",
+        reach=lambda finding, audit: (
+            "A measure counts how many look alike. It does not say what can be learnt "
+            "about them: people who look alike may share a secret."
+        ),
         explain=_explain_measure,
         beyond=_describe_measure_beyond,
         repairs=lambda finding: (
@@ -436,172 +623,11 @@ SENTENCES = {
         ),
         offers=_offer_publishing,
     ),
+    "uncovered": Sentences(
+        reach=lambda finding, audit: "",
+        explain=explain_uncovered,
+        beyond=lambda finding: "",
+        repairs=suggest_cover,
+    ),
 }
 """What is said of findings about tables and groups."""
-
-
-# The skyline ------------------------------------------------------------------------
-
-HEADS = ("values ruled out", "other people known", "people with the same value")
-"""What l, k and m are, in a table."""
-
-
-def summarise_skyline(found: Frontier) -> dict[str, Any]:
-    """Everything there is to show; probabilities are fractions in text."""
-    recursive = found.recursive and {"c": found.recursive[0], "l": found.recursive[1]}
-    return {
-        "verdict": "safe" if found.safe else "breach",
-        "headline": write_headline(found),
-        "confidence": str(found.confidence),
-        "about": found.about,
-        "points": [_describe_point(c) for c in found.corners],
-        "caps": dict(zip(_KEYS, found.caps, strict=True)),
-        "at_cap": found.at_cap,
-        "chart": found.chart(),
-        "familiar": {
-            "k_anonymity": found.smallest,
-            "distinct_l_diversity": found.fewest,
-            "recursive_diversity": recursive,
-        },
-        "names": list_models(found),
-        "groups": found.groups,
-        "people": found.people,
-        "knowing_nothing": str(found.least),
-        "notes": list_notes(found),
-        "sensitive": SENSITIVE,
-    }
-
-
-_KEYS = ("rules_out", "knows_others", "same_as")
-
-
-def _describe_point(corner: Corner) -> dict[str, Any]:
-    return {
-        **dict(zip(_KEYS, corner.point, strict=True)),
-        "belief": str(corner.belief),
-        "attack": corner.attack.to_dict() if corner.attack else None,
-        "words": Insider(*corner.point).words(),
-    }
-
-
-def write_headline(found: Frontier) -> str:
-    """The frontier in a sentence."""
-    level = write_in_full(found.confidence)
-    if not found.safe:
-        return (
-            f"Nobody need know anything more to be {percent(found.least)} sure of "
-            f"somebody's {escape_name(found.about)}; that is not below {level}."
-        )
-    several = len(found.corners)
-    ways = "this much" if several == 1 else f"one of these {several} combinations"
-    return (
-        f"Insiders who know at most {ways} stay below {level} sure of anybody's "
-        f"{escape_name(found.about)}."
-    )
-
-
-def list_models(found: Frontier) -> list[str]:
-    """The same counts by the names stewards are asked for."""
-    said = [f"{found.smallest}-anonymous"]
-    if found.fewest > 1:
-        said.append(f"distinct {found.fewest}-diverse")
-    if found.recursive is not None:
-        c, l = found.recursive
-        said.append(f"recursive ({c}, {l})-diverse")
-    return said
-
-
-def list_notes(found: Frontier) -> list[str]:
-    """What else must be said."""
-    said = []
-    for kind in found.at_cap:
-        option = {"rules_out": "l", "knows_others": "k", "same_as": "m"}[kind]
-        cap = found.caps[_KEYS.index(kind)]
-        said.append(
-            f"The search ended at {kind} = {cap}; insiders may know more. Look further "
-            f"with --max-{option} (max_{option})."
-        )
-    return said
-
-
-def _describe_models(found: Frontier) -> str:
-    *most, last = list_models(found)
-    both = f"{', '.join(most)} and {last}" if most else last
-    groups = "one group" if found.groups == 1 else f"{found.groups:,} groups"
-    return f"The release has {groups} of {found.people:,} people and is {both}."
-
-
-def skyline_as_text(found: Frontier) -> str:
-    """Plain text, the result first."""
-    lines = [f"{'✓' if found.safe else '✗'} {write_headline(found)}", ""]
-    if found.corners:
-        width = [len(h) for h in HEADS]
-        lines.append("  ".join(HEADS) + "  can be sure")
-        for corner in found.corners:
-            cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
-            lines.append("  ".join([*cells, _format_belief(found, corner)]))
-        lines += ["", _describe_attack(found, found.corners[-1]), ""]
-    return "\n".join([*lines, _describe_models(found), *list_notes(found), SENSITIVE])
-
-
-def _format_belief(found: Frontier, corner: Corner) -> str:
-    return percent(corner.belief, unlike=found.confidence)
-
-
-def _describe_attack(found: Frontier, corner: Corner) -> str:
-    attack = corner.attack
-    assert attack is not None
-    known = describe_knowledge(found.about, attack)
-    return (
-        f"The last of them at worst: someone who knows {known} can be "
-        f"{_format_belief(found, corner)} sure that the person's "
-        f"{escape_name(found.about)} is "
-        f"{format_cell(attack.value)}."
-    )
-
-
-def as_rich(found: Frontier) -> RenderableType:
-    """For a terminal."""
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    colour = "green" if found.safe else "red"
-    sign = "✓" if found.safe else "✗"
-    parts: list[RenderableType] = [
-        Text(f"{sign} {write_headline(found)}", f"bold {colour}")
-    ]
-    if found.corners:
-        table = Table(*HEADS, "can be sure")
-        for corner in found.corners:
-            table.add_row(*map(str, corner.point), _format_belief(found, corner))
-        parts += [Text(), table, Text(_describe_attack(found, found.corners[-1]))]
-    parts += [
-        Text(),
-        Text(_describe_models(found)),
-        *(Text(n) for n in list_notes(found)),
-    ]
-    return Group(*parts, Text(SENSITIVE, "dim"))
-
-
-def as_html(found: Frontier) -> str:
-    """For a notebook; one piece, nothing loaded from anywhere."""
-    heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(str(x))}</td>" for x in (*c.point, _format_belief(found, c))
-        )
-        + "</tr>"
-        for c in found.corners
-    )
-    said = [_describe_models(found), *list_notes(found)]
-    if found.corners:
-        said.insert(0, _describe_attack(found, found.corners[-1]))
-    more = "".join(f"<p>{escape(line)}</p>" for line in said)
-    sign = "✓" if found.safe else "✗"
-    return (
-        f"<div><p><strong>{sign} {escape(write_headline(found))}</strong></p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
-        f"<p><small>{escape(SENSITIVE)}</small></p></div>"
-    )

@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from privet.policy.acceptance import ACCEPTABLE
 from privet.policy.measures import DISTANCES, MISSING, MeasureKind, list_measures
 from privet.policy.promises import UTILITIES
 from privet.values.adversaries import KINDS
@@ -15,17 +16,23 @@ from privet.values.key_forms import (
     CELL,
     CELLS,
     COUNT,
+    DELIMITER,
+    DENIAL,
     EDGES,
     FACTOR,
     FILE,
+    FLAG,
     FOLDER,
     LEVEL,
     NAME,
     NAMES,
     POSITIVE,
     TEXT,
+    TEXTS,
+    TITLES,
     TREE,
     VALUES,
+    WHOLE,
     Form,
     Key,
 )
@@ -98,6 +105,10 @@ PROMISED = {
     "from": Key(LEVEL, "With `to`: no belief may move from below this …"),
     "to": Key(LEVEL, "… to this or more, nor back."),
     "within": Key(FACTOR, "The belief may change by this factor, not more."),
+    "exactly": Key(
+        LEVEL,
+        "Against an inverter: the share of original counts that may be got exactly.",
+    ),
 }
 """Keys of every promise: what it is about, and its limit."""
 
@@ -121,14 +132,30 @@ MEASURE_OPTIONS = {
 SECTIONS: dict[str, Mapping[str, Key]] = {
     "": {
         "title": Key(TEXT, "What the release is called."),
+        "ledger": Key(
+            FOLDER,
+            "The folder of the ledger, beside the policy file: every release about the "
+            "same people is entered there, and judged with those before it.",
+        ),
     },
     "columns": {
         "identifier": Key(NAMES, "Columns that name a person; never released."),
         "quasi": Key(NAMES, "Columns an outsider may know about a person."),
         "sensitive": Key(NAMES, "Columns nobody should learn about a person."),
+        "other": Key(
+            NAMES, "Columns that are published as they are; they may be known too."
+        ),
+        "drop": Key(NAMES, "Columns that are left out of every release."),
         "target": Key(NAME, "The column the analyst wants to explain."),
         "unit": Key(NAME, "Tells people apart where somebody has several rows."),
         "weight": Key(NAME, "Says how many rows each row stands for."),
+    },
+    "file": {
+        "delimiter": Key(DELIMITER, "What stands between two values of a text file."),
+        "encoding": Key(TEXT, "Its encoding: utf-8, latin-1 or utf-16."),
+        "header": Key(FLAG, "Whether its first line names the columns."),
+        "names": Key(TITLES, "What its columns are called, where it does not say so."),
+        "null": Key(NAMES, "Texts that stand for a missing value."),
     },
     "promise": KeysWhenAsked(_list_promise_keys),
     "view": {
@@ -147,6 +174,17 @@ SECTIONS: dict[str, Mapping[str, Key]] = {
             "The custody folder of an earlier release of the same people, beside the "
             "policy file.",
         ),
+    },
+    "accepted": {
+        "about": Key(NAME, "The column about which nothing is promised."),
+        "of": Key(
+            {"enum": list(ACCEPTABLE)},
+            "What is accepted: linkage by all known columns (the default), matching "
+            "rows of several releases, tables with unrelated views, inversion.",
+        ),
+        "up_to": Key(WHOLE, "How many people may be concerned; more are not accepted."),
+        "why": Key(TEXT, "Why it is accepted; stands in the public note."),
+        "who": Key(TEXT, "Who accepted it; kept in custody."),
     },
     "signoff": {
         "name": Key(TEXT, "Who answers for the release."),
@@ -167,10 +205,15 @@ FREE: dict[str, Key] = {
         "The file with a column's value hierarchy, as ARX writes it, beside the policy "
         "file.",
     ),
+    "derived": Key(
+        {"anyOf": [NAME, TEXTS, DENIAL]},
+        "The column, or the two columns, that tell this one; or that it does not "
+        "follow from them, and why.",
+    ),
 }
 """Sections whose keys are columns."""
 
-LISTS = ("view", "promise", "measure", "earlier")
+LISTS = ("view", "promise", "measure", "earlier", "accepted")
 """Sections written [[so]], once or several times."""
 
 STATED = ("promise", "measure")
@@ -179,18 +222,21 @@ STATED = ("promise", "measure")
 MEANINGS = {
     "view": "Columns that are published together, without duplicates; one of several.",
     "columns": "What the columns are for.",
+    "file": "How the text file of the table is written, where that was asked.",
     "promise": "What nobody may learn, and how sure they may become of it.",
     "measure": "A familiar measure that the table must reach.",
     "purpose": "What the release is for.",
     "earlier": "An earlier release that somebody may have besides the new one.",
+    "accepted": "What is not promised and accepted all the same, by somebody.",
     "signoff": "Who answers for the release; kept in custody.",
     "bins": FREE["bins"].meaning,
     "where": FREE["where"].meaning,
     "hierarchy": FREE["hierarchy"].meaning,
+    "derived": FREE["derived"].meaning,
 }
 """What each section says."""
 
-LIMITS = ({"at_most"}, {"below"}, {"from", "to"}, {"within"})
+LIMITS = ({"at_most"}, {"below"}, {"from", "to"}, {"within"}, {"exactly"})
 """The keys of a limit; a promise has one of these sets."""
 
 
@@ -235,6 +281,9 @@ def _forbid_foreign(kind: str) -> dict[str, Any]:
     """A promise against this adversary must not have another one's keys."""
     keys = SECTIONS["promise"].items()
     others = [k for k, key in keys if key.only_for and kind not in key.only_for]
+    # Of shares of counts the limit is `exactly`; of beliefs it is one of the others.
+    shares = KINDS[kind].limit_key == "exactly"
+    others += sorted(set().union(*LIMITS[:-1])) if shares else ["exactly"]
     return {
         "if": {"properties": {"against": {"const": kind}}},
         "then": {"properties": dict.fromkeys(others, False)},
@@ -282,6 +331,7 @@ _EXTRA: dict[str, Callable[[], dict[str, Any]]] = {
     "view": lambda: {"required": ["columns"]},
     "measure": _relate_measure_keys,
     "earlier": lambda: {"required": ["custody"]},
+    "accepted": lambda: {"required": ["why", "who"]},
     "signoff": lambda: {"required": ["name", "date", "purpose"]},
 }
 """What must hold of a section as a whole."""

@@ -17,9 +17,10 @@ from itertools import pairwise
 from typing import Any
 
 from privet.errors import InputError, suggest_names
-from privet.values.adversaries import as_cell
 from privet.values.exact import fraction, quote_value
 from privet.values.frozen_dict import FrozenDict
+from privet.values.known_cells import as_cell
+from privet.values.visible_text import require_encodable
 
 AT_LEAST, AT_MOST, BELOW = "at least", "at most", "below"
 
@@ -116,6 +117,7 @@ class Measure:
     ) -> None:
         if not isinstance(name, str):
             raise InputError(f"name must be text; got {name!r}.")
+        require_encodable(name, "name")
         kind, level = _read_level(levels)
         values = {
             "kind": kind,
@@ -195,6 +197,23 @@ class Measure:
         if self.sense == AT_LEAST:
             return value >= self.level
         return value <= self.level if self.sense == AT_MOST else value < self.level
+
+    def forbids_something(self) -> bool:
+        """Whether any table fails: everybody looks like one person at least.
+
+        >>> Measure(t_closeness=1).forbids_something()
+        False
+        >>> Measure(recursive_l_diversity=1, c=3).forbids_something()
+        False
+        """
+        own = self._record
+        if self.c is not None:  # less than 3 times everybody, the commonest value is
+            return self.level > own.least or self.c <= 1
+        if self.k is not None and self.k > 1:
+            return True
+        if self.sense == AT_LEAST:
+            return self.level > own.least
+        return own.most is None or self.level < own.most or self.sense != AT_MOST
 
     def to_dict(self) -> dict[str, Any]:
         """The measure as a policy writes it."""

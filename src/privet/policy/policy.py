@@ -14,6 +14,12 @@ from typing import Any
 import attrs
 
 from privet.errors import InputError, PolicyError, Problem, suggest_names
+from privet.policy.acceptance import (
+    Accepted,
+    DerivedColumn,
+    accepted_of,
+    derived_of,
+)
 from privet.policy.measures import Measure
 from privet.policy.promises import (
     Promise,
@@ -27,7 +33,8 @@ from privet.policy.promises import (
 )
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
-from privet.values.schema import Roles, Schema, as_names
+from privet.values.schema import SEVERAL, Roles, Schema, as_names
+from privet.values.visible_text import require_encodable
 
 # A policy held against a table ------------------------------------------------------
 
@@ -54,7 +61,7 @@ def find_misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[P
 
 
 def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
-    for role in ("identifier", "quasi", "sensitive"):
+    for role in SEVERAL:
         yield f"columns.{role}", getattr(roles, role)
     for role in ("target", "unit", "weight"):
         name = getattr(roles, role)
@@ -65,6 +72,10 @@ def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
             yield f"{section}.{column}", [column]
     for i, view in enumerate(policy.views, 1):
         yield f"view[{i}].columns", view.columns
+    for i, accepted in enumerate(policy.accepted, 1):
+        yield f"accepted[{i}].about", [accepted.about] if accepted.about else []
+    for rule in policy.derived:
+        yield f"derived.{rule.column}", [rule.column, *rule.by]
     for i, promise in enumerate(policy.promises, 1):
         yield f"promise[{i}].knows", promise.against.list_known_columns()
         if "column" in promise.against.about_is:  # and not a class of a classifier
@@ -86,9 +97,11 @@ def _find_misuse(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
     counted = {roles.unit, roles.weight}
     rules = [
         ("knows", "must not hold an identifier", known, roles.identifier),
+        ("knows", "must not hold a column that is dropped", known, roles.drop),
         ("knows", "must not hold the unit or weight", known, counted),
         ("knows", "must not hold what the promise is about", known, about),
         ("about", "must not be an identifier", about, roles.identifier),
+        ("about", "must not be a column that is dropped", about, roles.drop),
         ("about", "must not be the unit or weight", about, counted),
     ]
     for key, rule, given, wrong in rules:
@@ -105,7 +118,7 @@ def _find_missing(at: str, promise: Promise, roles: Roles) -> Iterator[Problem]:
             f"{at}.about must name a column unless one is sensitive; got {got}.",
             f"{at}.about",
         )
-    if promise.against.knows_quasi and not roles.quasi:
+    if promise.against.knows_quasi and not (roles.quasi or roles.other):
         yield Problem(
             f"{at}.knows must name columns unless some are quasi; got none.",
             f"{at}.knows",
@@ -168,6 +181,22 @@ def _require_files(files: Mapping[str, str | Path]) -> FrozenDict[str, str]:
     return FrozenDict({c: str(f) for c, f in files.items()})
 
 
+FILE_KEYS = ("delimiter", "encoding", "header", "names", "null")
+"""What a policy says of a text file."""
+
+
+def _read_file(stated: Mapping[str, Any]) -> FrozenDict[str, Any]:
+    known = isinstance(stated, Mapping) and set(stated) <= set(FILE_KEYS)
+    if not known:
+        raise InputError(
+            f"file must be a table of {', '.join(FILE_KEYS)}; got {stated!r}."
+        )
+    found = {k: stated[k] for k in FILE_KEYS if stated.get(k) not in (None, (), [])}
+    for key in found.keys() & {"names", "null"}:
+        found[key] = as_names(found[key], key)
+    return FrozenDict(found)
+
+
 def require_folders(folders: str | Iterable[str]) -> tuple[str, ...]:
     """Custody folders, each once."""
     found = as_names(folders, "earlier", noun="folder")
@@ -180,6 +209,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "roles": (Roles, "Roles"),
     "purpose": (Purpose, "a Purpose"),
     "title": (str, "text"),
+    "ledger": (str, "the path of a folder"),
     "signoff": (Signoff | None, "a Signoff"),
 }
 
@@ -208,6 +238,14 @@ class Policy:
     """What is published as views, each with its own columns."""
     earlier: tuple[str, ...] = attrs.field(default=(), converter=require_folders)
     """Custody folders of earlier releases that somebody may have too."""
+    ledger: str = ""
+    """The folder of the ledger, which knows every release about the same people."""
+    accepted: tuple[Accepted, ...] = attrs.field(default=(), converter=accepted_of)
+    """What is not promised, and accepted all the same by somebody."""
+    derived: tuple[DerivedColumn, ...] = attrs.field(default=(), converter=derived_of)
+    """Columns that follow from others, or that are said not to."""
+    file: Mapping[str, Any] = attrs.field(factory=dict, converter=_read_file)
+    """How its text file is read, as `read` takes it; empty: as it seems to be."""
     signoff: Signoff | None = None
     """Who answers for the release."""
     origin: Origin | None = attrs.field(default=None, eq=False, repr=False)
@@ -217,6 +255,7 @@ class Policy:
         for what, (kind, words) in _KINDS.items():
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {words}; got {value!r}.")
+        require_encodable(self.title, "title")
         called = [p.name for p in self.promises] + [m.name for m in self.measures]
         if not called:
             raise InputError("A policy must hold a promise or a measure; got none.")
@@ -248,6 +287,10 @@ class Policy:
         from privet.policy.toml import write
 
         return write(self)
+
+    def ledger_folder(self) -> Path | None:
+        """The folder of the ledger, relative to the policy file; None without one."""
+        return self._resolve_path(self.ledger) if self.ledger else None
 
     def custodies(self) -> list[Path]:
         """The custody folders of earlier releases; relative to the policy file."""

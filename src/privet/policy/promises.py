@@ -19,10 +19,12 @@ from typing import Any
 import attrs
 
 from privet.errors import InputError
-from privet.values.adversaries import Adversary, as_cell
-from privet.values.beliefs import Limit
+from privet.values.adversaries import Adversary
+from privet.values.beliefs import Ceiling, Limit
 from privet.values.frozen_dict import FrozenDict
+from privet.values.known_cells import as_cell
 from privet.values.schema import as_names
+from privet.values.visible_text import require_encodable
 
 Values = str | None | tuple[str | None, ...]
 """One value of a column or several; None: missing."""
@@ -55,6 +57,11 @@ class Promise:
         _require(against, Adversary, "against", "an adversary such as Linker()")
         _require(limit, Limit, "limit", "a limit such as Ceiling('1/2')")
         _require(name, str, "name", "text")
+        require_encodable(name, "name")
+        if against.limit_key != "at_most" and not isinstance(limit, Ceiling):
+            raise InputError(
+                f"limit must be a Ceiling against {against.kind}s; got {limit!r}."
+            )
         read = _read_about(about)
         self.__attrs_init__(against, limit, read, name or _name_promise(against, read))
 
@@ -65,8 +72,13 @@ class Promise:
             "name": self.name,
             **self.against.to_dict(),
             **stated,
-            **self.limit.to_dict(),
+            **self._limit_to_dict(),
         }
+
+    def _limit_to_dict(self) -> dict[str, str]:
+        """The limit, under the key that fits the adversary."""
+        limit, key = self.limit.to_dict(), self.against.limit_key
+        return {key if k == "at_most" else k: v for k, v in limit.items()}
 
 
 def _as_lists(about: Any) -> Any:
@@ -111,7 +123,7 @@ def read_values(given: object, what: str) -> Values:
 def _name_promise(against: Adversary, about: About) -> str:
     """Who, knowing what, about what: different promises get different names."""
     known = [
-        f"{k} {_format_value(v, ', ')}"
+        f"{k} {_format_value(list(v) if k == 'unknown' and _is_table(v) else v, ', ')}"
         for k, v in against.to_dict().items()
         if k != "against" and v
     ]
@@ -121,6 +133,10 @@ def _name_promise(against: Adversary, about: About) -> str:
     elif isinstance(about, tuple):
         about = _format_value(about)
     return f"{who} about {about or 'the sensitive column'}"
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping)
 
 
 def _format_value(value: Any, between: str = " or ") -> str:
@@ -167,6 +183,7 @@ class Signoff:
             value = getattr(self, key)
             if not isinstance(value, str) or not value.strip():
                 raise InputError(f"{key} must be text; got {value!r}.")
+            require_encodable(value, key)
         try:
             date.fromisoformat(self.date)
         except ValueError:

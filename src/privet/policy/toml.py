@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from privet.errors import InputError, PolicyError, Problem, suggest_names
+from privet.policy.acceptance import Accepted, DerivedColumn, accepted_of
 from privet.policy.file_keys import FREE, LIMITS, LISTS, SECTIONS, fits, form_words
 from privet.policy.measures import Measure
 from privet.policy.policy import Policy, locate_problems, require_folders
@@ -34,21 +35,27 @@ def write(policy: Policy) -> str:
         "identifier": list(roles.identifier),
         "quasi": list(roles.quasi),
         "sensitive": list(roles.sensitive),
+        "other": list(roles.other),
+        "drop": list(roles.drop),
         "target": roles.target,
         "unit": roles.unit,
         "weight": roles.weight,
     }
     content = {
         "title": policy.title,
+        "ledger": policy.ledger,
         "columns": {k: v for k, v in columns.items() if v},
+        "file": dict(policy.file),
         "bins": {c: _list_edges(b) for c, b in roles.bins.items()},
         "where": {c: list(v) for c, v in policy.where.items()},
         "hierarchy": policy.hierarchies,
+        "derived": {d.column: d.to_key() for d in policy.derived},
         "view": [v.to_dict() for v in policy.views],
         "promise": [p.to_dict() for p in policy.promises],
         "measure": [m.to_dict() for m in policy.measures],
         "purpose": {"utility": policy.purpose.utility},
         "earlier": [{"custody": c} for c in policy.earlier],
+        "accepted": [a.to_dict() for a in policy.accepted],
         "signoff": policy.signoff and policy.signoff.to_dict(),
     }
     return write_sections({k: v for k, v in content.items() if v or k == "columns"})
@@ -213,6 +220,8 @@ class Reader:
             **self._select_fitting("purpose", self.content.get("purpose"))
         )
         earlier = self._read_earlier()
+        accepted = self._read_accepted()
+        derived = self._read_derived()
         signoff = self._read_signoff()
         views = self._read_views()
         self._refuse_same_names({"promise": promises, "measure": measures})
@@ -226,7 +235,11 @@ class Reader:
             measures=tuple(m for m in measures if m),
             purpose=purpose,
             earlier=earlier,
+            ledger=self.content.get("ledger", ""),
+            accepted=accepted,
+            derived=derived,
             signoff=signoff,
+            file=self._select_fitting("file", self.content.get("file")),
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
             hierarchies=self.content.get("hierarchy", {}),
@@ -343,6 +356,28 @@ class Reader:
                 self._say(f"earlier[{i}]", f"earlier[{i}] must have custody: a folder.")
         return self._try("earlier", partial(require_folders, folders)) or ()
 
+    def _read_accepted(self) -> tuple[Accepted, ...]:
+        made: list[Accepted] = []
+        for i, keys in self._list_sections("accepted"):
+            given, at = self._select_fitting("accepted", keys), f"accepted[{i}]"
+            missing = [k for k in ("why", "who") if k not in keys]
+            if missing:
+                self._say(at, f"{at} must have {' and '.join(missing)}.")
+            elif given == keys:
+                one = self._try(at, partial(Accepted, **given))
+                made += [one] if one else []
+        return self._try("accepted", partial(accepted_of, made)) or ()
+
+    def _read_derived(self) -> tuple[DerivedColumn, ...]:
+        made: list[DerivedColumn] = []
+        stated = self._select_fitting("derived", self.content.get("derived"))
+        for column, key in stated.items():
+            rule = self._try(
+                f"derived.{column}", partial(DerivedColumn.from_key, column, key)
+            )
+            made += [rule] if rule else []
+        return tuple(made)
+
     def _read_views(self) -> tuple[View, ...]:
         made: list[View] = []
         for i, keys in self._list_sections("view"):
@@ -408,8 +443,18 @@ class Reader:
             got = " and ".join(stated) or "none"
             self._say(
                 f"{at}.{stated[-1]}" if stated else at,
-                f"{at} must have one limit: at_most, below, from with to, or within; "
-                f"got {got}.",
+                f"{at} must have one limit: at_most, below, from with to, within, or "
+                f"exactly; got {got}.",
+            )
+            return None
+        kind = given.get("against")
+        if kind is not None and ("exactly" in stated) != (
+            KINDS[kind].limit_key == "exactly"
+        ):
+            self._say(
+                f"{at}.{stated[-1]}",
+                f"{at} must have exactly against an inverter, and against nobody else; "
+                f"got {' and '.join(stated)} against {kind}.",
             )
             return None
         if not set(stated) <= set(given):

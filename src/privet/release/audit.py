@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,14 +14,19 @@ from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
 from privet.release.enumeration import Sentence
-from privet.release.kinds import ReleaseKind, find_judging_kind, list_kinds
+from privet.release.kinds import (
+    ReleaseKind,
+    find_judging_kind,
+    list_kinds,
+)
+from privet.report.joint_reasons import SEARCHED_TOO_LONG
 from privet.table import Table
 from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.schema import Roles
 
 if TYPE_CHECKING:
-    from privet.release.signatures import Auditable, AuditableRelease
+    from privet.release.verb_types import Auditable, AuditableRelease
 else:  # what the verbs take, for whoever reads their hints while running
     Auditable = AuditableRelease = object
 
@@ -29,6 +36,7 @@ def audit(
     promises: Policy | Promise | Measure | Sequence[Promise | Measure],
     *,
     strict: bool = False,
+    exposure: bool = True,
     max_seconds: float | None = None,
     seed: int | None = None,
     progress: Listener | None = None,
@@ -43,7 +51,11 @@ def audit(
     promises
         A policy, or promises and measures.
     strict
-        Whether a value that never occurs is an error instead of a warning.
+        Whether a value that never occurs, or a promise that forbids nothing, is an
+        error instead of a warning.
+    exposure
+        Whether to count, too, of how many people a table tells something to somebody
+        who has all known columns.
     max_seconds
         Stop after this time; what is not decided by then is UNDECIDED.
     seed
@@ -63,17 +75,75 @@ def audit(
     """
     _refuse_unread(release)
     kind, value = _find_kind(release)
+    named = promises
     if value is not release:
         promises = _as_released(promises)
     stated = _list_stated(promises)
     binding = kind.bind.get(_require_type(kind, value))
     if isinstance(promises, Policy) and binding is not None:
         value = binding(value, promises)
-    notes = Notes(strict)
     run = Run.start(progress, max_seconds, seed)
-    findings = _judge(kind, value, stated, run, notes)
-    title = promises.title if isinstance(promises, Policy) else ""
-    return Audit(tuple(findings), title, tuple(notes.said))
+    policy = promises if isinstance(promises, Policy) else None
+    found = audit_settled(
+        value, stated, policy, run=run, strict=strict, exposure=exposure
+    )
+    left_out = not exposure and _require_type(kind, value) in kind.watches
+    notes = (*found.notes, NO_EXPOSURE) if left_out else found.notes
+    known = _judge_history(kind, release, value, named, run) if policy else None
+    return attrs.evolve(found, notes=notes, history=known)
+
+
+def _judge_history(
+    kind: ReleaseKind, release: object, value: Any, policy: Any, run: Run
+) -> Any:
+    """What earlier releases add, where the private rows are at hand."""
+    from privet.release.history import History, judge_history, leave_history
+
+    if not (policy.ledger or policy.earlier):
+        return History()
+    table = _find_private(release, value)
+    if kind.joint is None or table is None:
+        return leave_history(release, policy)
+    try:
+        return judge_history(kind.joint.outline(value), table, policy, run)
+    except Stopped:
+        return leave_history(release, policy, SEARCHED_TOO_LONG)
+
+
+def _find_private(release: object, value: Any) -> Table | None:
+    """The private table that is judged as if it were released; None: not at hand."""
+    if isinstance(value, Table):
+        return value if isinstance(release, Table) and value.shown is None else None
+    made_here = getattr(value, "marker", "") is None
+    table = getattr(value, "table", None)
+    return table if made_here and isinstance(table, Table) else None
+
+
+def audit_settled(
+    value: Any,
+    stated: Sequence[Promise | Measure],
+    policy: Policy | None,
+    *,
+    run: Run,
+    strict: bool = False,
+    exposure: bool = True,
+) -> Audit:
+    """Judge a value whose roles are settled; a policy says what is accepted."""
+    kind, _ = _find_kind(value)
+    notes, title = Notes(strict), policy.title if policy else ""
+    make = kind.watches.get(_require_type(kind, value))
+    if make is None:
+        findings = _judge(kind, value, stated, run, notes)
+        return Audit(tuple(findings), title, tuple(notes.said))
+    watch = make(value, stated, policy.accepted if policy else (), exposure)
+    findings = _judge(kind, watch.watched, stated, run, notes)
+    told, uncovered = watch.finish(run)
+    return Audit(tuple(findings), title, tuple(notes.said), tuple(uncovered), told)
+
+
+NO_EXPOSURE = (
+    "Of how many people something is told was not counted, since that was asked for."
+)
 
 
 FRAMES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark", "pathlib")
@@ -98,8 +168,11 @@ def _as_released(promises: Any) -> Any:
 
 def bind_table(table: Table, policy: Policy) -> Table:
     """The rows a policy means, with the roles it gives their columns."""
-    roles = policy.bind(table.schema, table.shown.known if table.shown else ())
-    return table.meant_by(policy.where).with_roles(roles)
+    shown = table.shown
+    elsewhere = (*shown.known, *shown.beside) if shown else ()
+    roles = policy.bind(table.schema, elsewhere)
+    bound = table.meant_by(policy.where).with_roles(roles)
+    return replace(bound, derived=policy.derived or table.derived)
 
 
 def belief(
@@ -130,18 +203,23 @@ def belief(
     """
     if knowing is not None:
         return _judge_sentence(release, adversary, about, knowing, Run(progress))
-    found = audit(release, Promise(adversary, Ceiling(1), about), progress=progress)
-    worst = found.findings[0].belief
-    if worst is None:
-        raise NoAudit(found.findings[0].note)
-    return worst
+    _refuse_unread(release)
+    kind, value = _find_kind(release)
+    promise = Promise(adversary, Ceiling(1), about)  # whatever is found stays below
+    notes = Notes(strict=False, sets_empty_apart=False)
+    (found,) = _judge(kind, value, [promise], Run(progress), notes)
+    if found.belief is None:
+        raise NoAudit(found.note)
+    return found.belief
 
 
 class Notes:
     """What came up that a person should know, each once."""
 
-    def __init__(self, strict: bool) -> None:
+    def __init__(self, strict: bool, *, sets_empty_apart: bool = True) -> None:
         self.strict = strict
+        self.sets_empty_apart = sets_empty_apart
+        """Whether promises that forbid nothing are told apart from those kept."""
         self.said: list[str] = []
 
     def __call__(self, words: str) -> None:
@@ -195,7 +273,7 @@ def _list_stated(promises: Any) -> list[Promise | Measure]:
 def _judge(
     kind: ReleaseKind,
     value: Any,
-    stated: list[Promise | Measure],
+    stated: Sequence[Promise | Measure],
     run: Run,
     notes: Notes,
 ) -> list[Finding]:
@@ -210,7 +288,54 @@ def _judge(
             f"No promise can be judged on {type(value).__name__}: there are only "
             f"promises against {', '.join(sorts)}. {_list_pairs()}"
         )
+    if notes.sets_empty_apart:
+        found = {i: _set_empty_apart(kind, f, notes) for i, f in found.items()}
     return [found[i] for i in range(len(stated))]
+
+
+EMPTY = "It forbids nothing, so keeping it proves nothing"
+
+
+def _set_empty_apart(kind: ReleaseKind, found: Finding, notes: Notes) -> Finding:
+    """A promise that every release keeps is told as empty, and is never SAFE."""
+    stated = found.promise
+    if found.verdict is not Verdict.SAFE or not isinstance(stated, Promise | Measure):
+        return found
+    if isinstance(stated, Measure):
+        why = "" if stated.forbids_something() else "every table reaches its level"
+    elif isinstance(stated.limit, Ceiling):
+        why = "" if stated.limit.forbids_something() else "nobody is surer than that"
+    else:
+        open_ = stated.limit.forbids_something(_list_priors(kind, found, stated))
+        why = "" if open_ else "no belief begins where the limit forbids to move it"
+    if not why:
+        return found
+    if notes.strict:
+        raise InputError(
+            f"Promise {stated.name!r} must forbid something; {why}. Choose another "
+            "limit, or leave it out."
+        )
+    return replace(found, verdict=Verdict.NOT_APPLICABLE, note=f"{EMPTY}: {why}.")
+
+
+def _list_priors(
+    kind: ReleaseKind, found: Finding, stated: Promise
+) -> list[Fraction] | None:
+    """How sure the adversary may be beforehand of what is promised; None: anything."""
+    prior = getattr(stated.against, "prior", None)
+    if isinstance(prior, Mapping) and stated.about is not None:
+        asked = [stated.about] if isinstance(stated.about, str) else stated.about or ()
+        return [p for c, p in prior.items() if c in asked] or list(prior.values())
+    if isinstance(prior, Mapping):
+        return [*prior.values(), *(1 - p for p in prior.values())]
+    # Uniform: the same for all classes; several questions may have different numbers.
+    several = kind.name == "responses" and stated.about is None
+    if prior != "uniform" or several or found.belief is None:
+        return None
+    one = [found.belief.prior]
+    # Of nothing in particular, sets of classes are judged, too: all but one of them is
+    # the set that is likeliest beforehand.
+    return one + [1 - p for p in one] if stated.about is None else one
 
 
 def _find_sort(stated: Promise | Measure) -> type:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from privet.errors import InputError
 from privet.policy import Policy
 from privet.release.verify import digest
 from privet.table import Table
+from privet.values.schema import Bins
 
 
 def describe_table(table: Table) -> dict[str, Any]:
@@ -36,12 +38,19 @@ def digest_files(table: Table) -> list[dict[str, str]]:
 def describe_source(table: Table) -> dict[str, Any]:
     """What tells the rows of a table from others: files, filter and bins."""
     where = table.options.get("where") or {}
+    how = table.source.text.to_dict()
     return {
+        **({"reading": how} if how else {}),
         "files": sorted(digest(Path(p)) for p in table.source.paths),
         "table": table.source.scan if table.source.attach else "",
         "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
         "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},
     }
+
+
+def describe_bins(bins: Bins | None) -> str:
+    """The bins of a column as a text that can be compared; empty: none."""
+    return "" if bins is None else json.dumps(bins.to_list())
 
 
 def policy_text(policy: Policy) -> Any:

@@ -10,12 +10,10 @@ from os import PathLike
 from pathlib import Path
 
 from privet.errors import InputError
-from privet.release.atomic_folder import Busy
+from privet.release.commit.claims import Busy
+from privet.release.commit.intent import place_claim
 from privet.release.manifest import RECIPE
-from privet.release.verify import CUSTODY, MANIFEST, read_manifest
-
-NOTE = "README.txt"
-"""What a release says to whoever receives it."""
+from privet.release.verify import CUSTODY, MANIFEST, OWN, read_manifest
 
 FORMATS = ("parquet", "csv")
 """How tables are written."""
@@ -87,8 +85,9 @@ def explain_refusals(destination: Destination) -> Iterator[None]:
         yield
     except Busy:
         raise InputError(
-            f"The custody folder {str(destination.custody)!r} must not be in use; "
-            "another release is being written. Wait for it, or choose another folder."
+            f"The folder {str(destination.folder)!r} and the custody folder "
+            f"{str(destination.custody)!r} must not be in use; another release is "
+            "being written. Wait for it, or choose other folders."
         ) from None
     except OSError as error:
         reasons = {
@@ -105,8 +104,15 @@ def explain_refusals(destination: Destination) -> Iterator[None]:
         why = reasons.get(error.errno or 0, error.strerror or type(error).__name__)
         raise InputError(
             f"The release {str(destination.folder)!r} could not be written: {why}. "
-            "Nothing was left behind."
+            f"{_describe_rest(destination.folder)}"
         ) from None
+
+
+def _describe_rest(folder: Path) -> str:
+    """What an error left: nothing, unless undoing it failed as well."""
+    if place_claim(folder).exists():
+        return "What is left of it is removed by the next command that looks there."
+    return "Nothing was left behind."
 
 
 def refuse_foreign(folder: Path, replace_: bool) -> None:
@@ -123,7 +129,7 @@ def refuse_foreign(folder: Path, replace_: bool) -> None:
             + "Choose another folder, or replace a release with --replace "
             "(replace=True)."
         )
-    own = {MANIFEST, NOTE, *(f["path"] for f in read_manifest(folder)["files"])}
+    own = {*OWN, *(f["path"] for f in read_manifest(folder)["files"])}
     if foreign := sorted(found - own):
         raise InputError(
             f"{str(folder)!r} must hold nothing but a release to be replaced; "

@@ -12,16 +12,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from privet.engine.protocol import Run
-from privet.findings import Audit, Finding
+from privet.findings import Audit, Exposed, Finding
 from privet.policy import Measure, Policy
+from privet.policy.acceptance import Uncovered
 from privet.report import words
 from privet.values.beliefs import Belief
 
 if TYPE_CHECKING:
+    from privet.release.integrity.signature import Signature
+    from privet.release.joint.joint_results import JointQuestion, JointResult
+    from privet.release.joint.labelled_rows import LabelledRows
+    from privet.release.joint.outlines import ReleaseOutline
     from privet.release.write import ReleaseParts
+    from privet.table import Table
 
 HOMES = {
     "groups": "privet.microdata",
@@ -58,8 +64,9 @@ def _keep_shown(shown: object, **told: object) -> object:
 class Sentences:
     """What a steward reads about findings of one sort."""
 
-    reach: str
-    """Which attackers a promise of this sort covers, and which it does not."""
+    reach: Callable[[Finding, Audit], str]
+    """Which attackers a promise covers, and which it does not, beside all others that
+    were judged; empty where the other sentences say so."""
     explain: Callable[[Finding], str]
     """A finding that has a witness, in plain words."""
     beyond: Callable[[Finding], str]
@@ -72,6 +79,33 @@ class Sentences:
     """What privet itself can do about it; said last."""
 
 
+def _keep_outline(outline: ReleaseOutline, table: Table, run: Run) -> ReleaseOutline:
+    return outline
+
+
+@dataclass(frozen=True)
+class JointParts:
+    """What of judging several releases together is of one kind only."""
+
+    outline: Callable[[Any], ReleaseOutline]
+    """What a release shows of each column; its name and rows are left empty."""
+    complete: Callable[[ReleaseOutline, Table, Run], ReleaseOutline] = _keep_outline
+    """An outline as the ledger kept it, with what only the private table tells."""
+    ask: Callable[[Sequence[Any], Table, Sequence[Any]], list[JointQuestion]] | None = (
+        None
+    )
+    """What must be asked of several releases: promises about this kind, the table, and
+    what is accepted."""
+    count: Callable[..., LabelledRows] | None = None
+    """The private rows by what releases show of them: table, outlines, questions."""
+    join: Callable[..., Finding] | None = None
+    """Judge releases of this kind as if they were one: table, outlines, promise."""
+    deliver: Callable[..., list[JointResult]] | None = None
+    """Judge a later delivery with earlier ones: table, outline, earlier, questions."""
+    keep: Callable[..., None] | None = None
+    """Write to an entry's folder what a later delivery is compared with."""
+
+
 @dataclass(frozen=True)
 class Verification:
     """What a recipient finds: what does not fit the manifest, and the recount."""
@@ -82,12 +116,25 @@ class Verification:
     """The promises, recounted from the files; None where they cannot be read."""
     unpromised: bool = False
     """Whether the release makes no promise that could be judged."""
+    signature: Signature | None = None
+    """Who signed it; None: nobody, so that anybody could have written it."""
 
     @property
     def good(self) -> bool:
         """Whether the release is what its manifest says, and safe."""
         kept = self.unpromised or (self.audit is not None and self.audit.safe)
         return not self.problems and kept
+
+
+class Watch(Protocol):
+    """Looks on while promises are judged, and says what is exposed besides."""
+
+    @property
+    def watched(self) -> Any:
+        """What is to be judged, so that it can look on."""
+
+    def finish(self, run: Run) -> tuple[Exposed | None, list[Finding]]:
+        """What is exposed, and a finding for what no promise covers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +153,20 @@ class ReleaseKind:
     """What is in the files of a release, to be judged: folder, manifest, options in."""
     find_differences: Callable[[Any, Path, Mapping[str, Any]], list[str]]
     """What of that, in this folder, is not as the manifest says, findings aside."""
+    note: Callable[[Mapping[str, Any]], str]
+    """What recipients should know, from the public manifest alone."""
+    restate: Callable[[Any, Path, Mapping[str, Any]], Mapping[str, Any]]
+    """What the manifest must say, as far as what was opened and what it states itself
+    tell: the value of each such key."""
     sentences: Mapping[str, Sentences]
     """What is said of findings, by the adversary's kind or as `finding_sort` has it."""
     shows: Mapping[type, Callable[[Any], Any]] = field(default_factory=dict)
     """Releases and other makers of this kind, and what of them is judged."""
     bind: Mapping[type, Callable[[Any, Policy], Any]] = field(default_factory=dict)
     """How a policy settles the rows and roles of a value before it is judged."""
+    watches: Mapping[type, Callable[..., Watch]] = field(default_factory=dict)
+    """Who counts what a value exposes beyond what is promised: value, what is stated,
+    what is accepted, and whether to count in."""
     knowing: Callable[..., Belief] | None = None
     """The belief of somebody who knows any sentence about people."""
     publish: Callable[..., Any] | None = None
@@ -129,11 +184,15 @@ class ReleaseKind:
     manifest and folder; or what was opened itself."""
     unpromised: bool = False
     """Whether it may be released without a promise that could be judged."""
+    keys: tuple[str, ...] = ()
+    """What only manifests of this kind say."""
     form: Form = field(default_factory=dict)
     """What must hold of a manifest of this kind, besides what holds of all."""
     prove: Callable[[Any, Path, Mapping[str, Any]], list[str]] | None = None
     """What a custody folder does not prove of what was opened; None: it proves only
     that the manifest is the one it was kept for."""
+    joint: JointParts | None = None
+    """What of judging it with earlier releases is its own; None: it cannot be."""
     proved: str = "this is the release it was kept for"
     """What a custody record that fits proves."""
 
@@ -177,6 +236,8 @@ def finding_sort(finding: Finding) -> str:
 
     A Bayesian who sees a disguised row is told about as responses are.
     """
+    if isinstance(finding.promise, Uncovered):
+        return "inversion" if finding.promise.of == "inversion" else "uncovered"
     if isinstance(finding.promise, Measure):
         return "measure"
     seen = finding.witness is not None and finding.witness.sees
@@ -191,7 +252,7 @@ def find_sentences(finding: Finding) -> Sentences:
     sort = finding_sort(finding)
     own = (k.sentences[sort] for k in list_kinds() if sort in k.sentences)
     return next(own, None) or Sentences(
-        reach=words.describe_common_reach(finding),
+        reach=words.describe_common_reach,
         explain=words.explain_plainly,
         beyond=words.describe_groups_beyond,
     )

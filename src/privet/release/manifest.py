@@ -6,6 +6,9 @@ which values are hidden, only how many. The custody record never travels.
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,13 +17,35 @@ from privet.errors import InputError
 from privet.findings import Audit, Finding
 from privet.policy import Measure, Promise
 from privet.release.kinds import HOMES, import_kind
-from privet.values.schema import Schema
+from privet.report.ledger_words import list_not_promised
+from privet.values.schema import KINDS, Schema
 
 RECIPE = "recipe.json"
 """What is kept beside the custody record of a table: how values are hidden."""
 
 VERSION = 1
 """The form of the manifest."""
+
+DIGEST = "digest"
+"""The key of what the manifest says of itself."""
+
+ESCAPED = (
+    "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
+    "take one off."
+)
+"""What is said of CSV."""
+
+COMMON_KEYS = (
+    *("privet", "manifest", "kind", "title", "files", "columns", "method"),
+    *("promises", "not_promised", DIGEST),
+)
+"""What every manifest says, whatever it is about."""
+
+MOST_CLAIMS = 1_000
+"""Promises that are recounted; each takes a count of its own."""
+
+ENDINGS = (".parquet", ".csv", ".json")
+"""What the files of a release may be; a database, say, would be opened otherwise."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +56,19 @@ class WrittenFile:
     """Its name within the release."""
     rows: int
     """How many rows it has."""
+    size: int
+    """How many bytes it has."""
     sha256: str
     """The digest of its bytes."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the manifest."""
-        return {"path": self.path, "rows": self.rows, "sha256": self.sha256}
+        return {
+            "path": self.path,
+            "rows": self.rows,
+            "bytes": self.size,
+            "sha256": self.sha256,
+        }
 
 
 def describe_columns(
@@ -136,11 +168,20 @@ def build_manifest(
         **entries.more,
     }
     if escaped:
-        content["escaped"] = (
-            "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
-            "take one off."
-        )
-    return content
+        content["escaped"] = ESCAPED
+    return {**content, DIGEST: digest_content(content)}
+
+
+def digest_content(content: Mapping[str, Any]) -> str:
+    """The SHA-256 of everything a manifest says, its own digest aside.
+
+    Of the JSON text with sorted keys and without spaces, in UTF-8.
+    """
+    said = {key: value for key, value in content.items() if key != DIGEST}
+    text = json.dumps(
+        said, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 # Reading ----------------------------------------------------------------------------
@@ -152,28 +193,41 @@ def check_form(content: Any) -> dict[str, Any]:
         raise InputError(
             "release.json must be a manifest that privet wrote; it is not."
         )
-    if content["manifest"] != VERSION:
+    if not is_count(content["manifest"]) or content["manifest"] != VERSION:
         raise InputError(
             f"The manifest must be of form {VERSION}; got {content['manifest']!r}. "
             "Another version of privet wrote it."
         )
-    missing = [k for k in ("kind", "files", "columns", "promises") if k not in content]
-    if missing or content["kind"] not in tuple(HOMES):
+    missing = [k for k in COMMON_KEYS if k not in content]
+    if missing:
         raise InputError(
-            f"release.json must describe a table; it lacks {', '.join(missing)}."
-            if missing
-            else f"The release must be one of {', '.join(HOMES)}; it is of kind "
+            f"release.json must describe a release; it lacks {', '.join(missing)}."
+        )
+    if content["kind"] not in tuple(HOMES):
+        raise InputError(
+            f"The release must be one of {', '.join(HOMES)}; it is of kind "
             f"{content['kind']!r}."
         )
-    own = import_kind(content["kind"]).form
-    for key, fits in _FORM.items():  # in this order: later parts lean on earlier ones
-        if key in content and not all(
-            check(content) for check in (fits, own.get(key)) if check
-        ):
+    kind = import_kind(content["kind"])
+    if strange := set(content) - {*COMMON_KEYS, *kind.keys, "escaped"}:
+        raise InputError(
+            f"release.json must say what privet says of {content['kind']}; it has "
+            f"{len(strange)} other keys, such as {min(strange)!r}."
+        )
+    # In this order: later parts lean on earlier ones.
+    for key in dict.fromkeys((*_FORM, *kind.form)):
+        fits = [form[key] for form in (_FORM, kind.form) if key in form]
+        if key in content and not all(check(content) for check in fits):
             raise InputError(
                 f"{key} of release.json must be as privet writes it; it is not."
             )
     return content
+
+
+def restate_open(lines: Sequence[str], content: Mapping[str, Any]) -> list[str]:
+    """What no promise covers: as it is said with a ledger, or else without one."""
+    plain, known = (list_not_promised(lines, known=k) for k in (False, True))
+    return known if content["not_promised"] == known else plain
 
 
 def is_list(values: Any) -> bool:
@@ -182,22 +236,64 @@ def is_list(values: Any) -> bool:
 
 
 def _is_file(stated: Mapping[str, Any]) -> bool:
-    rows, sha256 = stated.get("rows"), stated.get("sha256")
-    counted = isinstance(rows, int) and not isinstance(rows, bool) and rows >= 0
-    return _is_name(stated.get("path")) and counted and isinstance(sha256, str)
+    counted = is_count(stated.get("rows")) and is_count(stated.get("bytes"))
+    digest = isinstance(stated.get("sha256"), str) and len(stated) == len(_FILE_KEYS)
+    return _is_name(stated.get("path")) and counted and digest
+
+
+_FILE_KEYS = ("path", "rows", "bytes", "sha256")
+
+
+def is_count(number: Any) -> bool:
+    """Whether a part of a manifest is a whole number that can be one of things."""
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 0
 
 
 def _is_name(path: Any) -> bool:
     """Whether a path is a plain file name that leads nowhere else."""
     if not isinstance(path, str) or not path or path.startswith("."):
         return False
-    return not any(letter in path for letter in "/\\:\0")
+    plain = not any(letter in path for letter in "/\\:\0")
+    return plain and path != "release.json" and path.lower().endswith(ENDINGS)
+
+
+def _are_different(files: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether no file is listed twice, on disks that know no case, too."""
+    names = {file["path"].casefold() for file in files}
+    return len(names) == len(files)
+
+
+def _is_version(text: Any) -> bool:
+    """Whether a text is a number of a version, such as 0.1.0 or 1.2.0rc1."""
+    return isinstance(text, str) and bool(
+        re.fullmatch(r"\d{1,4}(\.\d{1,4}){0,3}((a|b|rc|\.dev|\.post)\d{1,4})*", text)
+    )
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(v, str) for v in values)
+
+
+_COLUMN: dict[str, Callable[[Any], bool]] = {
+    "role": lambda value: isinstance(value, str),
+    "type": lambda value: value in tuple(KINDS),
+    "target": lambda value: value is True,
+    "bins": _are_texts,
+    "hidden_values": is_count,
+    "shown_as": lambda value: isinstance(value, str),
+    "file": lambda value: isinstance(value, str),
+    "values": is_count,
+}
+"""What may be said of a column."""
 
 
 def _are_columns(columns: Any) -> bool:
-    return isinstance(columns, dict) and all(
-        isinstance(about, dict) for about in columns.values()
-    )
+    return isinstance(columns, dict) and all(map(_is_about, columns.values()))
+
+
+def _is_about(about: Any) -> bool:
+    known = isinstance(about, dict) and "type" in about and set(about) <= set(_COLUMN)
+    return known and all(_COLUMN[key](value) for key, value in about.items())
 
 
 def _is_column(name: Any, content: Mapping[str, Any]) -> bool:
@@ -206,17 +302,26 @@ def _is_column(name: Any, content: Mapping[str, Any]) -> bool:
 
 _FORM: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     "files": lambda c: (
-        is_list(c["files"]) and bool(c["files"]) and all(map(_is_file, c["files"]))
+        is_list(c["files"])
+        and bool(c["files"])
+        and all(map(_is_file, c["files"]))
+        and _are_different(c["files"])
     ),
     "columns": lambda c: _are_columns(c["columns"]) and bool(c["columns"]),
-    "promises": lambda c: is_list(c["promises"]),
-    "measures": lambda c: is_list(c["measures"]),
-    "not_promised": lambda c: isinstance(c["not_promised"], list),
+    "promises": lambda c: is_list(c["promises"]) and len(c["promises"]) <= MOST_CLAIMS,
+    "measures": lambda c: is_list(c["measures"]) and len(c["measures"]) <= MOST_CLAIMS,
+    "not_promised": lambda c: _are_texts(c["not_promised"]),
+    "privet": lambda c: _is_version(c["privet"]),
+    "digest": lambda c: isinstance(c["digest"], str),
+    "escaped": lambda c: c["escaped"] == ESCAPED,
     "method": lambda c: isinstance(c["method"], str),
     "title": lambda c: isinstance(c["title"], str),
     "weight": lambda c: _is_column(c["weight"], c),
     "form": lambda c: c["form"] in ("generalised", "buckets"),
     "group": lambda c: _is_column(c["group"], c) and _is_column(c.get("count"), c),
     "labels": lambda c: isinstance(c["labels"], dict),
+    "derived": lambda c: is_list(c["derived"]),
+    "exposure": lambda c: isinstance(c["exposure"], dict),
+    "accepted": lambda c: is_list(c["accepted"]),
 }
 """What must hold of each part of a manifest."""

@@ -7,6 +7,9 @@ from typing import Any
 
 from privet.values.exact import fraction, percent, write_in_full
 
+NOTE = "README.txt"
+"""What a release says to whoever receives it."""
+
 RECOUNT = "Recount it yourself: privet verify <this folder>"
 ROWS = "Rows are in a random order. Columns that name people are never released."
 BUCKETS = (
@@ -51,7 +54,33 @@ def write_table_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
         if "measured" in m
     ]
     sections = {"What was changed": changed, "What is promised": promised}
+    if told := _describe_exposure(manifest):
+        sections["What it tells all the same"] = told
     return write_note(manifest, "A released table", sections, [RECOUNT])
+
+
+def _describe_exposure(manifest: Mapping[str, Any]) -> list[str]:
+    """Of how many people something is told, and what of it was accepted, and why."""
+    told = manifest.get("exposure")
+    if told is None:
+        return []
+    people = told["people"]
+    lines = []
+    if told["known"]:
+        known = ", ".join(told["known"])
+        lines.append(f"Unique on {known}: {told['unique']:,} of {people:,} people.")
+    for column, about in told["columns"].items():
+        lines.append(
+            f"Somebody who has all of these is certain of {column} for "
+            f"{about['certain']:,} people."
+        )
+    for entry in manifest.get("accepted", ()):
+        most = f", up to {entry['up_to']:,} people" if "up_to" in entry else ""
+        lines.append(
+            f"No promise limits what is learnt of {entry['about']}; that was accepted"
+            f"{most}: {entry['why']}"
+        )
+    return lines
 
 
 def _describe_change(column: str, about: Mapping[str, Any]) -> str:

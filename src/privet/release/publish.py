@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
-from privet.engine.protocol import Listener
+from privet.engine.protocol import Listener, limit_time
 from privet.errors import InputError
 from privet.policy.policy import Stated
 from privet.release.kinds import ReleaseKind, list_kinds
@@ -12,7 +12,7 @@ from privet.release.refine import Watcher
 from privet.table import Table
 
 if TYPE_CHECKING:
-    from privet.release.signatures import (
+    from privet.release.verb_types import (
         ClassifierRelease,
         ListenOptions,
         Mondrian,
@@ -70,6 +70,8 @@ def publish(
     *,
     method: Any = None,
     recipe: Recipe | None = None,
+    since: Table | None = None,
+    hold_back: bool = False,
     max_seconds: float | None = None,
     progress: Listener | None = None,
     watcher: Watcher | None = None,
@@ -92,8 +94,17 @@ def publish(
     recipe
         An earlier release's recipe to apply again instead; refused if it breaks a
         promise now.
+    since
+        With a recipe: the table of the delivery it was made for. Then more is hidden
+        than the recipe hides, until whoever subtracts the two deliveries stays within
+        every limit, too.
+    hold_back
+        With `since`: hide no more than the recipe, and hold new rows back instead,
+        until enough have come.
     max_seconds
-        Stop improving the release after this time; what is reached is safe.
+        How long it may take, with counting and judging. The search stops early enough
+        for what it reached, which is safe, to be judged; what does not fit is
+        `Stopped`.
     progress, watcher
         Take events of the engine and of the moves; a watcher that returns False stops.
 
@@ -111,7 +122,8 @@ def publish(
     """
     given = {
         "recipe": recipe,
-        "max_seconds": max_seconds,
+        "since": since,
+        "hold_back": hold_back or None,
         "progress": progress,
         "watcher": watcher,
     }
@@ -122,7 +134,8 @@ def publish(
             raise InputError(f"{name} must be left out for a release of {kind.name}.")
     assert kind.publish is not None
     made: Release | ClassifierRelease | ViewsRelease
-    made = kind.publish(table, promises, method=method, **options)
+    with limit_time(max_seconds):
+        made = kind.publish(table, promises, method=method, **options)
     return made
 
 

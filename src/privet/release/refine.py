@@ -7,11 +7,13 @@ always of the whole release: promises that hold group by group may break togethe
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from time import monotonic
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
+
+from privet.engine.protocol import LIMIT
 
 Move = TypeVar("Move")
 Step = TypeVar("Step")
@@ -28,6 +30,8 @@ class RefinementProgress:
     """The last move in words; it names columns, never values."""
     worst: Fraction
     """The highest belief of any promise now."""
+    left: int | None = None
+    """How many values, cuts or groups could be tried now, as last counted."""
 
 
 Watcher = Callable[[RefinementProgress], bool | None]
@@ -46,6 +50,9 @@ class State(Protocol[Move, Step_co]):
     def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
 
+    def count_left(self) -> Mapping[str, int]:
+        """How many values or cuts of each column, or groups, could be tried now."""
+
 
 @dataclass(frozen=True)
 class Refinement(Generic[Step]):
@@ -54,7 +61,10 @@ class Refinement(Generic[Step]):
     steps: tuple[Step, ...]
     """Every move, in order."""
     ended: str
-    """"finished", "time", "callback" or "interrupt"."""
+    """"finished", "time" or "callback"."""
+    left: Mapping[str, int] = field(default_factory=dict)
+    """What was left to try when it was stopped: how many values or cuts of each column,
+    or how many groups."""
 
 
 def refine(
@@ -63,19 +73,45 @@ def refine(
     max_seconds: float | None = None,
     watcher: Watcher | None = None,
 ) -> Refinement[Step]:
-    """Make the best move again and again, until none is left or somebody stops it."""
-    end = None if max_seconds is None else monotonic() + max_seconds
-    steps: list[Step] = []
-    try:
-        while (move := state.find_best_move()) is not None:
-            if end is not None and monotonic() > end:
-                return Refinement(tuple(steps), "time")
-            steps.append(state.apply(move))
-            event = RefinementProgress(len(steps), str(move), state.find_worst_belief())
-            if watcher is not None and watcher(event) is False:
-                return Refinement(tuple(steps), "callback")
-    except KeyboardInterrupt:
-        # A move cut short was judged before it began: the release is safe with it and
-        # without it. What is returned is audited once more in any case.
-        return Refinement(tuple(steps), "interrupt")
+    """Make the best move again and again, until none is left or somebody stops it.
+
+    Where the whole work has a limit, the loop leaves time for what follows it. Ctrl-C
+    is not caught here: who presses it wants nothing.
+    """
+    end, steps = _find_end(max_seconds), list[Step]()
+    outlook = _Outlook(state)
+    while (move := state.find_best_move()) is not None:
+        if end is not None and monotonic() > end:
+            return Refinement(tuple(steps), "time", state.count_left())
+        steps.append(state.apply(move))
+        if watcher is None:
+            continue
+        worst, left = state.find_worst_belief(), outlook.count_left()
+        if watcher(RefinementProgress(len(steps), str(move), worst, left)) is False:
+            return Refinement(tuple(steps), "callback", state.count_left())
     return Refinement(tuple(steps), "finished")
+
+
+class _Outlook:
+    """How much is left to try, counted now and then: it may cost as much as a move."""
+
+    def __init__(self, state: State[Any, Any]) -> None:
+        self._state = state
+        self._next = 0.0
+        self._left: int | None = None
+
+    def count_left(self) -> int | None:
+        """The last count; at most a twentieth of the time is spent on it."""
+        begin = monotonic()
+        if begin >= self._next:
+            self._left = sum(self._state.count_left().values())
+            self._next = monotonic() + max(0.5, 20 * (monotonic() - begin))
+        return self._left
+
+
+def _find_end(max_seconds: float | None) -> float | None:
+    """When to stop; None: when nothing is left."""
+    limit = LIMIT.get()
+    ends = [] if max_seconds is None else [monotonic() + max_seconds]
+    ends += [limit.search_end] if limit else []
+    return min(ends, default=None)

@@ -12,41 +12,44 @@ import errno
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import replace as changed
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from privet.engine.protocol import Listener, Run
-from privet.errors import EngineError, InputError
-from privet.findings import Audit
-from privet.release.atomic_folder import (
-    as_json,
-    make_beside,
-    move,
-    save,
-    sync,
-    write_private_files,
+from privet.engine.protocol import Listener, Run, limit_time
+from privet.errors import EngineError, InputError, NotCovered, NotTogether
+from privet.findings import Audit, Verdict
+from privet.release.atomic_folder import as_json, move, save, sync
+from privet.release.commit.intent import (
+    Commit,
+    Draft,
+    Intent,
+    NewEntry,
+    describe_kept,
+    list_missing_folders,
+    make_draft,
+    place_files,
+    recover,
+    save_fresh,
 )
 from privet.release.destination import (
-    NOTE,
     Destination,
     explain_refusals,
     refuse_destination,
     refuse_foreign,
     resolve_destination,
 )
-from privet.release.kinds import find_judging_kind
+from privet.release.history import History
+from privet.release.integrity.inventory import measure_file
+from privet.release.integrity.signature import SIGNATURE, Signer, load_signing_key
+from privet.release.kinds import find_judging_kind, find_sentences, import_kind
 from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
-from privet.release.verify import (
-    CUSTODY,
-    MANIFEST,
-    digest,
-    find_changed_files,
-    read_manifest,
-    recount,
-)
+from privet.release.note import NOTE
+from privet.release.verify import CUSTODY, MANIFEST, digest, examine, recount
+from privet.report.ledger_words import say_not_together
+from privet.values.visible_text import escape_controls
 
 
 class ReleaseParts(ABC):
@@ -77,14 +80,20 @@ class ReleaseParts(ABC):
         """What is said of it in the manifest."""
 
     @abstractmethod
-    def write_note(self, content: Mapping[str, Any]) -> str:
-        """What recipients should know, from the public manifest alone."""
-
-    @abstractmethod
     def build_record(
         self, content: Mapping[str, Any], found: Audit | None
     ) -> dict[str, Any]:
         """What the steward keeps, given the manifest and the recount."""
+
+    @property
+    def history(self) -> History | None:
+        """What it was judged with, and the ledger it is entered in."""
+        return None
+
+    @property
+    def spends(self) -> bool:
+        """Whether its noise took from a privacy budget, which stays spent."""
+        return False
 
     def list_private_texts(self) -> dict[str, str]:
         """Other files that are kept beside the record, by name."""
@@ -92,44 +101,86 @@ class ReleaseParts(ABC):
 
 
 def write(
-    parts: ReleaseParts, destination: Destination, *, replace: bool, run: Run
+    parts: ReleaseParts,
+    destination: Destination,
+    *,
+    replace: bool,
+    run: Run,
+    sign: Signer = None,
 ) -> dict[str, Any]:
     """Write a release, whole or not at all; its manifest comes out."""
+    key = load_signing_key(sign)
     if destination.named and parts.several:
         raise InputError(
             f"{parts.several} must be written to a folder; got the name of a file, "
             f"{destination.file!r}."
         )
+    history = parts.history
+    ledger = history.ledger if history else None
+    recover(destination.folder, destination.custody, ledger.folder if ledger else None)
     refuse_destination(destination, replace)
     parts.refuse()
-    with explain_refusals(destination), make_beside(destination.folder) as partial:
-        draft = changed(destination, folder=partial)
+    with explain_refusals(destination), make_draft(destination.folder) as made:
+        draft = changed(destination, folder=made.folder)
         files = parts.write_files(draft, run)
         with _refuse_miscounted(parts.promised):
             entries = parts.describe(draft, files, run)
             content = build_manifest(entries, files, escaped=draft.format == "csv")
-            save(partial / MANIFEST, as_json(content))
-            save(partial / NOTE, parts.write_note(content))
-            found = _read_back(partial, run)
+            save(draft.folder / MANIFEST, as_json(content))
+            note = import_kind(entries.kind).note(content)
+            save(draft.folder / NOTE, escape_controls(note))
+            if key is not None:
+                signed = key.sign((draft.folder / MANIFEST).read_bytes())
+                save(draft.folder / SIGNATURE, signed)
+            found = _read_back(draft.folder, run)
         record = {
             "custody": 1,
             **parts.build_record(content, found),
-            "manifest_sha256": digest(partial / MANIFEST),
+            **(history.build_record() if history else {}),
+            "manifest_sha256": digest(draft.folder / MANIFEST),
         }
         kept = {**parts.list_private_texts(), CUSTODY: as_json(record)}
-        appear(partial, destination, kept, replace=replace)
+        entry = _draft_entry(parts, destination, content, record)
+        run.check()
+        appear(made, destination, kept, replace=replace, entry=entry)
     return content
+
+
+def _draft_entry(
+    parts: ReleaseParts,
+    destination: Destination,
+    content: Mapping[str, Any],
+    record: Mapping[str, Any],
+) -> NewEntry | None:
+    """What enters a release in its ledger; None: there is none."""
+    history = parts.history
+    if history is None or history.ledger is None:
+        return None
+    entry = history.draft_entry(
+        content["title"],
+        destination.folder,
+        destination.custody,
+        record["manifest_sha256"],
+    )
+    return NewEntry(history.ledger, entry, history.write_files, parts.spends)
 
 
 def _read_back(partial: Path, run: Run) -> Audit | None:
     """Read what was written, as a stranger would, and judge it again."""
-    content = read_manifest(partial)
-    problems = find_changed_files(partial, content)
-    with closing(recount(partial, content, progress=run.listener)) as found:
-        problems += found.problems
+    given = examine(partial)
+    if not given.opens:
+        raise InputError("\n".join(given.problems))
+    listener = None if run.listener is None else _name_phase(run.listener)
+    with closing(recount(partial, given.content, progress=listener)) as found:
+        problems = [*given.problems, *found.problems]
     if problems:
         raise InputError("\n".join(problems))
     return found.audit
+
+
+def _name_phase(listener: Listener) -> Listener:
+    """What is counted again is told as reading back."""
+    return lambda event: listener(changed(event, doing=f"reading back: {event.doing}"))
 
 
 @contextmanager
@@ -145,36 +196,107 @@ def _refuse_miscounted(promised: str) -> Iterator[None]:
 
 
 def appear(
-    partial: Path, destination: Destination, kept: Mapping[str, str], *, replace: bool
+    draft: Draft,
+    destination: Destination,
+    kept: Mapping[str, str],
+    *,
+    replace: bool,
+    entry: NewEntry | None = None,
 ) -> None:
-    """Let a release appear whole, after what is kept of it in custody; or neither.
+    """Let a release appear whole, with what is kept of it in custody and its entry in
+    the ledger; or none of them.
 
-    This is the only place where either does.
+    This is the only place where any does. What will be done is on the disk before
+    anything is; names change last, and the release's after all others.
     """
-    sync(partial)
-    manifest = digest(partial / MANIFEST)
-
-    def has_appeared() -> bool:
-        path = destination.folder / MANIFEST
-        return path.is_file() and digest(path) == manifest
-
-    with write_private_files(
-        destination.custody, kept, replace=replace, stay=has_appeared
-    ):
+    sync(draft.folder)
+    intent = _state_intent(draft, destination, kept, replace=replace, entry=entry)
+    commit = Commit(intent, draft)
+    try:
+        draft.interrupts.hold()
+        commit.begin()
+        pending = None if entry is None else commit.draft_entry(entry)
+        save_fresh(intent, kept)
         refuse_foreign(destination.folder, replace)
-        move(partial, destination.folder, replace=replace)
-    with suppress(OSError):  # it is there; only its name may not be on disk yet
-        sync(destination.folder.parent)
+        draft.interrupts.let()
+        draft.interrupts.hold()
+        if pending is not None:
+            pending[0].place(pending[1])
+        place_files(intent)
+        move(draft.folder, destination.folder, replace=replace)
+    except BaseException:
+        draft.interrupts.hold()
+        if not commit.settle():
+            raise
+    else:
+        commit.settle()
+    draft.interrupts.late = True
 
 
-def refuse_release(*, made: bool, safe: bool) -> None:
+def _state_intent(
+    draft: Draft,
+    destination: Destination,
+    kept: Mapping[str, str],
+    *,
+    replace: bool,
+    entry: NewEntry | None,
+) -> Intent:
+    custody = destination.custody
+    there = tuple(n for n in kept if (custody / n).exists()) if replace else ()
+    return Intent(
+        draft.token,
+        destination.folder,
+        digest(draft.folder / MANIFEST),
+        custody,
+        describe_kept(kept),
+        over=there,
+        made=list_missing_folders(custody),
+        ledger=entry.ledger.folder if entry else None,
+        number=len(entry.ledger) + 1 if entry else 0,
+        spent=entry.spent if entry else False,
+        inode=draft.folder.stat().st_ino,
+    )
+
+
+def refuse_release(*, made: bool, audit: Audit | None, history: History | None) -> None:
     """Only what was made here, and keeps every promise, is written."""
     if not made:
         raise InputError(
             "A release that was loaded from files is written already; copy the folder."
         )
-    if not safe:
-        raise InputError("A release must keep every promise to be written.")
+    if audit is not None and not audit.safe:
+        if audit.verdict is Verdict.NOT_APPLICABLE:
+            raise NotCovered(_say_unpromised(audit), audit.findings)
+        raise InputError(
+            "A release must keep every promise to be written; "
+            f"{audit.worst.promise.name!r} is {audit.worst.verdict.value}."
+        )
+    if history is not None and not history.safe:
+        told = [f for f in history.findings if f.verdict is history.verdict]
+        said = [f"{f.promise.name}: {f.verdict.value}. {f.note}" for f in told]
+        raise NotTogether("\n".join([say_not_together(history.verdict), *said]), told)
+
+
+def _say_unpromised(audit: Audit) -> str:
+    """That nothing is promised of a release, and why not."""
+    notes = dict.fromkeys(f.note for f in audit.findings if f.note)
+    return " ".join(
+        [
+            "A release must be written under a promise that says something of it; the "
+            "policy has none.",
+            *notes,
+            "State one that does.",
+        ]
+    )
+
+
+def refuse_uncovered(found: Audit) -> None:
+    """What no promise covers, and nobody accepted by name, is not written."""
+    if not found.uncovered:
+        return
+    told = [f.explain() for f in found.uncovered]
+    steps = [step for f in found.uncovered for step in find_sentences(f).repairs(f)]
+    raise NotCovered("\n".join([*told, *steps]), found.uncovered)
 
 
 # Tables -----------------------------------------------------------------------------
@@ -183,6 +305,12 @@ def refuse_release(*, made: bool, safe: bool) -> None:
 class TableRelease:
     """A release that is written as one table or several."""
 
+    def accept(self, accept: Mapping[str, str]) -> Self:
+        """The release with something accepted that no promise covers, and why."""
+        raise InputError(
+            f"accept must be left out where nothing can be accepted; got {accept!r}."
+        )
+
     def write(
         self,
         folder: str | PathLike[str],
@@ -190,18 +318,28 @@ class TableRelease:
         custody: str | PathLike[str],
         format: str | None = None,  # noqa: A002 - the word users know
         replace: bool = False,
+        accept: Mapping[str, str] | None = None,
+        sign: Signer = None,
+        max_seconds: float | None = None,
         progress: Listener | None = None,
     ) -> Self:
         """Write the release to a new folder, whole or not at all.
 
-        What was written is read back and audited before it counts as a release.
+        What was written is read back and audited before it counts as a release. What
+        no promise covers is written only if `accept` names the column and says why.
+        `sign` is a `SigningKey`, or the file of one.
+        What takes longer than `max_seconds` is `Stopped`; then nothing is written.
         """
         destination = resolve_destination(folder, custody, format)
-        found = find_judging_kind(self)
+        released = self if accept is None else self.accept(accept)
+        found = find_judging_kind(released)
         assert found is not None
-        parts = found[0].parts(self)
-        content = write(parts, destination, replace=replace, run=Run(progress))
-        itself: Any = self  # a dataclass, which has a manifest
+        parts = found[0].parts(released)
+        with limit_time(max_seconds):
+            content = write(
+                parts, destination, replace=replace, run=Run(progress), sign=sign
+            )
+        itself: Any = released  # a dataclass, which has a manifest
         written: Self = changed(itself, manifest=content)
         return written
 
@@ -229,5 +367,6 @@ def _probe_disk(folder: Path) -> None:
 
 
 def describe_file(path: Path, rows: int = 0) -> WrittenFile:
-    """A file that was written, with its digest."""
-    return WrittenFile(path.name, rows, digest(path))
+    """A file that was written, with its size and digest."""
+    found = measure_file(path)
+    return WrittenFile(path.name, rows, found.size, found.sha256)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from privet.findings import Verdict
 from privet.report.words import SYMBOLS, escape_name, numbered
+from privet.values.visible_text import escape_controls
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,11 +16,23 @@ if TYPE_CHECKING:
 Summary = dict[str, Any]
 """What `privet.report.summary` makes."""
 
-COLOURS = {"safe": "green", "breach": "red", "undecided": "yellow"}
+COLOURS = {
+    "safe": "green",
+    "breach": "red",
+    "undecided": "yellow",
+    "not covered": "yellow",
+}
 """Colour never stands alone: a symbol and the word go with it."""
 
 LISTS = (("Notes", "notes"), ("What to do", "advice"))
 """Numbered lists of a report: their headings and where they are."""
+
+
+HISTORY = "Earlier releases:"
+"""The heading of what is known of them."""
+
+EXPOSURE = "Exposure, promised or not:"
+"""The heading of how many people something is told of."""
 
 
 def _format_verdict(found: Summary) -> str:
@@ -34,7 +47,7 @@ def _format_headline(summary: Summary) -> str:
 def _list_lines(finding: Summary) -> Iterator[str]:
     """What is said of a finding, nothing twice."""
     said = (finding[key] for key in ("figures", "words", "beyond", "note"))
-    yield from dict.fromkeys(line for line in said if line)
+    yield from dict.fromkeys(escape_controls(line) for line in said if line)
 
 
 # Plain text -------------------------------------------------------------------------
@@ -47,12 +60,25 @@ def as_text(summary: Summary, *, whole: bool = False) -> str:
         lines.append(escape_name(summary["title"]))
     for finding in summary["findings"]:
         lines += ["", finding_as_text(finding)]
+    if summary["exposure"]:
+        lines += ["", EXPOSURE, *(f"  {s}" for s in summary["exposure"]["words"])]
+    if summary["history"]:
+        lines += ["", HISTORY, *(f"  {s}" for s in list_history(summary["history"]))]
     for head, key in LISTS:
         if summary[key]:
             lines += ["", f"{head}:", *(f"  {s}" for s in numbered(summary[key]))]
     if whole:
         lines += ["", *summary["reach"], summary["sensitive"]]
     return "\n".join(lines)
+
+
+def list_history(history: Summary) -> list[str]:
+    """What is known of earlier releases, and what they come to, a line each."""
+    lines = [str(line) for line in history["words"]]
+    for f in history["findings"]:
+        told = f"{f['verdict']}. {f['note'] or f['words']}".strip()
+        lines.append(f"{escape_name(f['promise'])}: {told}")
+    return lines
 
 
 def finding_as_text(finding: Summary) -> str:
@@ -67,6 +93,7 @@ def finding_as_text(finding: Summary) -> str:
 def as_rich(summary: Summary) -> RenderableType:
     """For a terminal."""
     from rich.console import Group
+    from rich.padding import Padding
     from rich.text import Text
 
     colour = COLOURS.get(summary["verdict"], "")
@@ -75,6 +102,13 @@ def as_rich(summary: Summary) -> RenderableType:
         parts.append(Text(escape_name(summary["title"]), "dim"))
     for finding in summary["findings"]:
         parts += [Text(), finding_as_rich(finding)]
+    if summary["exposure"]:
+        parts += [Text(), Text(EXPOSURE, "bold")]
+        parts += [Padding(Text(s), (0, 0, 0, 2)) for s in summary["exposure"]["words"]]
+    if summary["history"]:
+        parts += [Text(), Text(HISTORY, "bold")]
+        said = list_history(summary["history"])
+        parts += [Padding(Text(s), (0, 0, 0, 2)) for s in said]
     for head, key in LISTS:
         if summary[key]:
             parts += [Text(), Text(head, "bold"), _render_steps(summary[key])]
@@ -122,13 +156,21 @@ def as_html(summary: Summary) -> str:
         for head, key in LISTS
         if summary[key]
     )
+    exposed = ""
+    if summary["exposure"]:
+        items = "".join(f"<li>{escape(s)}</li>" for s in summary["exposure"]["words"])
+        exposed = f"<p><strong>{EXPOSURE}</strong></p><ul>{items}</ul>"
+    if summary["history"]:
+        said = list_history(summary["history"])
+        items = "".join(f"<li>{escape(s)}</li>" for s in said)
+        exposed += f"<p><strong>{HISTORY}</strong></p><ul>{items}</ul>"
     small = "".join(
         f"<p><small>{escape(line)}</small></p>"
         for line in (*summary["reach"], summary["sensitive"])
     )
     return (
         f"<div><p><strong>{escape(_format_headline(summary))}</strong></p>{title}"
-        f"{_render_table(summary['findings'])}{lists}{small}</div>"
+        f"{_render_table(summary['findings'])}{exposed}{lists}{small}</div>"
     )
 
 

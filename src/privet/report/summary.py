@@ -6,6 +6,7 @@ from typing import Any
 
 from privet.findings import Audit, Finding
 from privet.policy import Measure
+from privet.policy.acceptance import Uncovered
 from privet.report import words
 
 
@@ -26,7 +27,7 @@ def finding(found: Finding) -> dict[str, Any]:
         "groups": found.groups,
         "groups_above": found.groups_above,
         "people_above": found.people_above,
-        "promised": words.describe_promise(found.promise),
+        "promised": _describe_promise(found),
         "figures": words.format_figures(found),
         "words": words.explain(found),
         "beyond": words.describe_beyond(found),
@@ -35,17 +36,26 @@ def finding(found: Finding) -> dict[str, Any]:
     }
 
 
+def _describe_promise(found: Finding) -> str:
+    if isinstance(found.promise, Uncovered):
+        return "nothing"
+    return words.describe_promise(found.promise)
+
+
 def _split_promise(promise: dict[str, Any]) -> dict[str, Any]:
     """The adversary with what it knows, and what the promise is about."""
     if "against" not in promise:
-        return {"against": None, "about": None}
-    apart = ("name", "against", "about", "at_most", "below", "from", "to", "within")
+        return {"against": None, "about": promise.get("about")}
+    limits = ("at_most", "below", "from", "to", "within", "exactly")
+    apart = ("name", "against", "about", *limits)
     known = {k: v for k, v in promise.items() if k not in apart}
     against = {"kind": promise["against"], **known}
     return {"against": against, "about": promise.get("about")}
 
 
 def _limit_as_dict(found: Finding) -> dict[str, Any]:
+    if isinstance(found.promise, Uncovered):
+        return {}
     if isinstance(found.promise, Measure):
         stated = found.promise.to_dict()
         return {k: v for k, v in stated.items() if k != "name"}
@@ -58,12 +68,22 @@ def audit(found: Audit) -> dict[str, Any]:
         "verdict": found.verdict.value,
         "headline": words.write_headline(found),
         "title": found.title,
-        "findings": _number_same_names([finding(f) for f in found.findings]),
+        "findings": _number_same_names(
+            [finding(f) for f in (*found.findings, *found.uncovered)]
+        ),
+        "exposure": _summarise_exposure(found),
+        "history": None if found.history is None else found.history.to_dict(),
         "notes": list(found.notes),
         "advice": words.advise(found),
         "reach": words.describe_reach(found),
         "sensitive": words.SENSITIVE,
     }
+
+
+def _summarise_exposure(found: Audit) -> dict[str, Any] | None:
+    """Of how many people something is told; in numbers, and in words."""
+    told = found.exposure
+    return None if told is None else {**told.to_dict(), "words": told.explain()}
 
 
 def _number_same_names(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
+from privet.policy.acceptance import Uncovered
 from privet.values.adversaries import join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import percent, write_in_full
@@ -47,6 +48,7 @@ SYMBOLS = {
     Verdict.SAFE: "✓",
     Verdict.BREACH: "✗",
     Verdict.UNDECIDED: "?",
+    Verdict.NOT_COVERED: "!",
     Verdict.NOT_APPLICABLE: "–",
 }
 
@@ -54,6 +56,8 @@ BASES = {
     Basis.EXACT: "counted exactly",
     Basis.BOUND: "a proved upper bound",
     Basis.SAMPLED: "estimated from samples",
+    Basis.MODEL: "the upper end of an estimate by a model",
+    Basis.ATTACK: "by the best attack there is here",
 }
 
 
@@ -71,16 +75,34 @@ def write_headline(audit: Audit) -> str:
 
     What does not apply, or is undecided beside something worse, is said too.
     """
+    found, uncovered = Counter(f.verdict for f in audit.findings), len(audit.uncovered)
     if audit.verdict is Verdict.NOT_APPLICABLE:
         return "Nothing was judged: no promise applies here."
-    found = Counter(f.verdict for f in audit.findings)
+    if audit.verdict is Verdict.NOT_COVERED:
+        return f"Not covered: {_count_uncovered(uncovered)}."
+    if not found[audit.verdict]:
+        return f"{audit.verdict.value.capitalize()}: {TOGETHER[audit.verdict]}."
     worst, number = found[audit.verdict], len(audit.findings)
     said = [f"{_say_how_many(worst, number)} {_DONE[audit.verdict]}"]
     if audit.verdict is Verdict.BREACH and (some := found[Verdict.UNDECIDED]):
         said.append(f"{some} {_conjugate(some)} undecided")
+    if uncovered:
+        said.append(_count_uncovered(uncovered))
     if some := found[Verdict.NOT_APPLICABLE]:
         said.append(f"{some} {'does' if some == 1 else 'do'} not apply here")
     return f"{audit.verdict.value.capitalize()}: {'; '.join(said)}."
+
+
+TOGETHER = {
+    Verdict.BREACH: "together with earlier releases a promise is broken",
+    Verdict.UNDECIDED: "together with earlier releases nothing is certain",
+}
+"""What is said where only several releases break a promise."""
+
+
+def _count_uncovered(number: int) -> str:
+    columns = "a sensitive column" if number == 1 else f"{number} sensitive columns"
+    return f"no promise covers {columns}, and nobody accepted that"
 
 
 def _say_how_many(some: int, number: int) -> str:
@@ -100,6 +122,8 @@ def _conjugate(number: int) -> str:
 
 def explain(finding: Finding) -> str:
     """One finding in plain words."""
+    if isinstance(finding.promise, Uncovered):
+        return _find_sentences(finding).explain(finding)
     if isinstance(finding.promise, Measure):
         if finding.witness is None or finding.value is None:
             return finding.note
@@ -131,9 +155,11 @@ def explain_plainly(finding: Finding) -> str:
     )
 
 
-def describe_common_reach(finding: Finding) -> str:
+def describe_common_reach(finding: Finding, audit: Audit) -> str:
     """Whom a promise covers, and what no promise covers."""
-    whom = describe_promise(finding.promise)
+    stated = finding.promise
+    assert not isinstance(stated, Uncovered)
+    whom = describe_promise(stated)
     if isinstance(finding.promise, Promise):
         whom = finding.promise.against.words()
     return (
@@ -234,6 +260,8 @@ def format_level(measure: Measure) -> str:
 def format_reached(finding: Finding) -> str:
     """The belief or what was measured; empty where nothing was counted."""
     stated = finding.promise
+    if isinstance(stated, Uncovered):
+        return ""
     if isinstance(stated, Measure):
         return "" if finding.value is None else format_measured(stated, finding.value)
     return (
@@ -245,6 +273,8 @@ def format_figures(finding: Finding) -> str:
     """The limit beside what was found."""
     stated, found = finding.promise, finding.belief
     how = f", {BASES[finding.basis]}" if finding.basis else ""
+    if isinstance(stated, Uncovered):
+        return ""
     if isinstance(stated, Measure):
         got = format_reached(finding)
         told = f" Measured: {got}{how}." if got else ""
@@ -336,6 +366,8 @@ def advise(audit: Audit) -> list[str]:
         steps += dict.fromkeys(step for s, f in said for step in s.repairs(f))
         steps.append("Audit again after every change.")
         steps += dict.fromkeys(step for s, f in said for step in s.offers(f))
+    for f in audit.uncovered:
+        steps += _find_sentences(f).repairs(f)
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
         steps.append("Treat an undecided promise as broken until it is judged.")
     return steps
@@ -348,7 +380,8 @@ NEITHER = "table as it is"
 def describe_reach(audit: Audit) -> list[str]:
     """Which attackers the judged promises cover, and which they do not."""
     judged = (f for f in audit.findings if f.basis)
-    return list(dict.fromkeys(_find_sentences(f).reach for f in judged))
+    said = dict.fromkeys(_find_sentences(f).reach(f, audit) for f in judged)
+    return [line for line in said if line]
 
 
 def numbered(steps: Sequence[str]) -> list[str]:

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from privet.release.kinds import ReleaseKind
+from privet.release.kinds import JointParts, ReleaseKind
 from privet.responses.audit import judge
 from privet.responses.design import Design, design_of
 from privet.responses.files import (
     FORM,
+    KEYS,
     ResponsesParts,
     find_differences,
     open_responses,
+    outline_responses,
+    restate,
+    write_responses_note,
 )
+from privet.responses.recovery.attacks import judge_collector
 from privet.responses.release import Responses
 from privet.responses.report import SENTENCES
 from privet.responses.transformer import RandomizedResponse
-from privet.values.adversaries import Bayesian
+from privet.values.adversaries import Bayesian, Collector
 
 KIND = ReleaseKind(
     name="responses",
     values={Responses: "disguised rows", Design: "a design"},
-    judges={(Responses, Bayesian): judge, (Design, Bayesian): judge},
+    judges={
+        (Responses, Bayesian): judge,
+        (Design, Bayesian): judge,
+        (Responses, Collector): judge_collector,
+    },
     shows={RandomizedResponse: design_of},
     parts=ResponsesParts,
     open=open_responses,
     find_differences=find_differences,
+    note=write_responses_note,
+    restate=restate,
+    keys=KEYS,
     close=Responses.close,
     unpromised=True,
     form=FORM,
     sentences=SENTENCES,
+    joint=JointParts(outline=outline_responses),
 )
 """Disguised rows as a kind of release."""

@@ -24,13 +24,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from privet.engine.protocol import Run
 from privet.engine.randomise.exact_sampling import Codes
-from privet.errors import InputError, TooLarge
-from privet.responses.channel_inverse import invert_in_floats
+from privet.errors import ColumnNotFound, InputError, TooLarge, suggest_names
+from privet.responses.channel_inverse import invert_in_floats, weigh_reports
 from privet.responses.channels import Flip, Keep
 from privet.responses.design import Design, MarginalChannel, design_of
-from privet.responses.estimate import FEWEST, Estimate, clip_interval
+from privet.responses.estimate import (
+    FEWEST,
+    Estimate,
+    clip_interval,
+    cut_interval,
+    spread_interval,
+)
 from privet.responses.intervals import hoeffding, read_confidence
+from privet.responses.release import MOST_CELLS, Responses
 from privet.responses.transformer import (
     as_arrow,
     as_frame_like,
@@ -56,6 +64,8 @@ def score_disguised(
     y: Any,
     disguise: Any,
     *,
+    target: str | None = None,
+    public_class: bool = False,
     confidence: float = 0.95,
 ) -> Estimate:
     """The accuracy a classifier has on the true records behind a disguised test set.
@@ -65,10 +75,13 @@ def score_disguised(
     classifier
         Anything with `predict`.
     X, y
-        The disguised records and their labels; `y` has the name of its question, or
-        was not disguised.
+        The disguised records and their labels; `y` has the name of its question.
     disguise
         The `Design`, or the `RandomizedResponse` that disguised them.
+    target
+        The labels' question, where `y` has no name of its own.
+    public_class
+        Whether labels are no question of the design and were not disguised.
     confidence
         Of the intervals.
     """
@@ -78,8 +91,7 @@ def score_disguised(
         )
     design = design_of(disguise)
     frame = as_arrow(X)
-    label = getattr(y, "name", None)
-    known = label if label in design.columns else None
+    known = find_class(design, y, target, public=public_class)
     true = {c: encode_answers(design.question(c), frame[c]) for c in frame.column_names}
     labels, values = _encode_labels(design, known, y)
 
@@ -94,6 +106,34 @@ def score_disguised(
     return estimate_accuracy(
         design, true, labels, known, is_correct, confidence=confidence
     )
+
+
+HOW_NAMED = (
+    "Give y the name of its question (a pandas or polars Series), or say target=…; a "
+    "class that is no question and was not disguised needs public_class=True"
+)
+
+
+def find_class(
+    design: Design, y: Any, target: str | None, *, public: bool
+) -> str | None:
+    """The question that labels answer; None where they were not disguised, as said."""
+    own = getattr(y, "name", None)
+    name = own if isinstance(own, str) else target
+    if public:
+        if name in design.columns:
+            raise InputError(
+                f"A public class must be no question of the design; {name!r} is one."
+            )
+        return None
+    if name is None:
+        raise InputError(f"The class must have a name; got none. {HOW_NAMED}.")
+    if name not in design.columns:
+        raise ColumnNotFound(
+            f"The class {name!r} must be a question of the design. "
+            f"{suggest_names(name, design.columns)} {HOW_NAMED}."
+        )
+    return name
 
 
 LABEL = "\0label"
@@ -135,16 +175,12 @@ def estimate_accuracy(
     n, wanted = len(labels), read_confidence(confidence)
     if not n:
         raise InputError("A test set must have records; got none.")
-    if design.one_of:
-        raise InputError(
-            "A test set must have whole records: not estimable by a design that asks "
-            "each person one group of questions only. Test on records that are true."
-        )
+    _refuse_one_of(design)
     columns = [*records, *([label] if label else [])]
     pieces = [p for p in design.pieces(columns) if not isinstance(p.channel, Keep)]
     for piece in pieces:
         _refuse_unseen(piece, columns)
-    distinct, back, times = _find_distinct({**records, LABEL: labels})
+    distinct, times = _find_distinct({**records, LABEL: labels})
     score: Floats | None = None
     if prod(_count_alternatives(p) for p in pieces) <= MOST_TURNS:
         score = np.zeros(len(times))
@@ -155,7 +191,15 @@ def estimate_accuracy(
         score = shortcut(distinct)
     if score is None:
         raise _too_many(pieces)
-    return _estimate_from_scores(score, back, times, pieces, n, wanted)
+    return _estimate_from_scores(score, times, pieces, n, wanted)
+
+
+def _refuse_one_of(design: Design) -> None:
+    if design.one_of:
+        raise InputError(
+            "A test set must have whole records: not estimable by a design that asks "
+            "each person one group of questions only. Test on records that are true."
+        )
 
 
 def _refuse_unseen(piece: MarginalChannel, columns: Sequence[str]) -> None:
@@ -178,13 +222,11 @@ def _count_alternatives(piece: MarginalChannel) -> int:
     return 2 if isinstance(piece.channel, Flip) else piece.size
 
 
-def _find_distinct(table: Table) -> tuple[Table, Codes, Codes]:
-    """Each record once, where it stands, and how often it occurs."""
+def _find_distinct(table: Table) -> tuple[Table, Codes]:
+    """Each record once, and how often it occurs."""
     columns = np.stack(list(table.values()), axis=1)
-    rows, back, times = np.unique(
-        columns, axis=0, return_inverse=True, return_counts=True
-    )
-    return dict(zip(table, rows.T, strict=True)), back.ravel(), times
+    rows, times = np.unique(columns, axis=0, return_counts=True)
+    return dict(zip(table, rows.T, strict=True)), times
 
 
 def _list_alternatives(
@@ -226,7 +268,6 @@ def _list_piece_alternatives(
 
 def _estimate_from_scores(
     score: Floats,
-    back: Codes,
     times: Codes,
     pieces: Sequence[MarginalChannel],
     n: int,
@@ -239,8 +280,9 @@ def _estimate_from_scores(
     reach = prod(_measure_reach(p) for p in pieces)
     half = hoeffding(reach, n, confidence)
     wide = half if n < FEWEST or not error else z * error
-    usual = raw - wide, raw + wide
-    ends = clip_interval(usual)
+    usual = spread_interval(raw, wide)
+    certain = spread_interval(raw, half)
+    ends = cut_interval(usual, certain)
     return Estimate(
         min(max(raw, 0.0), 1.0),
         raw,
@@ -250,7 +292,7 @@ def _estimate_from_scores(
         confidence,
         n,
         "Not estimable: the interval is all there is." if ends == (0.0, 1.0) else "",
-        clip_interval((raw - half, raw + half)),
+        clip_interval(certain),
     )
 
 
@@ -262,6 +304,60 @@ def _measure_reach(piece: MarginalChannel) -> float:
     # weights. Truth 0.8: from -1/3 to 4/3, a length of 5/3.
     undone = invert_in_floats(piece.channel, piece.size)
     return float(np.abs(undone).sum(axis=0).max())
+
+
+# Rows that are counted where they are ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScoredClassifier:
+    """A classifier of columns, as far as its accuracy needs it."""
+
+    attributes: tuple[str, ...]
+    """What it predicts from."""
+    label: str
+    """What it predicts: a question of the design."""
+    correct: Callable[[Sequence[str]], NDArray[np.bool_]]
+    """Whether it is right, for every record of some columns: one axis each."""
+    shortcut: Callable[[Table], Floats | None]
+    """What disguised records count, without trying everything each may have been."""
+
+
+def score_counted(
+    classifier: ScoredClassifier,
+    responses: Responses,
+    *,
+    confidence: float = 0.95,
+    run: Run | None = None,
+) -> Estimate:
+    """The accuracy on the true records behind disguised rows, from their counts.
+
+    What a report counts is M⁻ᵀ applied to "the prediction is right" as an event of
+    whole records, column by column; where there are too many records for that, each
+    report that occurred is scored by halves of its columns.
+    """
+    design, wanted = responses.design, read_confidence(confidence)
+    _refuse_one_of(design)
+    columns = [*classifier.attributes, classifier.label]
+    pieces = design.pieces(columns)
+    for piece in pieces:
+        _refuse_unseen(piece, columns)
+    names = [c for p in pieces for c in p.columns]
+    if design.size(names) <= MOST_CELLS:
+        (counts,) = responses.counts([pieces], run)
+        event = classifier.correct(names).reshape(counts.shape).astype(float)
+        score, times = weigh_reports(pieces, event).ravel(), counts.ravel()
+    else:
+        table, times = responses.list_distinct(names, run)
+        table[LABEL] = table[classifier.label]
+        found = classifier.shortcut(table)
+        if found is None:
+            raise _too_many([p for p in pieces if not isinstance(p.channel, Keep)])
+        score = found
+    if not (n := int(times.sum())):
+        raise InputError("A test set must have records; got none.")
+    secret = [p for p in pieces if not isinstance(p.channel, Keep)]
+    return _estimate_from_scores(score, times, secret, n, wanted)
 
 
 # Two classes, and very many columns -------------------------------------------------

@@ -36,7 +36,7 @@ from privet.responses.channels import (
     mix_channels,
     parse_channel,
 )
-from privet.values.adversaries import as_cell
+from privet.values.known_cells import as_cell
 from privet.values.schema import Bins, as_names
 
 # Questions --------------------------------------------------------------------------
@@ -182,7 +182,8 @@ class Design:
     title: str = ""
     """What the survey is called."""
     one_of: bool = False
-    """Whether each person is asked about one group only, drawn at random."""
+    """Whether each person is asked about one group only, drawn at random; what is
+    public is asked of everybody."""
 
     def __init__(
         self,
@@ -275,6 +276,13 @@ class Design:
             c for g in self.groups if isinstance(g.channel, Keep) for c in g.columns
         )
 
+    @property
+    def drawn(self) -> tuple[Group, ...]:
+        """The groups of which one is drawn for each person, where one is: the secret
+        ones.
+        """
+        return tuple(g for g in self.groups if not isinstance(g.channel, Keep))
+
     def question(self, name: str) -> Question:
         """A question by its name."""
         for q in self.questions:
@@ -320,9 +328,16 @@ class Design:
         for c in columns:
             self.question(c)
         if self.one_of:
-            return (self._mix_groups(columns),)
+            return self._mix_pieces(columns)
         groups = [g for g in self.groups if set(g.columns) & set(columns)]
         return tuple(self.piece(g, columns) for g in groups)
+
+    def _mix_pieces(self, columns: Sequence[str]) -> tuple[MarginalChannel, ...]:
+        """What is public as it is, and one channel for all else."""
+        open_ = [g for g in self.groups if isinstance(g.channel, Keep)]
+        shown = [self.piece(g, columns) for g in open_ if set(g.columns) & set(columns)]
+        secret = [c for c in columns if c not in self.public]
+        return (*([self._mix_groups(secret)] if secret else []), *shown)
 
     def asking(self, columns: Sequence[str]) -> list[Group]:
         """The groups that hold all of some columns."""
@@ -520,8 +535,10 @@ def _parse_question(keys: Mapping[str, Any]) -> Question:
 
 
 def _list_columns(keys: Mapping[str, Any]) -> list[str]:
+    """The columns a group names; what are none is told where the group is made."""
     columns = keys.get("columns", ())
-    return [c for c in columns if isinstance(c, str)]
+    listed = columns if isinstance(columns, list) else [columns]
+    return [c for c in listed if isinstance(c, str)]
 
 
 def _read_tables(stated: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ Zhan, Chang, Matwin 2004, section 3.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
@@ -32,7 +33,10 @@ from privet.table import Table, require_columns
 def plan_columns(design: Design) -> tuple[RandomisedColumns, ...]:
     """What is done to each group of a design."""
     return tuple(
-        RandomisedColumns(g.columns, _choose_disguise(design, g)) for g in design.groups
+        RandomisedColumns(
+            g.columns, _choose_disguise(design, g), isinstance(g.channel, Keep)
+        )
+        for g in design.groups
     )
 
 
@@ -70,30 +74,56 @@ def disguise_record(
     """One person's report.
 
     With a memory, a group of questions that was answered the same way before is
-    reported the same way again: asking often does not reveal more. It belongs on the
-    respondent's side: it holds what is true.
+    reported the same way again: asking often does not reveal more. It holds a random
+    key and no answer; yet it belongs on the respondent's side, since somebody who has
+    it and the report can leave out answers that would have been reported otherwise.
     """
     kept: MutableMapping[str, Any] = {} if memory is None else memory
-    source = bits or RandomBits()
+    key = _recall_key(kept, bits or RandomBits())
     text = json.dumps(design.to_dict(), sort_keys=True)
-    # Reports are kept per design: with other chances they are drawn anew.
+    # Reports are drawn per design: with other chances they are drawn anew.
     survey = hashlib.sha256(text.encode()).hexdigest()[:16]
     groups = plan_columns(design)
     if design.one_of:
-        key = f"{survey}:asked"
-        if key not in kept:
-            kept[key] = int(source.draw_below(len(groups), 1)[0])
-        groups = groups[kept[key] : kept[key] + 1]
+        open_to_draw = [g for g in groups if not g.always]
+        drawn = _derive_bits(key, ["privet-asked-1", survey]).draw_below(
+            len(open_to_draw), 1
+        )
+        one = open_to_draw[int(drawn[0])]
+        groups = tuple(g for g in groups if g.always or g is one)
     found: dict[str, str | None] = dict.fromkeys(design.columns)
     for group in groups:
         true = [design.question(c).code(record.get(c)) for c in group.columns]
-        key = f"{survey}:{json.dumps([group.columns, true])}"
-        if key not in kept:
-            codes = group.disguise([np.array([code]) for code in true], source)
-            reports = dict(zip(group.columns, codes, strict=True))
-            kept[key] = _decode_labels(design, reports)
-        found |= kept[key]
+        asked = ["privet-disguise-1", survey, list(group.columns), true, 0]
+        codes = group.disguise(
+            [np.array([code]) for code in true], _derive_bits(key, asked)
+        )
+        reports = dict(zip(group.columns, codes, strict=True))
+        found |= _decode_labels(design, reports)
     return found
+
+
+KEY = "key"
+"""Where a memory holds its key."""
+
+
+def _recall_key(memory: MutableMapping[str, Any], bits: RandomBits) -> bytes:
+    """32 random bytes, drawn the first time."""
+    if KEY not in memory:
+        memory[KEY] = bits.draw_words(16).tobytes().hex()
+    try:
+        return bytes.fromhex(memory[KEY])
+    except (TypeError, ValueError):
+        raise InputError(
+            "A memory must be a dictionary as it was left the last time, or an empty "
+            "one; this one has another key."
+        ) from None
+
+
+def _derive_bits(key: bytes, about: list[Any]) -> RandomBits:
+    """Chance that is always the same for a question and an answer to it."""
+    text = json.dumps(about, separators=(",", ":"))
+    return RandomBits(hmac.digest(key, text.encode("ascii"), "sha256"))
 
 
 def _decode_labels(design: Design, codes: Mapping[str, Codes]) -> dict[str, str | None]:

@@ -7,16 +7,34 @@ Zhan, Chang, Matwin 2004, section 3.4.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from privet.engine.protocol import Run
 from privet.engine.randomise.exact_sampling import Codes
-from privet.errors import EmptyTable, InputError
-from privet.responses.accuracy import LABEL, estimate_accuracy, score_second_class
+from privet.errors import (
+    EmptyTable,
+    InputError,
+    PrivacyWarning,
+    PrivetError,
+)
+from privet.responses.accuracy import (
+    HOW_NAMED,
+    LABEL,
+    ScoredClassifier,
+    estimate_accuracy,
+    find_class,
+    score_counted,
+    score_second_class,
+)
 from privet.responses.channel_inverse import (
     invert_channel,
     invert_in_floats,
@@ -25,7 +43,15 @@ from privet.responses.channel_inverse import (
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
 from privet.responses.design import Design, MarginalChannel, Question, design_of
 from privet.responses.estimate import Estimate
-from privet.responses.transformer import as_arrow, decode_answers, encode_answers
+from privet.responses.release import Responses
+from privet.responses.transformer import (
+    as_arrow,
+    decode_answers,
+    encode_answers,
+    encode_truths,
+)
+from privet.table import Table
+from privet.values.known_cells import as_cell
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -51,6 +77,10 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     disguise
         The `Design` of the records, or the `RandomizedResponse` that disguised them.
+    target
+        The class's question, where `y` has no name of its own.
+    public_class
+        Whether the class is no question of the design and was not disguised.
     smoothing
         Added to each count, as far as the disguise leaves counts worth something.
     paper
@@ -58,70 +88,132 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, disguise: Any = None, *, smoothing: float = 1.0, paper: bool = False
+        self,
+        disguise: Any = None,
+        *,
+        target: str | None = None,
+        public_class: bool = False,
+        smoothing: float = 1.0,
+        paper: bool = False,
     ) -> None:
         self.disguise = disguise
+        self.target = target
+        self.public_class = public_class
         self.smoothing = smoothing
         self.paper = paper
 
-    def fit(self, X: Any, y: Any) -> DisguisedNaiveBayes:
+    def fit(self, X: Any, y: Any = None) -> DisguisedNaiveBayes:
         """Learn from disguised records.
 
-        Columns are found in the design by their names. So is the class: if `y` has
-        the name of a question it is taken as disguised, otherwise as it is.
+        `X` holds the attributes and `y` the classes; or `X` is `Responses`, or a
+        `Table` of any size, and `y` the name of its class, all else being attributes.
+        Columns are found in the design by their names, and so is the class: a class
+        without a name is refused, since a disguised one would be taken as it is.
         """
+        if isinstance(X, Responses | Table):
+            return self.fit_rows(X, y)
         design = design_of(self.disguise)
         frame = as_arrow(X)
         _refuse_odd(self.smoothing, len(frame), len(y))
-        name = getattr(y, "name", None)
-        self.class_column_ = name if name in design.columns else None
+        name = find_class(design, y, self.target, public=self.public_class)
+        self.class_column_ = name
         self.columns_ = tuple(frame.column_names)
-        self.n_features_in_ = len(self.columns_)
-        self.classes_, label = _encode_classes(design, self.class_column_, y)
-        if len(self.classes_) < 2:
-            raise InputError("A class must have at least two values; got one.")
-        self.log_prior_ = np.log(self._estimate_priors(design, label))
-        self.log_likelihood_ = {
-            c: np.log(self._estimate_conditional(design, c, frame[c], label))
+        self.classes_, label = _encode_classes(design, name, y)
+        counts = {
+            c: _count_pairs(design.question(c), frame[c], label, len(self.classes_))
             for c in self.columns_
         }
+        known = label[label >= 0]
+        self._learn(design, np.bincount(known, minlength=len(self.classes_)), counts)
+        return self
+
+    def fit_rows(
+        self,
+        rows: Responses | Table,
+        target: str | None = None,
+        *,
+        attributes: Sequence[str] | None = None,
+        run: Run | None = None,
+    ) -> DisguisedNaiveBayes:
+        """Learn from disguised rows of any size, which are counted where they are."""
+        given = rows.design if isinstance(rows, Responses) else self.disguise
+        design = design_of(given if self.disguise is None else self.disguise)
+        responses = Responses(rows if isinstance(rows, Table) else rows.rows, design)
+        name = target if target is not None else self.target
+        if not isinstance(name, str):
+            raise InputError(f"The class must be named; got {name!r}. {HOW_NAMED}")
+        question = design.question(name)
+        others = [c for c in design.columns if c != name]
+        self.disguise, self.class_column_ = design, name
+        self.columns_ = tuple(others if attributes is None else attributes)
+        for c in self.columns_:
+            design.question(c)
+        _refuse_attributes(self.columns_, name)
+        rank = np.argsort(np.array(question.values), kind="stable")
+        self.classes_ = np.array(question.values)[rank]
+        sets = [[name], *([c, name] for c in self.columns_)]
+        whole, *pairs = responses.count_columns(sets, run)
+        if not whole.sum():
+            raise EmptyTable("Records must be there to learn from; there are none.")
+        counts = dict(zip(self.columns_, (p[:, rank] for p in pairs), strict=True))
+        self._learn(design, whole[rank], counts)
         return self
 
     # Learning -----------------------------------------------------------------------
+
+    def _learn(
+        self,
+        design: Design,
+        classes: NDArray[np.int64],
+        counts: Mapping[str, NDArray[np.int64]],
+    ) -> None:
+        """Probabilities from counts of classes, and of values with classes."""
+        if len(self.classes_) < 2:
+            raise InputError("A class must have at least two values; got one.")
+        self.n_features_in_ = len(self.columns_)
+        self.log_prior_ = np.log(self._estimate_priors(design, classes.astype(float)))
+        self.log_likelihood_ = {
+            c: np.log(self._estimate_conditional(design, c, table))
+            for c, table in counts.items()
+        }
 
     def _find_disguised_class(self, design: Design) -> str | None:
         name = self.class_column_
         return None if name is None or name in design.public else name
 
-    def _estimate_priors(self, design: Design, label: Codes) -> Floats:
+    def _sort_codes(self, design: Design) -> Codes:
+        """The code of each class among the values of its question."""
+        return _place_classes(design, self.class_column_, self.classes_)
+
+    def _estimate_priors(self, design: Design, counts: Floats) -> Floats:
         """P(class) from the class alone."""
-        k, name = len(self.classes_), self._find_disguised_class(design)
-        counts = np.bincount(label[label >= 0], minlength=k).astype(float)
+        name = self._find_disguised_class(design)
         if name is None:
             return self._smooth(counts / counts.sum(), counts.sum())
         pieces = design.pieces([name])
-        shares = maximise_likelihood(pieces, _require_size(counts, pieces))
+        order = self._sort_codes(design)
+        # Counts come by class, the channel works by the values of its question.
+        values = np.empty_like(_require_size(counts, pieces))
+        values[order] = counts
+        shares = maximise_likelihood(pieces, values)[order]
         return self._smooth(shares, counts.sum() * _measure_worth(pieces[0]))
 
     def _estimate_conditional(
-        self, design: Design, column: str, cells: Any, label: Codes
+        self, design: Design, column: str, counts: NDArray[np.int64]
     ) -> Floats:
         """P(value | class), one row per value."""
-        question = design.question(column)
-        codes = encode_with_missing(question, cells)
-        both = (codes >= 0) & (label >= 0)
-        shape = len(question), len(self.classes_)
-        counts = np.zeros(shape, dtype=np.int64)
-        # (values, classes); `+=` would count rows of the same pair once.
-        np.add.at(counts, (codes[both], label[both]), 1)
         name = self._find_disguised_class(design)
         if name is None:
             pieces = design.pieces([column])
             columns = [
-                self._estimate_column(pieces, counts[:, c]) for c in range(shape[1])
+                self._estimate_column(pieces, counts[:, c])
+                for c in range(counts.shape[1])
             ]
             return np.stack(columns, axis=1)
-        return self._estimate_joint(design, column, name, counts)
+        order = self._sort_codes(design)
+        by_value = np.empty_like(counts)
+        by_value[:, order] = counts
+        return self._estimate_joint(design, column, name, by_value)[:, order]
 
     def _estimate_column(self, pieces: Any, counts: NDArray[np.int64]) -> Floats:
         """P(value | class) where the class is public: one channel, one class."""
@@ -196,9 +288,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"Records must have the columns {', '.join(self.columns_)}; got "
                 f"{', '.join(frame.column_names)}."
             )
-        codes = {
-            c: encode_with_missing(design.question(c), frame[c]) for c in self.columns_
-        }
+        codes = {c: encode_records(design.question(c), frame[c]) for c in self.columns_}
         return self._score_classes(codes, len(frame))
 
     def _score_classes(self, codes: Mapping[str, Codes], n: int) -> Floats:
@@ -230,6 +320,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The accuracy on the true records behind a disguised test set."""
         self._refuse_unfitted()
         design, frame = design_of(self.disguise), as_arrow(X)
+        self._refuse_other_class(design, y)
         records = {
             c: encode_answers(design.question(c), frame[c]) for c in self.columns_
         }
@@ -252,6 +343,110 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             confidence=confidence,
             shortcut=lambda table: self._score_by_halves(design, table, name, order),
         )
+
+    def _refuse_other_class(self, design: Design, y: Any) -> None:
+        """The labels of a test set are those that were learnt."""
+        target, public = self.target or self.class_column_, self.class_column_ is None
+        found = find_class(design, y, target, public=public)
+        if found != self.class_column_:
+            raise InputError(
+                f"Labels must be of the class that was learnt, {self.class_column_!r}; "
+                f"got {found!r}."
+            )
+
+    # In and out ---------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was learnt, for a file: estimates from disguised records only."""
+        self._refuse_unfitted()
+        if self.class_column_ is None:
+            raise InputError(
+                "A model must have a class that is a question of its design to be "
+                "written; this one was learnt with public_class."
+            )
+        return {
+            "kind": MODEL,
+            "design": design_of(self.disguise).to_dict(),
+            "class": self.class_column_,
+            "classes": [as_cell(c) for c in self.classes_.tolist()],
+            "log_prior": self.log_prior_.tolist(),
+            "log_likelihood": {
+                c: told.tolist() for c, told in self.log_likelihood_.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, stated: Any) -> DisguisedNaiveBayes:
+        """The model that keys describe; see `to_dict`."""
+        try:
+            return _read_model(cls(), stated)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            why = str(error) if isinstance(error, PrivetError) else "keys are missing"
+            raise InputError(
+                f"A model must be one that privet learn wrote; this is none: {why}."
+            ) from None
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model as a JSON file, which must not exist yet."""
+        with Path(path).open("x", encoding="utf-8") as file:
+            json.dump(self.to_dict(), file, ensure_ascii=False, indent=1)
+            file.write("\n")
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> DisguisedNaiveBayes:
+        """Read a model from the file it was saved to."""
+        try:
+            stated = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise InputError(
+                f"The model {str(path)!r} must be a JSON file that privet learn wrote; "
+                "it is none."
+            ) from None
+        return cls.from_dict(stated)
+
+    def score_rows(
+        self,
+        rows: Responses | Table,
+        *,
+        confidence: float = 0.95,
+        run: Run | None = None,
+    ) -> Estimate:
+        """The accuracy on the true records behind disguised rows of any size."""
+        self._refuse_unfitted()
+        design = design_of(self.disguise)
+        if isinstance(rows, Responses) and rows.design.to_dict() != design.to_dict():
+            raise InputError(
+                "Rows must be disguised by the design the model was learnt with; "
+                "these are by another one."
+            )
+        if self.class_column_ is None:
+            raise InputError("The class must be a question of the design to be scored.")
+        responses = Responses(rows if isinstance(rows, Table) else rows.rows, design)
+        scored = ScoredClassifier(
+            self.columns_,
+            self.class_column_,
+            lambda columns: self._mark_correct(design, columns),
+            lambda table: self._score_by_halves(
+                design, table, self._find_disguised_class(design), order
+            ),
+        )
+        order = self._sort_codes(design)
+        return score_counted(scored, responses, confidence=confidence, run=run)
+
+    def _mark_correct(
+        self, design: Design, columns: Sequence[str]
+    ) -> NDArray[np.bool_]:
+        """Whether the prediction is right, for every record: one axis per column."""
+        names = [c for c in columns if c != self.class_column_]
+        scores: Floats = np.zeros([1] * len(names) + [len(self.classes_)])
+        for i, c in enumerate(names):
+            shape = [1] * len(names) + [len(self.classes_)]
+            shape[i] = len(design.question(c))
+            scores = scores + self.log_likelihood_[c].reshape(shape)
+        best = self._sort_codes(design)[np.argmax(scores + self.log_prior_, axis=-1)]
+        right = best[..., None] == np.arange(len(self.classes_))
+        at = list(columns).index(str(self.class_column_))
+        return np.moveaxis(right, -1, at)
 
     def _score_by_halves(
         self, design: Design, table: dict[str, Codes], name: str | None, order: Codes
@@ -277,7 +472,73 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(right)
 
 
-# Pieces -----------------------------------------------------------------------------
+# Names, files, pieces ---------------------------------------------------------------
+
+MODEL = "privet disguised naive Bayes 1"
+"""What the file of a model says it is."""
+
+
+def _refuse_attributes(columns: Sequence[str], name: str) -> None:
+    if not columns or name in columns or len(set(columns)) < len(columns):
+        raise InputError(
+            "Attributes must be questions beside the class, each once; got "
+            f"{', '.join(columns) or 'none'}."
+        )
+
+
+def _count_pairs(
+    question: Question, cells: Any, label: Codes, classes: int
+) -> NDArray[np.int64]:
+    """How often each value came with each class."""
+    codes = encode_with_missing(question, cells)
+    both = (codes >= 0) & (label >= 0)
+    counts = np.zeros((len(question), classes), dtype=np.int64)
+    # (values, classes); `+=` would count rows of the same pair once.
+    np.add.at(counts, (codes[both], label[both]), 1)
+    return counts
+
+
+def _read_model(model: DisguisedNaiveBayes, stated: Any) -> DisguisedNaiveBayes:
+    if stated["kind"] != MODEL:
+        raise InputError(f"its kind is {stated['kind']!r}")
+    with warnings.catch_warnings():  # said when the model was learnt
+        warnings.simplefilter("ignore", PrivacyWarning)
+        design = Design.from_dict(stated["design"])
+    model.disguise, model.class_column_ = design, stated["class"]
+    values = design.question(stated["class"]).values
+    model.classes_ = np.array(stated["classes"])
+    if sorted(values) != sorted(stated["classes"]):
+        raise InputError("its classes are not the values of their question")
+    model.log_prior_ = np.array(stated["log_prior"], dtype=float)
+    told = {c: np.array(t, float) for c, t in stated["log_likelihood"].items()}
+    for c, table in told.items():
+        if table.shape != (len(design.question(c)), len(values)):
+            raise InputError(f"the table of {c!r} does not fit the design")
+    if model.log_prior_.shape != (len(values),) or not all(
+        np.isfinite(t).all() for t in (model.log_prior_, *told.values())
+    ):
+        raise InputError("its numbers do not fit the design")
+    model.log_likelihood_, model.columns_ = told, tuple(told)
+    _refuse_attributes(model.columns_, stated["class"])
+    model.n_features_in_ = len(told)
+    return model
+
+
+def encode_records(question: Question, cells: Any) -> Codes:
+    """The place of each true answer; numbers are binned as the design bins them."""
+    if question.bins is None:
+        return encode_with_missing(question, cells)
+    distinct = cells.unique()
+    known = {v: _bin_answer(question, v) for v in distinct.to_pylist()}
+    return np.array([known[v] for v in cells.to_pylist()], dtype=np.int64)
+
+
+def _bin_answer(question: Question, value: Any) -> int:
+    if value is None:
+        return -1 if question.missing is None else question.code(None)
+    if isinstance(value, str) and value in question.values:
+        return question.code(value)
+    return int(encode_truths(question, pa.chunked_array([pa.array([value])]))[0])
 
 
 def _refuse_odd(smoothing: Any, rows: int, labels: int) -> None:

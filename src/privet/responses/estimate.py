@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from math import inf, isinf, sqrt
+from math import ceil, floor, inf, isinf, sqrt
 from statistics import NormalDist
 from typing import Any
 
@@ -22,6 +22,7 @@ from privet.engine.protocol import Listener, Run
 from privet.errors import EmptyTable, InputError
 from privet.responses.channel_inverse import (
     Tensor,
+    apply_channel,
     covariance,
     invert_channel,
     maximise_likelihood,
@@ -30,6 +31,7 @@ from privet.responses.channel_inverse import (
 )
 from privet.responses.channels import Matrix
 from privet.responses.design import Design, MarginalChannel, design_of
+from privet.responses.design_misfit import DesignMisfit, find_misfit
 from privet.responses.expressions import (
     Expression,
     evaluate_event,
@@ -183,8 +185,10 @@ class SolvedCounts:
         error = sqrt(max(spread, 0.0))
         here = np.ones(weight.shape, bool) if self.inside is None else self.inside
         seen, counted = self.counts[here], weight[here]
-        usual, sure = find_intervals(seen, counted, raw, error, confidence)
-        ends, value = clip_interval(usual), float((self.likeliest * where).sum())
+        wide = max(error, self._find_fitted_error(weight))
+        usual, sure = find_intervals(seen, counted, raw, wide, confidence)
+        ends = cut_interval(usual, sure)
+        value = float((self.likeliest * where).sum())
         return Estimate(
             min(max(value, 0.0), 1.0),
             raw,
@@ -196,6 +200,16 @@ class SolvedCounts:
             _WIDE if ends == (0.0, 1.0) else "",
             clip_interval(sure),
         )
+
+    def _find_fitted_error(self, weight: Tensor) -> float:
+        """The standard error under the likeliest shares.
+
+        Where reports are hardly possible the error among them may be far too small.
+        """
+        if self.n < 2:
+            return inf
+        seen = apply_channel(self.pieces, self.likeliest)
+        return sqrt(max(float(variance(seen, weight, self.n)), 0.0))
 
     def ratio(
         self,
@@ -227,10 +241,10 @@ class SolvedCounts:
         usual = sure
         if n >= FEWEST and error:
             z = NormalDist().inv_cdf((1 + confidence) / 2)
-            usual = (raw - z * error, raw + z * error)
+            usual = spread_interval(raw, z * error)
         share = float((self.likeliest * given).sum())
         value = float((self.likeliest * both).sum()) / share if share > 0 else raw
-        ends = clip_interval(usual)
+        ends = cut_interval(usual, sure)
         note = _WIDE if ends == (0.0, 1.0) else ""
         value = min(max(value, 0.0), 1.0)
         return Estimate(value, raw, error, ends, usual, confidence, n, note, sure)
@@ -280,17 +294,48 @@ def find_intervals(
     if bool((upper | np.isclose(weight, low, rtol=1e-12, atol=1e-12)).all()):
         # Truth 0.8: a yes counts 4/3, a no -1/3. 30 to 40 % who say yes are a share
         # of -1/3 + 5/3 * 0.3 = 1/6 to 1/3.
-        part = int(counts[upper].sum())
+        part = clamp_count(int(counts[upper].sum()), n, low, high)
         both = wilson(part, n, z), sure_interval(part, n, confidence)
         usual, sure = (
             (low + (high - low) * a, low + (high - low) * b) for a, b in both
         )
         return usual, sure
-    half = hoeffding(high - low, n, confidence)
-    sure = raw - half, raw + half
+    sure = spread_interval(raw, hoeffding(high - low, n, confidence))
     if n < FEWEST or not error:  # too few for a standard error to tell anything
         return sure, sure
-    return (raw - z * error, raw + z * error), sure
+    return spread_interval(raw, z * error), sure
+
+
+def clamp_count(part: int, n: int, low: float, high: float) -> int:
+    """A count that the design can expect: a share of 0 to 1 and no other leads to it.
+
+    Of 400 people at truth 3/4 all say yes; the count is taken as 300, which is what a
+    share of 1 leads to. A monotone function of the count, so intervals keep what they
+    promise.
+    """
+    if high == low:
+        return part
+    least, most = -low / (high - low), (1 - low) / (high - low)
+    # Whole numbers must not be missed by the last digit of a float.
+    return min(max(part, floor(n * least + 1e-9)), ceil(n * most - 1e-9))
+
+
+def spread_interval(raw: float, half: float) -> Ends:
+    """An interval about an estimate, which is cut to 0 and 1 beforehand.
+
+    The truth is there, too, so the cut estimate is no further from it.
+    """
+    middle = min(max(raw, 0.0), 1.0)
+    return middle - half, middle + half
+
+
+def cut_interval(usual: Ends, sure: Ends) -> Ends:
+    """An interval cut to 0 and 1; if nothing is left of it, the wider one."""
+    for ends in (usual, sure):
+        low, high = clip_interval(ends)
+        if low < high:
+            return low, high
+    return 0.0, 1.0
 
 
 def clip_interval(ends: Ends) -> Ends:
@@ -414,6 +459,13 @@ class Estimates:
             shaped = where.reshape(known.counts.shape)
             found[some] = known.estimate(shaped, confidence=self.confidence)
         return found
+
+    def misfit(self) -> DesignMisfit:
+        """Whether the answers look as if they were disguised otherwise, or not at all.
+
+        Passing is no sign of it; it does not show that the design fits.
+        """
+        return find_misfit(self.responses, self.run)
 
     def covariance(self, *columns: str, disguise_only: bool = False) -> Tensor:
         """The covariance matrix of the unbiased shares of all combinations."""

@@ -15,11 +15,18 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privet.errors import InputError, PrivacyWarning
-from privet.responses.channel_inverse import weigh_reports
+from privet.responses.channel_inverse import apply_transpose, weigh_reports
 from privet.responses.channels import KAry, Keep
-from privet.responses.design import MOST_VALUES, Design, Group, Question
+from privet.responses.design import (
+    MOST_VALUES,
+    Design,
+    Group,
+    MarginalChannel,
+    Question,
+)
 from privet.responses.expressions import Expression, evaluate_event, express_equalities
 from privet.responses.intervals import read_confidence
 from privet.values.exact import Number, fraction
@@ -52,34 +59,53 @@ def find_sample_size(
     error: Number,
     confidence: float = 0.95,
 ) -> SampleSize:
-    """How many answers bring a share's interval down to ± error, at worst.
-
-    What a report counts lies between two numbers, so the variance of the mean is at
-    most a quarter of their squared distance, divided by n.
-    """
+    """How many answers bring a share's interval down to ± error, at worst."""
     within = fraction(error, "error")
     if not 0 < within < 1:
         raise InputError(f"error must lie between 0 and 1; got {within}.")
+    z = NormalDist().inv_cdf((1 + read_confidence(confidence)) / 2)
+    # ± 5 % with 95 %: (1.96 / 0.05)**2 / 4 = 385 answers; at truth 0.8 a yes counts 4/3
+    # and a no -1/3: a variance of 25/36 at most, (1.96 / 0.05)**2 * 25/36 = 1,068.
+    many = (z / float(within)) ** 2
+    people = ceil(_find_people_variance(design, expression) * many)
+    return SampleSize(expression.text, people, ceil(many / 4))
+
+
+def _find_people_variance(design: Design, expression: Expression) -> float:
+    """The largest variance of an estimate of a share, times the number of people."""
     pieces = design.pieces(expression.columns)
     columns = [c for p in pieces for c in p.columns]
-    where = evaluate_event(design, columns, expression).reshape(
-        [p.size for p in pieces]
-    )
+    where = evaluate_event(design, columns, expression)
+    variance = find_worst_variance(pieces, where.reshape([p.size for p in pieces]))
+    return variance * float(_count_people_per_answer(design, columns))
+
+
+def find_worst_variance(
+    pieces: Sequence[MarginalChannel], where: NDArray[np.bool_]
+) -> float:
+    """The largest variance of what one report counts for an event, whatever is true.
+
+    With w(y) what report y counts, v(x) = Σ M[y][x] w(y)² is its mean square where x
+    is true. Among shares s inside of the event the worst put s on the largest v there,
+    a, and the rest on the largest outside, b: b + s (a - b) - s², a parabola in s.
+    """
     weight = weigh_reports(pieces, where.astype(float))
-    z = NormalDist().inv_cdf((1 + read_confidence(confidence)) / 2)
-    # ± 5 % with 95 %: 19.6**2 = 385 answers; at truth 0.8 a yes counts 4/3 and a no
-    # -1/3, which are 5/3 apart: (19.6 * 5/3)**2 = 1,068.
-    half = z / (2 * float(within))
-    spread = float(weight.max() - weight.min())
-    people = ceil(_count_people_per_answer(design, columns) * (half * spread) ** 2)
-    return SampleSize(expression.text, people, ceil(half**2))
+    square = apply_transpose(pieces, weight * weight)
+    if not where.any():  # never true: only the disguise makes it uncertain
+        return float(square.max())
+    if where.all():
+        return float(square.max()) - 1
+    a, b = float(square[where].max()), float(square[~where].max())
+    share = min(max((a - b) / 2, 0.0), 1.0)
+    return b + share * (a - b) - share * share
 
 
 def _count_people_per_answer(design: Design, columns: Sequence[str]) -> Fraction:
     """How many people there are for one who is asked about some columns."""
-    if not design.one_of:
+    secret = [c for c in columns if c not in design.public]
+    if not design.one_of or not secret:  # what is public is asked of everybody
         return Fraction(1)
-    return Fraction(len(design.groups), len(design.asking(columns)))
+    return Fraction(len(design.drawn), len(design.asking(secret)))
 
 
 def list_sample_sizes(design: Design, **wanted: Any) -> list[SampleSize]:
@@ -161,17 +187,16 @@ def plan_design(design: Design, epsilon: Number, target: str | None = None) -> P
     split = _split_epsilon(design, secret, epsilon)
     together = _find_worst_error(split, pairs)
     found: list[tuple[float, Design]] = []
-    if not design.public:
-        for parts in range(len(wanted), 0, -1):
-            drawn = _draw_parts(design, wanted, target, parts, epsilon)
-            if drawn is not None:
-                found.append((_find_worst_error(drawn, pairs), drawn))
+    for parts in range(len(wanted), 0, -1):
+        drawn = _draw_parts(design, wanted, target, parts, epsilon)
+        if drawn is not None:
+            found.append((_find_worst_error(drawn, pairs), drawn))
     least = min((error for error, _ in found), default=inf)
     near = (f for f in found if f[0] <= least * NEAR)  # the fewest questions come first
     one_of, drawn = next(near, (inf, split))
     best = drawn if one_of < together else split
     chosen = Design(best.questions, best.groups, title=best.title, one_of=best.one_of)
-    asked = max(len(g.columns) for g in chosen.groups) if chosen.one_of else len(secret)
+    asked = max(len(g.columns) for g in chosen.drawn) if chosen.one_of else len(secret)
     return Plan(chosen, together, one_of, asked)
 
 
@@ -197,11 +222,14 @@ def _draw_parts(
     for i in range(parts):
         # Five columns in two parts: 0 to 2 and 2 to 5.
         first, last = len(columns) * i // parts, len(columns) * (i + 1) // parts
-        some = (*columns[first:last], *([target] if target else []))
+        joint = () if target is None or target in design.public else (target,)
+        some = (*columns[first:last], *joint)
         size = design.size(some)
         if size > MOST_VALUES:
             return None
         groups.append(Group(some, KAry(find_truth(epsilon, size))))
+    # What is public is no part of ε, and asked of everybody.
+    groups += [Group(c, Keep()) for c in design.public]
     return _make_candidate(design, groups, one_of=parts > 1)
 
 
@@ -213,14 +241,10 @@ def _make_candidate(design: Design, groups: Sequence[Group], **more: bool) -> De
 
 
 def _find_worst_error(design: Design, sets: Sequence[tuple[str, ...]]) -> float:
-    """The largest standard error of a share of some columns, from one answer."""
+    """The largest standard error of a share of some columns, from one person."""
+    # Any value will do: of a k-ary channel all are alike.
     found = []
     for columns in sets:
-        pieces = design.pieces(columns)
-        one = np.zeros([p.size for p in pieces])
-        # Any value will do: of a k-ary channel all are alike.
-        one.flat[0] = 1.0
-        weight = weigh_reports(pieces, one)
-        spread = float(weight.max() - weight.min()) / 2
-        found.append(spread * sqrt(_count_people_per_answer(design, columns)))
-    return max(found)
+        values: dict[str, object] = {c: design.question(c).values[0] for c in columns}
+        found.append(_find_people_variance(design, express_equalities(design, values)))
+    return sqrt(max(found))

@@ -3,24 +3,45 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace as changed
+from fractions import Fraction
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from warnings import warn
 
 from privet.engine.protocol import Listener, Run
 from privet.engine.randomise.randomise_rows import MARK
-from privet.errors import Infeasible, InputError, PrivacyWarning
+from privet.errors import (
+    Infeasible,
+    InputError,
+    NotCovered,
+    NotTogether,
+    PrivacyWarning,
+)
 from privet.findings import Audit, Verdict
-from privet.policy import Policy
+from privet.policy import Policy, Promise
+from privet.policy.toml import write_sections
 from privet.release.audit import audit
 from privet.release.destination import resolve_destination
+from privet.release.gate import require_asked
+from privet.release.history import History, judge_history
+from privet.release.integrity.signature import Signer
 from privet.release.verify import is_release, read_manifest
 from privet.release.write import write
+from privet.report.ledger_words import say_not_together
+from privet.responses.audit import bound_odds
 from privet.responses.design import Design
-from privet.responses.files import ResponsesParts, open_responses
+from privet.responses.files import (
+    ResponsesParts,
+    open_responses,
+    outline_responses,
+)
 from privet.responses.release import Responses
 from privet.responses.transformer import TWICE
 from privet.table import Table
+from privet.values.adversaries import Collector
+from privet.values.schema import Roles
 
 
 def disguise(
@@ -32,6 +53,7 @@ def disguise(
     policy: Policy | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
     replace: bool = False,
+    sign: Signer = None,
     progress: Listener | None = None,
 ) -> Responses:
     """Disguise a table of any size and write it as a release, whole or not at all.
@@ -41,25 +63,32 @@ def disguise(
     table
         The true answers.
     design
-        What is asked and how it is disguised; columns it does not name stay here.
+        What is asked and how it is disguised. Columns it does not name stay here; each
+        of them must have a role in the table or the policy, such as `drop`.
     folder, custody
         Where the release goes, and where the private record is kept.
     policy
-        Promises against a Bayesian that the design must keep.
+        Promises against a Bayesian that the design must keep; nothing is written
+        without one.
     format
         ``"parquet"`` or ``"csv"``.
     replace
         Whether to write over an earlier release.
+    sign
+        A `SigningKey`, or the file of one.
     progress
         Takes `Progress` events.
     """
+    require_asked(table.schema, design.columns, policy.roles if policy else Roles())
     found = _judge_policy(design, policy)
     destination = resolve_destination(folder, custody, format)
     if is_disguised(table):
         warn(TWICE, PrivacyWarning, stacklevel=2)
-    parts = ResponsesParts(table, design, policy, found)
-    content = write(parts, destination, replace=replace, run=Run(progress))
-    return open_responses(destination.folder, content)
+    history = _judge_history(table, design, policy, Run(progress))
+    parts = ResponsesParts(table, design, policy, found, history)
+    content = write(parts, destination, replace=replace, run=Run(progress), sign=sign)
+    written = open_responses(destination.folder, content)
+    return changed(written, history=history)
 
 
 def is_disguised(table: Table) -> bool:
@@ -77,12 +106,76 @@ def is_disguised(table: Table) -> bool:
     return False
 
 
-def _judge_policy(design: Design, policy: Policy | None) -> Audit | None:
+def _judge_history(
+    table: Table, design: Design, policy: Policy | None, run: Run
+) -> History:
+    """What earlier releases of the same people add; what is not safe is not written."""
+    if policy is None or not (policy.ledger or policy.earlier):
+        return History()
+    bound = table.with_roles(policy.bind(table.schema))
+    found = judge_history(outline_responses(design), bound, policy, run)
+    if not found.safe:
+        told = [f for f in found.findings if f.verdict is found.verdict]
+        said = [f"{f.promise.name}: {f.verdict.value}. {f.note}" for f in told]
+        raise NotTogether("\n".join([say_not_together(found.verdict), *said]), told)
+    return found
+
+
+def _refuse_unpromised(design: Design, policy: Policy | None) -> None:
+    """Disguised answers are written only under a promise about them."""
+    if policy is not None and _list_bayesian(policy):
+        return
+    raise NotCovered(NO_PROMISE + _draft_promise(design))
+
+
+def _draft_promise(design: Design) -> str:
+    """What the design keeps, as a policy writes it."""
+    kept = _suggest(design)
+    return KEPT + write_sections({"promise": kept}) if kept else NOTHING_KEPT
+
+
+def _list_bayesian(policy: Policy) -> list[Promise]:
+    stated = policy.promises_about("responses")
+    return [p for p in stated if not isinstance(p.against, Collector)]
+
+
+NO_PROMISE = (
+    "Disguised answers must be written under a promise against a Bayesian; the policy "
+    "has none. "
+)
+NO_REAL_PROMISE = (
+    "Disguised answers must be written under a promise that forbids something; the "
+    "policy's forbid nothing, so keeping them proves nothing. "
+)
+KEPT = "What this design keeps, to be put into a policy:\n"
+NOTHING_KEPT = (
+    "This design limits no factor for every prior belief: promise at_most about a "
+    "question, with a prior, or disguise its questions one by one."
+)
+
+
+def _suggest(design: Design) -> list[dict[str, Any]]:
+    """A promise per question that the design keeps, however answers hang together."""
+    found = []
+    for column in design.columns:
+        question, moved = design.question(column), [Fraction(1)]
+        for value in range(len(question)):
+            moved += bound_odds(design, column, value)  # type: ignore[arg-type]
+        if None not in moved:
+            stated = {"against": "bayesian", "about": column}
+            found.append({**stated, "within": str(max(moved))})
+    return found
+
+
+def _judge_policy(design: Design, policy: Policy | None) -> Audit:
     """The policy's promises, judged on the design before anything is drawn."""
-    if policy is None:
-        return None
-    found = audit(design, list(policy.promises))
-    broken = [f for f in found.findings if f.verdict is Verdict.BREACH]
+    _refuse_unpromised(design, policy)
+    assert policy is not None
+    # What is promised against a collector is judged on the rows, once they are drawn.
+    others = [p for p in policy.promises if not isinstance(p.against, Collector)]
+    found = audit(design, others)
+    against = (Verdict.BREACH, Verdict.UNDECIDED)
+    broken = [f for f in found.findings if f.verdict in against]
     if broken:
         belief = broken[0].belief
         raise Infeasible(
@@ -92,7 +185,11 @@ def _judge_policy(design: Design, policy: Policy | None) -> Audit | None:
             best=belief.posterior if belief else None,
             advice=(
                 "Disguise more: lower the truth of the design's questions.",
+                "If other answers say nothing about this one, declare it in the "
+                "promise: unrelated = true, or the questions that do not.",
                 "privet plan tells which truth a wanted ε needs.",
             ),
         )
+    if not found.safe:
+        raise NotCovered(NO_REAL_PROMISE + _draft_promise(design))
     return found

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from privet.engine.protocol import Run
 from privet.engine.randomise.randomise_rows import Cells
-from privet.errors import InputError
+from privet.errors import InputError, TooLarge
+from privet.release.history import History
 from privet.responses.design import Design, MarginalChannel, Question
 from privet.table import Table, require_columns
 from privet.values.exact import fraction
@@ -30,6 +31,8 @@ class Responses:
     """How they were disguised."""
     manifest: dict[str, Any] = field(default_factory=dict, repr=False)
     """The public document, where the rows come from a release."""
+    history: History | None = field(default=None, repr=False)
+    """What earlier releases add; None once loaded from public files."""
 
     def __post_init__(self) -> None:
         require_columns(self.design.columns, self.rows.schema, "the design")
@@ -61,15 +64,60 @@ class Responses:
         self, pieces: Sequence[MarginalChannel], columns: Sequence[str], cells: Cells
     ) -> NDArray[np.int64]:
         questions = [self.design.question(c) for c in columns]
+        return self._fill_cells(questions, cells).reshape([p.size for p in pieces])
+
+    def count_columns(
+        self, sets: Sequence[Sequence[str]], run: Run | None = None
+    ) -> list[NDArray[np.int64]]:
+        """How often each combination of values was reported: one axis per column."""
+        for columns in sets:
+            refuse_many_cells(self.design.size(columns))
+        found = self.rows.engine.tabulate([list(s) for s in sets], run or Run())
+        return [
+            self._fill_cells([self.design.question(c) for c in columns], cells)
+            for columns, cells in zip(sets, found, strict=True)
+        ]
+
+    def list_distinct(
+        self, columns: Sequence[str], run: Run | None = None
+    ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
+        """Every row that was reported, once, by its codes; and how often it was."""
+        (cells,) = self.rows.engine.tabulate([list(columns)], run or Run())
+        texts = list(zip(*(values for values, _ in cells), strict=True))
+        texts = texts or [()] * len(columns)
+        # Where one group is asked of each person, the others are missing: -1.
+        skip = self.design.one_of
+        found = {
+            c: _find_codes(self.design.question(c), t, skip=skip)
+            for c, t in zip(columns, texts, strict=True)
+        }
+        return found, np.array([n for _, n in cells], dtype=np.int64)
+
+    def _fill_cells(
+        self, questions: Sequence[Question], cells: Cells
+    ) -> NDArray[np.int64]:
+        if self.design.one_of:  # other rows were asked something else
+            cells = [(values, n) for values, n in cells if None not in values]
         counts = np.zeros([len(q) for q in questions], dtype=np.int64)
-        for values, n in cells:
-            if self.design.one_of and None in values:
-                continue  # this row was asked something else
-            at = [find_code(q, v) for q, v in zip(questions, values, strict=True)]
-            if None in at:
-                _refuse_value(questions[at.index(None)])
-            counts[tuple(at)] += n
-        return counts.reshape([p.size for p in pieces])
+        if not cells:
+            return counts
+        texts = zip(*(values for values, _ in cells), strict=True)
+        at = [_find_codes(q, list(t)) for q, t in zip(questions, texts, strict=True)]
+        # Another spelling of a number is the same value: cells may meet.
+        np.add.at(counts, tuple(at), np.array([n for _, n in cells]))
+        return counts
+
+
+def _find_codes(
+    question: Question, texts: Sequence[str | None], *, skip: bool = False
+) -> NDArray[np.int64]:
+    """The places of many texts among the values; each text is looked up once."""
+    places = {text: find_code(question, text) for text in dict.fromkeys(texts)}
+    if skip and None in places:
+        places[None] = -1
+    if None in places.values():
+        _refuse_value(question)
+    return np.array([places[text] for text in texts], dtype=np.int64)
 
 
 def find_code(question: Question, text: str | None) -> int | None:
@@ -102,9 +150,12 @@ def _refuse_large(pieces: Sequence[MarginalChannel]) -> None:
     cells = 1
     for piece in pieces:
         cells *= piece.size
-    if cells > MOST_CELLS:
-        from privet.errors import TooLarge
+    refuse_many_cells(cells)
 
+
+def refuse_many_cells(cells: int) -> None:
+    """Refuse a table that would not fit into memory."""
+    if cells > MOST_CELLS:
         raise TooLarge(
             f"Shares of {cells:,} combinations are not estimable at once; ask about "
             "fewer columns."

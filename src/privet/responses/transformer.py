@@ -157,7 +157,7 @@ class RandomizedResponse:
         if is_marked(X):
             warn(TWICE)
         _refuse_other_columns(design, frame.column_names)
-        true = {c: _encode_truths(design.question(c), frame[c]) for c in design.columns}
+        true = {c: encode_truths(design.question(c), frame[c]) for c in design.columns}
         seed = None if self.seed is None else str(self.seed).encode()
         found = disguise_codes(design, true, RandomBits(seed))
         columns = {
@@ -173,16 +173,18 @@ class RandomizedResponse:
     ) -> dict[str, str | None]:
         """One person's report; None for what this person is not asked.
 
-        With a memory (any dictionary that is kept on the respondent's side, for it
-        holds what is true) the same answers are always reported the same way, so that
-        asking again reveals no more. Without one every report spends ε once more.
+        With a memory (any dictionary that is kept on the respondent's side) the same
+        answers are always reported the same way, so that asking again reveals no more.
+        It holds a random key and no answer; forget it after the last report, since
+        whoever has both the key and a report can leave out some answers. Without a
+        memory every report spends ε once more.
         """
         design = design_of(self)
         stated: dict[str, object] = {}
         for column, value in record.items():
             question = design.question(column)
             cells = pa.chunked_array([pa.array([value])])
-            stated[column] = question.values[int(_encode_truths(question, cells)[0])]
+            stated[column] = question.values[int(encode_truths(question, cells)[0])]
         seed = None if self.seed is None else str(self.seed).encode()
         return disguise_record(design, stated, memory, RandomBits(seed))
 
@@ -281,7 +283,8 @@ def encode_answers(question: Question, cells: pa.ChunkedArray | pa.Array) -> Cod
     return found_codes
 
 
-def _encode_truths(question: Question, cells: pa.ChunkedArray) -> Codes:
+def encode_truths(question: Question, cells: pa.ChunkedArray) -> Codes:
+    """The place of each true answer among the values; numbers are binned."""
     if question.bins is None:
         return encode_answers(question, cells)
     edges: list[Any] = list(question.bins.edges)
@@ -307,7 +310,7 @@ def _to_edge(question: Question, value: Any, kind: type) -> Any:
 
 
 def _encode_value(question: Question, value: Any) -> int:
-    from privet.values.adversaries import as_cell
+    from privet.values.known_cells import as_cell
 
     found = find_code(question, None if value is None else as_cell(value))
     return question.code(value) if found is None else found

@@ -13,7 +13,12 @@ from math import log, sqrt
 from statistics import NormalDist
 
 from privet.errors import InputError
-from privet.responses.estimate import Estimate, clip_interval
+from privet.responses.estimate import (
+    Estimate,
+    clip_interval,
+    cut_interval,
+    spread_interval,
+)
 from privet.responses.intervals import hoeffding, read_confidence
 from privet.values.exact import Number, probability
 
@@ -74,17 +79,18 @@ def _estimate(
         # n answers that reach over w/n each: n (w/n)**2.
         reach += float(w) ** 2 / n
     error, z = sqrt(spread), NormalDist().inv_cdf((1 + confidence) / 2)
-    usual = float(raw) - z * error, float(raw) + z * error
+    usual = spread_interval(float(raw), z * error)
     half = hoeffding(sqrt(reach), 1, confidence)  # of both samples' numbers together
+    sure = clip_interval(spread_interval(float(raw), half))
     return Estimate(
         value,
         float(raw),
         error,
-        clip_interval(usual),
+        cut_interval(usual, sure),
         usual,
         confidence,
         first[1] + second[1],
-        sure=clip_interval((float(raw) - half, float(raw) + half)),
+        sure=sure,
     )
 
 

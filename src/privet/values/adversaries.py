@@ -9,39 +9,40 @@ behind published views; a Bayesian learns from a classifier or a disguised row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 from operator import index
 from typing import Any, ClassVar, TypeGuard
 
 import attrs
-import numpy as np
 
 from privet.errors import InputError, suggest_names
 from privet.values import exact
 from privet.values.converters import name_fields
 from privet.values.exact import Number
 from privet.values.frozen_dict import FrozenDict
-from privet.values.key_forms import COUNT, FLAG, ROW, SHARES, TEXT, TEXTS, WHOLE, Key
+from privet.values.key_forms import (
+    COUNT,
+    FACTOR,
+    FLAG,
+    NEARLY,
+    READING,
+    ROW,
+    SHARES,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Key,
+)
+from privet.values.known_cells import (
+    READINGS,
+    Reading,
+    read_cells,
+    read_tilt,
+    read_unknown,
+)
 from privet.values.schema import as_names
 
 # What adversaries are given ---------------------------------------------------------
-
-
-def as_cell(value: object) -> str:
-    """A cell as engines show it: its text.
-
-    >>> as_cell(True), as_cell(4), as_cell("x")
-    ('true', '4', 'x')
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, int | float | Decimal | date | np.number):
-        return str(value)
-    raise InputError(f"A value must be text, a number or a date; got {value!r}.")
 
 
 def _require_whole(value: Any, what: str, *, least: int) -> int:
@@ -69,17 +70,6 @@ def _is_several(value: object) -> TypeGuard[Any]:
     return isinstance(value, str | Mapping | Sequence | set | frozenset)
 
 
-def _read_cells(cells: Mapping[str, object] | None) -> FrozenDict[str, str] | None:
-    if cells is None:
-        return None
-    if not isinstance(cells, Mapping) or not all(isinstance(c, str) for c in cells):
-        raise InputError(
-            f"What is known must be a value per name, such as {{'Ed': 'Flu'}}; "
-            f"got {cells!r}."
-        )
-    return FrozenDict({c: as_cell(v) for c, v in cells.items()})
-
-
 def _read_amount(
     given: int | Sequence[str], what: str = "same_as"
 ) -> int | tuple[str, ...]:
@@ -91,7 +81,7 @@ def _read_amount(
 
 def _read_others(given: int | Mapping[str, object]) -> int | Mapping[str, str] | None:
     if _is_several(given):
-        return _read_cells(given)
+        return read_cells(given)
     return _require_whole(given, "knows_others", least=0)
 
 
@@ -99,7 +89,7 @@ def _read_attributes(
     known: Mapping[str, object] | Sequence[str] | int | None,
 ) -> Mapping[str, str] | tuple[str, ...] | int | None:
     if known is None or isinstance(known, Mapping):
-        return _read_cells(known)
+        return read_cells(known)
     if _is_several(known):
         return as_names(known, "knows")
     return _require_whole(known, "knows", least=0)
@@ -125,6 +115,10 @@ def _read_prior(
     return FrozenDict(shares)
 
 
+def _read_unrelated(given: bool | Sequence[str]) -> bool | tuple[str, ...]:
+    return given if isinstance(given, bool) else as_names(given, "unrelated")
+
+
 # Adversaries ------------------------------------------------------------------------
 
 
@@ -142,6 +136,8 @@ class Adversary:
     """The kinds of release it learns from."""
     about_is: ClassVar[tuple[str, ...]] = ("column",)
     """What it may learn about: a column, a class of a classifier, a query."""
+    limit_key: ClassVar[str] = "at_most"
+    """What a policy calls a ceiling on what it learns."""
     keys: ClassVar[Mapping[str, Key]] = FrozenDict()
     """Its keys in a promise of a policy; they are its constructor's arguments."""
 
@@ -165,7 +161,8 @@ class Adversary:
 
 _KNOWS = Key(
     {"anyOf": [TEXT, TEXTS, WHOLE, ROW]},
-    "The columns known about the victim; left out: all quasi columns.",
+    "The columns known about the victim; left out: all quasi and other columns, or all "
+    "attributes of a classifier.",
 )
 
 
@@ -182,13 +179,13 @@ class Linker(Adversary):
     keys: ClassVar[Mapping[str, Key]] = FrozenDict(
         knows=_KNOWS,
         knows_any=Key(
-            COUNT, "Any quasi columns, up to this many; the worst set counts."
+            COUNT, "Any quasi or other columns, up to this many; the worst set counts."
         ),
     )
     knows: tuple[str, ...] | None = None
-    """The QID, the columns known; None: every quasi-identifying column."""
+    """The QID, the columns known; None: every quasi and every other column."""
     knows_any: int | None = None
-    """Instead: any quasi-identifying columns, up to this many; the worst set counts."""
+    """Instead: any quasi or other columns, up to this many; the worst set counts."""
 
     def __init__(
         self, knows: str | Sequence[str] | None = None, *, knows_any: int | None = None
@@ -208,7 +205,7 @@ class Linker(Adversary):
             columns = _format_amount(self.knows_any, "column")
             return f"someone who knows any {columns} of a person"
         if self.knows is None:
-            return "someone who knows every quasi-identifying column of a person"
+            return "someone who knows every quasi and other column of a person"
         if not self.knows:
             return "someone who knows nothing about a person but the table"
         return f"someone who knows a person's {join_words(self.knows)}"
@@ -224,7 +221,7 @@ class Linker(Adversary):
 
     @property
     def knows_quasi(self) -> bool:
-        """Whether the QID is any or all of the quasi columns."""
+        """Whether the QID is any or all of the quasi and other columns."""
         return self.knows is None
 
 
@@ -380,12 +377,26 @@ class Bayesian(Adversary):
         ),
         averaging=Key({"enum": list(AVERAGING)}, "Over rows or over worlds."),
         sees=Key(ROW, "A disguised row."),
+        unrelated=Key(
+            {"anyOf": [FLAG, TEXTS]},
+            "Questions that say nothing about this one, true: all others; left out: "
+            "somebody may know how answers hang together (disguised rows).",
+        ),
+        unknown=Key(
+            {"anyOf": [{"enum": list(READINGS)}, READING]},
+            "What the attributes of a classifier that are not known are taken for: "
+            "anything (the default, which covers everybody), the published model, or "
+            "declared shares, marginals or rows of a table.",
+        ),
+        tilt=Key(
+            FACTOR, "With shares: whatever is at most this many times as likely, too."
+        ),
     )
     knows: Mapping[str, str] | tuple[str, ...] | int | None = attrs.field(
         default=None, converter=_read_attributes
     )
     """One victim's attributes, a list or number of attributes, or None for all."""
-    sees: Mapping[str, str] | None = attrs.field(default=None, converter=_read_cells)
+    sees: Mapping[str, str] | None = attrs.field(default=None, converter=read_cells)
     """A disguised row."""
     prior: str | Mapping[str, Fraction] = attrs.field(
         default="uniform", converter=_read_prior
@@ -393,13 +404,63 @@ class Bayesian(Adversary):
     """Belief over the classes before the release."""
     averaging: str = "rows"
     """Over a random row ("rows") or over the possible tables ("worlds")."""
+    unrelated: bool | tuple[str, ...] = attrs.field(
+        default=False, converter=_read_unrelated
+    )
+    """Questions that are declared to say nothing about this one; True: all others."""
+    unknown: Reading = attrs.field(default="any", converter=read_unknown, kw_only=True)
+    """What the other attributes are taken for: "any" thing at all, which is as if all
+    were known; the published "model"; or declared shares, marginals or a table."""
+    tilt: Fraction = attrs.field(default=Fraction(1), converter=read_tilt, kw_only=True)
+    """With shares: every belief at most so many times as likely as they are, too."""
 
     def __attrs_post_init__(self) -> None:
         _require_choice(self.averaging, AVERAGING, "averaging")
+        if self.averaging == "worlds" and not isinstance(self.unknown, str):
+            raise InputError(
+                "unknown must be any or model for somebody who averages over worlds; "
+                f"got {next(iter(self.unknown))}."
+            )
+        if self.tilt > 1 and "shares" not in self.unknown:
+            raise InputError(
+                "tilt must go with unknown shares; got other readings of the unknown."
+            )
+
+    @property
+    def reading(self) -> str:
+        """What the unknown is taken for, in one word; any where all may be known."""
+        if self.knows is None:
+            return "any"
+        if isinstance(self.unknown, str):
+            return self.unknown
+        return next(iter(self.unknown))
 
     def words(self) -> str:
-        """Who this is, as a noun phrase."""
-        return "someone who learns from the published numbers about a person"
+        """Who this is, as a noun phrase.
+
+        >>> Bayesian(knows=1, unknown="model").words()[-53:]
+        'takes the others for what the published model expects'
+        """
+        learner = "someone who learns from the published numbers"
+        if self.reading == "any":
+            return f"{learner} about a person"
+        return f"{learner}, {self.describe_knowledge()}"
+
+    def describe_knowledge(self) -> str:
+        """What of a person is known, and what the rest is taken for."""
+        if isinstance(self.knows, int):
+            known = f"at most {_format_amount(self.knows, 'attribute')}"
+        else:
+            known = join_words(tuple(self.knows or ()) or ("no attribute",))
+        return (
+            f"knows {known} of a person and takes the others for "
+            f"{_READ_AS[self.reading]}{self._describe_tilt()}"
+        )
+
+    def _describe_tilt(self) -> str:
+        if self.tilt == 1:
+            return ""
+        return f", or for anything at most {self.tilt} times as likely"
 
     def to_dict(self) -> dict[str, Any]:
         """The Bayesian as a policy writes it."""
@@ -408,11 +469,147 @@ class Bayesian(Adversary):
             prior = {c: str(p) for c, p in self.prior.items()}
         known = {"knows": _as_list(self.knows), "sees": self.sees, "prior": prior}
         worlds = {"averaging": self.averaging} if self.averaging != "rows" else {}
-        return {"against": self.kind} | _drop_none(known) | worlds
+        apart = {"unrelated": _as_list(self.unrelated)} if self.unrelated else {}
+        unknown = {} if self.unknown == "any" else {"unknown": _in_texts(self.unknown)}
+        tilt = {"tilt": str(self.tilt)} if self.tilt > 1 else {}
+        stated = {"against": self.kind} | _drop_none(known) | worlds
+        return stated | apart | unknown | tilt
 
+
+@attrs.frozen
+class Collector(Adversary):
+    """Somebody who holds the disguised rows and the design, and nothing else.
+
+    A promise limits the share of whole records that are guessed right; it is judged by
+    the upper end of an estimate.
+
+    >>> Collector().words()
+    'someone who has all disguised rows and the design, and guesses every record'
+    """
+
+    kind: ClassVar[str] = "collector"
+    looks_at: ClassVar[tuple[str, ...]] = ("responses",)
+    about_is: ClassVar[tuple[str, ...]] = ()
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            "someone who has all disguised rows and the design, and guesses every "
+            "record"
+        )
+
+    def attack(self, responses: Any, *, run: Any = None) -> Any:
+        """Guess every record; which share is right is estimated from the rows, too."""
+        from privet.responses.recovery.attacks import attack_responses
+
+        return attack_responses(responses, run)
+
+    def guess(self, group: Any, seen: Any, times: Any = None) -> Any:
+        """The likeliest truth of each row of answers that are flipped together."""
+        from privet.responses.recovery.attacks import guess_group
+
+        return guess_group(group, seen, times)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The collector as a policy writes it."""
+        return {"against": self.kind}
+
+
+def _read_near(near: Mapping[str, Number] | None) -> FrozenDict[str, Fraction] | None:
+    if near is None:
+        return None
+    if not isinstance(near, Mapping) or set(near) != {"within", "at_most"}:
+        raise InputError(
+            "near must be within and at_most, such as { within = '10 %', at_most = "
+            f"0.3 }}; got {near!r}."
+        )
+    within = near["within"]
+    if isinstance(within, str) and within.endswith("%"):
+        within = exact.fraction(within[:-1].strip(), "within") / 100
+    found = {
+        "within": exact.probability(within, "within"),
+        "at_most": exact.probability(near["at_most"], "at_most"),
+    }
+    return FrozenDict(found)
+
+
+@attrs.frozen(init=False)
+class Inverter(Adversary):
+    """Somebody who works out the original counts of a published classifier.
+
+    A promise limits the share of them that is got exactly; with `near` also the share
+    that is got within one, or within a share of the count.
+
+    >>> Inverter().words()
+    'someone who knows how the classifier was made, and the size of each class'
+    """
+
+    kind: ClassVar[str] = "inverter"
+    looks_at: ClassVar[tuple[str, ...]] = ("classifier",)
+    about_is: ClassVar[tuple[str, ...]] = ()
+    limit_key: ClassVar[str] = "exactly"
+    keys: ClassVar[Mapping[str, Key]] = FrozenDict(
+        near=Key(
+            NEARLY,
+            "The share of counts that may be got within one, or within this much.",
+        ),
+    )
+    class_sizes: Mapping[str, int] | None
+    """Rows per class: often public; None: those of the table that is published."""
+    smoothing: Fraction
+    """What was added to every count; 1 is the usual choice."""
+    margin: Fraction
+    """How far numbers were moved at random, as the release declares."""
+    near: Mapping[str, Fraction] | None
+    """How near a guess is `within`, and the share of counts it may be at most."""
+
+    def __init__(
+        self,
+        class_sizes: Mapping[str, int] | None = None,
+        *,
+        smoothing: Number = 1,
+        margin: Number = 0,
+        near: Mapping[str, Number] | None = None,
+    ) -> None:
+        if class_sizes is not None and (
+            not class_sizes or any(n <= 0 for n in class_sizes.values())
+        ):
+            raise InputError("class_sizes must be rows per class, each above 0.")
+        self.__attrs_init__(
+            None if class_sizes is None else FrozenDict(class_sizes),
+            exact.fraction(smoothing, "smoothing"),
+            exact.fraction(margin, "margin"),
+            _read_near(near),
+        )
+
+    def words(self) -> str:
+        """Who this is, as a noun phrase."""
+        return (
+            "someone who knows how the classifier was made, and the size of each class"
+        )
+
+    def attack(self, release: Any) -> Any:
+        """Guess every original count from a release, its scorecard, or its counts."""
+        from privet.classifier.attacks.inversion import invert
+
+        return invert(self, release)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inverter as a policy writes it."""
+        near = None if self.near is None else {k: str(v) for k, v in self.near.items()}
+        return {"against": self.kind} | _drop_none({"near": near})
+
+
+_READ_AS = {
+    "model": "what the published model expects",
+    "shares": "the declared shares, independent of each other",
+    "marginals": "any mixture with the declared marginals, whatever is known",
+    "table": "the rows of the declared table that fit",
+}
+"""What each reading takes the unknown for."""
 
 KINDS: dict[str, type[Adversary]] = {
-    c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian)
+    c.kind: c for c in (Linker, Insider, Reconstructor, Bayesian, Inverter, Collector)
 }
 """The adversaries by the word a policy uses for them."""
 
@@ -435,6 +632,15 @@ def _format_amount(amount: Any, noun: str) -> str:
 
 def _as_list(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
+
+
+def _in_texts(value: Any) -> Any:
+    """A declared reading as a policy writes it."""
+    if isinstance(value, Mapping):
+        return {k: _in_texts(v) for k, v in value.items()}
+    if isinstance(value, tuple):
+        return [_in_texts(v) for v in value]
+    return str(value)
 
 
 def _drop_none(keys: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ numbers a ceiling is exact for all groups of a table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import attrs
@@ -52,7 +52,7 @@ class Ceiling:
             got = "none" if below is None else "both"
             raise InputError(f"Ceiling must have one of at_most and below; got {got}.")
         word, value = ("below", below) if at_most is None else ("at_most", at_most)
-        level = exact.fraction(value, word)  # type: ignore[arg-type]
+        level = exact.level(value, word)  # type: ignore[arg-type]
         if not 0 < level <= 1:
             got = exact.quote_value(value)
             raise InputError(f"{word} must be above 0 and at most 1; got {got}.")
@@ -66,6 +66,10 @@ class Ceiling:
         if self.strict:
             return belief.posterior < self.level
         return belief.posterior <= self.level
+
+    def forbids_something(self, priors: Sequence[Fraction] | None = None) -> bool:
+        """Whether any belief is beyond it: none is above 1."""
+        return self.strict or self.level < 1
 
     def to_dict(self) -> dict[str, str]:
         """The limit as a policy writes it."""
@@ -86,7 +90,7 @@ class Shift:
     """The upper level, above `start`."""
 
     def __init__(self, start: Number, end: Number) -> None:
-        self.__attrs_init__(exact.fraction(start, "from"), exact.fraction(end, "to"))
+        self.__attrs_init__(exact.level(start, "from"), exact.level(end, "to"))
         if not 0 < self.start < self.end < 1:
             raise InputError(
                 "from and to must satisfy 0 < from < to < 1; "
@@ -98,6 +102,14 @@ class Shift:
         up = belief.prior < self.start and belief.posterior >= self.end
         down = belief.prior > self.end and belief.posterior <= self.start
         return not (up or down)
+
+    def forbids_something(self, priors: Sequence[Fraction] | None = None) -> bool:
+        """Whether a belief with one of these priors can cross; None: any prior.
+
+        >>> Shift("0.5", "0.8").forbids_something([Fraction(1, 2)] * 2)
+        False
+        """
+        return priors is None or any(p < self.start or p > self.end for p in priors)
 
     def to_dict(self) -> dict[str, str]:
         """The limit as a policy writes it."""
@@ -116,7 +128,7 @@ class Ratio:
     """At least 1."""
 
     def __init__(self, factor: Number) -> None:
-        self.__attrs_init__(exact.fraction(factor, "within"))
+        self.__attrs_init__(exact.level(factor, "within"))
         if self.factor < 1:
             raise InputError(f"within must be at least 1; got {self.factor}.")
 
@@ -124,6 +136,10 @@ class Ratio:
         """Whether both quotients stay within the factor."""
         low, high = sorted((belief.prior, belief.posterior))
         return high <= self.factor * low
+
+    def forbids_something(self, priors: Sequence[Fraction] | None = None) -> bool:
+        """Whether any belief is beyond it: one that falls to nothing always is."""
+        return True
 
     def to_dict(self) -> dict[str, str]:
         """The limit as a policy writes it."""
@@ -136,6 +152,8 @@ Limit = Ceiling | Shift | Ratio
 
 def read_limit(keys: Mapping[str, Number]) -> Limit:
     """The limit that a policy's keys describe."""
+    if "exactly" in keys:
+        return Ceiling(keys["exactly"])
     if "at_most" in keys or "below" in keys:
         return Ceiling(keys.get("at_most"), below=keys.get("below"))
     if "within" in keys:

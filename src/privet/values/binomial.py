@@ -2,13 +2,14 @@
 
 Somebody saw `part` hits in `whole` draws. A share is too low if so many hits, or more,
 are less likely than `miss` under it; the largest float that surely is too low is the
-bound. An upper bound is 1 less the lower bound of what did not hit.
+bound. An upper bound is 1 less the lower bound of what did not hit. The tail itself is
+here, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isqrt, lgamma, log, log1p
+from math import exp, inf, isqrt, lgamma, log, log1p
 
 import numpy as np
 
@@ -72,3 +73,27 @@ def _find_largest(is_too_low: Callable[[float], bool], high: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if is_too_low(middle) else (low, middle)
     return low
+
+
+def tail_logarithm(part: int, whole: int, share: float) -> float:
+    """The natural logarithm of the probability of so many hits, or more.
+
+    Terms are summed up outwards from the largest, so nothing is lost to rounding.
+
+    >>> round(tail_logarithm(8, 10, 0.5), 6), tail_logarithm(0, 10, 0.5)
+    (-2.90612, 0.0)
+    """
+    if part <= 0:
+        return 0.0
+    if part > whole or share <= 0:
+        return -inf
+    if share >= 1:
+        return 0.0
+    if part <= share * whole:  # the larger tail: what is missing is the smaller one
+        rest = tail_logarithm(whole - part + 1, whole, 1 - share)
+        return log1p(-exp(rest)) if rest < 0 else -inf
+    first = lgamma(whole + 1) - lgamma(part + 1) - lgamma(whole - part + 1)
+    first += part * log(share) + (whole - part) * log1p(-share)
+    at = np.arange(part, min(whole, part + 50 + 10 * isqrt(whole)))
+    steps = (whole - at) / (at + 1) * (share / (1 - share))
+    return min(first + log(1 + float(np.cumprod(steps).sum())), 0.0)

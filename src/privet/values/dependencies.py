@@ -9,10 +9,11 @@ compared with the *other* rows of its value: a value that stands alone proves no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,8 @@ class Dependency:
     part: bool = False
     """Whether the column repeats a part of the other in every row, as `month` of a
     date; that needs no other evidence."""
+    exact: bool = False
+    """Whether each value of `by` occurs with one value of the column only."""
 
     @property
     def ratio(self) -> Fraction | None:
@@ -112,11 +115,62 @@ def measure_dependency(
     supported = sizes[at] >= 2
     of_size, at, agreeing = sizes[at][supported], at[supported], n[supported]
     rows = int(sizes[sizes >= 2].sum())
+    exact = len(sizes) == len(n)
     if not rows:
-        return Dependency(by, column, checks, Fraction(0), Fraction(0))
+        return Dependency(by, column, checks, Fraction(0), Fraction(0), exact=exact)
     chance = _share_disagreeing(c[supported], agreeing, rows)
     disagreeing = rows - _sum_agreeing(of_size, agreeing)
-    return Dependency(by, column, checks, disagreeing / rows * checks, chance)
+    misses = disagreeing / rows * checks
+    return Dependency(by, column, checks, misses, chance, exact=exact)
+
+
+@dataclass(frozen=True)
+class QuickLook:
+    """How far x tells c, in floats: to leave out what need not be measured exactly."""
+
+    checks: float
+    """E."""
+    misses: float
+    """F."""
+    chance: float
+    """D0."""
+
+    def is_none(self, *, drawn: bool) -> bool:
+        """Whether x surely does not tell c.
+
+        By a margin that no rounding uses up; of drawn rows, sure to 99.9 % that rows
+        disagree more than an eighth as often as by chance.
+        """
+        luck = float(DEVIATIONS) * max(self.misses, 0) ** 0.5 + ALLOWANCE
+        return self.misses - (luck if drawn else 0) > self.checks * self.chance / 8
+
+    @property
+    def says_little(self) -> bool:
+        """Whether it is surely neither derived nor maybe: too few rows to tell."""
+        return self.checks * self.chance < LEAST_CHANCE_MISSES - 0.1
+
+
+def look_quickly(x: Ints, c: Ints, n: Ints) -> QuickLook:
+    """What `measure_dependency` measures, in floats."""
+    at = _number(x)
+    sizes = np.bincount(at, weights=n)
+    own = sizes[at]
+    supported = own >= 2
+    rows, checks = float(sizes[sizes >= 2].sum()), float(n.sum()) - len(sizes)
+    if rows < 2:
+        return QuickLook(checks, 0.0, 0.0)
+    here, of_size = n[supported].astype(float), own[supported]
+    disagree = 1 - float((here * (here - 1) / (of_size - 1)).sum()) / rows
+    totals = np.bincount(c[supported], weights=here)
+    chance = 1 - float((totals * (totals - 1)).sum()) / (rows * (rows - 1))
+    return QuickLook(checks, disagree * checks, chance)
+
+
+def _number(x: Ints) -> Ints:
+    """Codes without gaps; those in order need no sorting."""
+    if len(x) and (x[1:] >= x[:-1]).all():
+        return np.cumsum(np.r_[False, x[1:] != x[:-1]])
+    return np.unique(x, return_inverse=True)[1]
 
 
 def _sum_agreeing(of_size: Ints, n: Ints) -> Fraction:
@@ -169,6 +223,75 @@ def measure_ordered(by: str, column: str, c: Ints, n: Ints) -> Dependency:
     changes = int((c[1:] != c[:-1]).sum())
     chance = _share_disagreeing(c, n, rows)
     return Dependency((by,), column, rows - 1, Fraction(changes), chance)
+
+
+# Rules ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rule:
+    """That some columns tell another one, as far as an attacker is taken to know."""
+
+    by: tuple[str, ...]
+    """The column, or the two, that tell."""
+    column: str
+    """What they tell."""
+    exact: bool
+    """Whether they do so in every row; otherwise they only nearly do."""
+    stated: bool = False
+    """Whether the policy says so."""
+    counts: Dependency | None = None
+    """The counts that say so; None where a manifest does."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: what tells what, with E, F and r where they were counted."""
+        told: dict[str, Any] = {
+            "column": self.column,
+            "by": list(self.by),
+            "exact": self.exact,
+        }
+        if self.stated:
+            told["stated"] = True
+        if (counts := self.counts) is not None:
+            ratio = counts.ratio
+            told |= {
+                "evidence": "part" if counts.part else counts.evidence.value,
+                "checks": counts.checks,
+                "misses": str(counts.misses),
+                "ratio": None if ratio is None else str(ratio),
+            }
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> Rule:
+        """Read what a manifest says of a rule."""
+        return cls(tuple(told["by"]), told["column"], bool(told["exact"]))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which columns of a table tell others."""
+
+    told: tuple[Rule, ...] = ()
+    """What an attacker is taken to know."""
+    too_few: tuple[Dependency, ...] = ()
+    """What there are too few rows to tell; single columns only."""
+    denied: tuple[tuple[tuple[str, ...], str, str], ...] = ()
+    """What the policy denies, by and column, each with its reason."""
+    pairs: bool = True
+    """Whether two columns together were looked at."""
+
+    def close(
+        self, known: Iterable[str], about: str, *, exact: bool = False
+    ) -> frozenset[str]:
+        """Everything that known columns tell; only what they tell for sure if asked."""
+        rules = [(r.by, r.column) for r in self.told if r.exact or not exact]
+        return close_known(known, rules, about)
+
+    def list_used(self, known: Collection[str], closed: Collection[str]) -> list[Rule]:
+        """The rules that lead from known columns to what they tell."""
+        told = set(closed) - set(known)
+        return [r for r in self.told if r.column in told and set(r.by) <= set(closed)]
 
 
 def close_known(

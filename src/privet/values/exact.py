@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
-from math import lcm
+from math import inf, lcm
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,15 @@ Number = str | int | float | Decimal | Fraction
 MAX_COUNT = 2**53
 """Counts stay below this, so that dividing two of them as floats rounds correctly."""
 
-MOST_DIGITS = 4_000
-"""Digits before or behind the point; 1e-999999999 would fill the memory."""
+MOST_DIGITS = 1_000
+"""Digits of a number as it is written; 1e-999999999 would fill the memory."""
+
+CHANCE_DIGITS = 100
+"""Digits of a probability as it is written: what is computed from forty of them still
+has no more digits than Python writes, which are 4,300."""
+
+LONGEST_QUOTE = 60
+"""Letters of a value that an error quotes."""
 
 
 def fraction(value: Number, what: str = "number") -> Fraction:
@@ -45,7 +52,7 @@ def _read(value: object) -> Fraction:
     if isinstance(value, str):
         return _read_text(value.strip())
     if isinstance(value, Decimal):
-        if abs(value.adjusted()) > MOST_DIGITS:
+        if count_written(value) > MOST_DIGITS:
             raise ValueError("too long")
         return Fraction(value)
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
@@ -59,6 +66,17 @@ def _read_text(text: str) -> Fraction:
     return Fraction(text) if "/" in text else _read(Decimal(text))
 
 
+def count_written(value: Decimal) -> int:
+    """How many digits it takes to write a number in full, on one side of the point.
+
+    >>> count_written(Decimal("0.25")), count_written(Decimal("1e-300"))
+    (2, 300)
+    """
+    _, digits, exponent = value.as_tuple()
+    behind = -exponent if isinstance(exponent, int) else 0
+    return max(len(digits), behind, value.adjusted() + 1 if behind or digits else 0)
+
+
 def quote_value(value: object) -> str:
     """Anything as an error quotes it: numbers by their digits.
 
@@ -66,7 +84,13 @@ def quote_value(value: object) -> str:
     ('1.50', "'x'", '5/4')
     """
     numeric = isinstance(value, Decimal | Fraction | np.number)
-    return str(value) if numeric else repr(value)
+    try:
+        text = str(value) if numeric else repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return "a number of thousands of digits"
+    if len(text) <= LONGEST_QUOTE or not (numeric or isinstance(value, str | int)):
+        return text
+    return f"{text[:LONGEST_QUOTE]}… ({len(text)} letters)"
 
 
 def count_decimals(x: Fraction) -> int | None:
@@ -97,13 +121,25 @@ def all_digits(x: Fraction) -> str:
     return f"{sign}{digits[:-after]}.{digits[-after:]}"
 
 
+def level(value: Number, what: str) -> Fraction:
+    """Read a number that promises are made of: one that people could have written."""
+    found = fraction(value, what)
+    written = not isinstance(value, int | Fraction)
+    if written and found.denominator > 10**CHANCE_DIGITS:
+        raise InputError(
+            f"{what} must have at most {CHANCE_DIGITS} digits; got "
+            f"{quote_value(value)}."
+        )
+    return found
+
+
 def probability(value: Number, what: str = "probability") -> Fraction:
     """Read a number between 0 and 1, both included.
 
     >>> probability("5/24")
     Fraction(5, 24)
     """
-    p = fraction(value, what)
+    p = level(value, what)
     if not 0 <= p <= 1:
         raise InputError(f"{what} must lie between 0 and 1; got {quote_value(value)}.")
     return p
@@ -111,7 +147,10 @@ def probability(value: Number, what: str = "probability") -> Fraction:
 
 def as_float(p: Fraction) -> float:
     """The nearest float: for showing and plotting, never for deciding."""
-    return float(p)
+    try:
+        return float(p)
+    except OverflowError:
+        return inf if p > 0 else -inf
 
 
 def percent(p: Fraction, *, unlike: Fraction | None = None) -> str:

@@ -15,6 +15,13 @@ NAME: Form = {"title": "the name of a column", "type": "string", "minLength": 1}
 FILE: Form = {"title": "the path of a file", "type": "string", "minLength": 1}
 FOLDER: Form = {"title": "the path of a folder", "type": "string", "minLength": 1}
 NAMES: Form = {"anyOf": [TEXT, TEXTS]}
+TITLES: Form = {
+    "title": "a list of names",
+    "type": "array",
+    "items": NAME,
+    "minItems": 1,
+}
+DELIMITER: Form = {"title": "a letter, or up to four", "type": "string", "minLength": 1}
 WHOLE: Form = {"title": "a whole number from 0", "type": "integer", "minimum": 0}
 COUNT: Form = {"title": "a whole number from 1", "type": "integer", "minimum": 1}
 LEVEL: Form = {
@@ -51,6 +58,33 @@ SHARES: Form = {
     "title": "a table such as { G = 0.6, B = 0.4 }",
     "type": "object",
     "additionalProperties": {"type": ["number", "string"], "minimum": 0, "maximum": 1},
+}
+READING: Form = {
+    "title": "a table such as { shares = { sex = { f = 0.5, m = 0.5 } } }",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {
+        "anyOf": [
+            {
+                "title": "shares by attribute and value",
+                "type": "object",
+                "additionalProperties": SHARES,
+            },
+            {"title": "a list of rows", "type": "array", "items": ROW},
+        ]
+    },
+}
+NEARLY: Form = {
+    "title": 'a table such as { within = "10 %", at_most = 0.3 }',
+    "type": "object",
+    "additionalProperties": {"type": ["number", "string"]},
+    "minProperties": 1,
+}
+DENIAL: Form = {
+    "title": 'a table such as { not_from = "time_hour", why = "…" }',
+    "type": "object",
+    "additionalProperties": NAMES,
+    "minProperties": 1,
 }
 EDGES: Form = {
     "title": "a list of numbers or dates",

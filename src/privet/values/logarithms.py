@@ -126,10 +126,10 @@ def log_reaches(x: Fraction, level: Fraction) -> bool:
     """
     if x == 1 or level == 0:
         return (x >= 1) if level == 0 else (level <= 0)
-    return _reaches(lambda bits: _enclose_natural_log(x, bits), level)
+    return _reaches(lambda bits: natural_log_bracket(x, bits), level)
 
 
-def _enclose_natural_log(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+def natural_log_bracket(x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     """Bounds on the natural logarithm: the binary one times that of 2."""
     two = [Fraction(2 * end, 1 << bits) for end in _atanh(1, 3, bits)]
     ends = [log * end for log in log_bracket(x, bits) for end in two]

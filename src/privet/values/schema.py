@@ -156,6 +156,10 @@ def _read_bins(
     )
 
 
+SEVERAL = ("identifier", "quasi", "sensitive", "other", "drop")
+"""Roles that several columns may have; they exclude each other."""
+
+
 @attrs.frozen(field_transformer=name_fields)
 class Roles:
     """Which column is what, before any table is at hand."""
@@ -166,6 +170,10 @@ class Roles:
     """Quasi-identifiers: columns an outsider may know about a person."""
     sensitive: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     """Columns nobody should learn about a person."""
+    other: tuple[str, ...] = attrs.field(default=(), converter=as_names)
+    """Columns that are published as they are; they may be known, and are no secret."""
+    drop: tuple[str, ...] = attrs.field(default=(), converter=as_names)
+    """Columns that are left out of every release."""
     target: str | None = attrs.field(default=None, validator=_require_name)
     """The column the analyst wants to explain; may be a sensitive one."""
     unit: str | None = attrs.field(default=None, validator=_require_name)
@@ -183,8 +191,30 @@ class Roles:
     def columns(self) -> tuple[str, ...]:
         """Every column that is named, each once."""
         single = [c for c in (self.target, self.unit, self.weight) if c]
-        named = (*self.identifier, *self.quasi, *self.sensitive, *single, *self.bins)
-        return tuple(dict.fromkeys(named))
+        several = [c for role in SEVERAL for c in getattr(self, role)]
+        return tuple(dict.fromkeys((*several, *single, *self.bins)))
+
+    def role(self, name: str) -> str:
+        """The role of a column in a word, or an empty text; bins are none."""
+        for role in SEVERAL:
+            if name in getattr(self, role):
+                return role
+        single = {self.target: "target", self.unit: "unit", self.weight: "weight"}
+        return single.get(name, "")
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Columns that no release shows: they name people, or are left out."""
+        return (*self.identifier, *self.drop)
+
+    def list_known(self, about: str | None = None) -> tuple[str, ...]:
+        """Known columns: all that somebody may know who asks about this one.
+
+        Quasi-identifiers, the other columns that are published, and the target.
+        """
+        target = (self.target,) if self.target else ()
+        named = dict.fromkeys((*self.quasi, *self.other, *target))
+        return tuple(c for c in named if c != about and c not in self.drop)
 
 
 def find_conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -194,7 +224,7 @@ def find_conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
     [('sensitive', "Column 'job' must have one role; got quasi and sensitive.")]
     """
     claims: dict[str, list[str]] = {}
-    for role in ("identifier", "quasi", "sensitive", "weight", "unit", "target"):
+    for role in (*SEVERAL, "weight", "unit", "target"):
         for column in as_names(roles.get(role), role):
             claims.setdefault(column, []).append(role)
     found = [
@@ -211,7 +241,13 @@ def find_conflicts(roles: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-TOGETHER = {("quasi", "target"), ("sensitive", "target"), ("identifier", "unit")}
+TOGETHER = {
+    ("quasi", "target"),
+    ("sensitive", "target"),
+    ("other", "target"),
+    ("identifier", "unit"),
+    ("drop", "unit"),
+}
 """Roles one column may have at the same time."""
 
 
@@ -241,9 +277,8 @@ class Schema:
 
     def role(self, name: str) -> str:
         """The role of a column in a word, or an empty text."""
-        roles = self.roles
-        for role in ("identifier", "quasi", "sensitive"):
-            if name in getattr(roles, role):
-                return role
-        single = {roles.target: "target", roles.unit: "unit", roles.weight: "weight"}
-        return single.get(name, "")
+        return self.roles.role(name)
+
+    def list_undecided(self) -> tuple[str, ...]:
+        """Columns without a role, in the order of the source."""
+        return tuple(c for c in self.names if not self.role(c))

@@ -16,18 +16,21 @@ from privet.engine.sources.source import Source
 from privet.engine.sql import literal
 from privet.errors import InputError
 from privet.findings import Audit
-from privet.policy import View
+from privet.policy import Accepted, View
 from privet.release.custody_record import describe_table, now, policy_text
 from privet.release.destination import Destination
+from privet.release.gate import require_decided
+from privet.release.history import History, list_open
 from privet.release.kinds import Form
 from privet.release.manifest import (
     ManifestEntries,
     WrittenFile,
     describe_columns,
     is_list,
+    restate_open,
 )
 from privet.release.note import write_table_note
-from privet.release.verify import find_exact_source
+from privet.release.verify import find_exact_source, find_unbinned
 from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import open_table
 from privet.values.schema import Roles, Schema
@@ -47,6 +50,13 @@ ROWS = (
 """What recipients are told of the rows."""
 
 
+ACCEPTED = (
+    "Promises about {about} are kept over the columns they are about; over whole "
+    "tuples of all views they may not be, which was accepted{most}: {why}"
+)
+"""What recipients are told of what was left open."""
+
+
 def _are_views(views: Any) -> bool:
     return is_list(views) and all(
         isinstance(v.get("name"), str) and isinstance(v.get("columns"), list)
@@ -54,10 +64,18 @@ def _are_views(views: Any) -> bool:
     )
 
 
+KEYS = ("views", "measures", "accepted")
+"""What only manifests of views say."""
+
+ROLES = ("identifier", "quasi", "sensitive", "other", "target", "weight")
+"""What columns of views may be for."""
+
 FORM: Form = {
     "files": lambda c: (
         _are_views(c.get("views")) and len(c["files"]) == len(c["views"])
     ),
+    "columns": lambda c: all(a.get("role") in ROLES for a in c["columns"].values()),
+    "method": lambda c: c["method"] == "views",
 }
 """What must hold of the manifest of views."""
 
@@ -77,9 +95,11 @@ class ViewsParts(ReleaseParts):
         return "Views"
 
     def refuse(self) -> None:
-        """Views must be made here, and safe."""
+        """Views must be made here, safe, and of columns that all have a role."""
         made = self.release.views.marker is None
-        refuse_release(made=made, safe=self.release.safe)
+        release = self.release
+        refuse_release(made=made, audit=release.audit, history=release.history)
+        require_decided(self.release.table.schema)
 
     def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
         """A file per view, without duplicates."""
@@ -112,13 +132,17 @@ class ViewsParts(ReleaseParts):
             method=release.method,
             columns=columns,
             audit=release.audit,
-            not_promised=NOT_PROMISED,
-            more={"views": [v.to_dict() for v in views.views]},
+            not_promised=list_open(NOT_PROMISED, release.history),
+            more={
+                "views": [v.to_dict() for v in views.views],
+                **_describe_accepted(views.accepted),
+            },
         )
 
-    def write_note(self, content: Mapping[str, Any]) -> str:
-        """What was changed, and what is promised."""
-        return write_table_note(content, ROWS)
+    @property
+    def history(self) -> History | None:
+        """What it was judged with."""
+        return self.release.history
 
     def build_record(
         self, content: Mapping[str, Any], found: Audit | None
@@ -171,7 +195,46 @@ def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> View
     table = open_table(both, Roles(), **options)
     roles = _read_roles(content)
     schema = Schema(table.schema.columns, roles)
-    return Views(replace(table, schema=schema), *stated, marker=MARKER)
+    accepted = _read_accepted(content.get("accepted", ()))
+    views = replace(table, schema=schema)
+    return Views(views, *stated, marker=MARKER, accepted=accepted)
+
+
+def _describe_accepted(accepted: Sequence[Accepted]) -> dict[str, Any]:
+    """What of the views was accepted by name, and why; who did stays in custody."""
+    public = [a.to_public() for a in accepted if a.of == "worlds"]
+    return {"accepted": public} if public else {}
+
+
+def write_views_note(content: Mapping[str, Any]) -> str:
+    """What was changed, and what is promised."""
+    return write_table_note(content, " ".join([ROWS, *_note_accepted(content)]))
+
+
+def _note_accepted(content: Mapping[str, Any]) -> list[str]:
+    """What was accepted of tables over whole tuples, in the words of the note."""
+    return [
+        ACCEPTED.format(
+            about=entry.get("about") or "the private column",
+            most=f", up to {entry['up_to']:,} people" if "up_to" in entry else "",
+            why=entry["why"],
+        )
+        for entry in content.get("accepted", ())
+    ]
+
+
+def _read_accepted(stated: Any) -> list[Accepted]:
+    """The entries of a manifest that are about worlds."""
+    if not isinstance(stated, Sequence) or not all(
+        isinstance(a, Mapping) for a in stated
+    ):
+        raise InputError("accepted of release.json must be a list of entries.")
+    wanted = ("about", "of", "up_to", "why")
+    return [
+        Accepted(**{k: v for k, v in a.items() if k in wanted})
+        for a in stated
+        if a.get("of") == "worlds"
+    ]
 
 
 def _scan(source: Source) -> str:
@@ -200,12 +263,29 @@ def _read_roles(content: Mapping[str, Any]) -> Roles:
         identifier=find_columns("identifier"),
         quasi=find_columns("quasi"),
         sensitive=find_columns("sensitive"),
+        other=find_columns("other"),
     )
 
 
 def restore_release(views: Views, *, folder: Path, **told: Any) -> ViewsRelease:
     """Views that were loaded."""
     return ViewsRelease(views, **told)
+
+
+def restate(views: Views, folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest must say, given the views and what it states of them."""
+    names = {c for v in views.views for c in v.columns}
+    files = zip(content["files"], views.views, strict=True)
+    told = {
+        "not_promised": restate_open(NOT_PROMISED, content),
+        "views": [v.to_dict() for v in views.views],
+        "files": [f | {"path": v.name + Path(f["path"]).suffix} for f, v in files],
+        "columns": {c: a for c, a in content["columns"].items() if c in names},
+    }
+    if "accepted" in content:
+        stated = _read_accepted(content["accepted"])
+        told["accepted"] = [a.to_public() for a in stated]
+    return told
 
 
 def find_differences(
@@ -223,4 +303,4 @@ def find_differences(
             )
         if rows != different:
             problems.append(f"View {view.name!r} must have no duplicates; it has some.")
-    return problems
+    return problems + find_unbinned(views.table, content)

@@ -9,7 +9,7 @@ Wang, Lakshmanan 2006, section 6, leave K views as future work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,16 +21,21 @@ from privet.findings import Finding, Reconstruction, Verdict
 from privet.release.kinds import Warn
 from privet.values.contingency import Domain
 from privet.views.counting.chains import Chain, find_chain
+from privet.views.counting.elimination import Budget
 from privet.views.counting.general_join import MOST_JOINED, GeneralJoin, Pair, Row
 from privet.views.counting.sampling import ERROR, make_key
 from privet.views.counting.share import Share, combine_independent
 from privet.views.counting.stars import Star, find_star
 from privet.views.private_associations import PrivateAssociation, RemainingView
 from privet.views.release import Views
+from privet.views.sql.secret_query import LabelledTuples
 from privet.views.sql.view_tuples import ViewTuples, null_code
 from privet.views.verdict import (
+    DISTINCT,
     MOST_TOLD,
+    NOT_COUNTED,
     describe_association,
+    explain_no_table,
     explain_refuted,
     format_bounds,
     make_finding,
@@ -50,13 +55,6 @@ DRAWN = (
     "drawn at random, all equally likely{seed}; the share lies between {low} and "
     "{high}, but for a chance of {error}."
 )
-TWO_ONLY = (
-    "A secret query with a condition is judged on two views only; {n} bear on it."
-)
-MODEL = (
-    "The {model} model is counted for more than two views only where few tuples are "
-    "joined."
-)
 
 
 def judge_many_views(
@@ -67,15 +65,54 @@ def judge_many_views(
     warn: Warn,
 ) -> Finding:
     """Judge one promise on K views, no two of which answer it."""
-    if secret.condition is not None:
-        return make_undecided(secret, TWO_ONLY.format(n=len(reduced)))
-    if secret.model == "bag":
-        return make_undecided(secret, "The bag model is counted for two views only.")
+    if secret.model == "bag" and views.marker:
+        return make_undecided(secret, DISTINCT)
     seen = [
         views.tuples(p.number, sorted(p.columns), run, most=MOST_TUPLES)
         for p in reduced
     ]
-    return _ManyViewsJudge(secret, seen, run, warn).judge()
+    test = _ConditionTest(views, secret, seen, run) if secret.condition else None
+    return judge_tuples(secret, seen, run, warn, test)
+
+
+Test = Callable[[Sequence[Row]], set[int]]
+"""Takes the tuples of a join; the numbers of those that satisfy what is asked."""
+
+
+def judge_tuples(
+    secret: PrivateAssociation,
+    seen: Sequence[ViewTuples],
+    run: Run,
+    warn: Warn,
+    test: Test | None = None,
+) -> Finding:
+    """Judge one promise on the tuples of its views, wherever they come from."""
+    return _ManyViewsJudge(secret, seen, run, warn, test).judge()
+
+
+@dataclass(frozen=True)
+class _ConditionTest:
+    """Which tuples of a join satisfy the condition of a secret query."""
+
+    views: Views
+    secret: PrivateAssociation
+    seen: Sequence[ViewTuples]
+    run: Run
+
+    def __call__(self, joined: Sequence[Row]) -> set[int]:
+        used = sorted(self.secret.list_used_columns())
+        domains = {
+            c: next(t.domains[c] for t in self.seen if c in t.columns) for c in used
+        }
+        keys = [tuple(row[c] for c in used) for row in joined]
+        different = list(dict.fromkeys(keys))
+        session = self.views.engine.session
+        recodings = self.views.table.recodings
+        condition = self.secret.condition
+        assert condition is not None
+        with LabelledTuples(session, domains, recodings, different, self.run) as listed:
+            fitting = {different[n] for n in condition.find_satisfying(listed)}
+        return {at for at, key in enumerate(keys) if key in fitting}
 
 
 @dataclass
@@ -86,21 +123,52 @@ class _ManyViewsJudge:
     seen: Sequence[ViewTuples]
     run: Run
     warn: Warn
+    test: Test | None = None
     draws: int = field(default=0)
 
     def judge(self) -> Finding:
         secret = self.secret
+        if secret.model == "functional" and not (fits := self._general.is_functional()):
+            note = (
+                self._explain_uncounted() if fits is None else explain_no_table(secret)
+            )
+            return make_undecided(secret, note)
         pairs = list(self._list_pairs())
+        refuted = self._find_refuted() if secret.model == "restricted" else set()
+        notes = [explain_refuted(secret, len(refuted))] if refuted else []
         if not pairs:
             self._warn_of_strangers()
-            return make_unsupported(secret)
+            return (
+                make_undecided(secret, notes[0]) if notes else make_unsupported(secret)
+            )
         shares, lost = self._collect_shares(pairs)
-        notes = [explain_refuted(secret, len({i for i, _ in lost}))] if lost else []
+        if lost and not notes:
+            notes = [explain_refuted(secret, len({i for i, _ in lost}))]
         if len(shares) + len(lost) < len(pairs):
-            return make_undecided(secret, MODEL.format(model=secret.model))
+            return make_undecided(secret, self._explain_uncounted())
         if not shares:
             return make_undecided(secret, notes[0])
         return self._make_finding(pairs, shares, notes)
+
+    def _explain_uncounted(self) -> str:
+        return NOT_COUNTED.format(n=len(self.seen), model=self.secret.model)
+
+    def _find_refuted(self) -> set[int]:
+        """People asked for whom the views refute to have one value only."""
+        people = self._encode_values(self.secret.person, self.secret.people)
+        source = self._chain if self._is_large else self._general
+        assert source is not None
+        missing = self._missing_code(self.secret.person)
+        return {
+            i
+            for i in source.find_refuted()
+            if i != missing and (people is None or i in people)
+        }
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether there is a chain whose join is too large to be looked at."""
+        return self._chain is not None and self._chain.tuples > MOST_JOINED
 
     def _make_finding(
         self, pairs: Sequence[Pair], shares: Mapping[Pair, Share], notes: list[str]
@@ -188,11 +256,12 @@ class _ManyViewsJudge:
 
     def _warn_of_strangers(self) -> None:
         secret = self.secret
-        asked = ((secret.person, secret.people), (secret.secret, secret.values))
-        for column, values in asked:
-            for v in values or ():
-                if self._domain(column).code(v) is None:
-                    self.warn(f"Value {v!r} never occurs in column {column!r}.")
+        asked = [(secret.person, v) for v in secret.people or ()]
+        asked += [(secret.secret, v) for v in secret.values or ()]
+        asked += secret.list_equalities()
+        for column, value in dict.fromkeys(asked):
+            if self._domain(column).code(value) is None:
+                self.warn(f"Value {value!r} never occurs in column {column!r}.")
 
     def _count_overall(self) -> tuple[int, int]:
         """How many people and values there are."""
@@ -233,7 +302,7 @@ class _ManyViewsJudge:
         if chain and (found := chain.restricted(person, value)) is not None:
             part, whole = found
             return True, Share.of(Fraction(part, whole)) if whole else None
-        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+        if self._is_large:
             return False, None
         counted, share = getattr(self._general, model)(person, value)
         return counted, None if share is None else Share.of(share)
@@ -244,7 +313,7 @@ class _ManyViewsJudge:
         if self._chain is None:
             return self._general.share(person, value)
         # The bounds of a chain come from its graph; nothing has to be joined for them.
-        if self._chain.tuples > MOST_JOINED:
+        if self._is_large:
             return combine_independent(self._chain.bound_share(person, value))
         found = self._chain.shares(person, value)
         if any(s is None for s in found):
@@ -258,7 +327,7 @@ class _ManyViewsJudge:
         limit, model = self.secret.limit, self.secret.model
         if self._star is not None and model == "unrestricted":
             return known
-        if self._chain is not None and self._chain.tuples > MOST_JOINED:
+        if self._is_large:
             return known
         key, check = make_key(self.run.seed), self.run.check
         if model == "restricted" and len(known) + len(lost) < len(pairs):
@@ -285,14 +354,26 @@ class _ManyViewsJudge:
             [dict(zip(t.columns, row, strict=True)) for row in t.rows]
             for t in self.seen
         ]
-        return GeneralJoin(rows, self.secret.person, self.secret.secret)
+        return GeneralJoin(
+            rows,
+            self.secret.person,
+            self.secret.secret,
+            self.test,
+            [t.times for t in self.seen],
+            Budget(check=self.run.check),
+        )
 
     @cached_property
     def _chain(self) -> Chain | None:
+        """The chain they make, where nothing is asked that it does not tell."""
+        if self.test is not None or self.secret.model in ("functional", "bag"):
+            return None
         return find_chain(self.secret, self.seen)
 
     @cached_property
     def _star(self) -> Star | None:
+        if self.test is not None or self.secret.model != "unrestricted":
+            return None
         return None if self._chain is not None else find_star(self.secret, self.seen)
 
     @cached_property

@@ -47,6 +47,8 @@ class PrivateAssociation:
     limit: Ceiling
     published: bool = False
     """Whether one view shows people and values side by side."""
+    worlds: str = ""
+    """What tables are made of: one of `WORLDS`; empty: as the promise says."""
 
     @property
     def against(self) -> Reconstructor:
@@ -62,7 +64,8 @@ class PrivateAssociation:
     @property
     def full(self) -> bool:
         """Whether worlds are over whole tuples, not over the connectivity graph's."""
-        return self.against.worlds == "full" and not self.published
+        worlds = self.worlds or self.against.worlds
+        return worlds == "full" and not self.published
 
     @property
     def condition(self) -> Condition | None:
@@ -78,11 +81,13 @@ class PrivateAssociation:
     def list_equalities(self) -> list[tuple[str, str]]:
         """Columns and the values the condition asks for by name."""
         return [
-            (test.column, test.other.text)
+            (test.column, constant.text)
             for test in (self.query.tests() if self.query else ())
-            if test.sign == "="
-            and isinstance(test.other, Constant)
-            and test.other.text is not None
+            if test.sign in ("=", "IN")
+            for constant in (
+                test.other if isinstance(test.other, tuple) else (test.other,)
+            )
+            if isinstance(constant, Constant) and constant.text is not None
         ]
 
     def list_used_columns(self) -> set[str]:
@@ -188,10 +193,8 @@ class RemainingView:
     """The columns that matter."""
 
 
-def reduce_views(
-    views: Views, person: str, secret: str, *, full: bool
-) -> list[RemainingView]:
-    """The views that matter for an association, with the columns that do.
+def reduce_views(views: Views, asked: set[str], *, full: bool) -> list[RemainingView]:
+    """The views that matter for what is asked, with the columns that do.
 
     A column of one view only, which is not asked about, is projected away, as in the
     connectivity graph (unless worlds are over whole tuples); a view that another one
@@ -202,9 +205,7 @@ def reduce_views(
     while True:
         kept = _drop_contained(parts)
         if not full:
-            kept = _select_connected(
-                _project_columns(kept, {person, secret}), {person, secret}
-            )
+            kept = _select_connected(_project_columns(kept, asked), asked)
         if kept == parts:
             return parts
         parts = kept

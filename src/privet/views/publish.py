@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
-from privet.findings import Basis, Verdict
-from privet.policy import Policy
+from privet.findings import Basis, Finding, Verdict
+from privet.policy import Measure, Policy, Promise, View
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit as judge
 from privet.release.audit import bind_table
+from privet.release.history import judge_history
+from privet.release.joint.outlines import ReleaseOutline
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
-from privet.views.release import Views, ViewsRelease
+from privet.views.private_associations import read_private_association
+from privet.views.release import Views, ViewsRelease, outline_views
 from privet.views.split import SplitViews
 
 FLOOR = (
@@ -57,8 +62,13 @@ def publish_views(
     if policy is not promises:
         policy = attrs.evolve(policy, views=views.views)
     _refuse_unjudged(policy)
-    views = Views(bind_table(views.table, policy), *views.views)
-    found = judge(views, [*policy.promises, *policy.measures], progress=progress)
+    accepted = policy.accepted or views.accepted
+    views = views.bind(bind_table(views.table, policy), accepted)
+    named = tuple(_name_columns(p, views) for p in policy.promises)
+    policy = attrs.evolve(policy, promises=named)
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+    found = judge(views, stated, progress=progress)
+    Run().check()  # what ran out of time was not judged
     broken = [
         f for f in found.findings if f.verdict in (Verdict.BREACH, Verdict.UNDECIDED)
     ]
@@ -81,7 +91,32 @@ def publish_views(
                 best=finding.belief.posterior if finding.belief else None,
                 advice=FLOOR,
             )
-    return ViewsRelease(views, policy, found)
+    history = judge_history(outline_views(views), views.table, policy, Run(progress))
+    return ViewsRelease(views, policy, found, history=history)
+
+
+def _name_columns(promise: Promise, views: Views) -> Promise:
+    """A promise that names the columns no view shows: files do not tell their roles."""
+    if not isinstance(promise.against, Reconstructor):
+        return promise
+    secret = read_private_association(promise, views)
+    columns = secret.person, secret.secret
+    if secret.query is not None or all(views.showing(c) for c in columns):
+        return promise
+    about = {
+        c: "*" if values is None else values
+        for c, values in zip(columns, (secret.people, secret.values), strict=True)
+    }
+    return Promise(promise.against, promise.limit, about, promise.name)
+
+
+def judge_joined(
+    table: Table, outlines: Sequence[ReleaseOutline], promise: Promise, run: Run
+) -> Finding:
+    """Judge a promise on the views of several releases of one table, as one."""
+    sets = dict.fromkeys(tuple(sorted(s)) for o in outlines for s in o.sets)
+    shown = [View(columns, f"view-{i}") for i, columns in enumerate(sets, 1)]
+    return judge(Views(table, *shown), [promise], progress=run.listener).findings[0]
 
 
 def _refuse_unjudged(policy: Policy) -> None:

@@ -5,16 +5,21 @@ Wang, Lakshmanan 2006, section 3.2.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from privet.engine.protocol import JoiningEngine, Run
 from privet.errors import InputError
 from privet.findings import Audit
-from privet.policy import Policy, View, views_of
+from privet.policy import Accepted, Policy, View, views_of
+from privet.policy.acceptance import accepted_of
+from privet.release.custody_record import describe_bins
+from privet.release.history import History
+from privet.release.joint.outlines import ReleaseOutline, ShownColumn
 from privet.release.write import TableRelease
 from privet.table import Table, require_columns
 from privet.values.schema import Roles
@@ -25,6 +30,9 @@ from privet.views.sql.view_tuples import (
     count_tuples,
     fetch_tuples,
 )
+
+if TYPE_CHECKING:
+    from privet.views.connectivity import AssociationCover, ConnectivityGraph
 
 Columns = View | str | Sequence[str]
 """A view, or the columns of one."""
@@ -48,9 +56,15 @@ class Views:
     """Which columns each view shows."""
     marker: str | None = None
     """Of loaded views, the column that says which view a row is of."""
+    accepted: tuple[Accepted, ...] = ()
+    """What a policy leaves open by name."""
 
     def __init__(
-        self, table: Table, *views: Columns, marker: str | None = None
+        self,
+        table: Table,
+        *views: Columns,
+        marker: str | None = None,
+        accepted: Sequence[Accepted] = (),
     ) -> None:
         if not isinstance(table, Table):
             raise InputError(
@@ -59,13 +73,18 @@ class Views:
             )
         if not views:
             raise InputError("There must be at least one view; got none.")
-        self.__attrs_init__(table, views_of(views), marker)
+        self.__attrs_init__(table, views_of(views), marker, accepted_of(accepted))
         for view in self.views:
             require_columns(view.columns, table.schema, f"view {view.name!r}")
             if table.roles.weight in view.columns:
                 raise InputError(
                     f"A view must not show the weight {table.roles.weight!r}: it is "
                     "published without duplicates."
+                )
+            if gone := [c for c in view.columns if c in table.roles.drop]:
+                raise InputError(
+                    f"View {view.name!r} must not show a column that is dropped; got "
+                    f"{gone[0]!r}."
                 )
 
     def __len__(self) -> int:
@@ -99,7 +118,44 @@ class Views:
 
     def with_roles(self, roles: Roles) -> Views:
         """The same views, other roles."""
-        return Views(self.table.with_roles(roles), *self.views, marker=self.marker)
+        return self._of(self.table.with_roles(roles))
+
+    def bind(self, table: Table, accepted: Sequence[Accepted]) -> Views:
+        """The same views of other rows, with what is left open by name."""
+        return Views(table, *self.views, marker=self.marker, accepted=accepted)
+
+    def _of(self, table: Table) -> Views:
+        return self.bind(table, self.accepted)
+
+    def connectivity(self, about: object = None) -> ConnectivityGraph:
+        """Which tuples can belong together, around whom an association is about.
+
+        >>> import privet as pv
+        >>> from privet.demo.tables import clinic_path
+        >>> patients = pv.read(str(clinic_path()), identifier="name",
+        ...                    sensitive="problem")
+        >>> views = Views(patients, ["name", "age"], ["age", "job", "problem"])
+        >>> views.connectivity({"name": "George", "problem": "HIV"})
+        ConnectivityGraph(6 nodes, 9 edges: age, name; age, problem)
+        """
+        from privet.views.connectivity import draw_connectivity
+
+        return draw_connectivity(self, about)
+
+    def cover(self, about: object = None) -> AssociationCover:
+        """Every private value that the join of the views gives one person.
+
+        >>> import privet as pv
+        >>> from privet.demo.tables import clinic_path
+        >>> patients = pv.read(str(clinic_path()), identifier="name",
+        ...                    sensitive="problem")
+        >>> views = Views(patients, ["name", "age"], ["age", "job", "problem"])
+        >>> views.cover({"name": "Alan", "problem": "HIV"})
+        AssociationCover(Alan: Cold)
+        """
+        from privet.views.connectivity import list_cover
+
+        return list_cover(self, about)
 
     def relate(self, sides: ViewPair, run: Run) -> JoinedViews:
         """Two of the views, joined."""
@@ -140,6 +196,23 @@ class Views:
         ]
 
 
+def outline_views(views: Views) -> ReleaseOutline:
+    """What views show of each column, for the ledger."""
+    table = views.table
+    shown = {c: _outline_column(table, c) for c in views.columns}
+    sets = tuple(tuple(v.columns) for v in views.views)
+    return ReleaseOutline("", "views", "", shown, sets, counted=False)
+
+
+def _outline_column(table: Table, column: str) -> ShownColumn:
+    """A column as it is, in bins, or at a level: by the texts its values become."""
+    bins, level = table.roles.bins.get(column), table.relabels.get(column)
+    base = describe_bins(bins)
+    if level is not None:
+        base += json.dumps(level.texts, ensure_ascii=False)
+    return ShownColumn(base=base)
+
+
 @dataclass(frozen=True, eq=False)
 class ViewsRelease(TableRelease):
     """Views that keep every promise, before and after they are written."""
@@ -154,6 +227,8 @@ class ViewsRelease(TableRelease):
     """How it was made."""
     manifest: Mapping[str, Any] = field(default_factory=dict)
     """The public document; empty until it is written."""
+    history: History | None = None
+    """What earlier releases add; None once loaded from public files."""
 
     @property
     def table(self) -> Table:
@@ -162,8 +237,8 @@ class ViewsRelease(TableRelease):
 
     @property
     def safe(self) -> bool:
-        """Whether every promise that applies is kept."""
-        return self.audit.safe
+        """Whether every promise that applies is kept, earlier releases included."""
+        return self.audit.safe and (self.history is None or self.history.safe)
 
     def __repr__(self) -> str:
         return f"ViewsRelease({self.views!r}, {self.audit.verdict.value})"

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privet.findings import Audit, Finding, Reconstruction
+from privet.policy import Promise
 from privet.release.kinds import Sentences
 from privet.report.words import describe_groups_beyond, escape_name, format_cell
 from privet.values.adversaries import join_words
@@ -47,7 +48,31 @@ def explain(finding: Finding) -> str:
         "bag": f"If rows are matched at random and duplicates are kept, it is {share} "
         f"that {holds}.",
     }[w.model]
-    return " ".join([told, *_explain_other_models(w, column)])
+    others = _explain_other_models(w, column)
+    return " ".join([told, *others, *explain_worlds(finding)])
+
+
+def explain_worlds(finding: Finding) -> list[str]:
+    """The share over the columns asked about, and the one over whole tuples."""
+    worlds = finding.details.get("worlds")
+    if not worlds or worlds["projected"]["share"] == worlds["full"]["share"]:
+        return []
+    shares = [_format_worlds(worlds[w]) for w in ("projected", "full")]
+    return [
+        f"Over the columns asked about: {shares[0]}; over whole tuples of all views: "
+        f"{shares[1]}."
+    ]
+
+
+def _format_worlds(told: Mapping[str, Any]) -> str:
+    """One of the two shares.
+
+    >>> _format_worlds({"share": "5/7"}), _format_worlds({"share": None})
+    ('71 %', 'not counted')
+    """
+    if "at_least" in told:
+        return f"at least {rounded(Fraction(told['at_least']))}"
+    return "not counted" if told["share"] is None else rounded(Fraction(told["share"]))
 
 
 def _explain_unrestricted(w: Reconstruction, holds: str, share: str, views: str) -> str:
@@ -214,12 +239,21 @@ def _quote(name: str) -> str:
     return json.dumps(name, ensure_ascii=False)
 
 
+def _describe_reach(finding: Finding, audit: Audit) -> str:
+    """Whom a promise covers, by its model."""
+    stated = finding.promise
+    assert isinstance(stated, Promise)
+    return (
+        f"“{escape_name(stated.name)}” covers {stated.against.words()}, knows how "
+        "these views were made, and holds every such table for equally likely. Not "
+        "covered: someone who knows more about the people, or who holds some tables "
+        "for likelier."
+    )
+
+
 SENTENCES = {
     "reconstructor": Sentences(
-        reach="Covered: someone who has these views of the table, knows how they were "
-        "made, and holds every table that gives them for equally likely. Not covered: "
-        "someone who knows more about the people, who holds some tables for likelier, "
-        "or who has another release about the same people.",
+        reach=_describe_reach,
         explain=explain,
         beyond=describe_beyond,
         subject="views as they are",

@@ -26,7 +26,7 @@ import attrs
 from privet.engine.protocol import CountQuery, Relabel, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit
-from privet.policy import Policy, Promise
+from privet.policy import Accepted, Policy, Promise
 from privet.policy.promises import select_promises
 from privet.release.audit import audit as judge
 from privet.release.audit import bind_table
@@ -40,6 +40,7 @@ from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
 from privet.values.schema import LARGEST_EDGE, Bins, as_names
 from privet.views.private_associations import read_private_association
 from privet.views.release import Views
+from privet.views.verdict import keeps_projected
 
 # Coarser columns --------------------------------------------------------------------
 
@@ -237,8 +238,9 @@ class SplitViews:
     >>> patients = pv.read(str(clinic_path()), identifier="name",
     ...                    sensitive="problem")
     >>> promise = pv.Promise(pv.Reconstructor("restricted"), pv.Ceiling("1/3"))
-    >>> pv.SplitViews(leave_out=["number"]).propose(patients, [promise])[0].views
-    Views(view-1: name; view-2: age, job, problem)
+    >>> split = pv.SplitViews(leave_out=["number", "age", "job"])
+    >>> split.propose(patients, [promise])[0].views
+    Views(view-1: name; view-2: problem)
     """
 
     together: tuple[tuple[str, ...], ...] = attrs.field(
@@ -268,10 +270,12 @@ class SplitViews:
         """Pairs of views that keep every promise, the most useful first."""
         stated = _select_promises(promises)
         method = self
+        accepted: tuple[Accepted, ...] = ()
         if isinstance(promises, Policy):
-            table = bind_table(table, promises)
+            table, accepted = bind_table(table, promises), promises.accepted
             method = self.for_policy(promises.hierarchy_files())
-        return _ViewSearch(method, table, stated, run or Run()).find_proposals()
+        search = _ViewSearch(method, table, stated, run or Run(), accepted)
+        return search.find_proposals()
 
     def for_policy(self, files: Mapping[str, Path]) -> SplitViews:
         """The same with the hierarchies of a policy, where it has none of its own."""
@@ -299,6 +303,7 @@ class _ViewSearch:
     table: Table
     promises: list[Promise]
     run: Run
+    accepted: tuple[Accepted, ...] = ()
     tried: list[Proposal] = field(default_factory=list)
 
     def find_proposals(self) -> list[Proposal]:
@@ -318,21 +323,35 @@ class _ViewSearch:
     def _propose_least(self) -> Proposal:
         """Views that share as little as they can; or nothing helps."""
         floor = self._judge_floor()
-        if self._is_allowed({c: Coarsening() for c in self._needed}):
-            return floor
-        best = min(self.tried, key=lambda p: _worst_posterior(p.audit) or 0)
-        raise self._make_infeasible(best, "that together and apart allow")
+        if not self._is_allowed({c: Coarsening() for c in self._needed}):
+            best = min(self.tried, key=lambda p: _worst_posterior(p.audit) or 0)
+            raise self._make_infeasible(best, "that together and apart allow")
+        if not floor.audit.safe:
+            raise self._make_infeasible(floor, self._say_floor())
+        return floor
 
     def _judge_floor(self) -> Proposal:
+        """Over the columns asked about nothing gives away less than the floor; over
+        whole tuples a column that is shared may help.
+        """
         floor = self._make_proposal({c: Coarsening() for c in self._needed})
-        if not floor.audit.safe:
-            what = f"only {join_words(self._needed)}" if self._needed else "no column"
-            raise self._make_infeasible(floor, f"that share {what}")
+        if not all(map(keeps_projected, floor.audit.findings)):
+            raise self._make_infeasible(floor, self._say_floor())
         return floor
+
+    def _say_floor(self) -> str:
+        what = f"only {join_words(self._needed)}" if self._needed else "no column"
+        return f"that share {what}"
 
     def _make_proposal(self, shared: Mapping[str, Coarsening]) -> Proposal:
         views = self._make_views(shared)
-        audit = judge(views, self.promises, progress=self.run.listener)
+        self.run.check()
+        audit = judge(
+            views,
+            self.promises,
+            max_seconds=self.run.left,
+            progress=self.run.listener,
+        )
         levels = {c: o.level for c, o in shared.items() if o.level}
         return Proposal(views, self._measure_kept(shared), audit, levels)
 
@@ -369,7 +388,8 @@ class _ViewSearch:
 
     @property
     def _hidden(self) -> set[str]:
-        return {*self.method.leave_out, self.table.roles.weight or ""}
+        roles = self.table.roles
+        return {*self.method.leave_out, *roles.drop, roles.weight or ""}
 
     @property
     def _others(self) -> list[str]:
@@ -453,7 +473,7 @@ class _ViewSearch:
         left, right = (sorted(side, key=order) for side in self._split_columns(shared))
         relabels = {c: r for c, o in shared.items() if (r := o.relabel) is not None}
         table = self.table.with_roles(roles).relabelled(relabels)
-        return Views(table, left, right)
+        return Views(table, left, right, accepted=self.accepted)
 
     def _measure_kept(self, shared: Mapping[str, Coarsening]) -> Fraction:
         """Pairs of columns that stand side by side, by what is left of them."""

@@ -31,6 +31,7 @@ from privet.views.counting.share import (
     block_share,
     combine_independent,
     edges_share,
+    harris_bounds,
     key_share,
     log2_excess,
 )
@@ -53,8 +54,10 @@ from privet.views.sql.some_associations import (
 )
 from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import (
+    DISTINCT,
     MOST_TOLD,
     describe_association,
+    explain_no_table,
     explain_refuted,
     format_share,
     make_finding,
@@ -69,34 +72,65 @@ SMALL = 100_000
 MOST_EXACT = 64
 """Factors that are multiplied out exactly."""
 
-SPREAD = (
-    "{n:,} people are in several keys: tables in which everybody has one value cannot "
-    "be counted key by key then."
-)
+MOST_LISTED = 200_000
+"""Associations that are listed where tuples are told apart by other columns too."""
+
+
+def suits(secret: PrivateAssociation, sides: ViewPair) -> bool:
+    """Whether worlds of two views come apart into keys here."""
+    more = bool(sides.left or sides.right)  # columns that tell tuples apart
+    if secret.model == "functional":
+        return not more
+    return not more or secret.condition is None or secret.model == "unrestricted"
 
 
 def judge_two_views(
     views: Views, secret: PrivateAssociation, sides: ViewPair, run: Run, warn: Warn
-) -> Finding:
-    """Judge one promise on two views, or on one that shows both columns."""
+) -> Finding | None:
+    """Judge one promise on two views, or on one that shows both columns.
+
+    None where people tie the keys together, so that they are not counted one by one.
+    """
+    full = bool(sides.left or sides.right)
     with views.relate(sides, run) as relation:
-        model, full = secret.model, secret.full
+        model = secret.model
         if model == "bag" and views.marker:
-            return make_undecided(
-                secret,
-                "The views were published without duplicates; the bag model needs to "
-                "know how often each row stood in the table.",
-            )
-        if model == "functional" and full:
-            return make_undecided(
-                secret, "The functional model is offered for projected worlds only."
-            )
-        if secret.everything and model == "unrestricted" and not full:
-            return EveryAssociation(relation, secret).judge()
-        try:
-            return _judge_some(relation, secret, full, warn)
-        except TooLarge as large:
-            return make_undecided(secret, str(large))
+            return make_undecided(secret, DISTINCT)
+        if model == "functional":
+            if relation.count_crowded():
+                return make_undecided(secret, explain_no_table(secret))
+            if relation.count_spread():
+                return None
+        if secret.everything and model == "unrestricted":
+            if not full:
+                return EveryAssociation(relation, secret).judge()
+            if (found := _judge_by_size(relation, secret)) is not None:
+                return found
+        return _judge_some(relation, secret, full, warn)
+
+
+def _judge_by_size(relation: JoinedViews, secret: PrivateAssociation) -> Finding | None:
+    """Every association over whole tuples, where there are too many to list them."""
+    size = relation.count_whole_tuples()
+    if size.pairs <= MOST_LISTED:
+        return None
+    if not size.merged:  # nobody has two tuples in a key: as without other columns
+        return EveryAssociation(relation, secret).judge()
+    floor = harris_bounds(size.supports, Fraction(1))
+    if not floor.is_beyond(secret.limit):
+        raise TooLarge(
+            f"Associations over whole tuples are listed up to {MOST_LISTED:,}; there "
+            f"are {size.pairs:,}."
+        )
+    people, values = relation.count_overall()
+    return make_finding(
+        secret,
+        floor,
+        prior_share(secret, people, values),
+        None,
+        bounded=True,
+        counts=(size.pairs, 0, people),
+    )
 
 
 # Some associations ------------------------------------------------------------------
@@ -116,19 +150,16 @@ def _judge_some(
     )
     answers = asked.list_for_model(model)
     kinds = answers.fetch_kinds()
+    lost = asked.count_refuted() if model == "restricted" else 0
+    notes = [explain_refuted(secret, lost)] if lost else []
     if not kinds:
         _warn_of_strangers(relation, secret, warn)
-        return make_unsupported(secret)
-    if model == "functional" and (n := asked.count_spread()):
-        return make_undecided(secret, SPREAD.format(n=n))
-    shares = [answer(model, kind) for kind in kinds]
-    known = [(s, k) for s, k in zip(shares, kinds, strict=True) if s is not None]
-    lost = [k for s, k in zip(shares, kinds, strict=True) if s is None]
-    notes = (
-        [explain_refuted(secret, answers.count_people([k.number for k in lost]))]
-        if lost
-        else []
-    )
+        return make_undecided(secret, notes[0]) if lost else make_unsupported(secret)
+    known = []
+    for kind in kinds:
+        relation.run.check()
+        if (share := answer(model, kind)) is not None:
+            known.append((share, kind))
     if not known:
         return make_undecided(secret, notes[0])
     worst, kind = max(known, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
@@ -252,12 +283,13 @@ def _count_restricted_worlds(meetings: Sequence[Meeting]) -> int:
     return prod(bipartite_covers.count_covers_with_one_value(*k[:4]) for k in meetings)
 
 
-def _functional(kind: AssociationKind) -> Share | None:
+def _functional(kind: AssociationKind) -> Share:
     """Only worlds in which everybody has one value."""
     assert kind.meetings is not None
     # Values are alike: of 6 maps of 3 people onto 2 values 3 give somebody the first.
-    ((m, n, *_),) = kind.meetings
-    return Share.of(Fraction(1, n)) if m >= n else None
+    # No key has more values than people: that was looked at before.
+    ((_, n, *_),) = kind.meetings
+    return Share.of(Fraction(1, n))
 
 
 def _bag(kind: AssociationKind) -> Share:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
 from privet.findings import Basis, Finding, Reconstruction, Verdict
+from privet.policy import Accepted
 from privet.values.beliefs import Belief
+from privet.values.exact import percent
 from privet.views.counting.share import Share, key_share
 from privet.views.private_associations import PrivateAssociation
 
@@ -23,7 +27,33 @@ REFUTED = (
     "The views themselves refute that {who} one value: the {model} model has no table "
     "for them, and says nothing. Judge them by the unrestricted model."
 )
-
+NO_TABLE = (
+    "No table gives these views in the {model} model: they refute that everybody has "
+    "one value. The model says nothing then; judge them by the unrestricted model."
+)
+DISTINCT = (
+    "The views were published without duplicates; the bag model needs to know how "
+    "often each row stood in the table."
+)
+NOT_COUNTED = (
+    "Tables behind {n} views are not counted in the {model} model here: too many view "
+    "tuples hang together."
+)
+FULL_BEYOND = (
+    "Over the columns asked about the promise is kept ({projected}); over whole tuples "
+    "of all views it is {full}, beyond the limit. That is less an attack than a "
+    "consequence of holding all tables for equally likely, so it does not accuse; nor "
+    "does it acquit. Publish fewer columns or views, or accept it by name: "
+    '[[accepted]] about = {about}, of = "worlds".'
+)
+FULL_OPEN = (
+    "Over the columns asked about the promise is kept ({projected}); over whole tuples "
+    "of all views it is not known: {why}"
+)
+FULL_ACCEPTED = (
+    "Over whole tuples of all views it is {full}, beyond the limit; that was accepted: "
+    "{why}"
+)
 
 MOST_TOLD = 100
 """Associations that a report lists."""
@@ -53,6 +83,111 @@ def explain_refuted(secret: PrivateAssociation, people: int) -> str:
     """What to say where people cannot have one value each."""
     who = "one person has" if people == 1 else f"{people:,} people have"
     return REFUTED.format(who=who, model=secret.model)
+
+
+def explain_no_table(secret: PrivateAssociation) -> str:
+    """What to say where no table at all is left by a model."""
+    return NO_TABLE.format(model=secret.model)
+
+
+# Two kinds of worlds ----------------------------------------------------------------
+
+
+def combine_worlds(
+    secret: PrivateAssociation,
+    projected: Finding,
+    full: Finding,
+    accepted: Sequence[Accepted] = (),
+) -> Finding:
+    """One finding of two: over the columns asked about, and over whole tuples.
+
+    Projected beyond the limit is a breach; full alone beyond it is undecided, unless
+    somebody accepted it by name; only both within it are safe.
+    """
+    told = full if secret.full else projected
+    worlds = {
+        "projected": _describe_worlds(projected),
+        "full": _describe_worlds(full),
+    }
+    details = {**told.details, "worlds": worlds}
+    verdict, notes = projected.verdict, [told.note]
+    basis = told.basis
+    if verdict is Verdict.SAFE and full.verdict is not Verdict.SAFE:
+        verdict, note = _doubt_full(secret, projected, full, accepted)
+        notes.append(note)
+    elif verdict is Verdict.SAFE:
+        basis = _weakest((projected.basis, full.basis))
+    elif told is full and projected.note != full.note:
+        notes.append(projected.note)
+    if verdict is Verdict.BREACH:
+        told = projected
+        basis = projected.basis
+    return replace(
+        told,
+        verdict=verdict,
+        basis=basis,
+        note=" ".join(n for n in notes if n),
+        details=details,
+    )
+
+
+def _doubt_full(
+    secret: PrivateAssociation,
+    projected: Finding,
+    full: Finding,
+    accepted: Sequence[Accepted],
+) -> tuple[Verdict, str]:
+    """What worlds over whole tuples make of a promise that is kept otherwise."""
+    within = _say_share(projected)
+    if full.verdict is not Verdict.BREACH:
+        why = full.note or _say_share(full)
+        return Verdict.UNDECIDED, FULL_OPEN.format(projected=within, why=why)
+    for entry in accepted:
+        named = entry.of == "worlds" and entry.about in ("", secret.secret)
+        if named and entry.covers(full.people_above):
+            note = FULL_ACCEPTED.format(full=_say_share(full), why=entry.why)
+            return Verdict.SAFE, note
+    beyond = FULL_BEYOND.format(
+        projected=within, full=_say_share(full), about=json.dumps(secret.secret)
+    )
+    return Verdict.UNDECIDED, beyond
+
+
+def keeps_projected(found: Finding) -> bool:
+    """Whether a promise is kept over the columns asked about, whatever else is so."""
+    worlds = found.details.get("worlds")
+    verdict = worlds["projected"]["verdict"] if worlds else found.verdict.value
+    return bool(verdict not in (Verdict.BREACH.value, Verdict.UNDECIDED.value))
+
+
+def _describe_worlds(found: Finding) -> dict[str, Any]:
+    """One of the two numbers, for machines."""
+    share = found.belief
+    told: dict[str, Any] = {
+        "verdict": found.verdict.value,
+        "share": None if share is None else _shorten(share.posterior),
+        "people_above": found.people_above,
+    }
+    if found.at_least is not None:
+        told["at_least"] = _shorten(found.at_least)
+    return told
+
+
+def _say_share(found: Finding) -> str:
+    """A share in words: 71.4 %, or at least that."""
+    if found.at_least is not None:
+        return f"at least {percent(found.at_least)}"
+    return "unknown" if found.belief is None else percent(found.belief.posterior)
+
+
+def _shorten(share: Fraction) -> str:
+    return format_share(Share.of(share))
+
+
+def _weakest(given: Sequence[Basis | None]) -> Basis | None:
+    """What both rest on: draws, else a bound, else exact counts."""
+    order = (Basis.SAMPLED, Basis.BOUND, Basis.EXACT)
+    return next((b for b in order if b in given), None)
 
 
 def prior_share(secret: PrivateAssociation, people: int, values: int) -> Share:

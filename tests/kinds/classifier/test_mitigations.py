@@ -19,7 +19,6 @@ from oracle.test_safety import every_row, proved
 from privet.classifier import agreement
 from privet.classifier.agreement import WeightedTuples
 from privet.classifier.attacks import mitigations as module
-from privet.classifier.attacks.inversion import reconstruct_card
 from privet.classifier.attacks.mitigations import compare_mitigations
 from privet.classifier.publish import read_method
 from privet.classifier.transforms.synthetic import make_whole_counts, scores_from_card
@@ -97,37 +96,27 @@ def test_only_rows_tell_no_more_than_the_rows(
     assert 400 == table.views.rows
     for known in every_row(table.views.scores):
         assert table.views.scores.ranking(known) == safe.card.ranking(known)
-    safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    safe.write(
+        tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+    )
     assert {"table.parquet", "scorecard.json"} < {
         p.name for p in (tmp_path / "out").iterdir()
     }
     assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
     assert "within" in pv.load(tmp_path / "out").keeps
     with pytest.raises(pv.InputError, match="has them already"):
-        safe.write(tmp_path / "other", custody=tmp_path / "safe", rows=500)
+        safe.write(
+            tmp_path / "other",
+            custody=tmp_path / "safe",
+            accept={"inversion": "a test"},
+            rows=500,
+        )
 
 
 def test_rows_go_alone() -> None:
     for others in ({"bits": 8}, {"margin": "0.1"}, {"mode": "declared"}):
         with pytest.raises(pv.InputError, match="rows must go without"):
             pv.SafetyTransform(rows=100, **others)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_card_behind_exact_counts_is_the_card(seed: int) -> None:
-    """Every difference of classes comes back, wherever each class leads somewhere."""
-    dice, leads = random.Random(seed), [{0}]
-    while not all({-1, 1} <= found for found in leads):
-        sizes, cells = random_views(dice, classes=2)
-        made = pv.SafetyTransform().apply(named(sizes, cells), [PROMISE]).card
-        leads = [{(r[0] > r[1]) - (r[0] < r[1]) for r in t} for t in made.points]
-    card, doubts = reconstruct_card(make_whole_counts(scores_from_card(made), made))
-    assert max(max(d) for d in doubts) < 1e-9
-    for mine, theirs in zip(made.points, card.points, strict=True):
-        for a, b in zip(mine, theirs, strict=True):
-            lead = (a[0] - a[1]) / made.scale
-            near = (b[0] - b[1]) / card.scale
-            assert lead == pytest.approx(near, abs=4 / made.scale)
 
 
 def test_counts_tell_as_much_as_the_card_and_few_rows_less(
@@ -138,9 +127,10 @@ def test_counts_tell_as_much_as_the_card_and_few_rows_less(
     safe = pv.publish(model, [PROMISE])
     attacker = pv.Inverter(sizes)
     card = attacker.attack(safe).right(views)
-    assert card == attacker.attack(
+    counts = attacker.attack(
         make_whole_counts(scores_from_card(safe.card), safe.card)
     ).right(views)
+    assert abs(card - counts) < Fraction(1, 8)  # both know as many digits
     assert attacker.attack(safe.table(100).views).right(views) < card
 
 

@@ -41,7 +41,9 @@ def test_the_journey(model: pv.NaiveBayes, tmp_path: Path) -> None:
     frame, _ = adults(1)
     safe = pv.publish(model, [PROMISE])
     assert (model.predict(frame) == safe.classifier().predict(frame)).all()
-    safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    safe.write(
+        tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+    )
     loaded = pv.load(tmp_path / "out")
     assert (model.predict(frame) == loaded.classifier().predict(frame)).all()
     assert pv.verify(tmp_path / "out").good
@@ -69,7 +71,12 @@ def test_everything_that_is_written_keeps_the_promise(
     model: pv.NaiveBayes, tmp_path: Path, extras: dict[str, object]
 ) -> None:
     safe = pv.publish(model, [PROMISE])
-    safe.write(tmp_path / "out", custody=tmp_path / "vault", **extras)
+    safe.write(
+        tmp_path / "out",
+        custody=tmp_path / "vault",
+        accept={"inversion": "a test"},
+        **extras,
+    )
     assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
     names = {p.name for p in (tmp_path / "out").iterdir()}
     if "views" in extras:
@@ -83,7 +90,12 @@ def test_the_private_numbers_stay_in_custody(
     model: pv.NaiveBayes, tmp_path: Path
 ) -> None:
     safe = pv.publish(model, [PROMISE])
-    safe.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    safe.write(
+        tmp_path / "out",
+        custody=tmp_path / "vault",
+        accept={"inversion": "a test"},
+        counts=True,
+    )
     kept = tmp_path / "vault" / "custody.json"
     assert 0o600 == stat.S_IMODE(kept.stat().st_mode)
     record = json.loads(kept.read_text())
@@ -100,7 +112,9 @@ def test_the_private_numbers_stay_in_custody(
 def test_a_forged_card_is_refused(
     model: pv.NaiveBayes, tmp_path: Path, change: str
 ) -> None:
-    pv.publish(model, [PROMISE]).write(tmp_path / "out", custody=tmp_path / "vault")
+    pv.publish(model, [PROMISE]).write(
+        tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+    )
     path = tmp_path / "out" / "scorecard.json"
     card = json.loads(path.read_text())
     if change == "points":
@@ -143,10 +157,16 @@ def test_a_forged_card_is_refused(
 def test_nonsense_in_files_is_refused_in_words(
     model: pv.NaiveBayes, tmp_path: Path, file: str, path: list[object], value: object
 ) -> None:
+    from privet.release.manifest import digest_content
     from privet.release.verify import digest
 
     safe = pv.publish(model, [PROMISE])
-    safe.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    safe.write(
+        tmp_path / "out",
+        custody=tmp_path / "vault",
+        accept={"inversion": "a test"},
+        counts=True,
+    )
     place = tmp_path / file
     content = json.loads(place.read_text())
     at = content
@@ -157,9 +177,15 @@ def test_nonsense_in_files_is_refused_in_words(
     manifest = json.loads((tmp_path / "out" / "release.json").read_text())
     if file == "out/counts.json":  # the forger mends the digest, too
         manifest["files"][1]["sha256"] = digest(place)
+        manifest["files"][1]["bytes"] = place.stat().st_size
+        manifest["digest"] = digest_content(manifest)
         (tmp_path / "out" / "release.json").write_text(json.dumps(manifest))
         with pytest.raises(pv.InputError, match=r"counts.json must be counts"):
             pv.load(tmp_path / "out")
+    if file == "out/release.json":
+        with pytest.raises(pv.InputError, match=r"files of release.json must be as"):
+            pv.verify(tmp_path / "out", custody=tmp_path / "vault")
+        return
     checked = pv.verify(tmp_path / "out", custody=tmp_path / "vault")
     assert not checked.good
     assert checked.problems
@@ -167,14 +193,29 @@ def test_nonsense_in_files_is_refused_in_words(
 
 def test_nothing_is_written_over(model: pv.NaiveBayes, tmp_path: Path) -> None:
     safe = pv.publish(model, [PROMISE])
-    safe.write(tmp_path / "out", custody=tmp_path / "vault")
+    safe.write(
+        tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+    )
     with pytest.raises(pv.InputError, match="must not exist yet"):
-        safe.write(tmp_path / "out", custody=tmp_path / "other")
+        safe.write(
+            tmp_path / "out", custody=tmp_path / "other", accept={"inversion": "a test"}
+        )
     with pytest.raises(pv.InputError, match="belongs to another"):
-        safe.write(tmp_path / "new", custody=tmp_path / "vault")
+        safe.write(
+            tmp_path / "new", custody=tmp_path / "vault", accept={"inversion": "a test"}
+        )
     with pytest.raises(pv.InputError, match="must not be inside"):
-        safe.write(tmp_path / "new", custody=tmp_path / "new" / "vault")
-    safe.write(tmp_path / "out", custody=tmp_path / "vault", replace=True)
+        safe.write(
+            tmp_path / "new",
+            custody=tmp_path / "new" / "vault",
+            accept={"inversion": "a test"},
+        )
+    safe.write(
+        tmp_path / "out",
+        custody=tmp_path / "vault",
+        accept={"inversion": "a test"},
+        replace=True,
+    )
     assert {"out", "vault"} == {p.name for p in tmp_path.iterdir()}
 
 
@@ -183,7 +224,9 @@ def test_a_seeded_release_is_not_publishable(
 ) -> None:
     safe = pv.publish(model, [PROMISE], method=pv.SafetyTransform(epsilon=1, seed=1))
     with pytest.raises(pv.InputError, match="seed must not be published"):
-        safe.write(tmp_path / "out", custody=tmp_path / "vault")
+        safe.write(
+            tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+        )
     assert [] == list(tmp_path.iterdir())
 
 
@@ -211,7 +254,12 @@ def test_written_and_read_back_every_ranking_is_the_same(
     sizes, cells = random_views(random.Random(seed))
     views = named(sizes, cells)
     made = pv.publish(views, [PROMISE])
-    made.write(tmp_path / "out", custody=tmp_path / "vault", counts=True)
+    made.write(
+        tmp_path / "out",
+        custody=tmp_path / "vault",
+        accept={"inversion": "a test"},
+        counts=True,
+    )
     loaded, original = pv.load(tmp_path / "out"), made.made.views.scores
     for known in every_row(original):
         assert original.ranking(known) == loaded.card.ranking(known)
@@ -261,22 +309,6 @@ def test_the_inverter_must_know_every_class(model: pv.NaiveBayes) -> None:
         pv.Inverter({"rich": 3}).attack(safe)
 
 
-def test_noise_has_the_scale_it_says() -> None:
-    """The mean of |z| is 2q/(1 - q^2) with q = e^(-1/scale)."""
-    from math import exp
-
-    from privet.classifier.transforms.dp_noise import discrete_laplace
-
-    dice = random.Random(0)
-    for scale in (Fraction(1, 2), Fraction(3), Fraction(10)):
-        drawn = [discrete_laplace(scale, dice.randrange) for _ in range(20_000)]
-        q = exp(-1 / float(scale))
-        expected = 2 * q / (1 - q * q)
-        mean = sum(map(abs, drawn)) / len(drawn)
-        assert mean == pytest.approx(expected, rel=0.05)
-        assert abs(sum(drawn) / len(drawn)) < 0.05 * expected + 0.02
-
-
 def test_another_column_is_not_taken_for_a_missing_one(model: pv.NaiveBayes) -> None:
     frame, _ = adults(1)
     shown = pv.publish(model, [PROMISE]).classifier()
@@ -294,6 +326,8 @@ def test_names_are_free_where_an_array_was_learnt_from() -> None:
 
 
 def test_the_note_has_the_limit(model: pv.NaiveBayes, tmp_path: Path) -> None:
-    pv.publish(model, [PROMISE]).write(tmp_path / "out", custody=tmp_path / "vault")
+    pv.publish(model, [PROMISE]).write(
+        tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
+    )
     told = (tmp_path / "out" / "README.txt").read_text(encoding="utf-8")
     assert "- no mind is moved: not from below 51 % to 70 % or back; the worst" in told

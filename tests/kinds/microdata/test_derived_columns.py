@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,13 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
-from privet.microdata.derived_columns import find_dependencies, list_told, list_untold
+from privet.microdata.dependence.derived_columns import (
+    find_dependencies,
+    find_rules,
+    list_told,
+    list_untold,
+)
+from privet.values.dependencies import Rules
 
 
 def find(columns: dict[str, Any], **options: Any) -> set[tuple[tuple[str, ...], str]]:
@@ -91,3 +100,86 @@ def test_weights_and_units_do_not_change_what_values_tell() -> None:
     weighed = find_dependencies(pv.read(rows, weight="w"), ["x", "c"])
     assert plain == weighed
     assert [(("x",), "c")] == list_told(plain)
+
+
+# Real tables --------------------------------------------------------------------------
+
+ADULT = [
+    *("age", "workclass", "fnlwgt", "education", "education-num", "marital"),
+    *("occupation", "relationship", "race", "sex", "gain", "loss", "hours"),
+    *("country", "income"),
+]
+TRULY = {(("education",), "education-num"), (("education-num",), "education")}
+"""What tells what in the census, and nothing else does."""
+
+
+@pytest.fixture(scope="module")
+def adult() -> pa.Table:
+    path = Path(os.environ.get("PRIVET_DATA", "nowhere")) / "adult.data"
+    if not path.exists():
+        pytest.skip("the census of Adult is not here")
+    rows = [line.split(", ") for line in path.read_text().splitlines() if line]
+    return pa.table(dict(zip(ADULT, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def find_derived(frame: pa.Table, known: list[str]) -> Rules:
+    with pv.read(frame) as table:
+        return find_rules(table, known)
+
+
+def test_of_the_census_only_what_is_so_is_found(adult: pa.Table) -> None:
+    found = find_derived(adult, ["age", "education", "sex"])
+    single = {(r.by, r.column): r for r in found.told if len(r.by) == 1}
+    assert single.keys() == TRULY
+    assert all(r.exact for r in single.values())
+    # Weights were made from age, sex and race, so with one of them they tell more.
+    both = [r for r in found.told if len(r.by) == 2]
+    assert all("fnlwgt" in r.by for r in both)
+
+
+def test_few_rows_of_the_census_give_no_false_finding(adult: pa.Table) -> None:
+    draw = np.random.default_rng(7)
+    columns = [c for c in ADULT if c not in ("age", "fnlwgt", "hours", "gain", "loss")]
+    whole = pv.read(adult.select(columns))
+    truth = {
+        (d.by, d.column): d.ratio
+        for d in find_dependencies(whole, columns, pairs=False)
+    }
+    for size in (30, 100, 300, 1000, 3000):
+        rows = draw.choice(len(adult), size, replace=False)
+        found = find_derived(adult.select(columns).take(pa.array(rows)), ["education"])
+        sure = [
+            r for r in found.told if r.counts and r.counts.evidence.value == "derived"
+        ]
+        single = {(r.by, r.column) for r in sure if len(r.by) == 1}
+        assert all((truth[key] or 0) <= Fraction(1, 10) for key in single)
+        told = {(r.by, r.column) for r in found.told}
+        untold = {(d.by, d.column) for d in found.too_few}
+        assert told | untold >= TRULY
+        if size == 3000:
+            assert single == TRULY
+
+
+@pytest.mark.parametrize("name", ["wine", "breast_cancer", "diabetes", "digits"])
+def test_measurements_tell_each_other_nothing(name: str) -> None:
+    datasets = pytest.importorskip("sklearn.datasets")
+    loaded = getattr(datasets, f"load_{name}")()
+    frame = {
+        str(c): loaded.data[:, i].tolist()
+        for i, c in enumerate(list(loaded.feature_names)[:12])
+    }
+    frame["target"] = [str(v) for v in loaded.target]
+    found = find_derived(pa.table(frame), ["target"])
+    assert not [
+        r for r in found.told if r.counts and r.counts.evidence.value == "derived"
+    ]
+
+
+def test_rules_are_what_is_measured_one_by_one(flights: dict[str, Any]) -> None:
+    table = pv.read(pa.table(flights))
+    found = find_rules(table, list(flights))
+    slowly = find_dependencies(table, list(flights))
+    measured = {(d.by, d.column): d for d in slowly if d.is_told}
+    assert measured == {(r.by, r.column): r.counts for r in found.told}
+    untold = {(d.by, d.column) for d in list_untold(slowly) if len(d.by) == 1}
+    assert untold == {(d.by, d.column) for d in found.too_few}

@@ -241,10 +241,12 @@ def test_places_cut_or_hand_over(
 ) -> None:
     monkeypatch.setattr(distributed_rows, "HERE", 10)
     monkeypatch.setattr(distributed_rows, "AT_ONCE", 60)
+    known = [*NAMES[:3], NAMES[4]]
+    whole = pv.Promise(pv.Linker(known), pv.Ceiling("9/10"), NAMES[3])
     people, found = some_people(200, 6), []
     for where in ("arrow", kind):
         with opened(people, where, tmp_path, **ROLES) as table:
-            release = pv.publish(table, list(STATED[stated]), method=pv.Mondrian())
+            release = pv.publish(table, [*STATED[stated], whole], method=pv.Mondrian())
             release.write(tmp_path / where, custody=tmp_path / f"vault {where}")
             rows = pq.read_table(tmp_path / where / "table.parquet").to_pylist()
             said = [f.to_dict() for f in release.audit.findings]

@@ -25,6 +25,7 @@ UP = {
     "Elba": ["south"],
 }
 K = pv.Measure(k_anonymity=3)
+NOBODY_CERTAIN = pv.Promise(pv.Linker(), pv.Ceiling(below=1))
 
 
 def people(seed: int) -> pa.Table:
@@ -41,7 +42,7 @@ def people(seed: int) -> pa.Table:
 
 def released(rows: pa.Table, place: Path, method: pv.Mondrian) -> list[dict[str, str]]:
     with pv.read(rows, quasi=["town", "age"], sensitive="ill") as table:
-        release = pv.publish(table, [K], method=method)
+        release = pv.publish(table, [K, NOBODY_CERTAIN], method=method)
         release.write(place / "out", custody=place / "vault")
     assert pv.verify(place / "out").good
     rows = pq.read_table(place / "out" / "table.parquet").to_pylist()
@@ -109,6 +110,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(
         '[columns]\nquasi = ["town", "age"]\nsensitive = ["ill"]\n'
         "[[measure]]\nk_anonymity = 3\n"
+        '[[promise]]\nagainst = "linker"\nbelow = 1\n'
     )
     words = ["publish", f"{tmp_path}/people.parquet", "-p", f"{tmp_path}/policy.toml"]
     words += ["-o", f"{tmp_path}/out", "--custody", f"{tmp_path}/vault"]

@@ -27,6 +27,10 @@ sensitive = "ill"
 
 [[measure]]
 simpson_index = 0.4
+
+[[promise]]
+against = "linker"
+below = 1
 """
 
 
@@ -140,8 +144,8 @@ def test_mondrian_keeps_it(tmp_path: Path) -> None:
     (file,) = (tmp_path / "out").glob("*.csv")
     rows = list(csv.DictReader(StringIO(file.read_text(encoding="utf-8"))))
     assert 200 == len(rows)
-    assert release.audit.findings[0].value == simpson(rows) <= Fraction("0.4")
-    assert release.before.findings[0].value == 1  # type: ignore[union-attr]
+    assert release.audit.findings[-1].value == simpson(rows) <= Fraction("0.4")
+    assert release.before.findings[-1].value == 1  # type: ignore[union-attr]
 
 
 def test_what_may_be_worsened_does_not_steer() -> None:

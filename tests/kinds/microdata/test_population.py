@@ -38,7 +38,9 @@ def test_by_looking_at_everybody(seed: int, same_cuts: bool, tmp_path: Path) -> 
     risk = pv.Measure(journalist_risk=1, population=str(tmp_path / "everybody.parquet"))
     with pv.read(as_table(sample), quasi=["town", "age"], sensitive="ill") as table:
         method = pv.Mondrian(same_cuts=same_cuts)
-        release = pv.publish(table, [pv.Measure(k_anonymity=4), risk], method=method)
+        certain = pv.Promise(pv.Linker(), pv.Ceiling(below=1))
+        stated = [pv.Measure(k_anonymity=4), risk, certain]
+        release = pv.publish(table, stated, method=method)
         release.write(tmp_path / "out", custody=tmp_path / "vault")
         assert release.grouped is not None
         partition = release.grouped.partition

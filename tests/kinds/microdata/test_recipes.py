@@ -11,7 +11,7 @@ import pytest
 
 import privet as pv
 from privet.microdata.recipe import Cut, Hide
-from release.examples import bank, discharged, jobs, released, written
+from release.examples import bank, covering, discharged, jobs, released, written
 
 PROMISE = pv.Promise(pv.Linker("job"), pv.Ceiling("1/2"), {"ill": "x"})
 FIRST = (["a", "a", "b", "b", "c", "c"], ["x", "x", "y", "y", "x", "y"])
@@ -39,7 +39,8 @@ def test_the_custody_folder_keeps_the_recipe(tmp_path: Path) -> None:
     assert expected == pv.Recipe.load(tmp_path / "vault" / "recipe.json")
     record = json.loads((tmp_path / "vault" / "custody.json").read_text())
     assert expected == pv.Recipe.from_dict(record["recipe"])
-    again = pv.publish(bank(), [discharged("3/4")], recipe=expected)
+    stated = [discharged("3/4"), covering("3/4")]
+    again = pv.publish(bank(), stated, recipe=expected)
     assert released().audit.worst.belief == again.audit.worst.belief
     again.write(tmp_path / "again", custody=tmp_path / "vault2")
     assert pv.verify(tmp_path / "again").good

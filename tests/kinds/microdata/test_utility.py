@@ -194,7 +194,9 @@ def test_the_missing_extra_is_named(
 def test_a_loaded_release_does_not_know_its_table(
     bank: pv.Table, tmp_path: Path
 ) -> None:
-    made = pv.publish(bank, PROMISE)
+    known = ["job", "country", "child", "rating"]
+    covering = pv.Promise(pv.Linker(known), PROMISE.limit, PROMISE.about)
+    made = pv.publish(bank, [PROMISE, covering])
     made.write(tmp_path / "out", custody=tmp_path / "vault")
     with pytest.raises(pv.InputError, match="loaded from files"):
         measure_utility(pv.load(tmp_path / "out"))

@@ -25,12 +25,27 @@ def learner(**more: object) -> pv.DisguisedNaiveBayes:
     return pv.DisguisedNaiveBayes(DISGUISE, **more)
 
 
+def public() -> pv.DisguisedNaiveBayes:
+    return learner(public_class=True)
+
+
 ODD: dict[str, tuple[str, Callable[[], object]]] = {
     "labels too few": ("as many", lambda: learner().fit(X, Y[:9])),
     "no records": ("there are none", lambda: learner().fit(X[:0], Y[:0])),
-    "one class": ("at least two", lambda: learner().fit(X, [1] * 400)),
-    "labels missing": ("missing", lambda: learner().fit(X, pd.Series([None] * 400))),
-    "a label missing": ("missing", lambda: learner().fit(X, [np.nan, *[1.0] * 399])),
+    "no name": ("must have a name", lambda: learner().fit(X, Y.to_numpy())),
+    "no name of a test": (
+        "must have a name",
+        lambda: pv.score_disguised(learner().fit(X, Y), X, Y.to_numpy(), DISGUISE),
+    ),
+    "another name": ("must be a question", lambda: learner().fit(X, Y.rename("Y"))),
+    "another class": (
+        "that was learnt",
+        lambda: learner().fit(X, Y).score_disguised(X, Y.rename("b")),
+    ),
+    "not public": ("no question", lambda: learner(public_class=True).fit(X, Y)),
+    "one class": ("at least two", lambda: public().fit(X, [1] * 400)),
+    "labels missing": ("missing", lambda: public().fit(X, pd.Series([None] * 400))),
+    "a label missing": ("missing", lambda: public().fit(X, [np.nan, *[1.0] * 399])),
     "smoothing": ("smoothing", lambda: learner(smoothing=-1).fit(X, Y)),
     "smoothing nan": ("smoothing", lambda: learner(smoothing=np.nan).fit(X, Y)),
     "not learnt": ("learnt first", lambda: learner().predict(X)),

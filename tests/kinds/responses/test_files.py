@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
+from math import prod
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -36,6 +39,70 @@ def test_the_same_answer_is_reported_the_same_way(one_of: bool) -> None:
     assert first == disguise.answer(TRUE, memory)
     answered = sum(v is not None for v in first.values())
     assert (1 if one_of else 3) == answered
+
+
+def test_a_memory_holds_no_answer() -> None:
+    """A random key, whatever was answered and however often."""
+    memory: dict[str, object] = {}
+    disguise = pv.RandomizedResponse(design=design())
+    disguise.answer(TRUE, memory)
+    before = dict(memory)
+    disguise.answer({**TRUE, "smokes": "no"}, memory)
+    assert before == memory
+    (key,) = memory.values()
+    assert 64 == len(str(key))
+    seeded = pv.RandomizedResponse(design=design(), seed=5)
+    one: dict[str, object] = {}
+    other: dict[str, object] = {}
+    seeded.answer(TRUE, one)
+    seeded.answer({**TRUE, "smokes": "no", "age": 20}, other)
+    assert one == other  # the same key with the same seed, for any answer
+
+
+def test_reports_from_keys_follow_the_design() -> None:
+    """Over people, each with a key of their own: 0.6, and 0.2 for each other age."""
+    disguise = pv.RandomizedResponse(design=design())
+    n = 4000
+    found = Counter(disguise.answer(TRUE, {})["age"] for _ in range(n))
+    for value, share in {"30 to below 50": 0.6, "below 30": 0.2}.items():
+        spread = (n * share * (1 - share)) ** 0.5
+        assert abs(found[value] - n * share) < 5 * spread
+        assert abs(found[value] - n * 1.3 * share) > 5 * spread  # it would be seen
+
+
+def test_each_question_and_each_answer_has_its_own_chance() -> None:
+    """Somebody with the key cannot tell one from how another was reported."""
+    same = pv.Design(
+        [pv.Question(c, ["0", "1"]) for c in "ab"],
+        [pv.Group(c, pv.KAry("0.75")) for c in "ab"],
+    )
+    disguise = pv.RandomizedResponse(design=same)
+    n, kept = 4000, Counter[tuple[bool, bool, bool]]()
+    for _ in range(n):
+        memory: dict[str, object] = {}
+        yes = disguise.answer({"a": "1", "b": "1"}, memory)
+        no = disguise.answer({"a": "0", "b": "0"}, memory)
+        kept[yes["a"] == "1", yes["b"] == "1", no["a"] == "0"] += 1
+    for outcome in product([True, False], repeat=3):
+        share = prod(0.75 if one else 0.25 for one in outcome)
+        assert abs(kept[outcome] - n * share) < 5 * (n * share) ** 0.5
+
+
+def test_what_somebody_with_the_key_and_the_report_can_tell() -> None:
+    """At 3/4 the other answer is excluded for 5 of 8 people, as the docs say."""
+    asked = pv.Design([pv.Question("a", ["0", "1"])], [pv.Group("a", pv.KAry("0.75"))])
+    disguise = pv.RandomizedResponse(design=asked)
+    n, certain = 4000, 0
+    for _ in range(n):
+        memory: dict[str, object] = {}
+        yes = disguise.answer({"a": "1"}, memory)
+        certain += yes != disguise.answer({"a": "0"}, memory)
+    assert abs(certain - n * 5 / 8) < 5 * (n * 15 / 64) ** 0.5
+
+
+def test_a_memory_that_is_none_is_refused() -> None:
+    with pytest.raises(pv.InputError, match="as it was left"):
+        pv.RandomizedResponse(design=design()).answer(TRUE, {"key": "CANARY"})
 
 
 def test_without_a_memory_every_report_is_drawn_anew() -> None:
@@ -78,6 +145,36 @@ def test_a_disguise_is_judged_by_its_design() -> None:
     found = pv.belief(disguise, pv.Bayesian(sees={"smokes": 1}), {"smokes": 1})
     assert pv.Belief("1/2", "4/5") == found
     given = pv.RandomizedResponse(design=design())
-    assert Fraction(3, 5) == pv.belief(given, pv.Bayesian(), "smokes").posterior
+    assert Fraction(27, 29) == pv.belief(given, pv.Bayesian(), "smokes").posterior
+    alone = pv.Bayesian(unrelated=True)
+    assert Fraction(3, 5) == pv.belief(given, alone, "smokes").posterior
     promise = pv.Promise(pv.Bayesian(), pv.Ceiling("1/2"), "smokes")
     assert not pv.audit(given, promise).safe
+
+
+@pytest.mark.parametrize("limit", [pv.Ceiling(1), pv.Shift("0.5", "0.8")])
+def test_nothing_is_disguised_under_an_empty_promise(
+    tmp_path: Path, limit: pv.Limit
+) -> None:
+    table = pv.read(pd.DataFrame({"smokes": ["yes", "no"] * 5}), sensitive="smokes")
+    asked = pv.Design(
+        [pv.Question("smokes", ["no", "yes"])], [pv.Group("smokes", pv.KAry("0.8"))]
+    )
+    promise = pv.Promise(pv.Bayesian(prior="uniform"), limit, "smokes")
+    policy = pv.Policy(promises=promise, roles=table.roles)
+    with pytest.raises(pv.NotCovered, match="forbids something"):
+        pv.disguise(
+            table, asked, tmp_path / "out", custody=tmp_path / "v", policy=policy
+        )
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_companion_that_is_reported_falsely_tells_nothing() -> None:
+    """The truth, both at once, with 7/10; else one of the others: a is seen false."""
+    questions = [pv.Question(c, ["no", "yes"]) for c in "ab"]
+    asked = pv.Design(questions, [pv.Group(["a", "b"], pv.KAry("0.7"))])
+    for seen, posterior in (("no", Fraction(1, 2)), ("yes", Fraction(7, 8))):
+        knows = pv.Bayesian(
+            knows={"a": "yes"}, sees={"a": seen, "b": "yes"}, prior="uniform"
+        )
+        assert posterior == pv.belief(asked, knows, {"b": "yes"}).posterior

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import exp, sqrt
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import privet as pv
+from oracle.designs import designs
+from privet.responses.channel_inverse import apply_channel, weigh_reports
 from privet.responses.planning import (
     find_sample_size,
     find_truth,
+    find_worst_variance,
     list_sample_sizes,
     plan_design,
 )
@@ -98,10 +104,113 @@ def test_a_target_is_asked_of_everybody() -> None:
     assert right > 0.75
 
 
+def sized(*sizes: int, public: int = 0) -> pv.Design:
+    """A question per size, and public ones beside them."""
+    from privet.responses.channels import Keep
+
+    questions = [
+        pv.Question(f"q{i}", [str(v) for v in range(k)]) for i, k in enumerate(sizes)
+    ]
+    groups = [pv.Group(q.name, pv.KAry("0.9")) for q in questions]
+    known = [pv.Question(f"p{i}", ["0", "1", "2"]) for i in range(public)]
+    shown = [pv.Group(q.name, Keep()) for q in known]
+    return pv.Design([*questions, *known], [*groups, *shown])
+
+
+@pytest.mark.parametrize("public", [0, 1, 2])
+def test_public_questions_change_no_plan(public: int) -> None:
+    """4 questions at ε 2, the largest of 20 values: 132,120 answers, asked one each."""
+    plan = plan_design(sized(2, 3, 5, 20, public=public), "2")
+    assert plan.design.one_of
+    assert 1 == plan.asked
+    needs = list_sample_sizes(plan.design, error="0.02")
+    # The specification's truth has no digits cut off: 0.28, and 132,120.
+    assert 132_120 == pytest.approx(max(n.answers for n in needs), rel=1e-4)
+    assert [f"q{i}" for i in range(4)] == [n.about for n in needs]
+    assert float(plan.design.growth() or 0) <= exp(2)
+
+
+@pytest.mark.parametrize(("truth", "answers"), [("0.0798", 714_867), ("0.28", 33_030)])
+def test_the_worst_case_is_exact(truth: str, answers: int) -> None:
+    """Of 20 values, within 2 %; a quarter of the squared range said 2.4 million."""
+    question = pv.Question("q", [str(v) for v in range(20)])
+    design = pv.Design([question], [pv.Group("q", pv.KAry(truth))])
+    (need,) = list_sample_sizes(design, error="0.02")
+    assert answers == pytest.approx(need.answers, rel=0.003)
+
+
+@settings(max_examples=60)
+@given(designs(2), st.data())
+def test_no_truth_varies_more(design: pv.Design, data: st.DataObject) -> None:
+    """The stated variance is reached by two values, and exceeded by no shares."""
+    columns = sorted(data.draw(st.sets(st.sampled_from(design.columns), min_size=1)))
+    pieces = design.pieces(columns)
+    shape = tuple(p.size for p in pieces)
+    cells = int(np.prod(shape))
+    chosen = data.draw(st.lists(st.booleans(), min_size=cells, max_size=cells))
+    where = np.array(chosen).reshape(shape)
+    stated = find_worst_variance(pieces, where)
+    weight = weigh_reports(pieces, where.astype(float))
+    rng, most = np.random.default_rng(len(chosen)), 0.0
+
+    def varies(shares: np.ndarray) -> float:
+        seen = apply_channel(pieces, shares.reshape(shape))
+        mean = (seen * weight).sum()
+        return float((seen * weight**2).sum() - mean**2)
+
+    for shares in rng.dirichlet(np.full(cells, 0.3), size=50):
+        assert varies(shares) <= stated * (1 + 1e-9) + 1e-9
+    for i in range(cells):
+        for j in range(cells):
+            for share in np.linspace(0, 1, 101):
+                two = np.zeros(cells)
+                two[i] += share
+                two[j] += 1 - share
+                most = max(most, varies(two))
+    assert stated == pytest.approx(most, rel=1e-3, abs=1e-6)
+
+
+def test_what_is_public_is_reported_by_everybody(tmp_path: Path) -> None:
+    """In memory, of one record, and in a file; and estimated with the others."""
+    plan = plan_design(sized(2, 2, public=1), "1")
+    assert plan.design.one_of
+    rng = np.random.default_rng(5)
+    town = rng.integers(0, 3, 6_000)
+    rows = pa.table(
+        {
+            "q0": (rng.random(6_000) < 0.2 + 0.3 * town).astype(int),
+            "q1": rng.integers(0, 2, 6_000),
+            "p0": town,
+        }
+    )
+    disguise = pv.RandomizedResponse(design=plan.design, seed=6)
+    seen = disguise.transform(rows)
+    assert rows["p0"] == seen["p0"]
+    assert 6_000 == seen["q0"].null_count + seen["q1"].null_count
+    found = pv.estimate(seen, plan.design)
+    assert found.share(p0="2").value == pytest.approx((town == 2).mean())
+    among = found.share("q0 = 1", given="p0 = 2")
+    assert among.interval[0] < 0.8 < among.interval[1]
+    one = disguise.answer({"q0": 1, "q1": 0, "p0": 2})
+    assert "2" == one["p0"]
+    assert 1 == [one["q0"], one["q1"]].count(None)
+    promise = pv.Promise(pv.Bayesian(), pv.Ratio(3), "q0")
+    with pv.read(rows) as table:
+        made = pv.disguise(
+            table,
+            plan.design,
+            tmp_path / "out",
+            custody=tmp_path / "vault",
+            policy=pv.Policy([promise]),
+        )
+        made.close()
+    assert pv.verify(tmp_path / "out").good
+
+
 def test_public_columns_stay_public() -> None:
     plan = plan_design(asked(3, y=True), "2", "y")
     assert ("y",) == plan.design.public
-    assert not plan.design.one_of
+    assert 3 == len(plan.design.drawn)
     with pytest.raises(pv.InputError, match="more than its target"):
         plan_design(asked(1), "1", "q0")
     with pytest.raises(pv.ColumnNotFound):

@@ -11,6 +11,7 @@ import pytest
 
 import privet as pv
 from privet.demo.tables import clinic_path
+from privet.views.counting.bipartite_covers import star_rho
 
 pytestmark = pytest.mark.engines
 
@@ -25,12 +26,19 @@ ONE_ROW = pv.Promise(
 
 @pytest.fixture
 def patients():
-    with pv.read(str(clinic_path()), identifier="name", sensitive="problem") as table:
+    with pv.read(
+        str(clinic_path()),
+        identifier="name",
+        sensitive="problem",
+        other=["age", "job", "number"],
+    ) as table:
         yield table
 
 
 def opened(columns, **roles):
-    return pv.read(pa.table(columns), **roles)
+    decided = {roles.get(r) for r in ("identifier", "sensitive", "weight", "unit")}
+    other = [c for c in columns if c not in decided]
+    return pv.read(pa.table(columns), **({"other": other} | roles))
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
@@ -104,12 +112,26 @@ def test_views_that_share_no_column_are_explained_and_released(
     patients, model, tmp_path
 ):
     promise = pv.Promise(pv.Reconstructor(model), pv.Ceiling("3/5"))
-    release = pv.publish(pv.Views(patients, ["name"], ["age", "problem"]), [promise])
+    release = pv.publish(pv.Views(patients, ["name"], ["problem"]), [promise])
     told = release.audit.worst.explain()
     if model == "unrestricted":
         assert told.startswith("16,081 tables would give these two views; in 9,281 of")
     release.write(tmp_path / "out", custody=tmp_path / "vault")
     assert pv.verify(tmp_path / "out").good
+
+
+def test_views_that_show_neither_column_are_recounted(patients, tmp_path):
+    """The files do not tell which columns name people and are private; they say it."""
+    promise = pv.Promise(pv.Reconstructor(), pv.Ceiling("1/2"))
+    release = pv.publish(pv.Views(patients, ["age"], ["job"]), [promise])
+    release.write(tmp_path / "out", custody=tmp_path / "vault")
+    assert pv.verify(tmp_path / "out").good
+
+
+def test_long_sums_are_refused_at_once():
+    with pytest.raises(pv.TooLarge, match="too long to be added"):
+        star_rho([300, 300, 2])
+    assert star_rho([2, 2, 20_000]) > Fraction(1, 2)
 
 
 def test_a_forged_figure_is_refused(patients, tmp_path):
@@ -118,7 +140,8 @@ def test_a_forged_figure_is_refused(patients, tmp_path):
     )
     path = tmp_path / "out" / "release.json"
     path.write_text(path.read_text().replace('"worst": "1/3"', '"worst": "1/4"'))
-    assert "must recount" in pv.verify(tmp_path / "out").problems[0]
+    (problem,) = pv.verify(tmp_path / "out").problems
+    assert "release.json must be as it was written; its own digest differs." == problem
 
 
 def test_nothing_is_written_over(patients, tmp_path):
@@ -131,7 +154,11 @@ def test_nothing_is_written_over(patients, tmp_path):
 
 def test_bins_are_shown_in_the_views(tmp_path):
     table = pv.read(
-        str(clinic_path()), identifier="name", sensitive="problem", bins={"age": [40]}
+        str(clinic_path()),
+        identifier="name",
+        sensitive="problem",
+        other=["age", "job", "number"],
+        bins={"age": [40]},
     )
     promise = pv.Promise(
         pv.Reconstructor("restricted"),
@@ -366,7 +393,7 @@ def test_a_query_compares_values_by_their_kind(tmp_path, form):
             pa.table({**ODD, **whole, **more, "day": days, "ok": truths}), path
         )
     shared = ["age", "paid", "day", "ok", "big"]
-    with pv.read(path, identifier="name", sensitive="ill") as table:
+    with pv.read(path, identifier="name", sensitive="ill", other=shared) as table:
         views = pv.Views(table, ["name", *shared], [*shared, "ill"])
 
         def who(where):

@@ -26,7 +26,8 @@ def people():
             "ill": [f"i{i * 7 % 5}" for i in rows],
         }
     )
-    with pv.read(table, identifier="name", sensitive="ill") as read:
+    other = ["age", "city"]
+    with pv.read(table, identifier="name", sensitive="ill", other=other) as read:
         yield read
 
 
@@ -34,8 +35,16 @@ def promise(limit, model="restricted"):
     return pv.Promise(pv.Reconstructor(model), pv.Ceiling(limit))
 
 
+OPEN = pv.Accepted("ill", "worlds", why="other columns say nothing of who is ill")
+
+
+def stated(limit, **more):
+    """A policy that leaves worlds over whole tuples open."""
+    return pv.Policy(promises=(promise(limit),), accepted=(OPEN,), **more)
+
+
 def test_every_proposal_keeps_the_promise_and_the_first_keeps_most(people):
-    found = pv.SplitViews().propose(people, [promise("1/4")])
+    found = pv.SplitViews().propose(people, stated("1/4"))
     assert found
     for proposal in found:
         assert pv.audit(proposal.views, [promise("1/4")]).safe
@@ -87,7 +96,9 @@ def test_bins_are_cut_at_exact_values(values, edge, tmp_path):
 def test_bins_of_moments_are_released_and_verified(tmp_path):
     moments = pa.array(MOMENTS).cast(pa.timestamp("us"))
     sides = {"name": HUGE, "key": moments, "ill": ["i0", "i1", "i2", "i3"] * 2}
-    with pv.read(pa.table(sides), identifier="name", sensitive="ill") as table:
+    with pv.read(
+        pa.table(sides), identifier="name", sensitive="ill", other="key"
+    ) as table:
         method = pv.SplitViews(together=IN_TWO)
         kept = pv.publish(table, [promise("1/4")], method=method)
         kept.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
@@ -112,9 +123,16 @@ def test_the_floor_is_named_where_nothing_helps(people):
 
 
 def test_it_is_a_method_of_publish(people, tmp_path):
-    release = pv.publish(people, [promise("1/4")], method=pv.SplitViews())
+    release = pv.publish(people, stated("1/4"), method=pv.SplitViews())
     release.write(tmp_path / "out", custody=tmp_path / "vault")
     assert pv.verify(tmp_path / "out").good
+
+
+def test_without_acceptance_both_kinds_of_worlds_are_within(people):
+    for proposal in pv.SplitViews().propose(people, [promise("1/4")]):
+        (found,) = proposal.audit.findings
+        worlds = found.details["worlds"]
+        assert {"safe"} == {worlds[w]["verdict"] for w in ("projected", "full")}
 
 
 JOBS = {"Cook": ["Manual"], "Driver": ["Manual"], "Judge": ["Law"], "Clerk": ["Law"]}
@@ -131,19 +149,20 @@ def workers():
             "ill": [f"i{i // 4 % 2 + i % 2}" for i in rows],
         }
     )
-    with pv.read(table, identifier="name", sensitive="ill") as read:
+    with pv.read(table, identifier="name", sensitive="ill", other="job") as read:
         yield read
 
 
 def test_a_hierarchy_gives_coarser_keys(workers, tmp_path):
-    found = pv.SplitViews(hierarchies={"job": JOBS}).propose(workers, [promise("1/3")])
+    method = pv.SplitViews(hierarchies={"job": JOBS})
+    found = method.propose(workers, stated("1/3"))
     assert [{}, {"job": 1}] == [p.levels for p in found]
     assert pv.audit(found[1].views, [promise("1/3")]).safe
     fine = pv.Views(workers, ["name", "job"], ["job", "ill"])
     assert not pv.audit(fine, [promise("1/3")]).safe
     file = tmp_path / "job.csv"
     file.write_text("".join(f"{v};{h[0]}\n" for v, h in JOBS.items()))
-    policy = pv.Policy(promises=(promise("1/3"),), hierarchies={"job": str(file)})
+    policy = stated("1/3", hierarchies={"job": str(file)})
     again = pv.SplitViews().propose(workers, policy)
     assert [p.levels for p in found] == [p.levels for p in again]
 
@@ -213,6 +232,11 @@ def test_wrong_use(people, options, message):
 
 
 def test_a_promise_against_somebody_else_is_not_enough():
-    with pv.read(str(clinic_path()), identifier="name", sensitive="problem") as table:
+    with pv.read(
+        str(clinic_path()),
+        identifier="name",
+        sensitive="problem",
+        other=["age", "job", "number"],
+    ) as table:
         with pytest.raises(pv.InputError, match="reconstructor"):
             pv.SplitViews().propose(table, pv.Promise(pv.Linker(), pv.Ceiling(1)))

@@ -1,89 +1,128 @@
 """Inversion attack on a published classifier: the original counts, worked out.
 
-A scorecard tells the ratios of the original counts, to an unknown power. Whoever knows
-the class sizes reads the power off the base points, and ratios of whole numbers give
-away the numbers. Published counts and synthetic rows tell what the scorecard behind
-them tells, as far as whole rows do: the least belief of every value is 1, so the least
-count of a class is what 1 was scaled to, and dividing by it gives the card back. A red
-team, not part of any promise; so that stewards see what is not promised.
+A release tells shares of values within classes, to an unknown power, and divided by one
+factor per value. Whoever knows the class sizes fits the power; whole numbers that add
+up to the sizes give the counts away. The aided attack is told the power and the sums
+that shares were divided by: what it gets is what a promise against inversion is judged
+by, since a better fit may be found tomorrow.
 Mozafari, Zaniolo 2009, section 6.3, hold that the original views cannot be found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log2
+from math import ceil, log
 from typing import Any
 
-import attrs
 import numpy as np
 
+from privet.classifier.attacks.exponent_fit import (
+    Shown,
+    find_determined,
+    fit_exponent,
+)
+from privet.classifier.attacks.simplest_ratios import solve_simplest
+from privet.classifier.attacks.whole_counts import (
+    AttributeShown,
+    Counts,
+    solve_counts,
+)
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
+from privet.classifier.scores import Floats, Scores, ln_of
 from privet.errors import InputError, suggest_names
-from privet.values import exact
-from privet.values.exact import Number
+from privet.values.adversaries import Inverter
 
-# The card behind published counts ---------------------------------------------------
+Cells = tuple[tuple[tuple[int, ...], ...], ...]
+"""Guesses by attribute, value and class."""
 
-SCALE = 2**44
-"""Points of the card that double a belief."""
+ALIKE = 1e-9
+"""Class sizes so near to each other tell no exponent."""
 
-Doubts = list[list[float]]
-"""How far a ratio of two classes may be off, by attribute and value; as a share."""
+SHARP = 1e-5
+"""Shares this precise tell whole counts from all others."""
+
+FEW = 5
+"""Counts below this are told apart: they are about few people."""
+
+NEAR = Fraction(1, 10)
+"""A guess within this share of a count, or within one, is near."""
 
 
-def reconstruct_card(views: ClassifierViews) -> tuple[Scorecard, Doubts]:
-    """The card that published counts were made of, and how precisely it is known."""
-    k = range(len(views.labels))
-    base = [log2(p) for p in views.sizes]
-    tables: list[list[list[float]]] = []
-    doubts: Doubts = []
-    for table in views.cells:
-        # N = unit * belief for each value. The belief of a class is its size divided by
-        # the sums of its beliefs, one sum per attribute: Step 3 undone.
-        ones = [_estimate_log_unit([row[c] for row in table]) for c in k]
-        tables.append([[log2(row[c]) - ones[c] for c in k] for row in table])
-        # A count is off by at most 1/2, and in a ratio these shares add up.
-        doubts.append([sum(0.5 / max(n, 1) for n in row) for row in table])
-        for c in k:  # take the sum of the beliefs off the class size
-            base[c] -= log2(sum(row[c] for row in table)) - ones[c]
-    card = Scorecard(
-        views.target,
-        views.labels,
-        views.attributes,
-        tuple(map(_to_points, base)),
-        tuple(tuple(tuple(map(_to_points, row)) for row in t) for t in tables),
-        SCALE,
+# What a release shows ---------------------------------------------------------------
+
+
+def read_shown(release: Any) -> Shown:
+    """The shares and class sizes that a release, its scorecard or its counts tell."""
+    found = getattr(release, "card", release)
+    if isinstance(found, ClassifierViews):
+        return _read_counts(found)
+    if isinstance(found, Scorecard):
+        return _read_card(found)
+    raise InputError("An inverter must have a published classifier to attack.")
+
+
+def _read_counts(views: ClassifierViews) -> Shown:
+    sizes = np.array([ln_of(Fraction(p)) for p in views.sizes])
+    logs = [_log_counts(table) for table in views.cells]
+    return Shown(
+        tuple(a - sizes for a in logs),
+        tuple(0.5 * np.exp(-np.maximum(a, 0.0)) for a in logs),  # half a row
+        sizes,
     )
-    return card, doubts
 
 
-def _estimate_log_unit(counts: Sequence[int]) -> float:
-    """What a belief of 1 was scaled to, as a logarithm: the least count, evened out."""
-    least = min(counts)
-    alike = [n for n in counts if n <= least + 1]
-    whole = sum(alike)
-    return log2(whole) - log2(len(alike)) if whole else 0.0
+def _log_counts(table: Sequence[Sequence[Any]]) -> Floats:
+    """Logarithms of counts of any length; a count of 0 is less than one row."""
+    return np.array([[ln_of(Fraction(n or Fraction(1, 2))) for n in r] for r in table])
 
 
-def _to_points(doublings: float) -> int:
-    return round(doublings * SCALE)
+def _read_card(card: Scorecard) -> Shown:
+    k, ln2 = len(card.labels), log(2)
+    points = [
+        np.array([[p / card.scale * ln2 for p in row] for row in table])
+        for table in card.points
+    ]
+    sums = [_log_sum(a) for a in points]
+    # What ties were decided by, see `round_to_scorecard`: K(n + 2) + 1 points a place.
+    head = k * (len(card.points) + 2) + 1
+    base = [(b - c * head) / card.scale * ln2 for c, b in enumerate(card.base)]
+    error = 2 * k / card.scale * ln2
+    return Shown(
+        tuple(a - s for a, s in zip(points, sums, strict=True)),
+        tuple(np.full(a.shape, error) for a in points),
+        np.array(base) + (sum(sums) if sums else 0.0),
+    )
+
+
+def _log_sum(logs: Floats) -> Floats:
+    top = logs.max(axis=0)
+    found: Floats = top + np.log(np.exp(logs - top).sum(axis=0))
+    return found
 
 
 # The attack -------------------------------------------------------------------------
 
-Cells = tuple[tuple[tuple[int | None, ...], ...], ...]
-"""Guesses by attribute, value and class; None: no guess."""
 
+@dataclass(frozen=True, eq=False)
+class Aid:
+    """What an aided inverter is told."""
 
-MOST_GUESSES = 200_000
-"""Counts that may be guessed while exponents are tried."""
+    exponent: float
+    """What scores were raised to."""
+    sums: tuple[Floats, ...]
+    """The logarithm of what shares were divided by, by attribute and class."""
 
-ALIKE = 1e-9
-"""Class sizes so near to each other tell no exponent."""
+    @classmethod
+    def of(cls, original: Scores, exponent: Fraction) -> Aid:
+        """The truth: from the scores that were flattened."""
+        power, sums = float(exponent), []
+        for table in original.normalised.factors:
+            logs = np.array([[ln_of(x) for x in row] for row in table]) * power
+            sums.append(_log_sum(logs - logs.min(axis=1, keepdims=True)))
+        return cls(power, tuple(sums))
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,232 +136,184 @@ class RecoveredCounts:
 
     def right(self, truth: ClassifierViews) -> Fraction:
         """The share of the original counts that are guessed exactly."""
-        pairs = [
-            (guess, n)
-            for table, true in zip(self.cells, truth.cells, strict=True)
-            for row, counts in zip(table, true, strict=True)
-            for guess, n in zip(row, counts, strict=True)
-        ]
-        return Fraction(sum(g == n for g, n in pairs), max(len(pairs), 1))
+        return _count_share(guess == n for guess, n in self._pair(truth))
+
+    def near(self, truth: ClassifierViews, within: Fraction = NEAR) -> Fraction:
+        """The share that is guessed within one, or within a share of the count."""
+        return _count_share(
+            abs(guess - n) <= max(1, within * n) for guess, n in self._pair(truth)
+        )
+
+    def right_of_few(self, truth: ClassifierViews) -> Fraction:
+        """The share of counts of fewer than five that are guessed exactly."""
+        return _count_share(guess == n for guess, n in self._pair(truth) if n < FEW)
+
+    def _pair(self, truth: ClassifierViews) -> Iterator[tuple[int, Any]]:
+        for table, true in zip(self.cells, truth.cells, strict=True):
+            for row, counts in zip(table, true, strict=True):
+                yield from zip(row, counts, strict=True)
 
     def __repr__(self) -> str:
         return f"Recovered(exponent about {self.exponent:.4g})"
 
 
-@attrs.frozen(init=False)
-class Inverter:
-    """Somebody who knows how a classifier was flattened, and the class sizes.
+def _count_share(right: Iterator[bool]) -> Fraction:
+    found = list(right)
+    return Fraction(sum(found), max(len(found), 1))
 
-    >>> Inverter({"50K": 2, "70K": 5}).words()
-    'someone who knows how the classifier was made, and the size of each class'
+
+def invert(
+    inverter: Inverter,
+    release: Any,
+    aid: Aid | None = None,
+    solve: Solver | None = None,
+) -> RecoveredCounts:
+    """Guess every original count from what a release shows, aided or not."""
+    solve = solve or solve_best
+    shown = read_shown(release)
+    card = getattr(release, "card", release)
+    sizes = _look_up_sizes(inverter, card.labels)
+    smoothing = float(inverter.smoothing)
+    found = aid or _fit_all(shown, sizes, smoothing)
+    moved = float(inverter.margin) / (len(shown.shares) + 1)
+    tables = []
+    for a, e, s in zip(shown.shares, shown.errors, found.sums, strict=True):
+        # Counts may be larger than any float.
+        wholes = np.array(
+            [ln_of(Fraction(p) + inverter.smoothing * len(a)) for p in sizes]
+        )
+        logs = (a + s) / found.exponent + wholes
+        one = AttributeShown(
+            np.exp(logs - logs.min(axis=1, keepdims=True)),
+            e / found.exponent + moved,
+            sizes,
+            smoothing,
+            0.001 if aid and e.max() < SHARP else 0.02,
+        )
+        tables.append(tuple(solve(one)))
+    return RecoveredCounts(found.exponent, tuple(tables))
+
+
+Solver = Callable[[AttributeShown], list[Counts]]
+"""Whole counts of one attribute from what is told of it."""
+
+
+def solve_best(shown: AttributeShown) -> list[Counts]:
+    """By simple ratios where these are sharp, else by what adds up to the sizes.
+
+    Counts that add up can always be found for many values, right or wrong.
     """
+    sharp = shown.errors.max(initial=0.0) < SHARP
+    return solve_simplest(shown) if sharp else solve_counts(shown)
 
-    class_sizes: Mapping[str, int]
-    """Rows per class: often public."""
-    smoothing: Fraction
-    """What was added to every count; 1 is the usual choice."""
-    margin: Fraction
-    """How far numbers were moved at random, as the release declares."""
 
-    def __init__(
-        self,
-        class_sizes: Mapping[str, int],
-        *,
-        smoothing: Number = 1,
-        margin: Number = 0,
-    ) -> None:
-        if not class_sizes or any(n <= 0 for n in class_sizes.values()):
-            raise InputError("class_sizes must be rows per class, each above 0.")
-        self.__attrs_init__(
-            dict(class_sizes),
-            exact.fraction(smoothing, "smoothing"),
-            exact.fraction(margin, "margin"),
+SOLVERS: tuple[Solver, ...] = (solve_counts, solve_simplest)
+"""What an inverter may try; the most that any gets is what a release tells."""
+
+
+def _look_up_sizes(inverter: Inverter, labels: Sequence[str]) -> list[int]:
+    known = inverter.class_sizes or {}
+    missing = [c for c in labels if c not in known]
+    if missing:
+        raise InputError(
+            f"class_sizes must name every class; {missing[0]!r} is missing. "
+            f"{suggest_names(missing[0], list(known))}"
         )
-
-    def words(self) -> str:
-        """Who this is, as a noun phrase."""
-        return (
-            "someone who knows how the classifier was made, and the size of each class"
-        )
-
-    def attack(self, release: Any) -> RecoveredCounts:
-        """Guess every original count from a release, its scorecard, or its counts."""
-        card = getattr(release, "card", release)
-        doubts: Doubts | None = None
-        if isinstance(card, ClassifierViews):
-            card, doubts = reconstruct_card(card)
-        if not isinstance(card, Scorecard):
-            raise InputError("An inverter must have a published classifier to attack.")
-        sizes = self._look_up_sizes(card.labels)
-        beta = self._estimate_exponent(card, sizes)
-        tables = [
-            self._recover_attribute(card, i, sizes, beta, doubts[i] if doubts else None)
-            for i in range(len(card.attributes))
-        ]
-        return RecoveredCounts(beta, tuple(tables))
-
-    def _look_up_sizes(self, labels: Sequence[str]) -> list[int]:
-        missing = [c for c in labels if c not in self.class_sizes]
-        if missing:
-            known = list(self.class_sizes)
-            raise InputError(
-                f"class_sizes must name every class; {missing[0]!r} is missing. "
-                f"{suggest_names(missing[0], known)}"
-            )
-        return [self.class_sizes[c] for c in labels]
-
-    def _estimate_exponent(self, card: Scorecard, sizes: Sequence[int]) -> float:
-        """From base points and class sizes; by trial where all classes are alike."""
-        start = card.totals({})
-        c, d = int(np.argmax(sizes)), int(np.argmin(sizes))
-        apart = log2(sizes[c]) - log2(sizes[d])
-        if apart > ALIKE:
-            # What ties were decided by, see `round_to_scorecard`: K(n + 2) + 1 points
-            # per place. Of two classes and three attributes 2 * 5 + 1 = 11.
-            head = (c - d) * len(sizes) * (len(card.attributes) + 2) + (c - d)
-            lead = (start[c] - start[d] - head) / card.scale
-            return max(lead / apart, 1e-6)
-        cells = len(sizes) * sum(map(len, card.points))
-        steps = min(400, max(20, MOST_GUESSES // cells))
-        tried = [k / steps for k in range(1, steps + 1)]
-        return max(tried, key=lambda b: (self._score_exponent(card, sizes, b), b))
-
-    def _score_exponent(
-        self, card: Scorecard, sizes: Sequence[int], beta: float
-    ) -> float:
-        """How well an exponent makes counts that add up; the best is the truth."""
-        misses = [
-            abs(sum(row[c] or 0 for row in table) - n) / n
-            for i in range(len(card.attributes))
-            for table in [self._recover_attribute(card, i, sizes, beta)]
-            for c, n in enumerate(sizes)
-        ]
-        return -round(sum(misses), 6)
-
-    def _recover_attribute(
-        self,
-        card: Scorecard,
-        i: int,
-        sizes: Sequence[int],
-        beta: float,
-        doubts: Sequence[float] | None = None,
-    ) -> tuple[tuple[int | None, ...], ...]:
-        """Counts of one attribute: ratios of whole numbers that add up to the sizes."""
-        extra = self.smoothing * len(card.points[i])
-        wholes = [Fraction(n) + extra for n in sizes]
-        per = [float(w / wholes[0]) for w in wholes]
-        # (values, classes): the smoothed count in a class per one in the first.
-        ratios = [
-            [
-                _power((row[c] - row[0]) / card.scale / beta) * per[c]
-                for c in range(len(sizes))
-            ]
-            for row in card.points[i]
-        ]
-        sure = _precision(card, beta) + float(self.margin) / (len(card.points) + 1)
-        precision = [sure + d / beta for d in doubts or [0.0] * len(ratios)]
-        scales = self._solve_scales(ratios, wholes, precision)
-        return tuple(
-            tuple(self._round_count(s * x, n) for x, n in zip(row, sizes, strict=True))
-            for s, row in zip(scales, ratios, strict=True)
-        )
-
-    def _round_count(self, smoothed: float, size: int) -> int | None:
-        if not abs(smoothed) < 2**53:
-            return None
-        count = round(smoothed - float(self.smoothing))
-        return count if 0 <= count <= size else None
-
-    def _solve_scales(
-        self,
-        ratios: list[list[float]],
-        wholes: Sequence[Fraction],
-        precision: Sequence[float],
-    ) -> list[float]:
-        """The first class's smoothed count of each value."""
-        if len(ratios) <= len(wholes):  # as many equations as unknowns
-            # Row c: the sum over values of scale * ratio is the whole of class c.
-            matrix = np.array(ratios).T
-            found = np.linalg.lstsq(matrix, np.array(wholes, dtype=float), rcond=None)
-            return [float(s) for s in found[0]]
-        unit = self.smoothing.denominator
-        most = max(1, int(wholes[0] * unit))
-        least = [
-            _find_denominator(row, most, p) / unit
-            for row, p in zip(ratios, precision, strict=True)
-        ]
-        return _fit_scales(least, ratios, [float(w) for w in wholes])
+    return [known[c] for c in labels]
 
 
-def _power(doublings: float) -> float:
-    """Two to a power; a wrong exponent may ask for the impossible."""
-    return float(2.0 ** min(max(doublings, -200.0), 200.0))
+def _fit_all(shown: Shown, sizes: Sequence[int], smoothing: float) -> Aid:
+    """Exponent and sums without help: read off where that can be, fitted elsewhere."""
+    logs = np.log(np.array(sizes, dtype=float))
+    pairs = zip(shown.shares, shown.errors, strict=True)
+    # Of two classes each is the least of some value, for both add up to 1.
+    sure = len(logs) == 2 or all(all(find_determined(a, e)) for a, e in pairs)
+    apart = logs - logs.mean()
+    if sure and float(apart @ apart) > ALIKE:
+        # Every class is the least of some value, so its least share is one by the sum.
+        sums = tuple(-a.min(axis=0) for a in shown.shares)
+        lead = shown.sizes - (sum(sums) if sums else 0.0)
+        exponent = float((lead - lead.mean()) @ apart / (apart @ apart))
+        if exponent > 0:
+            return Aid(min(exponent, 1.0), sums)
+    exponent, fitted = fit_exponent(shown, sizes, smoothing)
+    return Aid(exponent, tuple(fitted))
 
 
-def _precision(card: Scorecard, beta: float) -> float:
-    """How far a ratio may be off: points are rounded up, and then raised."""
-    return max(2 * len(card.labels) / card.scale / beta, 1e-13)
+# What it gets -----------------------------------------------------------------------
 
 
-def _find_denominator(row: Sequence[float], most: int, precision: float) -> int:
-    """The least whole number that makes whole numbers of all ratios, nearly."""
-    best = 1
-    for x in row[1:]:
-        # 2/3 asks for 3; then 3/4 * 3 = 9/4 asks for 4 times as much: 12.
-        off = min(2 * precision, 0.5)
-        _, found = _find_simplest_fraction(x * best * (1 - off), x * best * (1 + off))
-        if found * best > most:
-            found = (
-                Fraction(x * best).limit_denominator(max(1, most // best)).denominator
-            )
-        best *= found
-    return best
+@dataclass(frozen=True)
+class InversionMeasure:
+    """How much of the original counts an inverter works out, as shares of all."""
+
+    exact: Fraction
+    """Exactly, told exponent and sums."""
+    near: Fraction
+    """Within one or a share of the count, told the same."""
+    few: Fraction
+    """Exactly, of the counts below five."""
+    cells: int
+    """How many counts there are."""
+    baseline: Fraction
+    """Exactly, by spreading each class evenly over the values: without a release."""
+    baseline_near: Fraction
+    """Nearly, by spreading."""
+    alone: Fraction | None = None
+    """Exactly, by itself; None where that was not tried."""
+    alone_near: Fraction | None = None
+    """Nearly, by itself."""
+    exponent: float | None = None
+    """What it takes for the exponent, by itself."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """For reports; shares as fractions in text."""
+        return {
+            k: str(v) if isinstance(v, Fraction) else v for k, v in vars(self).items()
+        }
 
 
-def _find_simplest_fraction(
-    low: float, high: float, depth: int = 60
-) -> tuple[int, int]:
-    """The fraction between two positive numbers with the least denominator.
-
-    >>> between = (0.33, 0.34), (2.9, 3.1), (0.142857, 0.142858)
-    >>> [_find_simplest_fraction(low, high) for low, high in between]
-    [(1, 3), (3, 1), (1, 7)]
-    """
-    whole = ceil(low)
-    if whole <= high or not depth or low > 2**40:
-        return whole, 1
-    # No whole number lies between: take the whole part off and turn it round.
-    # Of 0.33 to 0.34 that is 2.94 to 3.03, where 3 lies: 1/3.
-    below = whole - 1
-    part, parts = _find_simplest_fraction(
-        1 / (high - below), 1 / (low - below), depth - 1
+def measure_inversion(
+    inverter: Inverter,
+    truth: ClassifierViews,
+    shown: Sequence[tuple[Any, Aid]],
+    within: Fraction = NEAR,
+    *,
+    only_aided: bool = False,
+) -> InversionMeasure:
+    """The most that anything shown tells, each attacked with and without aid."""
+    aided = [invert(inverter, x, aid, solve) for x, aid in shown for solve in SOLVERS]
+    alone = (
+        []
+        if only_aided
+        else [invert(inverter, x, solve=s) for x, _ in shown for s in SOLVERS]
     )
-    return below * part + parts, part
+    best = max(alone, key=lambda r: r.right(truth), default=None)
+    spread = RecoveredCounts(0.0, _spread_evenly(truth))
+    both = [*aided, *alone]  # what is found without aid can be had with it, too
+    return InversionMeasure(
+        exact=max(r.right(truth) for r in both),
+        near=max(r.near(truth, within) for r in both),
+        few=max(r.right_of_few(truth) for r in both),
+        cells=sum(len(row) for table in truth.cells for row in table),
+        baseline=spread.right(truth),
+        baseline_near=spread.near(truth, within),
+        alone=None if best is None else best.right(truth),
+        alone_near=max((r.near(truth, within) for r in alone), default=None),
+        exponent=None if best is None else best.exponent,
+    )
 
 
-def _fit_scales(
-    least: list[float], ratios: list[list[float]], wholes: Sequence[float]
-) -> list[float]:
-    """Multiply some of the numbers so that all add up to what is known."""
-    scales = list(least)
-    for _ in range(len(least)):
-        missing = [
-            w - sum(s * row[c] for s, row in zip(scales, ratios, strict=True))
-            for c, w in enumerate(wholes)
-        ]
-        if missing[0] < 0.5:
-            break
-        # A value whose true count is a multiple of the least one: it fills what is
-        # missing in the first class, and so in the last.
-        fits = [
-            (abs(round(missing[0] / s) * s * row[c] - missing[c]), t, missing[0] / s)
-            for c in (len(wholes) - 1,)
-            for t, (s, row) in enumerate(zip(least, ratios, strict=True))
-            if abs(missing[0] / s - round(missing[0] / s)) < 1e-3
-        ]
-        close = [f for f in fits if f[0] < 0.5]
-        if not close:
-            break
-        _, t, times = min(close)
-        scales[t] += round(times) * least[t]
-    return scales
+def _spread_evenly(views: ClassifierViews) -> Cells:
+    def spread(values: int) -> Counts:
+        return tuple(round(Fraction(p) / values) for p in views.sizes)
+
+    return tuple(tuple(spread(len(table)) for _ in table) for table in views.cells)
+
+
+def make_inverter(
+    views: ClassifierViews, smoothing: Fraction, margin: Fraction | None
+) -> Inverter:
+    """Somebody who knows the class sizes of a table and how it was released."""
+    sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
+    return Inverter(sizes, smoothing=smoothing, margin=margin or 0)

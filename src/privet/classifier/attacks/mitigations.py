@@ -2,7 +2,8 @@
 
 Somebody who knows how a classifier was flattened works out original counts. Noise
 first, moving every number within a declared margin, coarse points and small tables
-leave less of them, and change some predictions. One line for each way.
+leave less of them, and change some predictions. One line for each way; and the way
+that keeps a promise against inversion and changes the fewest predictions.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil
 from typing import Any
 
 import attrs
 
 from privet.classifier.agreement import WeightedTuples
-from privet.classifier.attacks.inversion import Inverter
-from privet.classifier.publish import Method, choose_method
+from privet.classifier.attacks.inversion import InversionMeasure
+from privet.classifier.attacks.inversion_promise import (
+    Attacked,
+    judge_inversion,
+    list_attacked,
+    measure_release,
+)
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -25,7 +30,12 @@ from privet.classifier.transforms.extended_safety_transform import (
 )
 from privet.classifier.transforms.safety_transform import SafetyTransform
 from privet.errors import Infeasible, InputError, TooLarge
+from privet.findings import Verdict
 from privet.policy import Promise
+from privet.values.adversaries import Bayesian
+
+Method = SafetyTransform | ExtendedSafetyTransform
+"""How a classifier can be made safe."""
 
 EPSILONS = ("1", "0.1")
 """Privacy losses that are tried."""
@@ -35,6 +45,16 @@ BITS = (12, 8)
 """Lengths of points that are tried."""
 ROWS = (100_000, 10_000, 1_000)
 """Sizes of synthetic tables that are tried."""
+
+LADDERS: dict[str, tuple[Any, ...]] = {
+    "bits": (20, 18, 16, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4),
+    "margin": tuple(
+        Fraction(x) for x in ("0.02", "0.05", "0.1", "0.2", "0.4", "0.8", "1.5")
+    ),
+    "rows": (300_000, 100_000, 30_000, 10_000, 5_000, 2_000, 1_000, 500, 200),
+}
+"""Settings of each mitigation, the one that changes least first. Noise is not among
+them: an epsilon that was chosen by looking at the counts would promise too much."""
 
 
 @dataclass(frozen=True)
@@ -48,9 +68,13 @@ class MitigationCost:
     agreement: float | None
     """Share of people predicted as the original does, as the counts have them."""
     recovered: float | None
-    """Share of the original counts that an inverter works out."""
+    """Share of the original counts that an aided inverter works out exactly."""
+    near: float | None = None
+    """Share that it works out within one or a tenth."""
+    alone: float | None = None
+    """Share that an inverter works out exactly by itself."""
     exponent: float | None = None
-    """What the inverter takes for the exponent."""
+    """What the inverter takes for the exponent by itself."""
     note: str = ""
     """Why there are no numbers, where there are none."""
 
@@ -60,9 +84,7 @@ class MitigationCost:
 
 
 def compare_mitigations(
-    views: ClassifierViews,
-    promises: Sequence[Promise],
-    method: Method | None = None,
+    views: ClassifierViews, promises: Sequence[Promise], method: Method | None = None
 ) -> list[MitigationCost]:
     """Publish a classifier in each way, attack it, and see what it still predicts.
 
@@ -83,20 +105,42 @@ def compare_mitigations(
     ]
 
 
-def measure_release(
-    views: ClassifierViews, method: Method, shown: Sequence[Scorecard | ClassifierViews]
+def choose_method(promises: Sequence[Promise]) -> Method:
+    """SafetyTransform, unless somebody has another prior than the uniform one."""
+    priors = [p.against.prior for p in promises if isinstance(p.against, Bayesian)]
+    if all(prior == "uniform" for prior in priors):
+        return SafetyTransform()
+    return ExtendedSafetyTransform()
+
+
+def measure_cost(
+    views: ClassifierViews,
+    method: Method,
+    shown: Sequence[Scorecard | ClassifierViews],
+    attacked: Attacked,
 ) -> MitigationCost:
-    """What one release costs and tells: the most of all that it shows."""
+    """What one release costs and tells."""
     tried = MitigationTrial(views, [], zeros=method.zeros)
-    margin = getattr(method, "margin", None)
-    lines = [
-        tried.measure_cost("this release", _describe_settings(method), x, margin)
-        for x in shown
-    ]
-    return max(lines, key=lambda x: x.recovered or 0.0)
+    measured = measure_release(attacked, views, method)
+    same = min(tried.people.agreement(x) for x in shown)
+    return _make_cost("this release", describe_settings(method), same, measured)
 
 
-def _describe_settings(method: Method) -> str:
+def _make_cost(
+    name: str, setting: str, same: float, measured: InversionMeasure
+) -> MitigationCost:
+    return MitigationCost(
+        name,
+        setting,
+        same,
+        float(measured.exact),
+        float(measured.near),
+        None if measured.alone is None else float(measured.alone),
+        measured.exponent,
+    )
+
+
+def describe_settings(method: Method) -> str:
     """The mitigations of a method, in words."""
     said = {
         "epsilon": "epsilon {}",
@@ -120,9 +164,7 @@ def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
         if not method.paper:
             yield from _list_coarse_points(plain)
         return
-    bare = attrs.evolve(
-        method, bits=None, epsilon=None, margin=None, rows=None, seed=None
-    )
+    bare = _take_off(method)
     yield "precise points", "", bare
     for e in EPSILONS:
         yield "noise first", f"epsilon {e}", attrs.evolve(bare, epsilon=Fraction(e))
@@ -131,6 +173,12 @@ def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
     yield from _list_coarse_points(bare)
     for n in ROWS if bare.mode == "tight" else ():
         yield "small table", f"{n:,} rows", attrs.evolve(bare, rows=n)
+
+
+def _take_off(method: SafetyTransform) -> SafetyTransform:
+    return attrs.evolve(
+        method, bits=None, epsilon=None, margin=None, rows=None, seed=None
+    )
 
 
 def _list_coarse_points(plain: Method) -> Iterator[tuple[str, str, Method]]:
@@ -146,9 +194,7 @@ class MitigationTrial:
     ) -> None:
         self.views, self.promises = views, promises
         prepared = SafetyTransform(zeros=zeros).prepared(views)
-        self.smoothing = prepared.smoothing
         self.people = WeightedTuples.of(prepared.scores)
-        self.sizes = dict(zip(views.labels, map(ceil, views.sizes), strict=True))
 
     def try_method(self, name: str, setting: str, method: Method) -> MitigationCost:
         """Publish it in one way."""
@@ -157,18 +203,66 @@ class MitigationTrial:
         except (Infeasible, InputError, TooLarge) as no:
             return MitigationCost(name, setting, None, None, note=str(no))
         shown = made.card if made.table is None else made.table.views
-        return self.measure_cost(name, setting, shown, getattr(method, "margin", None))
+        attacked = list_attacked(made, self.views, method)
+        measured = measure_release(attacked, self.views, method, only_aided=True)
+        return _make_cost(name, setting, self.people.agreement(shown), measured)
 
-    def measure_cost(
-        self,
-        name: str,
-        setting: str,
-        shown: Scorecard | ClassifierViews,
-        margin: Fraction | None,
-    ) -> MitigationCost:
-        """What is published costs and tells so much."""
-        attacker = Inverter(self.sizes, smoothing=self.smoothing, margin=margin or 0)
-        found = attacker.attack(shown)
-        right = float(found.right(self.views))
-        same = self.people.agreement(shown)
-        return MitigationCost(name, setting, same, right, found.exponent)
+    def keeps(self, method: Method, against: Sequence[Promise]) -> float | None:
+        """The share of people predicted alike, where promises are kept; or None."""
+        try:
+            made = method.apply(self.views, self.promises)
+        except (Infeasible, InputError, TooLarge):
+            return None
+        attacked = list_attacked(made, self.views, method)
+        found = judge_inversion(against, attacked, self.views, method, only_aided=True)
+        if any(f.verdict is not Verdict.SAFE for f in found):
+            return None
+        return self.people.agreement(
+            made.card if made.table is None else made.table.views
+        )
+
+
+# The cheapest that keeps a promise --------------------------------------------------
+
+
+def find_cheapest(
+    views: ClassifierViews,
+    promises: Sequence[Promise],
+    against: Sequence[Promise],
+    method: Method,
+) -> Method | None:
+    """The way that keeps promises against inversion and changes least; None: none.
+
+    Each way is set as weakly as keeps them, by halving its list of settings.
+    """
+    trial = MitigationTrial(views, list(promises), zeros=method.zeros)
+    found = []
+    for key in _list_keys(method):
+        kept = _set_weakly(trial, method, key, against)
+        if kept is not None:
+            found.append(kept)
+    return max(found, key=lambda x: x[0])[1] if found else None
+
+
+def _list_keys(method: Method) -> list[str]:
+    if isinstance(method, ExtendedSafetyTransform):
+        return [] if method.paper else ["bits"]
+    return [k for k in LADDERS if k != "rows" or method.mode == "tight"]
+
+
+def _set_weakly(
+    trial: MitigationTrial, method: Method, key: str, against: Sequence[Promise]
+) -> tuple[float, Method] | None:
+    """One mitigation, set as weakly as keeps the promises."""
+    ladder = LADDERS[key]
+    low, high = 0, len(ladder)
+    best: tuple[float, Method] | None = None
+    while low < high:
+        middle = (low + high) // 2
+        way: Method = attrs.evolve(method, **{key: ladder[middle]})
+        same = trial.keeps(way, against)
+        if same is None:
+            low = middle + 1
+        else:
+            best, high = (same, way), middle
+    return best

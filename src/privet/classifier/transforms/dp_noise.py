@@ -8,12 +8,12 @@ Canonne, Kamath, Steinke 2020, algorithm 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from random import Random, SystemRandom
 
 from privet.classifier.release import ClassifierViews
+from privet.engine.randomise.discrete_noise import draw_laplace
 
 
 def add_noise(
@@ -27,7 +27,7 @@ def add_noise(
     scale = len(views.attributes) / epsilon
     cells = [
         [
-            [max(0, int(n) + discrete_laplace(scale, dice.randrange)) for n in row]
+            [max(0, int(n) + draw_laplace(scale, dice.randrange)) for n in row]
             for row in t
         ]
         for t in views.cells
@@ -71,34 +71,3 @@ def apportion(shares: list[Fraction], total: int) -> list[int]:
     for i in rest[: total - sum(down)]:
         down[i] += 1
     return down
-
-
-def discrete_laplace(scale: Fraction, below: Callable[[int], int]) -> int:
-    """An integer with probability proportional to exp(-|z|/scale), exactly.
-
-    Rejection with whole random numbers only: no float decides anything.
-    Canonne, Kamath, Steinke 2020, algorithm 2.
-    """
-    t, s = scale.numerator, scale.denominator  # exp(-s/t) per step
-    while True:
-        rest = below(t)
-        if not _bernoulli_exp(Fraction(rest, t), below):
-            continue
-        whole = 0
-        while _bernoulli_exp(Fraction(1), below):
-            whole += 1
-        # x = rest + t whole has a chance like exp(-x/t); s of these are one step.
-        size = (rest + t * whole) // s
-        negative = below(2) == 1
-        # Minus 0 is drawn again, or 0 would be twice as likely.
-        if not (negative and size == 0):
-            return -size if negative else size
-
-
-def _bernoulli_exp(x: Fraction, below: Callable[[int], int]) -> bool:
-    """True with probability exp(-x), for x from 0 to 1."""
-    # P(k passes m) = x**m / m!, so P(k is odd) = 1 - x + x**2/2 - … = exp(-x).
-    k = 1
-    while below(x.denominator * k) < x.numerator:
-        k += 1
-    return k % 2 == 1

@@ -404,7 +404,7 @@ def spread_two_classes(
     low = max(second / r, 1 - r * first)
     high = min(r * second, 1 - first / r)
     ends = [_log_odds(low), _log_odds(high)]
-    logs = pair_log_odds(scores.with_unknown())
+    logs = pair_log_odds(scores)
     most, least = float(logs[1, 0]), -float(logs[0, 1])
     wide = (ends[1] - ends[0]) * (1 - 1e-9)
     start = min(1.0, wide / (most - least)) if most > least else 1.0

@@ -176,7 +176,7 @@ def certify_r(
     scores: Scores, exponent: float, moves: Sequence[float], prior: Prior
 ) -> float:
     """An r that scores to a power, moved by so many doublings, surely keep to."""
-    logs = pair_log_odds(scores.with_unknown()) * exponent
+    logs = pair_log_odds(scores) * exponent
     logs = logs + np.subtract.outer(np.array(moves), np.array(moves))
     np.fill_diagonal(logs, -np.inf)
     found = 1.0

@@ -23,7 +23,7 @@ import numpy as np
 
 from privet.classifier.amplification import pair_odds
 from privet.classifier.release import Attribute, ClassifierViews
-from privet.classifier.scorecard import Points, Scorecard
+from privet.classifier.scorecard import Gauge, Points, Scorecard
 from privet.classifier.scores import GUARD, Floats, Scores, ln_of
 from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
@@ -201,8 +201,8 @@ def find_narrow_lead(
     None where there is none; `TooLarge` where there are too many rows to look at.
     """
     c, d = pair
-    # Leads by attribute and value, in doublings; 0 at the end: the value is unknown.
-    tables = [np.append(t[:, c] - t[:, d], 0.0) for t in scores.log_factors]
+    # Leads by attribute and value, in doublings.
+    tables = [t[:, c] - t[:, d] for t in scores.log_factors]
     if (whole := prod(map(len, tables))) > MOST_TUPLES:
         raise TooLarge(f"{whole:,} rows would have to be looked at one by one.")
     leads: Floats = np.array([scores.log_weights[c] - scores.log_weights[d]])
@@ -211,7 +211,7 @@ def find_narrow_lead(
     near = np.flatnonzero((leads >= -GUARD) & (leads < max(doublings, GUARD)))
     for index in sorted(near[:MOST_NEAR].tolist(), key=lambda i: -leads[i]):
         at = np.unravel_index(index, [len(t) for t in tables])
-        known = {i: int(t) for i, t in enumerate(at) if t < len(tables[i]) - 1}
+        known = {i: int(t) for i, t in enumerate(at)}
         x = scores.of(known)
         if (x[c], c) > (x[d], d):
             return known
@@ -244,6 +244,8 @@ class Certificate:
     """Whether close calls may flip: fewer bits were asked for, or points were moved."""
     jitter: int = 0
     """Every point was moved at random, by at most this much."""
+    gauge: Gauge = ()
+    """Points that went from values to the base, by attribute and class."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -255,6 +257,7 @@ class Certificate:
             "shifts": list(self.shifts),
             "coarse": self.coarse,
             "jitter": self.jitter,
+            "gauge": [list(row) for row in self.gauge],
         }
 
     @classmethod
@@ -268,6 +271,7 @@ class Certificate:
             tuple(int(s) for s in stated["shifts"]),
             bool(stated["coarse"]),
             int(stated.get("jitter", 0)),
+            tuple(tuple(map(int, row)) for row in stated.get("gauge", ())),
         )
 
 
@@ -389,6 +393,11 @@ def check_certificate(
     if proof.exponent <= 0:
         yield "The exponent must be above 0."
         return
+    if proof.gauge and [len(g) for g in proof.gauge] != [k] * filled.attributes:
+        yield "The gauge must be points per attribute and class; it is not."
+        return
+    if proof.gauge:
+        card = card.move_gauge(proof.gauge, -1)
     if proof.gap < gap_of(original, proof.how):
         yield "The gap must be one that the counts have; they can come closer."
     needed = bits_needed(filled, proof.exponent, proof.gap)
@@ -463,16 +472,15 @@ def _stays_below(
 
 
 def _is_never_above(scores: Scores, c: int, d: int) -> bool:
-    """Whether class c ranks below class d for every row, known in full or in part."""
-    odds = pair_odds(scores.with_unknown(), (c, d)).odds
+    """Whether class c ranks below class d for every row."""
+    odds = pair_odds(scores, (c, d)).odds
     return odds is not None and (odds < 1 or (odds == 1 and c < d))
 
 
 def gap_of(original: Scores, how: str) -> int:
-    """The gap of scores, from integers or from tuples; unknown values count, too."""
-    scores = original.with_unknown()
-    found = true_gap(scores) if how == TUPLES else None
-    return gap_bound(scores) if found is None else found
+    """The gap of the scores of whole rows, from integers or from tuples."""
+    found = true_gap(original) if how == TUPLES else None
+    return gap_bound(original) if found is None else found
 
 
 INTEGERS, TUPLES = "integers", "tuples"
@@ -540,9 +548,8 @@ class FlattenedCard:
 
 def find_gap(original: Scores) -> tuple[int, str]:
     """How close two scores can come, and how that is known."""
-    scores = original.with_unknown()
-    found = true_gap(scores)
-    return (gap_bound(scores), INTEGERS) if found is None else (found, TUPLES)
+    found = true_gap(original)
+    return (gap_bound(original), INTEGERS) if found is None else (found, TUPLES)
 
 
 @dataclass(frozen=True)
@@ -629,14 +636,15 @@ class CardRounder:
         )
         coarse = used < needed or most > 0
         margin = margin_of(scores, exponent, used, most) if coarse else 0.0
-        proof = Certificate(exponent, used, self.gap, self.how, shifts, coarse, most)
+        card, gauge = _move_beliefs(card, shifts, ruled).apply_gauge()
+        proof = Certificate(
+            exponent, used, self.gap, self.how, shifts, coarse, most, gauge
+        )
         keeps = self.keeps
         if coarse:
             odds = factor_words(margin * float(exponent))
             keeps += f", but for classes whose published odds are within {odds}"
-        return FlattenedCard(
-            _move_beliefs(card, shifts, ruled), views, proof, keeps, margin
-        )
+        return FlattenedCard(card, views, proof, keeps, margin)
 
 
 def factor_words(margin: float) -> str:

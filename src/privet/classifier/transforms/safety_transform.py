@@ -9,7 +9,7 @@ Mozafari, Zaniolo 2009, section 6.2, Figure 2; corrected as the page on the pape
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import floor, log
 from typing import cast
@@ -17,10 +17,11 @@ from typing import cast
 import attrs
 
 from privet.classifier.amplification import allowed_amplification, amplification
+from privet.classifier.audit import keeps_with_room
 from privet.classifier.release import ClassifierViews
-from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Scores, log_of
 from privet.classifier.transforms.dp_noise import add_noise
+from privet.classifier.transforms.largest_exponent import raise_exponent
 from privet.classifier.transforms.r_closeness import balance_classes
 from privet.classifier.transforms.rounding import (
     MOST_BITS,
@@ -42,6 +43,9 @@ MODES = ("tight", "paper", "declared")
 
 ZEROS = ("smooth", *WAYS)
 """What becomes of counts of 0."""
+
+ROOM = Fraction(1, 10**9)
+"""How far below a limit beliefs stay on a card: whole counts are rounded once more."""
 
 FINEST = 2**10
 """The exponent is a multiple of one in this, or finer where it is very small."""
@@ -135,7 +139,7 @@ class SafetyTransform:
             made = base.round_card(
                 exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
             )
-            if all(_keeps_promise(made.card, p) for p in promises):
+            if all(keeps_with_room(made.card, p, ROOM) for p in promises):
                 return self._as_rows(made, promises)
             exponent = _lower(exponent, promises[0])
 
@@ -151,9 +155,7 @@ class SafetyTransform:
             return moves, _round_to_grid(min([1.0, *ends]), promises[0])
         if self.mode == "paper":
             return none, _paper_exponent(views, scores, promises)
-        return none, min(
-            _tight_exponent(*_restrict_to_known(views, scores, p), p) for p in promises
-        )
+        return none, min(_tight_exponent(views, scores, p) for p in promises)
 
     def _as_rows(
         self, made: FlattenedCard, promises: Sequence[Promise]
@@ -202,7 +204,11 @@ def describe_smoothing(views: ClassifierViews, prepared: ClassifierViews) -> str
 
 def bayesian_promises(policy: Policy) -> list[Promise]:
     """The promises a classifier is judged by; an error where there are none."""
-    found = policy.promises_about("classifier")
+    found = [
+        p
+        for p in policy.promises_about("classifier")
+        if isinstance(p.against, Bayesian)
+    ]
     if not found:
         kinds = sorted({p.against.kind for p in policy.promises})
         raise NoAudit(
@@ -244,31 +250,25 @@ def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction
     return odds / 2
 
 
-def _restrict_to_known(
+def _tight_exponent(
     views: ClassifierViews, scores: Scores, promise: Promise
-) -> tuple[Scores, int | None]:
-    """What an adversary sees of a classifier: which attributes, and how many."""
-    assert isinstance(promise.against, Bayesian)
-    knows = promise.against.knows
-    kept: Iterable[int] = range(scores.attributes)
-    if isinstance(knows, tuple):
-        kept = map(views.victim_index, knows)
-    factors = tuple(scores.factors[i] for i in kept)
-    most = knows if isinstance(knows, int) else None
-    return Scores(scores.weights, factors, realistic=True), most
+) -> Fraction:
+    """The largest exponent on a grid that keeps one promise.
 
-
-def _tight_exponent(scores: Scores, most: int | None, promise: Promise) -> Fraction:
-    """The largest exponent on a grid that keeps one promise."""
+    The one that keeps it for whoever knows all keeps it for everybody.
+    """
     limit = limit_of(promise, scores.classes)
-    found = amplification(scores, most).odds
+    found = amplification(scores).odds
     if limit is None or found is None or found <= limit:
         return Fraction(1)
     wanted = log_of(limit) / log_of(found)
     start = _round_to_grid(wanted, promise)
     while not _is_within(found, start, limit):
         start = _lower(start, promise)
-    return start
+    assert isinstance(promise.against, Bayesian)
+    if promise.against.reading == "any":
+        return start
+    return raise_exponent(views, scores, promise, start)
 
 
 def _is_within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:
@@ -331,22 +331,6 @@ def _paper_exponent(
             k = n * (2 * n + 3) * log_of(w) / log_of(limit)
             roots.append(Fraction(1, max(1, -floor(-k))))
     return min(roots)
-
-
-def _keeps_promise(card: Scorecard, promise: Promise) -> bool:
-    """Whether whoever has the card stays within the limit, in whole points."""
-    limit = limit_of(promise, len(card.labels))
-    assert isinstance(promise.against, Bayesian)
-    knows = promise.against.knows
-    if limit is None or not isinstance(knows, int | tuple):
-        return card.is_within(limit)
-    if isinstance(knows, tuple):
-        seen = card.scores.over([card.victim_index(name) for name in knows])
-        found = amplification(seen, seen.attributes).odds
-    else:
-        found = amplification(card.scores, knows).odds
-    # The scores of a card are rounded; a billionth is far more than that.
-    return found is not None and found <= limit * (1 - Fraction(1, 10**9))
 
 
 def check_bits(bits: object) -> None:

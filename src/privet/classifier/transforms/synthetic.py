@@ -34,6 +34,9 @@ from privet.release.audit import audit
 MOST_TUPLES = 1_000_000
 """Tuples that are looked at one by one."""
 
+ROOM_BITS = 40
+"""Bits of a count beyond those that keep every ranking."""
+
 LONGEST = 14_000
 """Bits of a whole count; longer ones are refused: not every reader takes them."""
 
@@ -49,8 +52,9 @@ def scores_from_card(card: Scorecard) -> Scores:
             "A classifier with a declared rule must be published as a scorecard: its "
             "counts alone would predict otherwise."
         )
-    # 2**bits > 4 scale (n + 1), so n + 1 roundings are below 1/(4 scale).
-    bits = (card.scale * (len(card.attributes) + 1)).bit_length() + 2
+    # 2**bits > 4 scale (n + 1), so n + 1 roundings are below 1/(4 scale); and as many
+    # more bits as make them nothing beside the room that `keeps_with_room` leaves.
+    bits = (card.scale * (len(card.attributes) + 1)).bit_length() + 2 + ROOM_BITS
     power = _Powers(card.scale, bits)
     return Scores(
         tuple(power.of(b) for b in card.base),

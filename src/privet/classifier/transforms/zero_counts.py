@@ -41,11 +41,8 @@ def replace_zeros(scores: Scores, how: str) -> Scores:
 
 
 def fill_zeros(scores: Scores, how: str) -> Scores:
-    """Scores without zeros; rankings are also kept where attributes are unknown."""
-    if how == "smooth" or not scores.has_zeros:
-        return scores
-    found = replace_zeros(scores.with_unknown(), how)
-    return Scores(found.weights, tuple(table[:-1] for table in found.factors))
+    """Scores without zeros; the same where smoothing left none."""
+    return scores if how == "smooth" else replace_zeros(scores, how)
 
 
 def _copy_factors(scores: Scores) -> Table:

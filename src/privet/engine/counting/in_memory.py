@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from privet.engine.counting.pairs import DrawnRows
 from privet.engine.protocol import (
     ColumnSummary,
     CountedClasses,
@@ -72,12 +73,22 @@ class InMemory:
             by = sorted(tally.by, key=order.index)
             yield tally, group_counts(self._counts, by, tally.about)
 
+    def sample_rows(
+        self, columns: NameList, recodings: Recodings, most: int, run: Run
+    ) -> DrawnRows:
+        """All rows: they are counted already."""
+        return DrawnRows.from_counts(self._counts.over(columns))
+
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Counts are not written; the rows they stand for are."""
         raise _no_rows()
 
     def draw(self, drawing: Randomisation, recodings: Recodings, run: Run) -> int:
         """Counts are not disguised; the rows they stand for are."""
+        raise _no_rows()
+
+    def digest(self, query: object, run: Run) -> int:
+        """Digests are made of the private table, not of counts of it."""
         raise _no_rows()
 
     def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:

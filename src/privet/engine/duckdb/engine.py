@@ -7,10 +7,11 @@ names.
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from os import PathLike
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -20,6 +21,13 @@ from privet.engine.counting.precount import Precount
 from privet.engine.counting.weights import check_weights
 from privet.engine.describe import kind_of, summarise_column
 from privet.engine.dictionaries import COLUMNS_AT_ONCE, Dictionary
+from privet.engine.digests import (
+    DigestQuery,
+    RowMarks,
+    mark_rows,
+    write_cell,
+    write_digests,
+)
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import RowWriter
 from privet.engine.export.shuffle import is_streamed, write_stream
@@ -48,8 +56,8 @@ from privet.engine.sources.text_files import (
     check_whole,
     json_scan,
 )
-from privet.engine.sql import literal, quoted
-from privet.engine.sql_engine import CountedRows, SqlEngine
+from privet.engine.sql import quoted
+from privet.engine.sql_engine import PEOPLE, CountedRows, SqlEngine
 from privet.errors import EmptyTable, EngineError, InputError, suggest_names
 from privet.values.contingency import Domain
 from privet.values.schema import Column
@@ -66,7 +74,9 @@ def name_files(session: Session, paths: Sequence[str]) -> None:
 
     Folders such as ``city=Bonn`` hold values; and a name may look like a pattern.
     """
-    files = arrow.frame(path=arrow.texts(map(glob.escape, paths)))
+    files = arrow.frame(
+        path=arrow.texts(glob.escape(os.path.abspath(p)) for p in paths)  # noqa: PTH100 - links stay
+    )
     session.register("paths", files)
     session.ask("SET VARIABLE files = (SELECT list(path) FROM paths)")
     session.unregister("paths")
@@ -82,19 +92,26 @@ def ignore_folder_names(scan: str) -> str:
 # Databases --------------------------------------------------------------------------
 
 
-def attach_table(session: Session, path: str, table: str) -> str:
-    """The table of a database file; an error lists those there are."""
+def open_session(source: Source, **options: Any) -> Session:
+    """A session that reads what a source needs, and nothing else."""
+    marks = source.marks
+    marked = () if marks is None else (*marks.files, marks.key_file)
+    attach = (source.attach, DATABASE) if source.attach else None
+    reads = () if source.attach else source.paths
     try:
-        session.ask(f"ATTACH {literal(path)} AS {DATABASE} (READ_ONLY, TYPE duckdb)")
+        return Session(source.words, reads=(*reads, *marked), attach=attach, **options)
     except EngineError as error:
-        if "could not read" not in str(error):
+        if not source.attach or "could not read" not in str(error):
             raise
-    else:
-        return _find_table(_list_tables(session), table, path)
     raise InputError(
-        f"File {path!r} must be a DuckDB database that this version of DuckDB reads; "
-        "it is not."
+        f"File {source.attach!r} must be a DuckDB database that this version of "
+        "DuckDB reads; it is not."
     )
+
+
+def attached_table(session: Session, path: str, table: str) -> str:
+    """The table of the database file; an error lists those there are."""
+    return _find_table(_list_tables(session), table, path)
 
 
 def _list_tables(session: Session) -> dict[str, str]:
@@ -196,12 +213,12 @@ class DuckDB(SqlEngine):
         *,
         where: Mapping[str, Sequence[object]] | None = None,
         memory_limit: str | None = None,
-        spill: str | PathLike[str] | None = None,
+        spill: str | os.PathLike[str] | None = None,
         spill_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        session = Session(
-            source.words,
+        session = open_session(
+            source,
             memory_limit=memory_limit,
             spill=spill,
             spill_limit=spill_limit,
@@ -291,6 +308,13 @@ class DuckDB(SqlEngine):
     ) -> int:
         return RowRandomiser(self.session, change, drawing.bits).write(codes, run)
 
+    def _write_digests(self, query: DigestQuery, run: Run) -> int:
+        def call_cell(name: str) -> str:
+            c, source = self._position(name), self._source
+            return write_cell(f"s.c{c}", textual=source.is_text(c), json=source.json)
+
+        return write_digests(self.session, query, PEOPLE, call_cell, run)
+
     def tabulate(self, sets: Sequence[NameList], run: Run) -> Iterator[Cells]:
         """Rows per combination of few values, for each set of columns."""
         self._check_whole(run)
@@ -320,13 +344,30 @@ class DuckDB(SqlEngine):
         cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
         renamed = ", ".join(f"c{i}" for i in numbers)
         everybody = f"SELECT {cells} FROM {scan} AS t({renamed})"
+        if source.marks is not None:
+            everybody = self._mark_rows(everybody, source.marks)
         self.session.view("pv_everybody", everybody)
+
+    def _mark_rows(self, rows: str, marks: RowMarks) -> str:
+        """The rows with columns that say which files of digests have them."""
+        source, at = self._source, {c.name: i for i, c in enumerate(self._columns)}
+
+        def call_cell(name: str) -> str:
+            c = at[name]
+            return write_cell(f"s.c{c}", textual=source.is_text(c), json=source.json)
+
+        marked = mark_rows(rows, marks, at, call_cell, textual=source.textual)
+        kind, type_ = ("text", "VARCHAR") if source.textual else ("integer", "BIGINT")
+        self._types = [*self._types, *(type_ for _ in marks.names)]
+        more = (Column(name, kind) for name in marks.names)
+        self._columns = (*self._columns, *more)
+        return marked
 
     def _prepare_scan(self, source: Source) -> tuple[str, Sequence[str]]:
         """What to select from, and the names of its columns."""
         session = self.session
         if source.attach:
-            scan = attach_table(session, source.attach, source.scan)
+            scan = attached_table(session, source.attach, source.scan)
             return scan, self._describe_scan(scan)["column_name"].to_pylist()
         if source.paths:
             name_files(session, source.paths)

@@ -1,15 +1,19 @@
-"""A private DuckDB connection: statements watched and stopped, memory limited."""
+"""A private DuckDB connection: statements watched and stopped, memory limited.
+
+It reads the files it is told of and no others, whatever a statement or a view inside a
+foreign database asks for; see docs/decisions/0045-files-that-were-named.md.
+"""
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +32,7 @@ from privet.engine.run import (
     explain_error,
     too_little_memory,
 )
+from privet.engine.scratch import ScratchFolder
 from privet.errors import InputError
 
 # Sizes of memory --------------------------------------------------------------------
@@ -89,8 +94,25 @@ SETTINGS: dict[str, object] = {
     "disabled_optimizers": "join_order,build_side_probe_side",
     # Python objects were looked at when the frame came; see sources/dataframes.py.
     "pandas_analyze_sample": 0,
+    "allow_persistent_secrets": False,
+    "allow_community_extensions": False,
 }
 """How our database differs from others."""
+
+SEALED: dict[str, object] = {
+    "enable_external_access": False,
+    "lock_configuration": True,
+}
+"""What is set last: files that were not named are out of reach, for good."""
+
+SPILL, OUTPUT = "spill", "output"
+"""Folders in our own: what does not fit into memory, and files until they are moved."""
+
+OPENSSL = "httpfs"
+"""The extension of DuckDB that brings OpenSSL, whose keys nobody can guess."""
+
+LARGE = 256_000_000
+"""Bytes of files from which on a session may well spill."""
 
 
 class Session(StatementRunner):
@@ -103,6 +125,8 @@ class Session(StatementRunner):
         self,
         words: str,
         *,
+        reads: Sequence[str] = (),
+        attach: tuple[str, str] | None = None,
         memory_limit: str | None = None,
         spill: str | os.PathLike[str] | None = None,
         spill_limit: str | None = None,
@@ -111,20 +135,73 @@ class Session(StatementRunner):
         super().__init__(words)
         if spill is not None and not Path(spill).is_dir():
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
-        folder = tempfile.mkdtemp(prefix="privet-", dir=spill)
+        self._folder = ScratchFolder(spill)
+        (self._folder.path / OUTPUT).mkdir()
         self.con = duckdb.connect()
-        self._close = weakref.finalize(self, _close, self.con, folder, self._worker)
+        self._close = weakref.finalize(
+            self, _close, self.con, self._folder, self._worker
+        )
         wanted = {
-            "temp_directory": folder,
+            "temp_directory": str(self._folder.path / SPILL),
             "memory_limit": memory_limit,
             "max_temp_directory_size": spill_limit,
             "threads": threads,
         }
         try:
             self._configure({**SETTINGS, **wanted})
+            self._encrypt_spills(bool(spill or memory_limit) or _are_large(reads))
+            if attach is not None:
+                self._attach(*attach)
+            self._configure({**self._allow(reads), **SEALED})
         except BaseException:
             self.close()
             raise
+
+    def _encrypt_spills(self, likely: bool) -> None:
+        """What is spilled can be read by this process only, while it lives.
+
+        DuckDB's own cipher is slow, and draws keys that an expert might guess: where
+        OpenSSL is installed it is loaded, which takes a moment.
+        """
+        if not (likely and self._load_openssl()):
+            self.con.execute("SET force_mbedtls_unsafe = true")
+        self.con.execute("SET temp_file_encryption = true")
+
+    def _load_openssl(self) -> bool:
+        try:
+            known = "SELECT installed FROM duckdb_extensions() WHERE extension_name = ?"
+            if self.con.execute(known, [OPENSSL]).fetchall() != [(True,)]:
+                return False
+            self.con.execute(f"LOAD {OPENSSL}")
+        except duckdb.Error:
+            return False
+        return True
+
+    def _attach(self, path: str, name: str) -> None:
+        """Open a database file to read it, with the files DuckDB keeps beside it."""
+        attach = f"ATTACH {sql.literal(path)} AS {name} (READ_ONLY, TYPE duckdb)"
+        self.run_guarded(lambda: self.con.execute(attach))
+
+    def _allow(self, reads: Sequence[str]) -> dict[str, object]:
+        """Files that may be read, as they are and as patterns that mean just them."""
+        places = [os.path.abspath(path) for path in reads]  # noqa: PTH100 - links stay
+        return {
+            "allowed_paths": list(dict.fromkeys((*places, *map(glob.escape, places)))),
+            "allowed_directories": [f"{self._folder.path / OUTPUT}{os.sep}"],
+        }
+
+    @contextmanager
+    def write_file(self, path: str) -> Iterator[str]:
+        """The name under which a statement may write a file, which is moved then.
+
+        Where files go is not known when the database is sealed.
+        """
+        own = self._folder.path / OUTPUT / Path(path).name
+        try:
+            yield str(own)
+            shutil.move(own, path)
+        finally:
+            own.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the database and remove what it spilled; once or more often."""
@@ -134,9 +211,8 @@ class Session(StatementRunner):
         for key, value in settings.items():
             if value is None:
                 continue
-            text = sql.literal(value) if isinstance(value, str) else str(value)
             try:
-                self.con.execute(f"SET {key} = {text}")
+                self.con.execute(f"SET {key} = {_as_setting(value)}")
             except duckdb.Error:
                 name = OPTIONS.get(key, key)
                 raise InputError(
@@ -306,9 +382,21 @@ OPTIONS = {"max_temp_directory_size": "spill_limit"}
 """What we call DuckDB's settings, where that differs."""
 
 
+def _as_setting(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(sql.literal, value))}]"
+    return sql.literal(value) if isinstance(value, str) else str(value)
+
+
+def _are_large(paths: Sequence[str]) -> bool:
+    with suppress(OSError):
+        return sum(Path(path).stat().st_size for path in paths) >= LARGE
+    return False
+
+
 def _close(
-    con: duckdb.DuckDBPyConnection, folder: str, worker: ThreadPoolExecutor
+    con: duckdb.DuckDBPyConnection, folder: ScratchFolder, worker: ThreadPoolExecutor
 ) -> None:
     worker.shutdown(wait=False, cancel_futures=True)
     con.close()
-    shutil.rmtree(folder, ignore_errors=True)
+    folder.close()

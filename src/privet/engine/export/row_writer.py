@@ -27,9 +27,7 @@ from privet.errors import InputError
 # Selected rows to a file ------------------------------------------------------------
 
 
-def copy_selected(
-    con: duckdb.DuckDBPyConnection, select: str, writing: WriteQuery
-) -> int:
+def copy_selected(session: Session, select: str, writing: WriteQuery) -> int:
     """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has."""
     names = [guard_name(name, writing.format) for name in writing.columns]
     if "" in names and writing.format == "csv":
@@ -38,10 +36,11 @@ def copy_selected(
             "write Parquet."
         )
     if "" in names or not differ(names):
-        return _stream_rows(con, select, names, writing)
+        return _stream_rows(session.con, select, names, writing)
     cells = ", ".join(f"o{i} AS {sql.quoted(name)}" for i, name in enumerate(names))
-    copy = sql.copy(f"SELECT {cells} FROM ({select})", writing.path, writing.format)
-    return int(con.execute(copy).fetchall()[0][0])
+    with session.write_file(writing.path) as path:
+        copy = sql.copy(f"SELECT {cells} FROM ({select})", path, writing.format)
+        return int(session.con.execute(copy).fetchall()[0][0])
 
 
 def _stream_rows(
@@ -82,7 +81,10 @@ def open_file(path: str, format_: str, schema: pa.Schema) -> Any:
         return _CsvWriter(csv.CSVWriter(path, plain), plain)
     from pyarrow import parquet
 
-    return parquet.ParquetWriter(path, schema, compression="zstd")
+    # Of texts that are numbered, statistics would be those of all numbered texts.
+    return parquet.ParquetWriter(
+        path, schema, compression="zstd", write_statistics=False
+    )
 
 
 class _CsvWriter:
@@ -150,7 +152,7 @@ class RowWriter:
 
     def _copy_rows(self, statement: str) -> int:
         """Write what a statement selects; how many rows that are."""
-        return copy_selected(self._session.con, statement, self._writing)
+        return copy_selected(self._session, statement, self._writing)
 
     def _build_statement(self, drawn: str, run: Run) -> str:
         types = self._find_types(run)

@@ -8,7 +8,7 @@ one of so many parts, each of which fits the memory limit, then its place there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import ceil
 from typing import Any
 
@@ -145,13 +145,25 @@ def _make_encoder(session: Session, column: StreamColumn, run: Run) -> Shown:
     values = arrow.texts(column.texts)
     if not column.coded and (typed := _cast_texts(session, values, run)) is not None:
         return lambda numbers: typed.take(arrow.integers(numbers))
-    missing = next((i for i, t in enumerate(column.texts) if t is None), -1)
-    known = arrow.texts(t or "" for t in column.texts).cast(pa.string())
+    return _encode_by_label(column.texts)
+
+
+def _encode_by_label(texts: Sequence[str | None]) -> Shown:
+    """How texts are written once, in the order of the alphabet.
+
+    The order they come in may be that of how many people have them, which is private.
+    """
+    labels = sorted({t for t in texts if t is not None})
+    place = {label: i for i, label in enumerate(labels)}
+    # Texts b, none, a: labels a, b; of the numbers 0 1 2 the places are 1 -1 0.
+    places = np.array([-1 if t is None else place[t] for t in texts], dtype=np.int32)
+    known = arrow.texts(labels).cast(pa.string())
 
     def encode_texts(numbers: NDArray[Any]) -> pa.Array:
-        at = arrow.integers(numbers)
-        if missing >= 0:
-            at = arrow.mask_values(at, numbers == missing)
+        found = places[numbers]
+        at = arrow.integers(found.clip(min=0))
+        if len(labels) < len(texts):
+            at = arrow.mask_values(at, found < 0)
         return pa.DictionaryArray.from_arrays(at, known)
 
     return encode_texts

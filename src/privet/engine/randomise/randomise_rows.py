@@ -42,6 +42,8 @@ class RandomisedColumns:
     """Which."""
     disguise: Disguise
     """How."""
+    always: bool = False
+    """Whether every row reports them, also where one group is drawn for each."""
 
 
 @dataclass(frozen=True)
@@ -186,10 +188,13 @@ def _disguise_one_group(
 ) -> dict[str, Codes]:
     rows = len(next(iter(true.values())))
     found = {c: np.full(rows, -1, dtype=np.int64) for c in true}
+    drawn = [g for g in groups if not g.always]
     # (rows,): the group that each row reports; the others stay -1.
-    asked = bits.draw_below(len(groups), rows)
-    for i, group in enumerate(groups):
-        at = np.flatnonzero(asked == i)
+    asked = bits.draw_below(len(drawn), rows) if drawn else np.zeros(rows, np.int64)
+    for group in groups:
+        at = np.arange(rows)
+        if not group.always:
+            at = np.flatnonzero(asked == drawn.index(group))
         reports = group.disguise([true[c][at] for c in group.columns], bits)
         for c, codes in zip(group.columns, reports, strict=True):
             found[c][at] = codes

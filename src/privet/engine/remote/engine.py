@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from privet.engine import sql
 from privet.engine.counting.weights import check_counted
 from privet.engine.describe import kind_of
 from privet.engine.dictionaries import Dictionary
+from privet.engine.digests import DigestQuery, write_cell, write_digests
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import find_file_types
 from privet.engine.protocol import CountUnit, NameList, Recodings, Run, WriteQuery
@@ -124,6 +126,25 @@ class Remote(SqlEngine):
     ) -> int:
         with self._connection.draw(codes, change, run) as drawn:
             return require_complete(change.write(drawn), self.rows(run))
+
+    def _write_digests(self, query: DigestQuery, run: Run) -> int:
+        """The rows come here, and the key stays here."""
+        named = [*query.person, *query.columns, *filter(None, [query.weight])]
+        at = {name: self._position(name) for name in dict.fromkeys(named)}
+        cells = ", ".join(f"s.c{c} AS o{c}" for c in at.values())
+
+        def call_cell(name: str) -> str:
+            c, source = at[name], self._source
+            return write_cell(f"s.o{c}", textual=source.is_text(c), json=source.json)
+
+        select, path = f"SELECT {cells} FROM {PEOPLE} s", Path(query.path)
+        scratch = path.with_name(f".{path.name}.rows")
+        with self._connection.stream(select, scratch, run) as stream:
+            self.session.register("pv_stream", stream)
+            try:
+                return write_digests(self.session, query, "pv_stream", call_cell, run)
+            finally:
+                self.session.unregister("pv_stream")
 
     def open_projection(
         self, columns: NameList, weight: str | None, recodings: Recodings, run: Run

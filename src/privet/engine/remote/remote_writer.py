@@ -102,7 +102,7 @@ class RemoteWriter:
         with self._local.allow_drawing() as drawn:
             shuffled = sql.shuffled(self._select_arrived(types), drawn)
             select = f"SELECT {cells} FROM ({shuffled})"
-            work = partial(copy_selected, self._local.con, select, writing)
+            work = partial(copy_selected, self._local, select, writing)
             return self._local.run_watched(work, run, "writing", (1, 1))
 
     def _select_arrived(self, types: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+import attrs
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -31,8 +32,9 @@ from privet.engine.remote.spark_files import read_spread
 from privet.engine.remote.spark_partitions import SparkPartitionedCounts
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.find_source import find_root, find_source
+from privet.engine.sources.header_line import weigh_header
 from privet.engine.sources.source import Source, TextOptions
-from privet.engine.sources.text_files import find_delimiter
+from privet.engine.sources.text_files import describe_doubt, find_delimiter
 from privet.engine.sql import Dialect
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
@@ -378,6 +380,10 @@ QUIET = {
 """How a session of our own differs from others."""
 
 
+LOOKED_AT = 1_000
+"""Rows that tell a header from a row."""
+
+
 def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
     """Files as a DataFrame of the session that runs, or of one at `master`."""
     called = [os.fspath(s) for s in (source if _is_several(source) else [source])]
@@ -391,7 +397,7 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
             "neither. Convert it to Parquet, or hand over a DataFrame."
         )
     try:
-        frame, names = _read_frame(session, found, find_root(*called), text)
+        frame, names = _read_frame(session, found, find_root(*called))
     except Exception as error:
         if isinstance(error, PrivetError):
             raise
@@ -413,10 +419,9 @@ def _explain_refusal(words: str, error: Exception) -> InputError:
     return InputError(f"Spark must be able to read {words}; it is not.")
 
 
-def _read_frame(
-    session: Any, found: Source, root: Path, text: TextOptions
-) -> tuple[Any, tuple[str, ...]]:
+def _read_frame(session: Any, found: Source, root: Path) -> tuple[Any, tuple[str, ...]]:
     """What Spark reads, and how the columns are called."""
+    text = found.text
     if found.json or text.null:
         return read_spread(session, found)
     files = [_escape_pattern(uri_of(Path(p))) for p in found.paths]
@@ -472,16 +477,36 @@ def _from_addresses(session: Any, called: list[str], text: TextOptions) -> Sourc
         )
     try:
         if endings == {".csv"}:
-            frame = _read_csv(session, called, text, text.delimiter or ",")
+            frame = _read_named(session, called, text, words)
             return Source(
                 None, textual=True, words=words, address=DataFrameAddress(frame, True)
             )
         return Source(
             None, words=words, address=DataFrameAddress(_read_parquet(session, called))
         )
+    except PrivetError:
+        raise
     except Exception as error:
         failed = _explain_refusal(words, error)
     raise failed
+
+
+def _read_named(session: Any, called: list[str], text: TextOptions, words: str) -> Any:
+    """Text files with names for their columns: their own, unless those are a row."""
+    delimiter = text.delimiter or ","
+    if text.header is None:
+        bare = attrs.evolve(text, header=False)
+        few = _read_csv(session, called[:1], bare, delimiter).limit(LOOKED_AT).collect()
+        if text.names is None and weigh_header(_as_records(few)).is_doubtful:
+            raise InputError(describe_doubt(words))
+        text = bare if text.names else text
+    frame = _read_csv(session, called, text, delimiter)
+    return frame.toDF(*text.names) if text.names else frame
+
+
+def _as_records(rows: list[Any]) -> list[list[str]]:
+    """Some rows of a DataFrame as records of a file."""
+    return [["" if cell is None else str(cell) for cell in row] for row in rows]
 
 
 def _read_parquet(session: Any, files: list[str], root: str | None = None) -> Any:
@@ -499,7 +524,7 @@ def _read_csv(
     session: Any, files: list[str], text: TextOptions, delimiter: str, schema: str = ""
 ) -> Any:
     """Text files, every value as the text it is."""
-    reader = session.read.option("header", text.header is None)
+    reader = session.read.option("header", text.header is not False)
     options = {
         "sep": delimiter,
         "quote": '"',

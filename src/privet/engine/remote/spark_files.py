@@ -43,7 +43,7 @@ class SparkReader:
         schema = pa.schema([(f"c{i}", pa.string()) for i in range(self.columns)])
         names = ", ".join(f"c{i}" for i in range(self.columns))
         cells = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in range(self.columns))
-        session = Session("a file", threads=1)
+        session = Session("a file", reads=[path], threads=1)
         try:
             name_files(session, [path])
             statement = f"SELECT {cells} FROM {self.scan} AS t({names})"
@@ -78,7 +78,7 @@ def _wrap_reader(reading: SparkReader) -> Any:
 
 def _read_names(found: Source) -> Sequence[str]:
     """The keys of all objects, which are looked for here."""
-    session = Session(found.words)
+    session = Session(found.words, reads=found.paths)
     try:
         name_files(session, found.paths)
         return read_json_names(session, found.words)

@@ -18,6 +18,7 @@ from privet.engine.sources.source import Source, TextOptions, refuse_twice
 from privet.engine.sources.text_files import FILES, from_csv, split_endings
 from privet.engine.sql import quoted
 from privet.errors import EmptyTable, InputError, find_nearest
+from privet.values.visible_text import hide_secrets
 
 __all__ = ["Source", "TextOptions", "find_source"]
 
@@ -65,6 +66,15 @@ def find_source(
     return found
 
 
+def is_text(path: str) -> bool:
+    """Whether a path is that of values with delimiters between them.
+
+    >>> is_text("people.csv.gz"), is_text("people.parquet")
+    (True, False)
+    """
+    return FORMATS.get(split_endings(Path(path))[0]) == "csv"
+
+
 def _find_database(address: str) -> str:
     """The module that knows the database at an address; empty: it is none."""
     scheme, leads, _ = address.partition("://")
@@ -107,9 +117,13 @@ def _find_paths(path: str) -> list[Path]:
     if glob.has_magic(path):
         found = [Path(p) for p in sorted(glob.glob(str(place), recursive=True))]  # noqa: PTH207 - a pattern may be absolute
         if not found:
-            raise InputError(f"Pattern {path!r} must match a file; nothing matches.")
+            raise InputError(
+                f"Pattern {hide_secrets(path)!r} must match a file; nothing matches."
+            )
         return [f for p in found for f in (_find_in_folder(p) if p.is_dir() else [p])]
-    raise InputError(f"File {path!r} must exist. {_suggest_files(place)}")
+    raise InputError(
+        f"File {hide_secrets(path)!r} must exist. {hide_secrets(_suggest_files(place))}"
+    )
 
 
 def _find_in_folder(folder: Path) -> list[Path]:

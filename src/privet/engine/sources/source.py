@@ -6,11 +6,14 @@ import codecs
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
 from privet.errors import InputError
+
+if TYPE_CHECKING:
+    from privet.engine.digests import RowMarks
 
 ENCODINGS = ("utf-8", "latin-1", "utf-16")
 ALIASES = {"utf-8-sig": "utf-8", "ascii": "utf-8", "utf-16-le": "utf-16"}
@@ -41,26 +44,50 @@ def _recognise_encoding(wanted: str) -> str:
     return known[name]
 
 
+def _as_names(names: Any) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    if not listed or not names or not all(isinstance(n, str) and n for n in names):
+        raise InputError(f"names must be a list of column names; got {names!r}.")
+    return tuple(names)
+
+
 @attrs.frozen
 class TextOptions:
     """How text files are written, where the usual guess is wrong."""
 
     delimiter: str | None = None
-    """Between two values; None: the likeliest of comma, semicolon, tab and bar."""
+    """Between two values; None: the likeliest of comma, semicolon, tab, bar, blank."""
     encoding: str = attrs.field(default="utf-8", converter=_recognise_encoding)
     """One of `ENCODINGS`."""
     null: tuple[str, ...] = ()
     """Texts that stand for a missing value, besides nothing at all."""
-    header: Sequence[str] | None = None
-    """Column names of a file without a header line."""
+    header: bool | None = None
+    """Whether the first line names the columns; None: it is looked at."""
+    names: tuple[str, ...] | None = attrs.field(default=None, converter=_as_names)
+    """Column names, in place of those a file has, or where it has none."""
     guarded: bool = False
     """Whether `privet` wrote the file with texts guarded against spreadsheets."""
 
     def __attrs_post_init__(self) -> None:
         if self.delimiter is not None:
             _check_delimiter(self.delimiter)
-        if self.header is not None:
-            _check_header(self.header)
+        if self.header is not None and not isinstance(self.header, bool):
+            raise InputError(
+                "header must be true, false or left out; got "
+                f"{type(self.header).__name__}. Give the names of columns as names."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What differs from the usual, under the names that `read` has for it."""
+        usual, told = TextOptions(), ("delimiter", "encoding", "header", "names")
+        given = {key: getattr(self, key) for key in (*told, "null")}
+        return {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in given.items()
+            if value != getattr(usual, key)
+        }
 
     def refuse_given(self, words: str) -> None:
         """These options must not be given for a source that is not a text file."""
@@ -68,10 +95,11 @@ class TextOptions:
             "delimiter": self.delimiter,
             "null": self.null,
             "header": self.header,
+            "names": self.names,
             "encoding": self.encoding if self.encoding != ENCODINGS[0] else None,
         }
         for name, value in given.items():
-            if value:
+            if value not in (None, ()):
                 raise InputError(
                     f"{name} must be left out for {words}, which is not a text file "
                     f"of values; got {value!r}."
@@ -85,12 +113,6 @@ def _check_delimiter(delimiter: object) -> None:
             f"delimiter must be one to {LONGEST_DELIMITER} letters, and neither a "
             f"quote nor a line end; got {delimiter!r}."
         )
-
-
-def _check_header(header: object) -> None:
-    listed = isinstance(header, Sequence) and not isinstance(header, str)
-    if not listed or not header or not all(isinstance(n, str) and n for n in header):  # type: ignore[attr-defined]
-        raise InputError(f"header must be a list of column names; got {header!r}.")
 
 
 @dataclass(frozen=True)
@@ -119,8 +141,12 @@ class Source:
     """The files the rows come from."""
     guarded: bool = False
     """Whether texts were guarded against spreadsheets, which is undone."""
+    marks: RowMarks | None = None
+    """Further columns: how often files of digests have each row."""
     rows: int | None = None
     """How many rows there are, where the source tells without being read."""
+    text: TextOptions = TextOptions()
+    """How text files were asked to be read; without a header, that is said here."""
 
     def is_text(self, column: int) -> bool:
         """Whether the values of a column arrive as texts that may mean more."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
+import attrs
 import pyarrow as pa
 
 from privet.engine.protocol import Progress, Run
+from privet.engine.sources.header_line import weigh_header
 from privet.engine.sources.source import (
     ENCODINGS,
     Source,
@@ -25,6 +30,12 @@ PACKED = {".gz": "gzip", ".zst": "zstd"}
 
 DELIMITERS = (",", ";", "\t", "|")
 TABS = (".tsv", ".tab")
+
+MOST_LINES, FEW_LINES, MOST_LETTERS = 1_000, 20, 250_000
+"""How much of a file is looked at to tell a header from a row."""
+
+TWO_WORDS = 2
+"""So many words may be one value, such as a name."""
 
 FILES = "getvariable('files')"
 """The list of files, as a statement refers to it; the engine sets the variable."""
@@ -46,27 +57,55 @@ def split_endings(path: Path) -> tuple[str, str]:
 
 def from_csv(paths: list[Path], words: str, text: TextOptions) -> Source:
     """Files of values with delimiters between them."""
-    delimiter = find_delimiter(paths[0], text)
-    names = list(text.header or _read_header(paths[0], delimiter, text))
-    for path in [] if text.header else paths[1:]:
-        if _read_header(path, delimiter, text) != names:
+    first = FirstLines.read(paths[0], text)
+    delimiter = first.find_delimiter()
+    own, header = first.read_header(delimiter), first.has_header(delimiter)
+    for path in paths[1:] if header else ():
+        if FirstLines.read(path, text).read_header(delimiter) != own:
             raise InputError(
                 f"All files of {words} must have the same header; {str(path)!r} "
                 f"has another one than {str(paths[0])!r}."
             )
+    if text.names and len(text.names) != len(own):
+        raise InputError(
+            f"names must be one for each of the {len(own)} columns of {words}; got "
+            f"{len(text.names)}."
+        )
+    names = list(text.names or (own if header else _number_names(len(own))))
     if text.guarded:
         names = [unguarded_name(n) for n in names]
     refuse_twice(names, words)
-    scan = csv_scan(len(names), delimiter, text)
-    return Source(tuple(names), scan, textual=True, words=words, guarded=text.guarded)
+    scan = csv_scan(len(names), delimiter, text, header=header)
+    return Source(
+        tuple(names),
+        scan,
+        textual=True,
+        words=words,
+        guarded=text.guarded,
+        text=text if header else attrs.evolve(text, header=False),
+    )
 
 
-def csv_scan(columns: int, delimiter: str, text: TextOptions) -> str:
+def _number_names(columns: int) -> list[str]:
+    return [f"column{i + 1}" for i in range(columns)]
+
+
+def describe_doubt(place: str) -> str:
+    """The question whether a file has a header; what may be a person is not shown."""
+    return (
+        f"The first line of {place!r} must be known to name columns or to be a row; it "
+        "looks like the rows below it, and is not shown for that. Say --header "
+        "(header=True) if it names columns, --no-header (header=False) if it is a row, "
+        "or --names a,b,c (names=[...]) to name the columns of a file without a header."
+    )
+
+
+def csv_scan(columns: int, delimiter: str, text: TextOptions, *, header: bool) -> str:
     """What to select from; a text in quotes never stands for a missing value."""
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(columns))
     nulls = ", ".join(literal(n) for n in dict.fromkeys(("", *text.null)))
     return (
-        f"read_csv({FILES}, auto_detect = false, header = {text.header is None}, "
+        f"read_csv({FILES}, auto_detect = false, header = {header}, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', "
         f"encoding = {literal(text.encoding)}, nullstr = [{nulls}], "
         f"allow_quoted_nulls = false, columns = {{{names}}})"
@@ -75,44 +114,124 @@ def csv_scan(columns: int, delimiter: str, text: TextOptions) -> str:
 
 def find_delimiter(path: Path, text: TextOptions) -> str:
     """What stands between two values of a file."""
-    if text.delimiter:
-        return text.delimiter
-    if split_endings(path)[0] in TABS:
-        return "\t"
-    found = {d: len(_read_header(path, d, text)) for d in DELIMITERS}
-    return max(found, key=lambda d: found[d])
+    return FirstLines.read(path, text).find_delimiter()
 
 
-def _read_header(path: Path, delimiter: str, text: TextOptions) -> list[str]:
-    try:
-        cells = _read_first_record(path, text, delimiter)
-    except (OSError, EOFError, pa.ArrowException, csv.Error, UnicodeError):
-        cells = None
-    if cells is None:
-        raise InputError(
-            f"File {str(path)!r} must be readable {text.encoding} text; its first "
-            "line is not."
-        )
-    if any("\udc80" <= letter <= "\udcff" for cell in cells for letter in cell):
-        raise InputError(
-            f"File {str(path)!r} must be {text.encoding} text; its first line is not. "
-            f"Give the encoding: one of {', '.join(ENCODINGS)}."
-        )
-    if not any(cells):
-        raise EmptyTable(f"File {str(path)!r} must start with a line of values.")
-    return [c or f"column{i + 1}" for i, c in enumerate(cells)]
+@dataclass(frozen=True)
+class FirstLines:
+    """The first lines of a file; they may be about people, and are never shown."""
+
+    path: Path
+    """The file."""
+    text: TextOptions
+    """How it was asked to be read."""
+    lines: tuple[str, ...] = field(repr=False)
+    """As they stand there; bytes that are no text come as surrogates."""
+
+    @classmethod
+    def read(cls, path: Path, text: TextOptions) -> FirstLines:
+        """Look at a file; an error quotes nothing of it."""
+        lines = _read_lines(path, _detect_encoding(path, text.encoding))
+        if not lines:
+            raise InputError(
+                f"File {str(path)!r} must be readable {text.encoding} text; its first "
+                "line is not."
+            )
+        if any("\udc80" <= letter <= "\udcff" for letter in lines[0]):
+            raise InputError(
+                f"File {str(path)!r} must be {text.encoding} text; its first line is "
+                f"not. Give the encoding: one of {', '.join(ENCODINGS)}."
+            )
+        return cls(path, text, lines)
+
+    def find_delimiter(self) -> str:
+        """What stands between two values."""
+        if self.text.delimiter:
+            return self.text.delimiter
+        if split_endings(self.path)[0] in TABS:
+            return "\t"
+        found = {d: len(self.read_header(d)) for d in DELIMITERS}
+        best = max(found, key=lambda d: found[d])
+        if found[best] == 1:
+            return " " if _are_regular(self.split(" ")) else best
+        return ", " if best == "," and _are_spaced(self.split(",")) else best
+
+    def read_header(self, delimiter: str) -> list[str]:
+        """The values of the first line, each with a name at least."""
+        records = self.split(delimiter, most=1)
+        if not records:
+            raise InputError(
+                f"File {str(self.path)!r} must be readable text; a value of its first "
+                "line is too long, or a quote is never closed."
+            )
+        if not any(records[0]):
+            raise EmptyTable(
+                f"File {str(self.path)!r} must start with a line of values."
+            )
+        return [c or f"column{i + 1}" for i, c in enumerate(records[0])]
+
+    def split(self, delimiter: str, most: int = MOST_LINES) -> list[list[str]]:
+        """The first records; fewer where a quote is never closed."""
+        if len(delimiter) > 1:
+            plain = (line.rstrip("\r\n") for line in self.lines[:most])
+            split = [[c.strip('"') for c in line.split(delimiter)] for line in plain]
+        else:
+            split = []
+            with suppress(csv.Error):
+                split.extend(islice(csv.reader(self.lines, delimiter=delimiter), most))
+        return [*split[:1], *(r for r in split[1:] if any(r))]
+
+    def has_header(self, delimiter: str) -> bool:
+        """Whether the first line names the columns; where that is in doubt, ask."""
+        if self.text.header is not None:
+            return self.text.header
+        records, names = self.split(delimiter), self.text.names
+        evidence = weigh_header(records, self.text.null)
+        if names is None:
+            if evidence.is_doubtful:
+                raise InputError(describe_doubt(str(self.path)))
+            return True
+        if list(names) == [c.strip() for c in records[0]]:
+            return True
+        if evidence.is_sure:
+            raise InputError(
+                f"The first line of {str(self.path)!r} seems to name columns. Say "
+                "--header (header=True) too if your names are to take its place, or "
+                "--no-header (header=False) if it is a row like the others."
+            )
+        return False
 
 
-def _read_first_record(path: Path, text: TextOptions, delimiter: str) -> list[str]:
-    """The first record; bytes that are no text come as surrogates."""
-    encoding = _detect_encoding(path, text.encoding)
-    with io.TextIOWrapper(
-        open_unpacked(path), encoding=encoding, errors="surrogateescape", newline=""
-    ) as lines:
-        if len(delimiter) == 1:
-            return next(csv.reader(lines, delimiter=delimiter), [])
-        line = lines.readline().rstrip("\r\n")
-        return [c.strip('"') for c in line.split(delimiter)]
+def _are_regular(records: Sequence[Sequence[str]]) -> bool:
+    """Whether blanks cut every line into as many parts, at least three."""
+    widths = {len(record) for record in records}
+    if len(records) == 1 or len(widths) > 1 or min(widths) <= TWO_WORDS:
+        return False
+    return all(all(record) for record in records)
+
+
+def _are_spaced(records: Sequence[Sequence[str]]) -> bool:
+    """Whether a blank follows every comma, so that it belongs to it."""
+    return all(cell[:1] == " " for record in records for cell in record[1:])
+
+
+def _read_lines(path: Path, encoding: str) -> tuple[str, ...]:
+    """Some lines; none where not even the first can be read."""
+    kept: list[str] = []
+    letters = 0
+    with (
+        suppress(OSError, EOFError, pa.ArrowException, UnicodeError),
+        io.TextIOWrapper(
+            open_unpacked(path), encoding, errors="surrogateescape", newline=""
+        ) as lines,
+    ):
+        for line in lines:
+            kept.append(line)
+            letters += len(line)
+            many = letters > MOST_LETTERS and len(kept) > FEW_LINES
+            if many or len(kept) > MOST_LINES:
+                break
+    return tuple(kept)
 
 
 def _detect_encoding(path: Path, encoding: str) -> str:

@@ -25,6 +25,7 @@ import numpy as np
 from privet.errors import Infeasible, InputError
 from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.kernels import GroupRules
+from privet.microdata.linkage import check_known, list_known_beside
 from privet.microdata.linkage import read_about as meant
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.privacy_models.models import (
@@ -36,7 +37,7 @@ from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.incremental import Requirement, RunningMinima
 from privet.policy import Measure, Promise
 from privet.policy.promises import select_promises
-from privet.table import Table, require_columns
+from privet.table import ReleasedAs, Table, require_columns
 from privet.values.adversaries import Insider, Linker
 from privet.values.arrays import Ints
 from privet.values.beliefs import Ceiling, largest_fraction_within
@@ -59,6 +60,8 @@ class GroupConstraint:
     point: Point
     """l, k and m; a linker knows (0, 0, 0)."""
     limit: Ceiling
+    beside: tuple[tuple[str, ...], ...] = ()
+    """Sets of columns that a linker knows besides, and groups show as they are."""
 
     def cap_knowledge(self, values: int, people: int) -> GroupConstraint:
         """The same of a column with so many values: nobody knows more people."""
@@ -76,18 +79,35 @@ class GroupConstraint:
 
 
 def derive_constraints(
-    promises: Sequence[Promise], table: Table
+    promises: Sequence[Promise], table: Table, shown: ReleasedAs
 ) -> list[GroupConstraint]:
     """What linkers and insiders must not learn; other adversaries see no groups."""
-    return [_derive_constraint(p, table) for p in select_promises("groups", promises)]
+    looking = select_promises("groups", promises)
+    found = [(p, _derive_constraint(p, table, shown)) for p in looking]
+    return [rule for p, rule in found if _sees_groups(p, shown)]
 
 
-def _derive_constraint(promise: Promise, table: Table) -> GroupConstraint:
+def _sees_groups(promise: Promise, shown: ReleasedAs) -> bool:
+    """Whether groups are any matter to somebody: not if only clear columns are known.
+
+    Such a promise is judged in the end; no grouping keeps or breaks it.
+    """
+    who = promise.against
+    if not isinstance(who, Linker) or not who.knows:
+        return True
+    return bool({*who.knows} & {*shown.known, *shown.beside})
+
+
+def _derive_constraint(
+    promise: Promise, table: Table, shown: ReleasedAs
+) -> GroupConstraint:
     column, values = meant(promise, None if promise.about else table.protected(), table)
     require_columns([column], table.schema, "about")
     roles = table.roles
-    if column in (*roles.identifier, *roles.quasi):
-        role = "an identifier" if column in roles.identifier else "a quasi column"
+    if column in (*roles.withheld, *roles.quasi):
+        role = {"identifier": "an identifier", "quasi": "a quasi column"}.get(
+            roles.role(column), "dropped"
+        )
         raise InputError(
             f"about must be a column that groups keep as it is; {column!r} is {role}. "
             "Groups show such columns coarsely or not at all."
@@ -97,20 +117,23 @@ def _derive_constraint(promise: Promise, table: Table) -> GroupConstraint:
             "A promise about groups must be limited by at_most or below; "
             f"got {promise.limit!r}."
         )
+    beside: list[tuple[str, ...]] = []
+    if isinstance(promise.against, Linker):
+        check_known(promise.against.knows or (), column, table)
+        beside = list_known_beside(promise.against, column, roles.other, shown)
     return GroupConstraint(
-        promise, column, values, _read_point(promise, table), promise.limit
+        promise,
+        column,
+        values,
+        _read_point(promise),
+        promise.limit,
+        tuple(s for s in beside if s),
     )
 
 
-def _read_point(promise: Promise, table: Table) -> Point:
+def _read_point(promise: Promise) -> Point:
     who = promise.against
     if isinstance(who, Linker):
-        outside = [c for c in who.knows or () if c not in table.roles.quasi]
-        if outside:
-            raise InputError(
-                "knows must hold quasi columns for a release in groups; "
-                f"{outside[0]!r} is none. Declare it as quasi."
-            )
         return Point(0, 0, 0)
     assert isinstance(who, Insider)
     numbers = who.rules_out, who.knows_others, who.same_as
@@ -127,21 +150,22 @@ def _read_point(promise: Promise, table: Table) -> Point:
 
 
 @dataclass(frozen=True)
-class MeasureConstraint:
-    """A measure that every group must keep."""
+class SteeringConstraint:
+    """What every group must keep, judged on histograms of one column of the cells."""
 
-    measure: Measure
     column: str
     """What it looks at."""
     keeps: Callable[[Ints], bool]
     """Whether groups with these histograms, one line each, do."""
+    refuse: Callable[[Ints], Infeasible]
+    """What to raise where not even one group of everybody does."""
 
 
 class Constraints:
     """Every promise and steering measure, and how close the release is to them."""
 
-    steering: Sequence[tuple[int, MeasureConstraint]] = ()
-    """Measures that are scored, and the protected column they look at."""
+    steering: Sequence[tuple[int, SteeringConstraint]] = ()
+    """What is judged on histograms, and the column of the cells it looks at."""
     most_groups: int | None = None
     """How many groups there may be."""
     most_alone: int | None = None
@@ -203,8 +227,9 @@ class Constraints:
         refuse_infeasible(broken, self.least, people)
         self.singles = int(people == 1)
         for j, steering in self.steering:
-            if not steering.keeps(self._slice_histograms(j, hist[None, :])):
-                raise infeasible_measure(steering.measure)
+            everybody = self._slice_histograms(j, hist[None, :])
+            if not steering.keeps(everybody):
+                raise steering.refuse(everybody)
         if _exceeds(1, self.most_groups) or _exceeds(self.singles, self.most_alone):
             raise Infeasible("One group of everybody is more than a measure allows.")
 
@@ -375,16 +400,16 @@ def refuse_infeasible(
         promise=rule.promise,
         best=belief,
         advice=[
-            _advise_limit(rule.promise, belief),
+            advise_limit(rule.promise, belief),
             "Leave the sensitive column out, or merge its values.",
             *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
         ],
     )
 
 
-def _advise_limit(promise: Promise, belief: Fraction) -> str:
+def advise_limit(promise: Promise | Measure, belief: Fraction) -> str:
     """A limit that could be kept, if any can."""
-    limit = promise.limit
+    limit = promise.limit if isinstance(promise, Promise) else None
     if not (isinstance(limit, Ceiling) and limit.strict):
         return f"Raise the limit to at least {belief}."
     return f"Raise the limit above {belief}." if belief < 1 else "Say at_most = 1."
@@ -400,16 +425,20 @@ class ScoredMeasure:
     measure: Measure
     column: str
 
-    def start(self, domain: Domain, everybody: Ints) -> MeasureConstraint:
+    def start(self, domain: Domain, everybody: Ints) -> SteeringConstraint:
         """The measure for a column with these values."""
 
         def keeps(parts: Ints) -> bool:
+            if not len(parts):  # a cut between groups, none of which falls apart
+                return True
             found = score_groups(
                 self.measure, Batch(as_groups(parts, domain), everybody)
             )
             return not bool(found.beyond.any())
 
-        return MeasureConstraint(self.measure, self.column, keeps)
+        return SteeringConstraint(
+            self.column, keeps, lambda _: infeasible_measure(self.measure)
+        )
 
 
 @dataclass(frozen=True)
@@ -458,7 +487,7 @@ def _derive_rules(
 def _choose_column(measure: Measure, table: Table) -> str:
     column = measure.about or table.protected()
     require_columns([column], table.schema, "about")
-    if column in (*table.roles.quasi, *table.roles.identifier):
+    if column in (*table.roles.quasi, *table.roles.withheld):
         raise InputError(
             f"about must be a column that groups keep as it is; got {column!r}."
         )

@@ -177,7 +177,7 @@ def _generalise(
         columns[domain.name] = _build_plain_column(domain, code)
     roles = attrs.evolve(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
     shown = ReleasedAs(roles.quasi, roles.quasi)
-    file = _build_file("table", columns, n, roles, table, shown)
+    file = _build_file("table", columns, n, roles, table, shown, coarse=coarse)
     return (file,), tuple(coarse)
 
 
@@ -201,16 +201,16 @@ def _bucketize(
     for domain, code in zip(kept, codes[known:], strict=True):
         columns[domain.name] = _build_plain_column(domain, code)
     target = roles.target if roles.target in columns else None
-    people = _build_file(
-        PEOPLE, columns, n, Roles(quasi=roles.quasi, target=target), table, None
-    )
+    shown_roles = Roles(quasi=roles.quasi, other=roles.other, target=target)
+    people = _build_file(PEOPLE, columns, n, shown_roles, table, None)
     secret = [d for d in partition.others if d.name in roles.sensitive]
     group, codes, n = sum_partition_rows(partition, [of[d.name] for d in secret])
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
         columns[domain.name] = _build_plain_column(domain, code)
     judged = Roles(quasi=(name,), sensitive=roles.sensitive)
-    shown = ReleasedAs(tuple(_list_quasi(table)), (name,))
+    beside = tuple(d.name for d in kept)
+    shown = ReleasedAs(tuple(_list_quasi(table)), (name,), beside)
     values = _build_file(VALUES, columns, n, judged, table, shown, counted="count")
     return (people, values), ()
 
@@ -220,7 +220,12 @@ def _list_quasi(table: Table) -> Iterator[str]:
 
 
 def _select_released(roles: Roles) -> Roles:
-    return Roles(quasi=roles.quasi, sensitive=roles.sensitive, target=roles.target)
+    return Roles(
+        quasi=roles.quasi,
+        sensitive=roles.sensitive,
+        other=roles.other,
+        target=roles.target,
+    )
 
 
 def _build_plain_column(domain: Domain, code: Ints) -> StreamColumn:
@@ -248,6 +253,7 @@ def _build_file(
     table: Table,
     shown: ReleasedAs | None,
     counted: str = "",
+    coarse: Sequence[str] = (),
 ) -> File:
     """A table of rows and how often each is written, in the source's order."""
     own = table.roles.weight
@@ -264,7 +270,12 @@ def _build_file(
     )
     # Texts are looked up when they are written; until then they are numbers.
     looked_up = {c: Relabel(tuple(columns[c].texts)) for c in names if columns[c].coded}
-    opened = replace(opened.relabelled(looked_up), shown=shown)
+    opened = replace(
+        opened.relabelled(looked_up),
+        shown=shown,
+        rules=table.rules,
+        coarse=dict.fromkeys(coarse),
+    )
     domains = [Domain(c, columns[c].texts, columns[c].kind) for c in names]
     codes = [columns[c].in_rows() for c in names]
     return File(stem, opened, times, written and times, InMemory(domains, codes, n))

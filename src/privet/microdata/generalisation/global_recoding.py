@@ -9,6 +9,7 @@ Fung, Wang, Yu 2005 (top-down specialization).
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
@@ -111,6 +112,10 @@ class RecodingState:
                 return move
             heappop(self._pending)
         return None
+
+    def count_left(self) -> dict[str, int]:
+        """How many ranges of each column were not tried yet."""
+        return dict(Counter(self.attributes[p[1]].name for p in self._pending))
 
     def _try(self, d: int, start: int, cut: int, stop: int) -> GlobalSplit | None:
         position = self.cells[:, d]

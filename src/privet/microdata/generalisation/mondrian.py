@@ -149,6 +149,10 @@ class MondrianState:
             heappop(self._pending)
         return None
 
+    def count_left(self) -> dict[str, int]:
+        """How many groups were not tried yet."""
+        return {"groups": len(self._pending)}
+
     def _try(self, line: int, survey: BestSplits) -> Split | None:
         start, stop, *_, people = self.tree[line].tolist()
         for d in survey.rank_columns():

@@ -22,7 +22,6 @@ import numpy as np
 from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Run
 from privet.errors import InputError, NoAudit
-from privet.findings import Audit, Finding, Verdict
 from privet.microdata.generalisation import distributed_rows, domain_order, kernels
 from privet.microdata.generalisation.constraints import (
     Constraints,
@@ -52,10 +51,22 @@ from privet.microdata.generalisation.global_recoding import RecodingState
 from privet.microdata.generalisation.kernels import LINE
 from privet.microdata.generalisation.mondrian import MondrianState, SplitStep
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.release import Release, judge_policy, refuse_unsafe
+from privet.microdata.generalisation.shown_columns import (
+    KnownCells,
+    append_cells,
+    find_known_cells,
+)
+from privet.microdata.linkage import settle_rules
+from privet.microdata.release import (
+    Release,
+    judge_before,
+    judge_policy,
+    refuse_unsafe,
+)
+from privet.microdata.several_releases.outline import judge_release
 from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
-from privet.table import Table, require_columns
+from privet.table import ReleasedAs, Table, require_columns
 from privet.values.arrays import Floats
 from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
@@ -171,7 +182,8 @@ class Mondrian:
         """What must hold, and the counts of everything that is released."""
         self._check(table)
         wanted = derive_measure_constraints(measures, table)
-        rules = [*derive_constraints(promises, table), *wanted.rules]
+        shown = self._show_columns(table)
+        rules = [*derive_constraints(promises, table, shown), *wanted.rules]
         about = [*(r.column for r in rules), *(s.column for s in wanted.steered)]
         self._check_about(about, table)
         columns = _list_columns(table, about)
@@ -185,32 +197,43 @@ class Mondrian:
         table: Table,
         prepared: MondrianProblem,
         *,
-        max_seconds: float | None = None,
         watcher: Watcher | None = None,
     ) -> tuple[Partition, Refinement[SplitStep]]:
         """The groups, and how they were found; the counts are used up."""
         prepared = prepared.bring_cells(self.same_cuts, table)
-        cells = prepared.cells
+        prepared = prepared.add_known_cells(table)
+        cells, released = prepared.cells, len(prepared.cells.domains)
+        released -= len(prepared.known)
         quasi = sum(d.name in table.roles.quasi for d in cells.domains)
         made = self._order_attributes(cells, quasi, table)
         cells.move_to_positions([a.position for a in made])
         state = self._build_state(table, prepared, made)
         refined: Refinement[SplitStep]
         if isinstance(state, RecodingState):
-            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            refined = refine(state, watcher=watcher)
             tree, blocks = np.empty((0, LINE), dtype=np.int64), tuple(state.blocks)
         else:
-            refined = refine(state, max_seconds=max_seconds, watcher=watcher)
+            refined = refine(state, watcher=watcher)
             tree, blocks = state.tree, ()
         partition = Partition(
             tuple(made),
-            cells.domains[len(made) :],
+            cells.domains[len(made) : released],
             cells.gather_rows(table.options),
             state.collect_leaves(),
             tree,
             blocks_of=blocks,
         )
         return self._suppress_outliers(partition), refined
+
+    def _show_columns(self, table: Table) -> ReleasedAs:
+        """Which columns groups blur, and which buckets show beside people."""
+        roles = table.roles
+        if self.form == GENERALISED:
+            return ReleasedAs(roles.quasi, roles.quasi)
+        beside = [c for c in _list_columns(table, ()) if c not in roles.sensitive]
+        return ReleasedAs(
+            roles.quasi, (), tuple(c for c in beside if c not in roles.quasi)
+        )
 
     def _check(self, table: Table) -> None:
         if not table.roles.quasi:
@@ -334,6 +357,8 @@ class MondrianProblem:
     """What measures ask."""
     cells: DistinctRows | DistributedRows
     """The distinct rows, here or where they were counted."""
+    known: Sequence[KnownCells] = ()
+    """What linkers know beside groups: the last columns of the cells."""
 
     def bring_cells(self, same_cuts: bool, table: Table) -> MondrianProblem:
         """With cells here, unless machines that keep them can split them there.
@@ -342,16 +367,26 @@ class MondrianProblem:
         """
         if not isinstance(self.cells, DistributedRows):
             return self
-        if self.build_constraints().is_local and not same_cuts:
+        beside = any(rule.beside for rule in self.rules)
+        if self.build_constraints().is_local and not (same_cuts or beside):
             return self
         return replace(self, cells=self.cells.bring_here(table.options))
+
+    def add_known_cells(self, table: Table) -> MondrianProblem:
+        """With the cells of linkers who know columns that are shown as they are."""
+        if isinstance(self.cells, DistributedRows):
+            return self
+        found = find_known_cells(self.rules, self.cells)
+        cells = append_cells(self.cells, found, table.options)
+        return replace(self, cells=cells, known=found)
 
     def build_constraints(self) -> Constraints:
         """Every promise and measure that steers."""
         cells, steered = self.cells, self.asked.steered
         at = {d.name: j for j, d in enumerate(cells.domains)}
+        known = [k.as_constraint() for k in self.known]
         columns = [*(r.column for r in self.rules), *(s.column for s in steered)]
-        about = list(dict.fromkeys(columns))
+        about = list(dict.fromkeys([*columns, *(k.column for k in known)]))
         domains = [cells.domains[at[c]] for c in about]
         positions = [at[c] for c in about]
         judge = Constraints(
@@ -367,6 +402,7 @@ class MondrianProblem:
             )
             for s in steered
         ]
+        judge.steering += [(about.index(k.column), k) for k in known]
         judge.most_groups = count_most(self.asked.most_groups, cells.people)
         judge.most_alone = count_most(self.asked.most_alone, cells.people)
         return judge
@@ -400,7 +436,7 @@ def _check_target(table: Table) -> None:
 def _list_columns(table: Table, about: Sequence[str]) -> list[str]:
     """What is counted: known columns first, then all others that are released."""
     roles = table.roles
-    dropped = {*roles.identifier, roles.unit, roles.weight}
+    dropped = {*roles.withheld, roles.unit, roles.weight}
     quasi = [c for c in table.schema.names if c in roles.quasi]
     others = [c for c in table.schema.names if c not in {*dropped, *roles.quasi}]
     missing = [c for c in about if c not in others]
@@ -413,11 +449,6 @@ def _list_columns(table: Table, about: Sequence[str]) -> list[str]:
 
 # Publishing -------------------------------------------------------------------------
 
-NOT_TOGETHER = (
-    "What this release gives away together with an earlier one cannot be told: groups "
-    "overlap with whatever was shown before."
-)
-
 
 def publish_groups(
     table: Table,
@@ -425,18 +456,17 @@ def publish_groups(
     method: Mondrian,
     *,
     run: Run,
-    max_seconds: float | None,
     watcher: Watcher | None,
 ) -> Release:
     """Make a release in groups; or raise `Infeasible`."""
     _refuse_nothing_to_judge(policy)
     method = method.for_policy(policy.hierarchy_files())
     prepared = method.prepare(table, policy.promises, policy.measures, run)
+    table = settle_rules(table, [*policy.promises, *policy.measures], run)
     with warnings.catch_warnings():
-        before = judge_policy(prepared.as_table(table), policy, run=run)
-    partition, refined = method.group(
-        table, prepared, max_seconds=max_seconds, watcher=watcher
-    )
+        counted = prepared.as_table(table)
+        before = judge_before(counted, policy, run=run)
+    partition, refined = method.group(table, prepared, watcher=watcher)
     grouped = build_form(partition, table, method.form)
     with closing(grouped):
         with warnings.catch_warnings(action="ignore"):  # said once, above
@@ -448,13 +478,14 @@ def publish_groups(
             method=method.kind,
             steps=refined.steps,
             before=before,
-            together=_judge_with_earlier(policy),
             ended=refined.ended,
+            left=refined.left,
             grouped=grouped,
             origin=table,
+            made_by=method,
         )
         refuse_unsafe(release)
-    return release
+        return judge_release(release, run)
 
 
 def _refuse_nothing_to_judge(policy: Policy) -> None:
@@ -464,13 +495,3 @@ def _refuse_nothing_to_judge(policy: Policy) -> None:
             "A table must have promises against a linker or an insider, or measures, "
             f"to be published in groups; got {', '.join(kinds)}."
         )
-
-
-def _judge_with_earlier(policy: Policy) -> Audit | None:
-    """Nothing is known of several releases of which one is in groups."""
-    if not policy.earlier:
-        return None
-    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
-    return Audit(
-        tuple(Finding(p, Verdict.UNDECIDED, note=NOT_TOGETHER) for p in stated)
-    )

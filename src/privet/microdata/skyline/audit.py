@@ -19,6 +19,7 @@ from privet.errors import InputError, NoAudit
 from privet.findings import Attack, Basis, Finding, Verdict, Witness
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import (
+    describe_floor,
     find_codes,
     read_about,
     read_released_about,
@@ -104,6 +105,7 @@ class InsiderAudit:
             groups=0 if self.named else self.fold.groups,
             groups_above=self.above,
             people_above=self.people_above,
+            details=describe_floor(everybody, self.protect, self.limit),
         )
 
 

@@ -173,8 +173,7 @@ def _compute_cf5(entry: Entry, k: int, m: int) -> Fraction:
 def _beats(one: Entry, other: Entry) -> bool:
     """Whether one entry's odds are never above the other's."""
     return (
-        one.tail * other.holders <= other.tail * one.holders
-        and one.tail <= other.tail
+        one.tail <= other.tail
         and one.holders >= other.holders
         and one.a >= other.a
         and one.b <= other.b

@@ -109,13 +109,13 @@ class Frontier:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines, probabilities as fractions in text."""
-        from privet.microdata import report
+        from privet.microdata.skyline import report
 
         return report.summarise_skyline(self)
 
     def explain(self) -> str:
         """The whole skyline in plain words."""
-        from privet.microdata import report
+        from privet.microdata.skyline import report
 
         return report.skyline_as_text(self)
 
@@ -123,12 +123,12 @@ class Frontier:
         return f"Frontier(below {self.confidence}: {self.points})"
 
     def _repr_html_(self) -> str:
-        from privet.microdata import report
+        from privet.microdata.skyline import report
 
         return report.as_html(self)
 
     def __rich__(self) -> RenderableType:
-        from privet.microdata import report
+        from privet.microdata.skyline import report
 
         return report.as_rich(self)
 

@@ -9,7 +9,8 @@ Wang, Fung, Yu 2007, §3.3 (Theorem 3.3), §4 (Algorithm 4.1).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -17,14 +18,28 @@ import attrs
 
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, NoAudit
-from privet.findings import Audit
-from privet.microdata.earlier_releases import judge_together
+from privet.findings import Audit, Finding, Verdict
+from privet.microdata.linkage import query_templates, settle_rules
 from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
-from privet.microdata.release import Release, judge_policy, refuse_unsafe
+from privet.microdata.release import (
+    Release,
+    judge_before,
+    judge_policy,
+    refuse_unsafe,
+)
+from privet.microdata.several_releases.outline import judge_release
 from privet.microdata.skyline.named_individuals import is_named
+from privet.microdata.suppression.hidden_together import hide_together
+from privet.microdata.suppression.later_delivery import (
+    TwoDeliveries,
+    hide_more,
+    hold_rows_back,
+    select_linkers,
+)
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
     Template,
+    list_fixed,
     prepare_disclosure,
 )
 from privet.microdata.suppression.top_down_disclosure import (
@@ -35,7 +50,9 @@ from privet.microdata.suppression.top_down_disclosure import (
     Utility,
 )
 from privet.policy import Policy, Promise
+from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
+from privet.report.joint_reasons import INSIDER
 from privet.table import Table, require_columns
 from privet.values.adversaries import Linker
 from privet.values.arrays import Flags
@@ -47,6 +64,8 @@ from privet.values.schema import as_names
 
 SPLITS = ("infogain", "valid")
 UTILITIES = ("information", "distortion")
+ORDERED = ("integer", "number", "date", "datetime")
+"""Kinds of values that are cut into intervals, unless they are in bins."""
 
 
 def _read_ordered(ordered: str | Iterable[str] | None) -> tuple[str, ...] | None:
@@ -113,10 +132,17 @@ class TopDownDisclosure:
         promises: Sequence[Promise],
         *,
         run: Run,
-        max_seconds: float | None = None,
         watcher: Watcher | None = None,
     ) -> tuple[Recipe, Refinement[DisclosureStep]]:
         """What may be shown, and how that was found."""
+        setting, state = self.prepare(table, promises, run=run)
+        refined = refine(state, watcher=watcher)
+        return build_recipe(setting.attributes, self.marker), refined
+
+    def prepare(
+        self, table: Table, promises: Sequence[Promise], *, run: Run
+    ) -> tuple[DisclosureProblem, DisclosureState]:
+        """The counts that are needed, and the state that shows nothing yet."""
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
         setting = prepare_disclosure(
@@ -134,8 +160,7 @@ class TopDownDisclosure:
             maximal=self.maximal,
             split=self.split,
         )
-        refined = refine(state, max_seconds=max_seconds, watcher=watcher)
-        return build_recipe(setting.attributes, self.marker), refined
+        return setting, state
 
     def _choose_utility(self, table: Table, everybody: int) -> Utility:
         chosen = self.utility
@@ -152,12 +177,11 @@ class TopDownDisclosure:
 
     def _choose_ordered(self, table: Table) -> Callable[[str, Domain], bool]:
         """Whether a column is cut into intervals."""
-        kinds = ("integer", "number", "date", "datetime")
 
         def is_ordered(column: str, domain: Domain) -> bool:
             if self.ordered is not None:
                 return column in self.ordered
-            return domain.kind in kinds and column not in table.roles.bins
+            return domain.kind in ORDERED and column not in table.roles.bins
 
         return is_ordered
 
@@ -245,6 +269,56 @@ def _describe_case(promise: Promise, rule: Template) -> str:
 # Publishing -------------------------------------------------------------------------
 
 
+def publish_later(
+    table: Table,
+    policy: Policy,
+    method: TopDownDisclosure | None,
+    recipe: Recipe,
+    since: Table,
+    *,
+    hold_back: bool,
+    run: Run,
+    watcher: Watcher | None,
+) -> Release:
+    """A later delivery: hide more than the recipe, or hold new rows back."""
+    chosen = method or choose_method(policy, table)
+    linkers = select_linkers(policy.promises)
+    both = TwoDeliveries.count(since, table, recipe, run)
+    limits: dict[str, Any] = {"watcher": watcher}
+    waiting = None
+    if hold_back:
+        held = hold_rows_back(both, linkers, policy.accepted)
+        waiting = held.people, both.newcomers
+        table, found, together = held.as_table(), recipe, held.audit
+        refined: Refinement[DisclosureStep] = Refinement((), "recipe")
+    else:
+        found, refined, together = hide_more(
+            both,
+            linkers,
+            accepted=policy.accepted,
+            utility=chosen._choose_utility(table, table.engine.rows(run)),
+            ordered=chosen._choose_ordered(table),
+            run=run,
+            **limits,
+        )
+    made = publish_suppressed(table, policy, None, found, run=run, **limits)
+    others = [p for p in policy.promises_about("groups") if p not in linkers]
+    left = [Finding(p, Verdict.UNDECIDED, note=INSIDER) for p in others]
+    earlier = made.together.findings if made.together else ()
+    history = replace(
+        made.history or History(),
+        together=Audit((*together.findings, *left, *earlier)),
+    )
+    return replace(
+        made,
+        history=history,
+        steps=refined.steps,
+        ended=refined.ended,
+        left=refined.left,
+        held_back=waiting,
+    )
+
+
 def publish_suppressed(
     table: Table,
     policy: Policy,
@@ -252,7 +326,6 @@ def publish_suppressed(
     recipe: Recipe | None,
     *,
     run: Run,
-    max_seconds: float | None,
     watcher: Watcher | None,
 ) -> Release:
     """Make a release with values hidden; or raise `Infeasible`."""
@@ -260,15 +333,17 @@ def publish_suppressed(
     _refuse_unjudged(policy)
     if recipe is not None:
         require_columns(list(recipe.columns), table.schema, "the recipe")
+    linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
+    table = settle_rules(table, [*policy.promises, *policy.measures], run)
     with warnings.catch_warnings():
-        before = judge_policy(table, policy, run=run)
+        before = judge_before(table, policy, run=run)
     if recipe is None:
-        linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
-        found, refined = chosen.disclose(
-            table, linkers, run=run, max_seconds=max_seconds, watcher=watcher
-        )
+        found, refined = chosen.disclose(table, linkers, run=run, watcher=watcher)
     else:
         found, refined = recipe, Refinement((), "recipe")
+    fixed = list_fixed(table, chosen.keep)
+    known = _list_known_sets(linkers, table, fixed)
+    found = hide_together(found, table, known, fixed, run)
     shown = _apply_recipe(table, found, run)
     with warnings.catch_warnings(action="ignore"):  # said once, above
         after = judge_policy(shown, policy, run=run)
@@ -280,26 +355,31 @@ def publish_suppressed(
         recipe=found,
         steps=refined.steps,
         before=before,
-        together=_judge_with_earlier(table, policy, found, run),
         ended=refined.ended,
+        left=refined.left,
+        made_by=chosen if recipe is None else None,
     )
     refuse_unsafe(release)
-    return release
+    return judge_release(release, run)
 
 
 def _apply_recipe(table: Table, recipe: Recipe, run: Run) -> Table:
     """The table as a recipe shows it."""
     domains = table.domains(list(recipe.columns), run)
-    return table.relabelled(recipe.relabels(domains, table.roles.bins))
+    shown = table.relabelled(recipe.relabels(domains, table.roles.bins))
+    coarse = {
+        c: None if isinstance(how, Cut) and how.after else recipe.marker
+        for c, how in recipe.columns.items()
+    }
+    return replace(shown, coarse=coarse)
 
 
-def _judge_with_earlier(
-    table: Table, policy: Policy, recipe: Recipe, run: Run
-) -> Audit | None:
-    """What somebody could learn who also has the earlier releases, if there are any."""
-    if not policy.earlier:
-        return None
-    return judge_together(table, recipe, policy.promises, policy.custodies(), run)
+def _list_known_sets(
+    linkers: Sequence[Promise], table: Table, fixed: Collection[str]
+) -> list[tuple[frozenset[str], str]]:
+    """What somebody is taken to know, with all that it tells."""
+    asked = [query_templates(p, table, hiding=fixed) for p in linkers]
+    return [(frozenset(t.by), q.column) for q in asked for t in q.tallies]
 
 
 def _refuse_unjudged(policy: Policy) -> None:

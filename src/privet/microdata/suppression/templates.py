@@ -155,9 +155,14 @@ def prepare_disclosure(
     keep: Sequence[str],
     ordered: Callable[[str, Domain], bool],
     run: Run,
+    withheld: Callable[[Domain], Flags] | None = None,
 ) -> DisclosureProblem:
-    """Count what is needed: each set of columns once, each attribute by class."""
-    asked = [query_templates(promise, table) for promise in promises]
+    """Count what is needed: each set of columns once, each attribute by class.
+
+    `withheld` says which values of a column, or cuts after them, stay out of question.
+    """
+    fixed = list_fixed(table, keep)
+    asked = [query_templates(promise, table, hiding=fixed) for promise in promises]
     about = list(dict.fromkeys(q.column for q in asked))
     soon = [t for q in asked for t in q.tallies]
     protected = table.domains(about, run, before=soon)
@@ -165,12 +170,13 @@ def prepare_disclosure(
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
     named = list(dict.fromkeys(c for s in _list_known_columns(questions) for c in s))
-    fixed = {*keep, *table.roles.sensitive, table.roles.target}
     maskable = [c for c in named if c not in fixed]
     domains = {**protected, **table.domains(named, run)}
     tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
     rules = {s: _collect_templates(s, questions, domains) for s in sets}
-    never = _screen_values(table, rules, maskable, domains, ordered, run)
+    never = {}
+    if withheld is None:
+        never = _screen_values(table, rules, maskable, domains, ordered, run)
     by_class = _query_by_class(table, maskable)
     counted, meaning = _count_merged(table, tallies, by_class, never, run)
     attributes = tuple(
@@ -178,7 +184,7 @@ def prepare_disclosure(
             domains[c],
             _tabulate_by_class(counted[t], domains[c]),
             ordered=ordered(c, domains[c]),
-            never=never.get(c),
+            never=never.get(c) if withheld is None else withheld(domains[c]),
         )
         for c, t in zip(maskable, by_class, strict=True)
     )
@@ -191,6 +197,12 @@ def prepare_disclosure(
         domains,
         table.engine.rows(run),
     )
+
+
+def list_fixed(table: Table, keep: Sequence[str]) -> set[str]:
+    """Columns that are never hidden."""
+    target = {table.roles.target} if table.roles.target else set()
+    return {*keep, *table.roles.sensitive, *target}
 
 
 def _screen_values(
@@ -242,10 +254,10 @@ def _count_merged(
 
 
 def _list_known_columns(questions: Sequence[TemplateQuery]) -> list[tuple[str, ...]]:
-    """The columns known, in the order the promises name them."""
-    known = [getattr(q.promise.against, "knows", None) for q in questions]
+    """The columns known, in the order the promises name them; then what they tell."""
+    known = [getattr(q.promise.against, "knows", None) or () for q in questions]
     return [
-        tuple(k) if k else tuple(c for t in q.tallies for c in t.by)
+        tuple(dict.fromkeys((*k, *(c for t in q.tallies for c in t.by))))
         for k, q in zip(known, questions, strict=True)
     ]
 

@@ -276,6 +276,16 @@ class DisclosureState:
             rules += cube.rules
         return np.asarray(rise / rules)
 
+    def count_left(self) -> dict[str, int]:
+        """How many values of each column could be shown now, or cuts be made."""
+        found = {}
+        for a, attribute in enumerate(self.attributes):
+            offer = self._list_candidates(a)
+            valid = 0 if offer is None else int(self._find_valid(a)[offer.codes].sum())
+            if valid:
+                found[attribute.domain.name] = valid
+        return found
+
     # Moving -------------------------------------------------------------------------
 
     def apply(self, move: Disclosure) -> DisclosureStep:

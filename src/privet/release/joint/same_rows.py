@@ -216,7 +216,7 @@ class KnownColumns:
         total = sum(expected.values())
         return {
             # Raw values with the same two labels share these people equally.
-            value: expected[pair] / asked.weights[pair] / total
+            value: expected[pair] / (asked.weights[pair] * total)
             for value, pair in enumerate(zip(*asked.labels[:2], strict=True))
             if total
         }
@@ -235,7 +235,9 @@ class KnownColumns:
             ):
                 if on_link := links.people.get((a, b)):
                     # Of the links' people the first file's n rows are n / n_1(a).
-                    total += on_link * n * m / links.first[a] / links.second[b]
+                    people, shares = on_link.as_integer_ratio()
+                    shares *= links.first[a] * links.second[b]
+                    total += Fraction(people * n * m, shares)
         return total
 
     def bounds(self, values: Labels) -> dict[int, Fraction]:

@@ -1,16 +1,15 @@
 """Store of disguised answers: a DuckDB file that others may read meanwhile.
 
-An answer is confirmed once it is on the disk. The file is open for a moment only, so
-that estimates can be made while answers come in; no time, address or token is kept
-with an answer.
+An answer is confirmed once it is on the disk, and one that comes twice is stored once.
+The file is open for a moment only, so that estimates can be made, and other services
+write, while answers come in; no time, address, token or key is kept with an answer.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -24,6 +23,8 @@ import duckdb
 from privet.engine.sources.source import differ
 from privet.engine.sql import quoted
 from privet.errors import EngineError, InputError
+from privet.release.atomic_folder import sync
+from privet.responses.collect.submission import Submission, digest_token
 from privet.responses.design import Design
 from privet.responses.release import Responses
 from privet.table import read
@@ -39,8 +40,8 @@ WAIT = 20.0
 AT_ONCE = 1000
 """Answers that are written together."""
 
-Report = Mapping[str, str | None]
-"""A disguised answer, by question."""
+Waiting = tuple[Submission, Future[None]]
+"""What is to be written, and who waits for it."""
 
 
 class RefusedToken(Exception):
@@ -108,9 +109,7 @@ class Store:
             )
         self.path = path
         self.design = design
-        self._queue: SimpleQueue[tuple[Report, bytes | None, Future[None]] | None] = (
-            SimpleQueue()
-        )
+        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._prepare()
         self._writer = Thread(target=self._write_all, daemon=True)
         self._writer.start()
@@ -121,6 +120,7 @@ class Store:
             con.execute("CREATE TABLE IF NOT EXISTS privet_design (design VARCHAR)")
             con.execute("CREATE TABLE IF NOT EXISTS privet_tokens (digest BLOB)")
             con.execute("CREATE TABLE IF NOT EXISTS privet_issued (number BIGINT)")
+            con.execute("CREATE TABLE IF NOT EXISTS privet_submissions (digest BLOB)")
             rows = con.execute("SELECT design FROM privet_design").fetchall()
             if rows and json.loads(rows[0][0]) != json.loads(text):
                 raise InputError(
@@ -131,6 +131,7 @@ class Store:
                 con.execute("INSERT INTO privet_design VALUES (?)", [text])
             columns = ", ".join(f"{quoted(c)} VARCHAR" for c in self.design.columns)
             con.execute(f"CREATE TABLE IF NOT EXISTS answers ({columns})")
+        sync(self.path.resolve().parent)  # a new file's name is on the disk, too
 
     def issue(self, number: int) -> list[str]:
         """New one-time tokens; only their digests are kept."""
@@ -153,16 +154,11 @@ class Store:
             )
             return bool(con.execute(known).fetchall()[0][0])
 
-    def add(self, report: Report, digest: bytes | None = None) -> None:
-        """Keep an answer; returns when it is on the disk, or will never be."""
+    def submit(self, submission: Submission) -> Future[None]:
+        """Keep an answer; done when it is on the disk, or will never be."""
         done: Future[None] = Future()
-        self._queue.put((report, digest, done))
-        try:
-            done.result(WAIT)
-        except TimeoutError:
-            if done.cancel():
-                raise
-            done.result()  # it is being written: wait for how that ends
+        self._queue.put((submission, done))
+        return done
 
     def close(self) -> None:
         """Write what is waiting, and stop."""
@@ -174,14 +170,14 @@ class Store:
     def _write_all(self) -> None:
         while True:
             found, last = self._take_waiting()
-            # From here on nobody can take an answer back; see `add`.
-            waiting = [w for w in found if w[2].set_running_or_notify_cancel()]
+            # From here on nobody can take an answer back.
+            waiting = [w for w in found if w[1].set_running_or_notify_cancel()]
             if waiting:
                 self._write(waiting)
             if last:
                 return
 
-    def _take_waiting(self) -> tuple[list[Any], bool]:
+    def _take_waiting(self) -> tuple[list[Waiting], bool]:
         first = self._queue.get()
         found = [] if first is None else [first]
         while first is not None and len(found) < AT_ONCE:
@@ -194,51 +190,82 @@ class Store:
             found.append(item)
         return found, first is None
 
-    def _write(self, waiting: Sequence[Any]) -> None:
+    def _write(self, waiting: Sequence[Waiting]) -> None:
         try:
             with open_database(self.path, read_only=False) as con:
                 con.begin()
-                # Tokens and answers in one transaction: both or neither.
-                kept = [w for w in waiting if self._admit(con, w)]
-                if kept:
-                    self._insert(con, [report for report, _, _ in kept])
+                # Tokens, keys and answers in one transaction: all or none.
+                refused = self._write_new(con, [s for s, _ in waiting])
                 con.commit()  # on the disk now
         except BaseException as error:  # whoever waits must hear of it
-            for _, _, done in waiting:
-                if not done.done():
-                    done.set_exception(error)
+            for _, done in waiting:
+                done.set_exception(error)
             return
-        for _, _, done in kept:
-            done.set_result(None)
+        for place, (_, done) in enumerate(waiting):
+            if place in refused:
+                done.set_exception(RefusedToken())
+            else:
+                done.set_result(None)
 
-    def _admit(self, con: Any, item: Any) -> bool:
-        """Use up the token of an answer; without a good one it is refused."""
-        _, digest, done = item
-        if digest is None:
-            return True
-        gone = con.execute(
-            "DELETE FROM privet_tokens WHERE digest = ? RETURNING 1", [digest]
-        )
-        if gone.fetchall():
-            return True
-        done.set_exception(RefusedToken())
-        return False
+    def _write_new(self, con: Any, found: Sequence[Submission]) -> set[int]:
+        """Write what is not there yet; the places of those whose token is refused."""
+        known = _find_keys(con, [s.key for s in found])
+        new: list[Submission] = []
+        refused: set[int] = set()
+        for place, submission in enumerate(found):
+            if submission.key in known:
+                continue  # the reply was lost: it is told the same as the first time
+            if submission.token is None or _use_up(con, submission.token):
+                known.add(submission.key)
+                new.append(submission)
+            else:
+                refused.add(place)
+        if new:
+            self._insert(con, new)
+        return refused
 
-    def _insert(self, con: Any, reports: Sequence[Report]) -> None:
+    def _insert(self, con: Any, new: Sequence[Submission]) -> None:
         import pyarrow as pa
 
         columns = {
-            c: pa.array([r.get(c) for r in reports], pa.string())
+            c: pa.array([s.report.get(c) for s in new], pa.string())
             for c in self.design.columns
         }
-        con.register("pv_new", pa.table(columns))
-        con.execute("INSERT INTO answers SELECT * FROM pv_new")
-        con.unregister("pv_new")
+        # In another order than the answers they came with.
+        keys = sorted(s.key for s in new)
+        with _lend(con, "pv_new", pa.table(columns)):
+            con.execute("INSERT INTO answers SELECT * FROM pv_new")
+        with _lend(con, "pv_keys", pa.table({"digest": pa.array(keys, pa.binary())})):
+            con.execute("INSERT INTO privet_submissions SELECT digest FROM pv_keys")
 
 
-def digest_token(token: str) -> bytes:
-    """What is kept of a token."""
-    return hashlib.sha256(token.encode()).digest()
+@contextmanager
+def _lend(con: Any, name: str, table: Any) -> Iterator[None]:
+    con.register(name, table)
+    try:
+        yield
+    finally:
+        con.unregister(name)
+
+
+def _find_keys(con: Any, keys: Sequence[bytes]) -> set[bytes]:
+    """Those of some keys whose answers were written."""
+    import pyarrow as pa
+
+    with _lend(con, "pv_keys", pa.table({"digest": pa.array(keys, pa.binary())})):
+        found = con.execute(
+            "SELECT DISTINCT s.digest FROM privet_submissions s"
+            " SEMI JOIN pv_keys k ON s.digest = k.digest"
+        ).fetchall()
+    return {row[0] for row in found}
+
+
+def _use_up(con: Any, token: bytes) -> bool:
+    """Whether a token is good; from then on it is not."""
+    gone = con.execute(
+        "DELETE FROM privet_tokens WHERE digest = ? RETURNING 1", [token]
+    )
+    return bool(gone.fetchall())
 
 
 def read_answers(path: Path, design: Design | None = None) -> Responses:

@@ -19,6 +19,9 @@ from privet.errors import TooLarge
 MOST_TERMS = 200_000
 """Terms of a sum over several sizes; more would take minutes."""
 
+MOST_BITS = 500_000_000
+"""Terms of such a sum times the digits of the longest; more would take minutes, too."""
+
 MOST_ROWS = 16
 """Rows of one person whose subsets are listed."""
 
@@ -183,6 +186,7 @@ def _count_weighted_covers(m: int, n: int, weight: Fraction) -> Fraction:
 def star_upw(sizes: Sequence[int]) -> int:
     """Sets of tuples that use every value of every coordinate."""
     *outer, last = sorted(sizes)  # the largest costs one power instead of a sum
+    _refuse_long(outer, prod(sizes))
     return sum(
         sign * ((1 << prod(chosen)) - 1) ** last
         for sign, chosen in _list_choices(outer)
@@ -196,22 +200,31 @@ def star_rho(sizes: Sequence[int]) -> Fraction:
     (Fraction(161, 193), Fraction(2981, 3271), Fraction(60311, 63775))
     """
     first, second, *others = sizes
+    *inner, last = sorted(others) or [1]
+    outer = [first - 1, second - 1, *inner]
+    _refuse_long(outer, prod(sizes))
     without = 0
     # Each given value used or not, but no tuple with both: 32 of 193 for (2, 2, 2).
     for left in (0, 1):
         for right in (0, 1):
             sign = (-1) ** (left + right)
-            for inner, (i, j, *rest) in _list_choices(
-                [first - 1, second - 1, *others], least=0
-            ):
+            for ways, (i, j, *rest) in _list_choices(outer):
                 pairs = (i + left) * (j + right) - left * right
-                without += sign * inner * (1 << (pairs * prod(rest)))
+                # Any tuples, but some for each value of the last coordinate.
+                without += sign * ways * ((1 << (pairs * prod(rest))) - 1) ** last
     return 1 - Fraction(without, star_upw(sizes))
 
 
-def _list_choices(
-    sizes: Sequence[int], least: int = 0
-) -> list[tuple[int, tuple[int, ...]]]:
+def _refuse_long(sizes: Sequence[int], digits: int) -> None:
+    """Refuse a sum whose numbers are too long to be added."""
+    if prod(n + 1 for n in sizes) * digits > MOST_BITS:
+        raise TooLarge(
+            f"Views of one key ask for sums of {prod(n + 1 for n in sizes):,} numbers "
+            f"with {digits:,} binary digits; they are too long to be added."
+        )
+
+
+def _list_choices(sizes: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
     """Every choice of some values of each coordinate, by size, with its sign."""
     if prod(n + 1 for n in sizes) > MOST_TERMS:
         raise TooLarge(
@@ -223,6 +236,6 @@ def _list_choices(
         found = [
             (sign * (-1) ** (n - i) * comb(n, i), (*chosen, i))
             for sign, chosen in found
-            for i in range(least, n + 1)
+            for i in range(n + 1)
         ]
     return found

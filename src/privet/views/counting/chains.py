@@ -13,15 +13,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, reduce
-from heapq import heapify, heappop, heappush
+from functools import cached_property
 from math import comb
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from privet.errors import InputError
+from privet.views.counting.elimination import (
+    Factor,
+    make_table,
+    order_variables,
+    sum_product,
+)
 from privet.views.counting.share import (
     Share,
     block_share,
@@ -32,14 +33,8 @@ from privet.views.counting.share import (
 from privet.views.private_associations import PrivateAssociation
 from privet.views.sql.view_tuples import ViewTuples
 
-MOST_STEPS = 300_000
-"""Terms of a sum over the keys of a graph."""
-
 MOST_BITS = 20_000
 """Digits of the largest power of two."""
-
-MOST_NEAR = 30
-"""Keys whose states are looked at together."""
 
 Node = tuple[int, int]
 """A key: its side (0 for people, 1 for values) and its number."""
@@ -50,7 +45,7 @@ the number of such choices."""
 
 
 @dataclass(frozen=True)
-class ConnectivityGraph:
+class ChainGraph:
     """The connectivity graph of a chain: one connected part of its middle view."""
 
     people: Mapping[int, int]
@@ -137,7 +132,7 @@ class ConnectivityGraph:
     def steps(self) -> int:
         """How many terms a sum has, about; longer numbers count more."""
         states = self._list_states(set(), set())
-        found = _order_keys({n: len(s) for n, s in states.items()}, self.edges)
+        found = _order_keys(states, self.edges)
         return 1 if found is None else found[1] * (1 + self.tuples // 10_000)
 
     def reduce_to_two_views(
@@ -177,10 +172,9 @@ class ConnectivityGraph:
         if any(self.people[b] * self.values[c] > MOST_BITS for b, c in self.edges):
             return None
         states = self._list_states(person_keys, value_keys)
-        sizes = {n: len(s) for n, s in states.items()}
-        if (found := _order_keys(sizes, self.edges)) is None:
+        if (found := _order_keys(states, self.edges)) is None:
             return None
-        return _eliminate_keys(states, self.edges, found[0], cells)
+        return _sum_over_keys(states, self.edges, found[0], cells)
 
     def _list_states(
         self, person_keys: set[int], value_keys: set[int]
@@ -198,65 +192,25 @@ class ConnectivityGraph:
 Cells = Callable[[int, int, int, int], int]
 """How many tuples an edge may take: from s and r allowed ones, e and f the given."""
 
-Factor = tuple[tuple[Node, ...], NDArray[Any]]
-"""A table of whole numbers by the states of some keys."""
-
 
 def _order_keys(
-    sizes: Mapping[Node, int], edges: Iterable[tuple[int, int]]
+    states: Mapping[Node, Sequence[State]], edges: Iterable[tuple[int, int]]
 ) -> tuple[list[Node], int] | None:
-    """In which order keys are summed over, smallest tables first, and the terms.
-
-    None where there are too many.
-    """
-    near: dict[Node, set[Node]] = {n: set() for n in sizes}
-    for b, c in edges:
-        near[0, b].add((1, c))
-        near[1, c].add((0, b))
-    order: list[Node] = []
-    steps = 0
-    waiting = [(_cost(n, near, sizes), n) for n in near]
-    heapify(waiting)
-    while waiting:
-        cost, node = heappop(waiting)
-        if node not in near or cost != _cost(node, near, sizes):
-            continue  # it came in again when a neighbour went
-        steps += cost
-        around = near.pop(node)
-        # A neighbour of one state adds no steps, but an axis; arrays have few of those.
-        if steps > MOST_STEPS or len(around) > MOST_NEAR:
-            return None
-        # Summing over it leaves one table of all its neighbours: they are near now.
-        for other in around:
-            near[other] |= around - {other}
-            near[other].discard(node)
-        for other in around:
-            heappush(waiting, (_cost(other, near, sizes), other))
-        order.append(node)
-    return order, steps
+    """In which order keys are summed over, and the terms; None: too many."""
+    scopes = (((0, b), (1, c)) for b, c in edges)
+    return order_variables({n: len(s) for n, s in states.items()}, scopes)
 
 
-def _cost(node: Node, near: Mapping[Node, set[Node]], sizes: Mapping[Node, int]) -> int:
-    found = sizes[node]
-    for other in near[node]:
-        found *= sizes[other]
-        if found > MOST_STEPS:
-            break
-    return found
-
-
-def _eliminate_keys(
+def _sum_over_keys(
     states: Mapping[Node, Sequence[State]],
     edges: Iterable[tuple[int, int]],
     order: Sequence[Node],
     cells: Cells,
 ) -> int:
     """The sum over all states of the product of their weights and those of edges."""
-    whole = 1
-    factors: dict[Node, list[Factor]] = {
-        n: [((n,), _make_table([[w for _, _, w in s]])[0])] for n, s in states.items()
-    }
-    place = {n: at for at, n in enumerate(order)}
+    factors: list[Factor] = [
+        ((n,), make_table([[w for _, _, w in s]])[0]) for n, s in states.items()
+    ]
     for b, c in edges:
         left, right = states[0, b], states[1, c]
         # states of b x states of c; an edge takes a set of its tuples, not empty
@@ -264,39 +218,9 @@ def _eliminate_keys(
             [(1 << cells(s, e, r, f)) - 1 for r, f, _ in right] for s, e, _ in left
         ]
         # Of 2 tuples each: [[1, 3], [3, 15]]; with the weights -2 and 1 of both keys
-        # 4 - 12 + 15 = 7 = UPW(2, 2). It waits with the key that goes first.
-        nodes: tuple[Node, ...] = ((0, b), (1, c))
-        factors[min(nodes, key=place.__getitem__)].append((nodes, _make_table(table)))
-    for node in order:
-        nodes, product = reduce(_multiply, factors.pop(node))  # an axis per node
-        at = nodes.index(node)
-        left_over, total = nodes[:at] + nodes[at + 1 :], product.sum(axis=at)
-        if left_over:
-            first = min(left_over, key=place.__getitem__)
-            factors[first].append((left_over, total))
-        else:
-            whole *= int(total)
-    return whole
-
-
-def _make_table(rows: Sequence[Sequence[int]]) -> NDArray[Any]:
-    """Whole numbers of any size."""
-    made = np.empty((len(rows), len(rows[0])), dtype=object)
-    made[:] = rows
-    return made
-
-
-def _multiply(left: Factor, right: Factor) -> Factor:
-    nodes = (*left[0], *(n for n in right[0] if n not in left[0]))
-    return nodes, _spread(left, nodes) * _spread(right, nodes)
-
-
-def _spread(factor: Factor, nodes: tuple[Node, ...]) -> NDArray[Any]:
-    """A table with an axis for each of these keys, in their order."""
-    have = [n for n in nodes if n in factor[0]]
-    turned = factor[1].transpose([factor[0].index(n) for n in have])
-    # A key that the table lacks gets an axis of length 1.
-    return turned[tuple(slice(None) if n in have else None for n in nodes)]
+        # 4 - 12 + 15 = 7 = UPW(2, 2).
+        factors.append((((0, b), (1, c)), make_table(table)))
+    return sum_product(factors, order)
 
 
 def _list_choices(size: int, given: bool) -> Iterator[State]:
@@ -316,31 +240,46 @@ def _list_choices(size: int, given: bool) -> Iterator[State]:
                 yield s + e, e, (-1) ** (size - s - e) * comb(size - 1, s)
 
 
-def split_connectivity_graphs(
+def split_chain_graphs(
     people: Mapping[int, int],
     values: Mapping[int, int],
     edges: Iterable[tuple[int, int]],
-) -> list[ConnectivityGraph]:
+) -> list[ChainGraph]:
     """The connectivity graphs of a chain: the connected parts of its middle view."""
-    group: dict[Node, int] = {}
-    parts: dict[int, list[tuple[int, int]]] = {}
-    for number, (b, c) in enumerate(edges):
-        person_keys = {group[n] for n in ((0, b), (1, c)) if n in group}
-        into = min(person_keys, default=number)
-        parts.setdefault(into, []).append((b, c))
-        group[0, b] = group[1, c] = into
-        for other in person_keys - {into}:
-            parts[into] += parts.pop(other)
-            for x, y in parts[into]:
-                group[0, x] = group[1, y] = into
+    near: dict[Node, list[Node]] = defaultdict(list)
+    for b, c in edges:
+        near[0, b].append((1, c))
+        near[1, c].append((0, b))
+    parts = []
+    seen: set[Node] = set()
+    for start in near:
+        if start not in seen:
+            parts.append(_reach(start, near, seen))
     return [
-        ConnectivityGraph(
+        ChainGraph(
             {b: people[b] for b, _ in part},
             {c: values[c] for _, c in part},
             tuple(part),
         )
-        for part in parts.values()
+        for part in parts
     ]
+
+
+def _reach(
+    start: Node, near: Mapping[Node, Sequence[Node]], seen: set[Node]
+) -> list[tuple[int, int]]:
+    """The edges of the part that a key is in, each once."""
+    waiting, found = [start], []
+    seen.add(start)
+    while waiting:
+        side, key = node = waiting.pop()
+        for other in near[node]:
+            if side == 0:
+                found.append((key, other[1]))
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return found
 
 
 # From the tuples of views to graphs -------------------------------------------------
@@ -360,7 +299,7 @@ class Chain:
     """The keys b of each person."""
     values: dict[int, set[int]]
     """The keys c of each value."""
-    graphs: list[ConnectivityGraph]
+    graphs: list[ChainGraph]
     """The connected parts of the middle view."""
 
     def find_supported(self) -> set[tuple[int, int]]:
@@ -406,8 +345,38 @@ class Chain:
             weights[p] = weight
         return weights.get(value, 0), sum(weights.values())
 
+    def find_refuted(self) -> set[int]:
+        """People who cannot have one value only: no table has them so."""
+        return {i for i in self.people if not self._is_open(i)}
+
+    def _is_open(self, person: int) -> bool:
+        """Whether some value leaves nothing bare if it is all that a person has."""
+        keys = self.people[person]
+        near = self._find_graphs(keys)
+        values = {
+            p for g in near for b, c in g.edges if b in keys for p in self.holders[c]
+        }
+        return any(
+            all(self._leaves_none(g, keys, self.values[p]) for g in near)
+            for p in values
+        )
+
+    @staticmethod
+    def _leaves_none(graph: ChainGraph, keys: set[int], value_keys: set[int]) -> bool:
+        """Whether everything is covered if the person of some keys meets only a value
+        of others: all tables may be as large as the join is.
+        """
+        alone = {b for b in keys & graph.people.keys() if graph.people[b] == 1}
+        met = {b for b, c in graph.edges if b in keys and c in value_keys}
+        if met != keys & graph.people.keys():
+            return False
+        if any(b in alone and c not in value_keys for b, c in graph.edges):
+            return False  # an edge that only they use
+        helped = {c for b, c in graph.edges if b not in alone}
+        return all(n == 1 or c in helped for c, n in graph.values.items())
+
     def _count_restricted(
-        self, near: Sequence[ConnectivityGraph], keys: set[int], value: int
+        self, near: Sequence[ChainGraph], keys: set[int], value: int
     ) -> int | None:
         whole = 1
         for graph in near:
@@ -437,7 +406,7 @@ class Chain:
 
     def _find_meetings(
         self, person: int, value: int
-    ) -> Iterator[tuple[ConnectivityGraph, frozenset[int], frozenset[int]]]:
+    ) -> Iterator[tuple[ChainGraph, frozenset[int], frozenset[int]]]:
         """The parts in which they can meet, and the keys of both there."""
         keys = self.people[person]
         for graph in self._find_graphs(keys):
@@ -446,12 +415,12 @@ class Chain:
             if graph.meets(person_keys, value_keys):
                 yield graph, frozenset(person_keys), frozenset(value_keys)
 
-    def _find_graphs(self, keys: set[int]) -> list[ConnectivityGraph]:
+    def _find_graphs(self, keys: set[int]) -> list[ChainGraph]:
         """The parts that have some keys of people."""
         return list({id(g): g for b in sorted(keys) for g in (self._home[b],)}.values())
 
     @cached_property
-    def _home(self) -> dict[int, ConnectivityGraph]:
+    def _home(self) -> dict[int, ChainGraph]:
         return {b: graph for graph in self.graphs for b in graph.people}
 
     @cached_property
@@ -464,7 +433,7 @@ class Chain:
 
     def _look_up_share(
         self,
-        graph: ConnectivityGraph,
+        graph: ChainGraph,
         person_keys: frozenset[int],
         value_keys: frozenset[int],
     ) -> Share | None:
@@ -476,7 +445,7 @@ class Chain:
                 self._kept[at] = graph.share(person_keys, value_keys)
         return self._kept[at]
 
-    def _affords(self, graph: ConnectivityGraph) -> bool:
+    def _affords(self, graph: ChainGraph) -> bool:
         """Whether there is still time to count; what is refused is charged, too."""
         self._spent.append(graph.steps)
         return sum(self._spent) <= MOST_WORK
@@ -524,7 +493,7 @@ def find_chain(secret: PrivateAssociation, seen: Sequence[ViewTuples]) -> Chain 
     ]
     if {x for x, _ in edges} != set(sizes_b) or {y for _, y in edges} != set(sizes_c):
         raise InputError("Views must be of one table: their keys must be the same.")
-    return Chain(people, values, split_connectivity_graphs(sizes_b, sizes_c, edges))
+    return Chain(people, values, split_chain_graphs(sizes_b, sizes_c, edges))
 
 
 class _Numbers(dict[tuple[int, ...], int]):

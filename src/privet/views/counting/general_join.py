@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -20,6 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError, TooLarge
+from privet.views.counting.bag_matchings import count_matchings
+from privet.views.counting.elimination import Budget
+from privet.views.counting.inclusion_exclusion import (
+    AlikeTuples,
+    count_covers,
+    count_functional_covers,
+    find_alike,
+)
 from privet.views.counting.sampling import ERROR, MOST_TUPLES, Draws, WorldSampler
 from privet.views.counting.share import (
     Share,
@@ -37,8 +45,14 @@ MOST_JOINED = 300_000
 Row = Mapping[str, int]
 """A tuple, by column."""
 
+Kind = tuple[object, ...]
+"""What tells questions apart that have different answers."""
+
 Needing = tuple[Row, tuple[int, ...]]
 """A join tuple, with the numbers of the view tuples it needs."""
+
+Asking = tuple[Row, tuple[int, ...], bool]
+"""The same, and whether it satisfies what is asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +65,8 @@ class JoinPart:
     """For each join tuple whom it is about …"""
     values: tuple[int, ...]
     """… and the private value."""
+    fits: tuple[bool, ...]
+    """Whether each satisfies what is asked."""
 
     @property
     def small(self) -> bool:
@@ -59,10 +75,19 @@ class JoinPart:
 
     @cached_property
     def supports(self) -> dict[tuple[int, int], list[int]]:
-        """The positions of the tuples of each association."""
+        """The positions of each association's tuples, of those that fit."""
         found: dict[tuple[int, int], list[int]] = defaultdict(list)
         for at, pair in enumerate(zip(self.people, self.values, strict=True)):
-            found[pair].append(at)
+            if self.fits[at]:
+                found[pair].append(at)
+        return dict(found)
+
+    @cached_property
+    def of_person(self) -> dict[int, dict[int, list[int]]]:
+        """The positions of the tuples of each person, by value."""
+        found: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+        for at, (i, p) in enumerate(zip(self.people, self.values, strict=True)):
+            found[i][p].append(at)
         return dict(found)
 
     @cached_property
@@ -73,6 +98,8 @@ class JoinPart:
             for t in needed:
                 found[t] += 1
         return dict(found)
+
+    # Listed -------------------------------------------------------------------------
 
     @cached_property
     def worlds(self) -> NDArray[np.uint32]:
@@ -87,42 +114,123 @@ class JoinPart:
             found = found[(found & np.uint32(mask)) != 0]
         return found
 
-    def mask(self, person: int, value: int | None = None) -> int:
-        """The join tuples of a person, perhaps with one value."""
-        return sum(
-            1 << bit
-            for (i, p), bits in self.supports.items()
-            if i == person and value in (None, p)
-            for bit in bits
-        )
+    # Counted ------------------------------------------------------------------------
 
-    def share(self, person: int, value: int) -> Share:
+    def count_without(
+        self, places: Collection[int], budget: Budget, kind: Kind | None = None
+    ) -> int | None:
+        """The worlds without some join tuples; None where they are not counted.
+
+        What is of one kind has as many.
+        """
+        if self.small:
+            mask = np.uint32(sum(1 << at for at in places))
+            return int(((self.worlds & mask) == 0).sum())
+        if kind is None and len(places) < 2:
+            kind = ("without", *map(self._classify, places))
+        if kind is None or kind not in self._counted:
+            gone = set(places)
+            left = [n for at, n in enumerate(self._needed) if at not in gone]
+            found = count_covers(left, self.sizes, budget)
+            if kind is None or found is None:
+                return found
+            self._counted[kind] = found
+        return self._counted[kind]
+
+    @cached_property
+    def _needed(self) -> list[frozenset[int]]:
+        return [frozenset(needed) for needed in self.tuples]
+
+    @cached_property
+    def _counted(self) -> dict[Kind, int]:
+        return {}
+
+    @cached_property
+    def _alike(self) -> AlikeTuples:
+        return find_alike(Counter(self._needed), self.sizes)
+
+    def _classify(self, place: int) -> tuple[int, ...]:
+        """What tells a join tuple from those it may be exchanged with."""
+        return self._alike.classify(self.tuples[place])
+
+    def _classify_person(self, person: int, value: int) -> Kind | None:
+        """The same of somebody whose join tuples are those of one view tuple, and of
+        the one of them that has the value.
+        """
+        own = self.of_person[person]
+        places = [at for some in own.values() for at in some]
+        common = frozenset.intersection(*(self._needed[at] for at in places))
+        mine = sorted(t for t in common if self.sizes[t] == len(places))
+        if not mine or len(own.get(value, ())) != 1:
+            return None
+        (at,) = own[value]
+        return ("only", self._alike.of[mine[0]], self._classify(at))
+
+    def share(self, person: int, value: int, budget: Budget | None = None) -> Share:
         """Interesting among possible worlds: exact, or bounded."""
         if (person, value) not in self.supports:
             return Share.of(Fraction(0))
-        if self.small:
-            having = (self.worlds & np.uint32(self.mask(person, value))) != 0
-            return Share.of(Fraction(int(having.sum()), len(self.worlds)))
-        return self.bound_share(person, value)
+        if (person, value) not in self._shares:
+            self._shares[person, value] = self._find_share(person, value, budget)
+        return self._shares[person, value]
 
-    def count_restricted(self, person: int, value: int) -> int:
-        """Restricted interesting worlds: no other value; the part must be small."""
-        others = np.uint32(self.mask(person) & ~self.mask(person, value))
-        return int(((self.worlds & others) == 0).sum())
+    @cached_property
+    def _shares(self) -> dict[tuple[int, int], Share]:
+        return {}
 
-    def count_functional(self, person: int, value: int) -> tuple[int, int]:
-        """Functional worlds (everybody has one value): interesting, and possible."""
-        fits = np.ones(len(self.worlds), dtype=bool)
-        for i in set(self.people):
-            # (worlds,): whether all tuples of i there are of one value.
-            own = self.worlds & np.uint32(self.mask(i))
-            one = np.zeros(len(own), dtype=bool)
-            for p in set(self.values):
-                one |= (own & np.uint32(self.mask(i, p))) == own
-            fits &= one
-        left = self.worlds[fits]
-        having = (left & np.uint32(self.mask(person, value))) != 0
-        return int(having.sum()), len(left)
+    def _find_share(self, person: int, value: int, budget: Budget | None) -> Share:
+        budget = budget or Budget()
+        whole = self.count_without((), budget)
+        missed = whole and self.count_without(self.supports[person, value], budget)
+        if whole is None or missed is None:
+            return self.bound_share(person, value)
+        return Share.of(1 - Fraction(missed, whole))
+
+    def count_restricted(
+        self, person: int, value: int, budget: Budget, *, avoiding: bool = False
+    ) -> int | None:
+        """Restricted worlds: a person has no other value; perhaps none that fits."""
+        own = self.of_person.get(person, {})
+        others = [at for p, places in own.items() if p != value for at in places]
+        if avoiding:
+            others += self.supports.get((person, value), ())
+        kind = self._classify_person(person, value) if own and not avoiding else None
+        return self.count_without(others, budget, kind)
+
+    def count_functional(self, budget: Budget) -> int | None:
+        """Worlds in which everybody has one value; None where that is too much."""
+        if ("functional",) not in self._counted:
+            found = self._count_functional((), budget)
+            if found is None:
+                return None
+            self._counted["functional",] = found
+        return self._counted["functional",]
+
+    def count_functional_with(
+        self, person: int, value: int, budget: Budget
+    ) -> int | None:
+        """Those in which a person has a value, by a tuple that fits."""
+        own = self.of_person.get(person, {})
+        others = [at for p, places in own.items() if p != value for at in places]
+        found = self._count_functional(others, budget)
+        asked = self.supports.get((person, value), ())
+        if found is None or len(asked) == len(own.get(value, ())):
+            return found
+        missed = self._count_functional([*others, *asked], budget)
+        return None if missed is None else found - missed
+
+    def _count_functional(self, without: Collection[int], budget: Budget) -> int | None:
+        gone = set(without)
+        left = [
+            (needed, i, p)
+            for at, (needed, i, p) in enumerate(
+                zip(self._needed, self.people, self.values, strict=True)
+            )
+            if at not in gone
+        ]
+        return count_functional_covers(left, self.sizes, budget)
+
+    # Bounded ------------------------------------------------------------------------
 
     def delta(self, person: int, value: int) -> Fraction:
         """How unlikely it is, at most, that fair coins cover all without it."""
@@ -166,42 +274,111 @@ class JoinParts:
     """What a join comes apart into."""
 
     certain: frozenset[tuple[int, int]]
-    """Associations that every table holds."""
+    """Associations that every table holds, by a tuple that satisfies what is asked."""
     near: Mapping[int, Sequence[JoinPart]]
     """The parts with tuples of each person."""
+    given: frozenset[tuple[int, int]] = frozenset()
+    """Associations that every table holds, whatever is asked."""
 
-    def share(self, person: int, value: int) -> list[Share]:
+    def share(
+        self, person: int, value: int, budget: Budget | None = None
+    ) -> list[Share]:
         """The share in each part; an association holds if it does in one of them."""
         if (person, value) in self.certain:
             return [Share.of(Fraction(1))]
-        return [j.share(person, value) for j in self.find_parts(person, value)]
+        return [j.share(person, value, budget) for j in self.find_parts(person, value)]
 
     def find_parts(self, person: int, value: int) -> list[JoinPart]:
         """The parts that support an association."""
         return [j for j in self.near.get(person, ()) if (person, value) in j.supports]
 
-    def restricted(self, person: int, value: int) -> Fraction | None:
-        """Among restricted worlds (the person has one value); None: there is none."""
+    def list_open_values(self, person: int) -> set[int]:
+        """The values that could be all somebody has."""
         near = self.near.get(person, ())
-        given = {p for i, p in self.certain if i == person}
-        values = given or {p for j in near for i, p in j.supports if i == person}
+        given = {p for i, p in self.given if i == person}
+        values = given or {p for j in near for p in j.of_person[person]}
         # What every table holds rules other values out; two such values rule out all.
-        weights = {p: 1 if given <= {p} else 0 for p in values}
+        return {
+            p for p in values if given <= {p} and self._leaves_none(near, person, p)
+        }
+
+    @staticmethod
+    def _leaves_none(near: Sequence[JoinPart], person: int, value: int) -> bool:
+        """Whether everything is covered if a person has one value: all tables may be
+        as large as the join is.
+        """
         for j in near:
-            for p in weights:
-                weights[p] *= j.count_restricted(person, p)
-        whole = sum(weights.values())
-        return Fraction(weights.get(value, 0), whole) if whole else None
+            gone = Counter(
+                t
+                for p, places in j.of_person[person].items()
+                if p != value
+                for at in places
+                for t in j.tuples[at]
+            )
+            if any(j.sizes[t] == n for t, n in gone.items()):
+                return False
+        return True
+
+    def restricted(
+        self, person: int, value: int, budget: Budget
+    ) -> tuple[bool, Fraction | None]:
+        """Among restricted worlds (the person has one value): whether that is counted,
+        and the share; None: there is no such world.
+        """
+        open_ = self.list_open_values(person)
+        weights = {p: self._weigh(person, p, budget) for p in open_}
+        if any(w is None for w in weights.values()):
+            return False, None
+        whole = sum(w for w in weights.values() if w is not None)
+        if not whole:
+            return True, None
+        if value not in open_:
+            return True, Fraction(0)
+        missed = self._weigh(person, value, budget, avoiding=True)
+        part = weights[value]
+        if missed is None or part is None:
+            return False, None
+        return True, Fraction(part - missed, whole)
+
+    def _always_fits(self, person: int, value: int) -> bool:
+        """Whether whoever has the value has it by a tuple that fits."""
+        return (person, value) in self.certain or all(
+            j.fits[at]
+            for j in self.near.get(person, ())
+            for at in j.of_person[person].get(value, ())
+        )
+
+    def _weigh(
+        self, person: int, value: int, budget: Budget, *, avoiding: bool = False
+    ) -> int | None:
+        """Worlds of the person's parts in which there is no other value."""
+        if avoiding and self._always_fits(person, value):
+            return 0
+        whole = 1
+        for j in self.near.get(person, ()):
+            found = j.count_restricted(person, value, budget, avoiding=avoiding)
+            if found is None:
+                return None
+            whole *= found
+        return whole
 
 
-def split_join(joined: Iterable[Needing], person: str, secret: str) -> JoinParts:
-    """A join without what is settled, in connected parts."""
+def split_join(
+    joined: Iterable[Needing],
+    person: str,
+    secret: str,
+    fits: Collection[int] | None = None,
+) -> JoinParts:
+    """A join without what is settled, in connected parts.
+
+    `fits` are the numbers of the tuples that satisfy what is asked; None: all do.
+    """
     rows = list(joined)
     forced, settled = _find_forced_tuples([needed for _, needed in rows])
     near: dict[int, list[JoinPart]] = defaultdict(list)
     # A forced tuple is in every world: what it covers asks nothing of the others.
     left = [
-        (row, tuple(t for t in needed if t not in settled))
+        (row, tuple(t for t in needed if t not in settled), fits is None or at in fits)
         for at, (row, needed) in enumerate(rows)
         if at not in forced
     ]
@@ -209,8 +386,9 @@ def split_join(joined: Iterable[Needing], person: str, secret: str) -> JoinParts
         part = _make_part(group, person, secret)
         for i in dict.fromkeys(part.people):
             near[i].append(part)
-    certain = frozenset((rows[at][0][person], rows[at][0][secret]) for at in forced)
-    return JoinParts(certain, dict(near))
+    held = {at: (rows[at][0][person], rows[at][0][secret]) for at in forced}
+    certain = frozenset(pair for at, pair in held.items() if fits is None or at in fits)
+    return JoinParts(certain, dict(near), frozenset(held.values()))
 
 
 def _find_forced_tuples(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], set[int]]:
@@ -223,28 +401,35 @@ def _find_forced_tuples(tuples: Sequence[tuple[int, ...]]) -> tuple[set[int], se
     return forced, {t for at in forced for t in tuples[at]}
 
 
-def _make_part(group: Sequence[Needing], person: str, secret: str) -> JoinPart:
+def _make_part(group: Sequence[Asking], person: str, secret: str) -> JoinPart:
     return JoinPart(
-        tuple(needed for _, needed in group),
-        tuple(row[person] for row, _ in group),
-        tuple(row[secret] for row, _ in group),
+        tuple(needed for _, needed, _ in group),
+        tuple(row[person] for row, _, _ in group),
+        tuple(row[secret] for row, _, _ in group),
+        tuple(fits for _, _, fits in group),
     )
 
 
 def split_by_people(
-    joined: Iterable[Needing], person: str, secret: str
+    joined: Iterable[Needing],
+    person: str,
+    secret: str,
+    fits: Collection[int] | None = None,
 ) -> list[JoinPart]:
     """A join in parts that share neither view tuples nor people."""
     # Below 0, where no view tuple is: as if a person's tuples shared one more.
-    marked = [(row, (*needed, -1 - row[person])) for row, needed in joined]
+    marked = [
+        (row, (*needed, -1 - row[person]), fits is None or at in fits)
+        for at, (row, needed) in enumerate(joined)
+    ]
     groups = [
-        [(row, needed[:-1]) for row, needed in group]
+        [(row, needed[:-1], ok) for row, needed, ok in group]
         for group in split_connected(marked)
     ]
     return [_make_part(group, person, secret) for group in groups]
 
 
-def split_connected(rows: Sequence[Needing]) -> list[list[Needing]]:
+def split_connected(rows: Sequence[Asking]) -> list[list[Asking]]:
     """Tuples that share what they need, directly or through others."""
     root: dict[int, int] = {}
 
@@ -254,16 +439,16 @@ def split_connected(rows: Sequence[Needing]) -> list[list[Needing]]:
             t = root[t]
         return t
 
-    for _, needed in rows:
+    for _, needed, _ in rows:
         for t in needed[1:]:
             root[find(t)] = find(needed[0])
-    groups: dict[int, list[Needing]] = defaultdict(list)
-    alone: list[list[Needing]] = []
-    for row, needed in rows:
-        if needed:
-            groups[find(needed[0])].append((row, needed))
+    groups: dict[int, list[Asking]] = defaultdict(list)
+    alone: list[list[Asking]] = []
+    for row in rows:
+        if row[1]:
+            groups[find(row[1][0])].append(row)
         else:
-            alone.append([(row, needed)])
+            alone.append([row])
     return [*groups.values(), *alone]
 
 
@@ -292,6 +477,12 @@ class GeneralJoin:
     """The column of people."""
     secret: str
     """The private column."""
+    condition: Callable[[Sequence[Row]], Collection[int]] | None = None
+    """Which of the tuples of the join satisfy what is asked; None: all."""
+    times: Sequence[Sequence[int]] = ()
+    """Of each view how many rows each tuple stands for, where that is known."""
+    budget: Budget = field(default_factory=Budget)
+    """How much may still be counted."""
 
     @cached_property
     def joined(self) -> list[Needing]:
@@ -307,15 +498,31 @@ class GeneralJoin:
     @cached_property
     def parts(self) -> JoinParts:
         """What is not settled, part by part."""
-        return split_join(self.joined, self.person, self.secret)
+        return split_join(self.joined, self.person, self.secret, self.fits)
+
+    @cached_property
+    def fits(self) -> Collection[int] | None:
+        """The numbers of the join tuples that satisfy what is asked; None: all."""
+        if self.condition is None:
+            return None
+        return set(self.condition([row for row, _ in self.joined]))
 
     def find_supported(self) -> set[Pair]:
         """Who can meet which value at all."""
-        return {(row[self.person], row[self.secret]) for row, _ in self.joined}
+        return {
+            (row[self.person], row[self.secret])
+            for at, (row, _) in enumerate(self.joined)
+            if self.fits is None or at in self.fits
+        }
+
+    def find_refuted(self) -> set[int]:
+        """People who cannot have one value only: no table has them so."""
+        people = {row[self.person] for row, _ in self.joined}
+        return {i for i in people if not self.parts.list_open_values(i)}
 
     def share(self, person: int, value: int) -> Share:
         """The share of tables that hold an association: exact, or bounded."""
-        return combine_independent(self.parts.share(person, value))
+        return combine_independent(self.parts.share(person, value, self.budget))
 
     def is_wide(self, person: int, value: int) -> bool:
         """Whether bounds say little, and draws may say more."""
@@ -327,30 +534,61 @@ class GeneralJoin:
     def _find_unlisted(self, person: int, value: int) -> list[JoinPart]:
         if (person, value) in self.parts.certain:
             return []
-        return [j for j in self.parts.find_parts(person, value) if not j.small]
+        near = self.parts.find_parts(person, value)
+        return [j for j in near if not j.share(person, value, self.budget).exact]
 
     # One value per person -------------------------------------------------------------
 
     def restricted(self, person: int, value: int) -> tuple[bool, Fraction | None]:
         """Whether it is counted; the share, None where there is no such table."""
-        if not all(j.small for j in self.parts.near.get(person, ())):
-            return False, None
-        return True, self.parts.restricted(person, value)
+        return self.parts.restricted(person, value, self.budget)
 
     def functional(self, person: int, value: int) -> tuple[bool, Fraction | None]:
         """The same, where everybody has one value only."""
-        whole = self._by_people
-        if not all(j.small for j in whole):
+        (home,) = [j for j in self._by_people if person in j.of_person]
+        whole = home.count_functional(self.budget)
+        part = home.count_functional_with(person, value, self.budget)
+        if whole is None or part is None:
             return False, None
-        found = {id(j): j.count_functional(person, value) for j in whole}
-        if not all(fitting for _, fitting in found.values()):
-            return True, None
-        (home,) = [j for j in whole if person in j.people]
-        return True, Fraction(*found[id(home)])
+        return True, Fraction(part, whole) if whole else None
+
+    def is_functional(self) -> bool | None:
+        """Whether any table gives the views in which everybody has one value; None
+        where that is not known.
+        """
+        known = [j.count_functional(self.budget) for j in self._by_people]
+        if any(n == 0 for n in known):
+            return False
+        return None if any(n is None for n in known) else True
+
+    def bag(self, person: int, value: int) -> tuple[bool, Fraction | None]:
+        """Whether it is counted; the share, where rows are matched at random."""
+        if self._matchings is None:
+            return False, None
+        fits = self.fits
+        left = [
+            needed
+            for at, (row, needed) in enumerate(self.joined)
+            if (row[self.person], row[self.secret]) != (person, value)
+            or (fits is not None and at not in fits)
+        ]
+        missed = count_matchings(left, self._rows_of, self.budget)
+        if missed is None:
+            return False, None
+        return True, 1 - Fraction(missed, self._matchings)
+
+    @cached_property
+    def _matchings(self) -> int | None:
+        everything = [needed for _, needed in self.joined]
+        return count_matchings(everything, self._rows_of, self.budget)
+
+    @cached_property
+    def _rows_of(self) -> dict[int, int]:
+        return dict(enumerate(n for view in self.times for n in view))
 
     @cached_property
     def _by_people(self) -> list[JoinPart]:
-        return split_by_people(self.joined, self.person, self.secret)
+        return split_by_people(self.joined, self.person, self.secret, self.fits)
 
     # Draws --------------------------------------------------------------------------
 
@@ -364,7 +602,12 @@ class GeneralJoin:
         asked = [(i, p, self.parts.find_parts(i, p)) for i, p in dict.fromkeys(pairs)]
         error = ERROR / max(sum(len(near) for _, _, near in asked), 1)
         wanted: dict[int, list[Pair]] = defaultdict(list)
-        large = {id(j): j for _, _, near in asked for j in near if not j.small}
+        large = {
+            id(j): j
+            for i, p, near in asked
+            for j in near
+            if not j.share(i, p, self.budget).exact
+        }
         for i, p, near in asked:
             for j in near:
                 wanted[id(j)].append((i, p))
@@ -379,7 +622,7 @@ class GeneralJoin:
                 found[at, pair] = _intersect_bounds(j.bound_share(*pair), draws, error)
         return {
             (i, p): combine_independent(
-                found.get((id(j), (i, p))) or j.share(i, p) for j in near
+                found.get((id(j), (i, p))) or j.share(i, p, self.budget) for j in near
             )
             for i, p, near in asked
         }, number
@@ -400,7 +643,8 @@ class GeneralJoin:
             near = self.parts.near.get(i, ())
             found[i, p] = None
             if (
-                len(near) != 1
+                self.fits is not None
+                or len(near) != 1
                 or len(near[0].tuples) > MOST_TUPLES
                 or any(who == i for who, _ in self.parts.certain)
             ):

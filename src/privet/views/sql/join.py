@@ -9,6 +9,7 @@ Wang, Lakshmanan 2006, section 4.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any
@@ -16,14 +17,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from privet.engine import arrow, sql, text_types
+from privet.engine import sql, text_types
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import JoiningEngine, Recoding, Run
 from privet.engine.row_filter import TYPED, select_typed
 from privet.engine.run import DoesNotFit
 from privet.errors import TooLarge
-from privet.views.sql.view_tuples import ViewPair, ViewRows
+from privet.views.sql.view_tuples import ViewPair, ViewRows, make_table
 
 MOST_LABELS = 10_000_000
 """Values of a column that a condition looks at one by one."""
@@ -33,6 +34,18 @@ SALTS = 8
 
 
 _numbers = count()
+
+
+@dataclass(frozen=True)
+class WholeTuples:
+    """How large two views are if all their columns tell tuples apart."""
+
+    pairs: int
+    """Associations of somebody with some value of the same key."""
+    supports: int
+    """The most join tuples one of them has in a key."""
+    merged: bool
+    """Whether anybody or any value has several tuples in a key."""
 
 
 class JoinedViews:
@@ -207,6 +220,58 @@ class JoinedViews:
         )
         return int(found["n"])
 
+    def count_spread(self) -> int:
+        """How many people are in several keys, missing ones included."""
+        rows = f"SELECT DISTINCT {self._name_cells('i')} FROM ({self.rows(0)})"
+        found = self.fetch_one(
+            f"SELECT count(*) AS n FROM (SELECT i FROM ({rows}) GROUP BY i "
+            "HAVING count(*) > 1)"
+        )
+        return int(found["n"])
+
+    def count_crowded(self) -> int:
+        """How many keys have more values than people."""
+        found = self.fetch_one(
+            f"SELECT count(*) AS n FROM ({self._select_sizes()}) WHERE people < secrets"
+        )
+        return int(found["n"])
+
+    def count_whole_tuples(self) -> WholeTuples:
+        """Associations, and how many whole tuples of a person and a value meet."""
+        most = "max(CAST(s AS HUGEINT) * t)"
+        found = self.fetch_one(
+            "SELECT CAST(coalesce(sum(CAST(people AS HUGEINT) * secrets), 0) AS "
+            f"VARCHAR) AS pairs, CAST(coalesce({most}, 0) AS BIGINT) AS supports, "
+            f"coalesce(max(k) > 1, false) AS merged FROM ({self._select_sizes()})"
+        )
+        return WholeTuples(int(found["pairs"]), found["supports"], found["merged"])
+
+    def _name_cells(self, *more: str) -> str:
+        return ", ".join([*self.keys, *more])
+
+    def _select_sizes(self) -> str:
+        """Per key: people and values, the most tuples one of either has, and the most
+        of all nodes, missing ones included.
+        """
+        left, right = (self._select_side_sizes(side) for side in (0, 1))
+        same = [f"a.{x} IS NOT DISTINCT FROM b.{x}" for x in self.keys]
+        return (
+            "SELECT a.nodes AS people, b.nodes AS secrets, a.own AS s, b.own AS t, "
+            f"greatest(a.most, b.most) AS k FROM ({left}) a JOIN ({right}) b "
+            f"ON {' AND '.join(same) or 'true'}"
+        )
+
+    def _select_side_sizes(self, side: int) -> str:
+        node, extra = "ip"[side], (self.sides.left, self.sides.right)[side]
+        cells = [node, *(f"e{j}" for j in range(len(extra)))]
+        rows = self.rows(side, full=True)
+        tuples = f"SELECT DISTINCT {self._name_cells(*cells)} FROM ({rows})"
+        named = self._name_cells(node)
+        nodes = f"SELECT {named}, count(*) AS k FROM ({tuples}) GROUP BY ALL"
+        own = f"coalesce(max(k) FILTER (WHERE {node} IS NOT NULL), 0) AS own"
+        counts = f"count(*) AS nodes, {own}, max(k) AS most"
+        return f"SELECT {self._name_cells(counts)} FROM ({nodes}) GROUP BY ALL"
+
     def count_overall(self) -> tuple[int, int]:
         """How many people and values there are in all, missing ones included."""
         counted = [
@@ -274,13 +339,7 @@ class JoinedViews:
     def make_small_table(self, columns: Mapping[str, Any]) -> str:
         """A small table of our own with these columns; texts unless they are arrays."""
         table = f"pv_given_{self._number}_{len(self._made)}"
-        made = {
-            name: arrow.integers(v) if isinstance(v, np.ndarray) else arrow.texts(v)
-            for name, v in columns.items()
-        }
-        self.session.register(f"{table}_frame", arrow.frame(**made))
-        self.session.ask(f"CREATE TEMP TABLE {table} AS SELECT * FROM {table}_frame")
-        self.session.unregister(f"{table}_frame")
+        make_table(self.session, table, columns)
         self._made.append(table)
         return table
 

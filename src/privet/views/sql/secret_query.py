@@ -11,11 +11,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from privet.engine import arrow, text_types
 from privet.engine.duckdb.session import Session
+from privet.engine.protocol import Recoding, Run
 from privet.errors import ColumnNotFound, InputError, suggest_names
+from privet.values.contingency import Domain
+from privet.views.sql.view_tuples import make_table
 
 if TYPE_CHECKING:
     from privet.views.sql.join import JoinedViews
@@ -59,8 +66,8 @@ class Comparison:
     """The column."""
     sign: str
     """How it is compared."""
-    other: Constant | str | None = None
-    """A constant, another column, or nothing."""
+    other: Constant | tuple[Constant, ...] | str | None = None
+    """A constant, several for IN and NOT IN, another column, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,76 @@ class Query:
         return found
 
 
+# Simplifying ------------------------------------------------------------------------
+
+MOST_TESTS = 64
+"""Comparisons of a condition, once values that are asked for by = are one list."""
+
+LISTED = {"OR": ("=", "IN"), "AND": ("<>", "NOT IN")}
+"""What many comparisons of a column with constants amount to."""
+
+
+def simplify(node: Comparison | Connective) -> Comparison | Connective:
+    """The same condition with fewer comparisons.
+
+    >>> ages = [Comparison("age", "=", Constant(n, True)) for n in "1231"]
+    >>> simplify(Connective("OR", tuple(ages))).sign
+    'IN'
+    """
+    if isinstance(node, Comparison):
+        return node
+    parts = [simplify(p) for p in node.parts]
+    if node.word == "NOT":
+        (inner,) = parts
+        twice = isinstance(inner, Connective) and inner.word == "NOT"
+        return inner.parts[0] if twice else Connective("NOT", (inner,))  # type: ignore[union-attr]
+    flat: list[Comparison | Connective] = []
+    for part in parts:
+        same = isinstance(part, Connective) and part.word == node.word
+        flat += part.parts if same else [part]  # type: ignore[union-attr]
+    found = _list_constants(list(dict.fromkeys(flat)), *LISTED[node.word])
+    return found[0] if len(found) == 1 else Connective(node.word, tuple(found))
+
+
+def _list_constants(
+    parts: Sequence[Comparison | Connective], sign: str, together: str
+) -> list[Comparison | Connective]:
+    """Comparisons of one column with several constants by = (or <>) as one."""
+    by: dict[object, list[Constant]] = {}
+    for at, part in enumerate(parts):
+        key: object = at
+        given: list[Constant] = []
+        if isinstance(part, Comparison) and part.sign in (sign, together):
+            others = part.other if isinstance(part.other, tuple) else (part.other,)
+            given = [
+                c for c in others if isinstance(c, Constant) and c.text is not None
+            ]
+            if len(given) == len(others):
+                key = (part.column, given[0].number)
+        by.setdefault(key, []).extend(given)
+    found: list[Comparison | Connective] = []
+    for key, constants in by.items():
+        if isinstance(key, int):
+            found.append(parts[key])
+        else:
+            column = key[0]  # type: ignore[index]
+            several = tuple(dict.fromkeys(constants))
+            one = Comparison(column, sign, several[0])
+            listed = Comparison(column, together, several)
+            found.append(listed if len(several) > 1 else one)
+    return found
+
+
+def _require_short(where: Comparison | Connective) -> None:
+    tests = sum(1 for _ in Query(("", ""), where).tests())
+    if tests > MOST_TESTS:
+        raise InputError(
+            f"The condition of a secret query must have at most {MOST_TESTS} "
+            f"comparisons, lists of values counted once; it has {tests}. Ask by IN or "
+            "BETWEEN, or make several promises."
+        )
+
+
 # Reading ----------------------------------------------------------------------------
 
 
@@ -109,6 +186,10 @@ def read_query(
     session: Session, text: str, columns: Sequence[str], tables: Sequence[str]
 ) -> Query:
     """A secret query over these columns of one of these tables."""
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise InputError(
+            "A secret query must be text; this one has halves of characters in it."
+        )
     session.register("pv_query", arrow.frame(v=arrow.texts([text])))
     try:
         found = json.loads(
@@ -161,9 +242,11 @@ class _Reader:
             )
         first, second = (self._read_column(c) for c in chosen)
         where = node.get("where_clause")
-        return Query(
-            (first, second), None if where is None else self._read_condition(where)
-        )
+        if where is None:
+            return Query((first, second), None)
+        simple = simplify(self._read_condition(where))
+        _require_short(simple)
+        return Query((first, second), simple)
 
     def _check_table(self, source: Mapping[str, Any]) -> None:
         known = [t.casefold() for t in self._tables]
@@ -320,27 +403,26 @@ class Condition:
 
     def to_sql(self, relation: JoinedViews, full: bool) -> tuple[str, str]:
         """A condition on the tuples l, r and their key k, and what to join for it."""
-        maker = _Maker(relation, full)
+        maker = _JoinMaker(relation, full)
         test = maker.write_test(self.where)
         return test, maker.write_joins()
+
+    def find_satisfying(self, listed: LabelledTuples) -> list[int]:
+        """The numbers of the tuples that satisfy the condition."""
+        maker = _TupleMaker(listed)
+        test = maker.write_test(self.where)
+        found = listed.ask(
+            f"SELECT t.n FROM {listed.table} t {maker.write_joins()} WHERE {test}"
+        )
+        return [int(n) for n in found["n"].to_pylist()]
 
 
 class _Maker:
     """Writes a condition as SQL without any constant in it."""
 
-    def __init__(self, relation: JoinedViews, full: bool) -> None:
-        sides = relation.sides
+    def __init__(self, relation: JoinedViews | LabelledTuples) -> None:
         self._relation = relation
-        self._cells = {
-            name: f"k.{x}" for x, name in zip(relation.keys, sides.key, strict=True)
-        }
-        self._cells |= {sides.person: "l.i", sides.secret: "r.p"}
-        if full:
-            for alias, names in (("l", sides.left), ("r", sides.right)):
-                for j, name in enumerate(names):
-                    self._cells.setdefault(name, f"{alias}.e{j}")
         self._constants: list[str | None] = []
-        self._labelled: dict[str, str] = {}
 
     def write_test(self, node: Comparison | Connective) -> str:
         if isinstance(node, Comparison):
@@ -363,29 +445,47 @@ class _Maker:
                     f"{node.column!r} holds {kind}, {node.other!r} holds {their}."
                 )
             return _compare_by_kind(kind, cell, node.sign, other)
+        if isinstance(node.other, tuple):
+            return self._write_membership(node, node.other, cell, kind)
         if "LIKE" in node.sign:
             self._refuse_null(node, node.other)
             value = self._add_constant(node.other.text)
             return f"CAST({cell} AS VARCHAR) {node.sign} {value}"
-        self._check(node, node.other, kind)
+        self._check(node, [node.other], kind)
         value = self._add_constant(node.other.text)
         if kind == "text" and node.other.number:
             kind = "number"
         return _compare_by_kind(kind, cell, node.sign, value)
 
-    def _check(self, node: Comparison, constant: Constant, kind: str) -> None:
+    def _write_membership(
+        self, node: Comparison, constants: Sequence[Constant], cell: str, kind: str
+    ) -> str:
+        """One of several values, which are a table of their own."""
+        self._check(node, constants, kind)
+        if kind == "text" and constants[0].number:
+            kind = "number"
+        texts = [c.text for c in constants]
+        given = self._relation.make_small_table({"v": texts})
+        among = f"SELECT {_normalise(kind, 'g.v')} FROM {given} g"
+        return f"{_normalise(kind, cell)} {node.sign} ({among})"
+
+    def _check(
+        self, node: Comparison, constants: Sequence[Constant], kind: str
+    ) -> None:
         """A comparison that no value can pass would make any promise look kept."""
-        self._refuse_null(node, constant)
-        if constant.text is None:
+        for constant in constants:
+            self._refuse_null(node, constant)
+        texts = [c.text for c in constants if c.text is not None]
+        if not texts:
             return
         if node.column in self._relation.recodings:
-            domain = self._relation.coded[node.column].domain
-            if node.sign in ORDERED or domain.code(constant.text) is None:
+            domain = self._find_domain(node.column)
+            if node.sign in ORDERED or any(domain.code(t) is None for t in texts):
                 raise InputError(
                     f"Column {node.column!r} is shown in bins or by levels, so a "
                     "secret query must compare it by = with one of them; it does not."
                 )
-        elif not self._fits(constant.text, kind):
+        elif not self._fits(texts, kind):
             raise InputError(
                 f"Column {node.column!r} holds values of kind {kind}, so a secret "
                 "query must compare it with such a value; it does not."
@@ -398,21 +498,58 @@ class _Maker:
                 "NULL: nothing is equal to NULL, or like it."
             )
 
-    def _fits(self, text: str, kind: str) -> bool:
+    def _fits(self, texts: Sequence[str], kind: str) -> bool:
         if kind == "boolean":
-            return text in ("true", "false")
+            return set(texts) <= {"true", "false"}
         if kind not in FITTING:
             return True
-        given = self._relation.make_small_table({"v": [text]})
-        test = f"SELECT TRY_CAST(v AS {FITTING[kind]}) IS NOT NULL AS fits FROM {given}"
-        return bool(self._relation.fetch_one(test)["fits"])
+        given = self._relation.make_small_table({"v": list(texts)})
+        fits = f"bool_and(TRY_CAST(v AS {FITTING[kind]}) IS NOT NULL)"
+        return bool(
+            self._relation.fetch_one(f"SELECT {fits} AS fits FROM {given}")["fits"]
+        )
 
     def _add_constant(self, text: str | None) -> str:
         self._constants.append(text)
         return f"q.q{len(self._constants) - 1}"
 
     def _find_cell(self, name: str) -> tuple[str, str]:
-        relation = self._relation
+        """Where a column is, and of which kind."""
+        raise NotImplementedError
+
+    def _find_domain(self, name: str) -> Domain:
+        """What a recoded column shows."""
+        raise NotImplementedError
+
+    def write_joins(self) -> str:
+        """One row of constants."""
+        if not self._constants:
+            return ""
+        table = self._relation.make_small_table(
+            {f"q{j}": [text] for j, text in enumerate(self._constants)}
+        )
+        return f"CROSS JOIN {table} q"
+
+
+class _JoinMaker(_Maker):
+    """Writes a condition on two joined views."""
+
+    def __init__(self, relation: JoinedViews, full: bool) -> None:
+        super().__init__(relation)
+        sides = relation.sides
+        self._joined = relation
+        self._cells = {
+            name: f"k.{x}" for x, name in zip(relation.keys, sides.key, strict=True)
+        }
+        self._cells |= {sides.person: "l.i", sides.secret: "r.p"}
+        if full:
+            for alias, names in (("l", sides.left), ("r", sides.right)):
+                for j, name in enumerate(names):
+                    self._cells.setdefault(name, f"{alias}.e{j}")
+        self._labelled: dict[str, str] = {}
+
+    def _find_cell(self, name: str) -> tuple[str, str]:
+        relation = self._joined
         cell = self._cells[name]
         if name not in relation.coded:
             return cell, relation.projection.kind(name)
@@ -421,20 +558,91 @@ class _Maker:
             self._labelled[name] = f"v{len(self._labelled)}"
         return f"{self._labelled[name]}.label", kind
 
+    def _find_domain(self, name: str) -> Domain:
+        return self._joined.coded[name].domain
+
     def write_joins(self) -> str:
         """The labels of coded columns, and one row of constants."""
-        relation, joined = self._relation, []
+        joined = []
         for name, alias in self._labelled.items():
-            labels = relation.make_label_table(name)
+            labels = self._joined.make_label_table(name)
             joined.append(
                 f"LEFT JOIN {labels} {alias} ON {alias}.code = {self._cells[name]}"
             )
-        if self._constants:
-            table = relation.make_small_table(
-                {f"q{j}": [text] for j, text in enumerate(self._constants)}
-            )
-            joined.append(f"CROSS JOIN {table} q")
-        return " ".join(joined)
+        return " ".join([*joined, super().write_joins()])
+
+
+class _TupleMaker(_Maker):
+    """Writes a condition on tuples whose labels are listed."""
+
+    def __init__(self, listed: LabelledTuples) -> None:
+        super().__init__(listed)
+        self._listed = listed
+
+    def _find_cell(self, name: str) -> tuple[str, str]:
+        listed = self._listed
+        return f"t.c{listed.columns.index(name)}", listed.domains[name].kind
+
+    def _find_domain(self, name: str) -> Domain:
+        return self._listed.domains[name]
+
+
+class LabelledTuples:
+    """Tuples of some columns as a table of texts, to be tested by a condition."""
+
+    def __init__(
+        self,
+        session: Session,
+        domains: Mapping[str, Domain],
+        recodings: Mapping[str, Recoding],
+        tuples: Sequence[Sequence[int]],
+        run: Run,
+    ) -> None:
+        """Take the values of each column by code, and tuples of codes of them all."""
+        self.columns = tuple(domains)
+        self.domains, self.recodings = domains, recodings
+        self._session, self._run = session, run
+        self._made: list[str] = []
+        columns = {
+            f"c{j}": [domains[c][row[j]] for row in tuples]
+            for j, c in enumerate(self.columns)
+        }
+        self.table = self.make_small_table({"n": np.arange(len(tuples)), **columns})
+
+    def __enter__(self) -> LabelledTuples:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for table in self._made:
+            self._session.ask(f"DROP TABLE IF EXISTS {table}")
+
+    def make_small_table(self, columns: Mapping[str, Any]) -> str:
+        """A small table of our own with these columns; texts unless they are arrays."""
+        table = f"pv_tuples_{next(_numbers)}"
+        make_table(self._session, table, columns)
+        self._made.append(table)
+        return table
+
+    def ask(self, statement: str) -> Any:
+        """What a statement selects."""
+        work = partial(self._session.fetch, statement)
+        return self._session.run_watched(work, self._run, "testing tuples", (1, 1))
+
+    def fetch_one(self, statement: str) -> Any:
+        """The first row a statement selects."""
+        return self.ask(statement).slice(0, 1).to_pylist()[0]
+
+
+_numbers = count()
+
+
+def _normalise(kind: str, cell: str) -> str:
+    """A value so that what is the same value is the same."""
+    if kind in ("date", "datetime"):
+        return f"TRY_CAST({cell} AS TIMESTAMP)"
+    text = f"CAST({cell} AS VARCHAR)"
+    whole = kind in ("integer", "number")
+    return text_types.normalise_number(text) if whole else text
 
 
 def _compare_by_kind(kind: str, left: str, sign: str, right: str) -> str:

@@ -403,11 +403,29 @@ class SomeAssociations:
             f"WHERE {self._which} AND q.ok"
         )
 
-    def count_spread(self) -> int:
-        """People of these keys who are in other keys too."""
+    def count_refuted(self) -> int:
+        """People asked for who cannot have one value only: the views say so.
+
+        Who is alone in a key has all of its values; who is in several keys has a value
+        that all of them have.
+        """
+        number = (
+            f"SELECT i, count(*) AS number FROM {self._left} WHERE {self._whose} "
+            "GROUP BY i"
+        )
+        crowded = (
+            f"SELECT l.h FROM (SELECT h FROM {self._left} GROUP BY h HAVING "
+            f"count(*) = 1) l JOIN (SELECT h FROM {self._right} GROUP BY h HAVING "
+            "count(*) > 1) r ON l.h = r.h"
+        )
+        common = (
+            f"SELECT l.i FROM {self._left} l JOIN ({number}) n ON l.i = n.i AND "
+            f"n.number > 1 JOIN {self._right} r ON l.h = r.h "
+            "GROUP BY l.i, r.p, n.number HAVING count(*) = n.number"
+        )
         found = self._relation.fetch_one(
-            f"SELECT count(*) AS n FROM (SELECT r.i FROM ({self._relation.rows(0)}) r "
-            f"WHERE r.i IN (SELECT i FROM {self._left}) GROUP BY r.i "
-            "HAVING min(r.h) <> max(r.h))"
+            f"SELECT count(*) AS n FROM ({number}) q WHERE q.i IN (SELECT i FROM "
+            f"{self._left} WHERE h IN ({crowded})) OR "
+            f"(q.number > 1 AND q.i NOT IN ({common}))"
         )
         return int(found["n"])

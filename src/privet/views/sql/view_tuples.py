@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-from privet.engine import sql
+import numpy as np
+
+from privet.engine import arrow, sql
 from privet.engine.dictionaries import Dictionary
-from privet.engine.duckdb.session import too_little_memory
+from privet.engine.duckdb.session import Session, too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import Recoding, Run
 from privet.engine.run import DoesNotFit
@@ -105,6 +108,8 @@ class ViewTuples:
     """The tuples."""
     domains: Mapping[str, Domain]
     """The values of each column, by code."""
+    times: tuple[int, ...] = ()
+    """How many rows of the table each tuple stands for."""
 
 
 def count_tuples(
@@ -153,7 +158,11 @@ def fetch_tuples(
     named = {f"o{j}": name for j, name in enumerate(columns)}
     rows = ViewRows(projection, coded, named, plain=True)
     only = _list_conditions(projection, sides)
-    statement = f"SELECT DISTINCT * FROM ({rows.select((), only)}) LIMIT {most + 1}"
+    weight = f"{projection.weight(sides.weight)} AS w"
+    statement = (
+        f"SELECT {', '.join(named)}, CAST(sum(w) AS BIGINT) AS w FROM "
+        f"({rows.select([weight], only)}) GROUP BY ALL LIMIT {most + 1}"
+    )
     try:
         found = projection.session.run_watched(
             partial(projection.session.fetch, statement), run, "reading views", (1, 1)
@@ -166,5 +175,18 @@ def fetch_tuples(
             "each; there are more."
         )
     arrays = [column.to_pylist() for column in found.columns]
-    listed = tuple(sorted(zip(*arrays, strict=True)))
-    return ViewTuples(tuple(columns), listed, {n: d.domain for n, d in coded.items()})
+    listed = sorted(zip(*arrays, strict=True))
+    domains = {n: d.domain for n, d in coded.items()}
+    shown = tuple(row[:-1] for row in listed)
+    return ViewTuples(tuple(columns), shown, domains, tuple(r[-1] for r in listed))
+
+
+def make_table(session: Session, table: str, columns: Mapping[str, Any]) -> None:
+    """A table of our own with these columns; texts unless they are arrays."""
+    made = {
+        name: arrow.integers(v) if isinstance(v, np.ndarray) else arrow.texts(v)
+        for name, v in columns.items()
+    }
+    session.register(f"{table}_frame", arrow.frame(**made))
+    session.ask(f"CREATE TEMP TABLE {table} AS SELECT * FROM {table}_frame")
+    session.unregister(f"{table}_frame")

@@ -67,3 +67,22 @@ function disguised(group, codes, sizes) {
       throw new Error("unknown kind of group");
   }
 }
+
+// How often a group's answers are sent as they are; for the first of a list, and for
+// reading only.
+function stays(group) {
+  const share = (part, of) => Number((1000000n * BigInt(part)) / BigInt(of)) / 1e6;
+  const among = (parts) => share(parts[0], parts.map(BigInt).reduce((a, b) => a + b));
+  switch (group.kind) {
+    case "public":
+      return 1;
+    case "replace": {
+      const keep = share(group.keep, group.of);
+      return keep + (1 - keep) * among(group.instead);
+    }
+    case "matrix":
+      return among(group.columns_of[0]);
+    default:
+      return share(group.keep, group.of);
+  }
+}

@@ -1,9 +1,19 @@
-// The page: asks, disguises here, shows what will be sent, and sends only that.
+// The page: asks, disguises here when it is sent, sends only that, and then shows it.
 "use strict";
 
 const $ = (id) => document.getElementById(id);
 let design = null;
-let report = null;
+let outbox = null;
+
+const INSECURE =
+  "This page did not come over a secure connection (HTTPS), so somebody on the way " +
+  "could have changed it. Nothing is asked here.";
+
+const REMEMBERED =
+  "This device remembers what was sent, so that it is never drawn again; your " +
+  "answers themselves are not on it.";
+const NOT_REMEMBERED =
+  "This browser lets nothing be remembered, neither your answers nor what was sent.";
 
 function element(name, text, more = {}) {
   const made = document.createElement(name);
@@ -15,24 +25,15 @@ function question(name) {
   return design.questions.find((q) => q.name === name);
 }
 
-// What was reported is remembered in this browser; for this visit where it may not be.
-const visit = new Map();
-
-function recalled(key) {
-  try {
-    return localStorage.getItem(key) ?? visit.get(key) ?? null;
-  } catch {
-    return visit.get(key) ?? null;
-  }
+// Exactly one part of the page, or none.
+function show(part) {
+  for (const id of ["form", "waiting", "done"]) $(id).hidden = id !== part;
+  if (part !== "form") $("questions").replaceChildren();
+  if (part !== "form" && part !== null) $(part).querySelector("h2").focus();
 }
 
-function keep(key, value) {
-  visit.set(key, value);
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // private windows and full disks: this visit must do
-  }
+function say(text) {
+  $("message").textContent = text;
 }
 
 // Asking -----------------------------------------------------------------------------
@@ -40,157 +41,219 @@ function keep(key, value) {
 function field(q, number) {
   const box = element("fieldset");
   box.append(element("legend", q.ask));
+  const common = { name: `q${number}`, required: true, autocomplete: "off" };
   if (q.edges !== null) {
-    box.append(
-      element("input", undefined, {
-        type: "number", step: "any", name: `q${number}`, required: true,
-        ariaLabel: q.ask,
-      }),
-    );
+    const more = { ...common, type: "number", step: "any", ariaLabel: q.ask };
+    box.append(element("input", undefined, more));
     return box;
   }
   q.values.forEach((value, code) => {
     const label = element("label");
-    label.append(
-      element("input", undefined, {
-        type: "radio", name: `q${number}`, value: String(code), required: true,
-      }),
-      ` ${value}`,
-    );
+    const more = { ...common, type: "radio", value: String(code) };
+    label.append(element("input", undefined, more), element("span", value));
     box.append(label);
   });
   return box;
 }
 
-// With one_of, each person is asked one group, drawn here.
+// With one_of, each person is asked one group, drawn here; no answer is known yet.
 function asked() {
   if (!design.one_of) return design.groups;
-  const key = `privet:${design.survey}:asked`;
-  let drawn = Number(recalled(key) ?? NaN);
-  if (!Number.isInteger(drawn) || drawn >= design.groups.length) {
+  const name = `privet-asked:${design.survey}`;
+  let drawn = Number(recall(name) ?? NaN);
+  if (!Number.isInteger(drawn) || !(drawn in design.groups)) {
     drawn = Number(below(BigInt(design.groups.length)));
-    keep(key, String(drawn));
+    remember(name, String(drawn));
   }
   return [design.groups[drawn]];
 }
 
-function show() {
-  document.title = design.title;
-  $("title").textContent = design.title;
+function askQuestions() {
   const names = new Set(asked().flatMap((g) => g.columns));
-  design.questions.forEach((q, i) => {
-    if (names.has(q.name)) $("questions").append(field(q, i));
-  });
-  $("form").hidden = false;
+  const fields = design.questions.map((q, i) => (names.has(q.name) ? field(q, i) : ""));
+  $("questions").replaceChildren(...fields);
+  $("meaning").replaceChildren(...meanings());
+  $("example").replaceChildren(
+    ...asked().map((group) => element("li", example(group))),
+  );
+  show("form");
 }
 
-// Disguising -------------------------------------------------------------------------
+// What it tells ----------------------------------------------------------------------
 
-function code(q, number) {
-  const given = new FormData($("form")).get(`q${number}`);
-  if (q.edges === null) return Number(given);
-  return q.edges.filter((edge) => Number(given) >= edge).length;
+function names(group) {
+  return group.columns.map((c) => question(c).ask).join(" / ");
 }
 
-// The same answer is always reported the same way: asking again reveals no more.
-function remembered(group, codes, sizes) {
-  const key = `privet:${design.survey}:${JSON.stringify([group.columns, codes])}`;
-  const known = recalled(key);
-  if (known !== null) return JSON.parse(known);
-  const drawn = disguised(group, codes, sizes);
-  keep(key, JSON.stringify(drawn));
-  return drawn;
+function sure(percent) {
+  return percent > 99 ? "practically certain" : `${percent} %`;
+}
+
+function row(what, told) {
+  const made = element("tr");
+  const cells = told === null ? ["certain", "certain"] : [told.tenth, told.half].map(sure);
+  made.append(element("th", what, { scope: "row" }));
+  made.append(...cells.map((text) => element("td", text)));
+  return made;
+}
+
+function heading(text) {
+  const made = element("tr");
+  made.append(element("th", text, { colSpan: 3, className: "part" }));
+  return made;
+}
+
+// The whole record first: answers that hang together tell about each other.
+function meanings() {
+  const hidden = asked().filter((g) => g.kind !== "public");
+  const shown = asked().filter((g) => g.kind === "public");
+  const rows = [];
+  if (hidden.length > 0) {
+    rows.push(heading("Somebody who knows how your answers hang together"));
+    rows.push(row("of anything you answered", design.told));
+  }
+  if (hidden.length > 1) {
+    rows.push(heading("Somebody to whom your other answers say nothing about it"));
+    rows.push(...hidden.map((g) => row(names(g), g.told)));
+  }
+  if (shown.length > 0) {
+    rows.push(heading("Sent as it is"));
+    rows.push(...shown.map((g) => row(names(g), null)));
+  }
+  return rows;
+}
+
+// What becomes of a made-up answer, the first of the list.
+function example(group) {
+  if (group.kind === "public") return `${names(group)}: not disguised.`;
+  const many = Math.round(1000 * stays(group));
+  if (group.columns.length > 1) {
+    return (
+      `${names(group)}: of 1,000 people, about ${many} send what they answered; ` +
+      "the others send other answers, drawn by chance."
+    );
+  }
+  const value = question(group.columns[0]).values[0];
+  return (
+    `${names(group)} Of 1,000 people who answer “${value}”, about ${many} send ` +
+    "just that; the others send another answer, drawn by chance."
+  );
+}
+
+// Disguising and sending -------------------------------------------------------------
+
+function code(given, q) {
+  const number = given.get(`q${design.questions.indexOf(q)}`);
+  if (q.edges === null) return Number(number);
+  return q.edges.filter((edge) => Number(number) >= edge).length;
 }
 
 function disguise() {
+  const given = new FormData($("form"));
   const made = Object.fromEntries(design.questions.map((q) => [q.name, null]));
   for (const group of asked()) {
     const questions = group.columns.map(question);
     const sizes = questions.map((q) => q.values.length);
-    const codes = questions.map((q) => code(q, design.questions.indexOf(q)));
-    remembered(group, codes, sizes).forEach((c, i) => {
+    const codes = questions.map((q) => code(given, q));
+    disguised(group, codes, sizes).forEach((c, i) => {
       made[group.columns[i]] = questions[i].values[c];
     });
   }
   return made;
 }
 
-function meaning(group) {
-  const names = group.columns.map((c) => question(c).ask).join(" / ");
-  if (group.kind === "public") return `${names}: sent as it is.`;
-  if (group.growth === null) {
-    return `${names}: disguised, but something about it can be told for certain.`;
-  }
-  const times = Number(group.growth.toPrecision(3));
-  const sure = times > 10 ? "may be nearly sure" : "cannot be sure";
-  return (
-    `${names}: disguised by chance. Whoever sees it may shift the odds by a factor ` +
-    `of ${times} at most, and ${sure} what you answered.`
-  );
-}
-
-function preview() {
+function showReport(report) {
   const rows = Object.entries(report).filter(([, value]) => value !== null);
   $("sent").replaceChildren(
     ...rows.flatMap(([name, value]) => [
       element("dt", question(name).ask), element("dd", value),
     ]),
   );
-  $("meaning").replaceChildren(
-    ...asked().map((group) => element("li", meaning(group))),
-  );
-  $("form").hidden = true;
-  $("preview").hidden = false;
+  $("memory").textContent = outbox.lasts ? REMEMBERED : NOT_REMEMBERED;
+  show("done");
 }
 
-// Sending ----------------------------------------------------------------------------
-
-async function send() {
-  $("send").disabled = true;
+async function post({ submission, report }) {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  const body = token === null ? { report } : { report, token };
-  let text = "The answer could not be sent. Try again.";
+  const body = { submission, report, ...(token === null ? {} : { token }) };
   try {
     const answer = await fetch("answers", {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
+      referrerPolicy: "no-referrer",
     });
-    text = (await answer.json()).message;
-    if (answer.status === 201) {
-      $("preview").hidden = true;
-      text = "Thank you. Only what you saw was sent, and it is kept.";
-    }
+    return { kept: answer.status === 201, text: (await answer.json()).message };
   } catch {
-    // what went wrong is no secret of ours to guess at
+    return { kept: false, text: "No reply came. Try again." };
   }
-  $("send").disabled = false;
-  $("message").textContent = text;
+}
+
+// Sends what was drawn; what was sent is shown when it is kept, and not before.
+async function send() {
+  const buttons = [$("retry"), $("again")];
+  for (const button of buttons) button.disabled = true;
+  say("Sending …");
+  const { kept, text } = await post(outbox.entry);
+  for (const button of buttons) button.disabled = false;
+  if (kept) outbox.confirm();
+  if (outbox.entry.kept) showReport(outbox.entry.report);
+  else show("waiting");
+  say(kept ? "Thank you." : text);
+}
+
+async function submit(event) {
+  event.preventDefault();
+  await outbox.fill(disguise);
+  forget(`privet-asked:${design.survey}`);
+  show(null);
+  await send();
+}
+
+function forgetReport() {
+  outbox.clear();
+  $("sent").replaceChildren();
+  show(null);
+  say("Forgotten. Reload the page to let somebody else answer.");
+}
+
+// Starting ---------------------------------------------------------------------------
+
+function begin() {
+  const entry = outbox.entry;
+  if (entry === null) askQuestions();
+  else if (entry.kept) showReport(entry.report);
+  else show("waiting");
+}
+
+function listen() {
+  $("form").addEventListener("submit", submit);
+  $("retry").addEventListener("click", send);
+  $("again").addEventListener("click", send);
+  $("forget").addEventListener("click", forgetReport);
+  // A page that is left is not put aside with answers in it.
+  addEventListener("pagehide", () => $("questions").replaceChildren());
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
 }
 
 async function start() {
+  if (!globalThis.isSecureContext || globalThis.crypto?.getRandomValues === undefined) {
+    say(INSECURE);
+    return;
+  }
+  forgetAnswers();
   try {
     const found = await fetch("design.json");
     design = await found.json();
+    outbox = new Outbox(design.survey);
   } catch {
-    $("message").textContent = "The survey could not be loaded. Try again later.";
+    say("The survey could not be loaded. Try again later.");
     return;
   }
-  if (globalThis.crypto?.getRandomValues === undefined) {
-    $("message").textContent = "This browser has no secure source of chance.";
-    return;
-  }
-  $("form").addEventListener("submit", (event) => {
-    event.preventDefault();
-    report = disguise();
-    preview();
-  });
-  $("send").addEventListener("click", send);
-  $("back").addEventListener("click", () => {
-    $("preview").hidden = true;
-    $("form").hidden = false;
-  });
-  show();
+  document.title = design.title;
+  $("title").textContent = design.title;
+  listen();
+  begin();
 }
 
 start();

@@ -1,0 +1,1 @@
+"""Columns that tell others: which ones, and what that makes known."""

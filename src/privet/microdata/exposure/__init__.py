@@ -1,0 +1,1 @@
+"""Exposure: of how many people a table tells something, and what promises cover."""

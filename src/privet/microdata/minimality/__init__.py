@@ -1,0 +1,1 @@
+"""Minimality: what knowing our own method adds to a release."""

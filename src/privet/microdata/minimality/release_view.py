@@ -1,0 +1,277 @@
+"""What an attacker sees of a release: columns, labels, and what may lie behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import comb
+
+import numpy as np
+
+from privet.engine.counting.in_memory import InMemory
+from privet.engine.protocol import CountQuery, Run
+from privet.errors import InputError, NoAudit
+from privet.microdata.generalisation.forms import GENERALISED
+from privet.microdata.generalisation.publish import Mondrian
+from privet.microdata.generalised_values import find_allowed_values
+from privet.microdata.linkage import TemplateQuery, query_templates
+from privet.microdata.recipe import Cut, choose_order
+from privet.microdata.release import Release
+from privet.microdata.suppression.publish import (
+    TopDownDisclosure,
+)
+from privet.policy import Policy
+from privet.table import Table
+from privet.values.adversaries import Linker
+from privet.values.contingency import Domain
+from privet.values.schema import Bins, Roles, Schema
+
+Row = tuple[str | None, ...]
+"""Values of the columns that matter to the method, in the order of the file."""
+
+Values = tuple[str | None, ...]
+Method = TopDownDisclosure | Mondrian
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A column that matters to the method."""
+
+    name: str
+    kind: str
+    """What its values are, before anything was hidden."""
+    values: Values | None
+    """Which it may have, in order; None where it is shown as it is."""
+    hidden: int | None = None
+    """How many of them the manifest says are hidden; None: it does not."""
+    bins: Bins | None = None
+    """The public bins its values are."""
+
+    def sort(self, values: set[str | None]) -> list[str | None]:
+        """Values as engines order them."""
+        if self.bins is not None:
+            labels = self.bins.labels()
+            return sorted(values, key=lambda v: -1 if v is None else labels.index(v))
+        return sorted(values, key=choose_order(self.kind))
+
+
+@dataclass(frozen=True)
+class RowsAlike:
+    """Released rows that look alike, and the rows that may lie behind each."""
+
+    shown: Row
+    n: int
+    options: tuple[Row, ...]
+
+    @property
+    def tables(self) -> int:
+        """How many ways there are, people aside."""
+        return comb(self.n + len(self.options) - 1, self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseView:
+    """A released file with everything the attacker is granted."""
+
+    columns: tuple[ReleasedColumn, ...]
+    classes: tuple[RowsAlike, ...]
+    questions: tuple[TemplateQuery, ...]
+    """The promises against linkers."""
+    policy: Policy
+    roles: Roles
+    method: Method
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(c.name for c in self.columns)
+
+    def build_table(self, cells: Mapping[Row, int]) -> Table:
+        """A private table of these rows, as an engine would have read it."""
+        domains, codes = [], []
+        for j, column in enumerate(self.columns):
+            labels = column.sort({row[j] for row in cells})
+            at = {label: code for code, label in enumerate(labels)}
+            domains.append(Domain(column.name, labels, column.kind))
+            codes.append(np.array([at[row[j]] for row in cells]))
+        engine = InMemory(domains, codes, np.array(list(cells.values())))
+        return Table(engine, Schema(engine.columns(), self.roles))
+
+
+def view_release(
+    release: Release,
+    policy: Policy,
+    method: Method,
+    granted: Mapping[str, Values],
+    run: Run,
+) -> ReleaseView:
+    """A release as the attacker sees it, with what may lie behind each label."""
+    table = release.table
+    if release.private.roles.weight or table.roles.unit:
+        raise NoAudit("A release must have one row per person to list its tables.")
+    if isinstance(method, Mondrian) and method.form != GENERALISED:
+        raise NoAudit("Groups must be generalised to list their tables; got buckets.")
+    linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
+    questions = tuple(query_templates(p, table) for p in linkers)
+    names = _list_columns(table, questions, method)
+    columns = tuple(_describe_column(c, release, granted, run) for c in names)
+    rows = count_rows(table, names, run)
+    options = _Options(columns, rows, method)
+    return ReleaseView(
+        columns,
+        tuple(RowsAlike(row, n, options.list(row)) for row, n in rows.items()),
+        questions,
+        policy,
+        _select_roles(table.roles, columns),
+        method,
+    )
+
+
+def _list_columns(
+    table: Table, questions: Sequence[TemplateQuery], method: Method
+) -> list[str]:
+    """What the method looks at; all other columns change nothing."""
+    known = {c for q in questions for t in q.tallies for c in (*t.by, t.about)}
+    if isinstance(method, Mondrian):
+        known |= {*table.roles.quasi, *table.roles.sensitive}
+    if table.roles.target:
+        known.add(table.roles.target)
+    return [c for c in table.schema.names if c in known]
+
+
+def count_rows(table: Table, names: Sequence[str], run: Run) -> dict[Row, int]:
+    """The released rows, each with its number."""
+    *by, about = names
+    found: dict[Row, int] = {}
+    for _, batch in table.count([CountQuery(tuple(by), about)], run):
+        order = [d.name for d in batch.by]
+        codes = [column.tolist() for column in batch.keys.columns()]
+        for row, value in enumerate(batch.value.tolist()):
+            group = int(batch.group[row])
+            at = {
+                c: d[k[group]] for c, d, k in zip(order, batch.by, codes, strict=True)
+            }
+            cells = (*(at[c] for c in by), batch.about[value])
+            found[cells] = found.get(cells, 0) + int(batch.n[row])
+    return found
+
+
+def _select_roles(roles: Roles, columns: Sequence[ReleasedColumn]) -> Roles:
+    names = [c.name for c in columns]
+    return Roles(
+        quasi=[c for c in roles.quasi if c in names],
+        sensitive=[c for c in roles.sensitive if c in names],
+        target=roles.target,
+        bins={c.name: c.bins for c in columns if c.bins is not None},
+    )
+
+
+def _describe_column(
+    name: str, release: Release, granted: Mapping[str, Values], run: Run
+) -> ReleasedColumn:
+    if release.folder is None:
+        return _describe_own_column(name, release, granted, run)
+    about = release.manifest["columns"][name]
+    bins = Bins(about["bins"]) if "bins" in about else None
+    shown, kind = about.get("shown_as"), about["type"]
+    if shown is None:
+        return ReleasedColumn(name, kind, None, bins=bins)
+    if name not in granted:
+        raise InputError(
+            f"domain must list the values that column {name!r} may have, since some "
+            "are not shown. Give them with domain (--domain COLUMN=VALUE), or the "
+            "custody folder, which names those that are hidden."
+        )
+    column = ReleasedColumn(name, kind, (), about.get("hidden_values"), bins)
+    return replace(column, values=_sort_granted(column, granted[name]))
+
+
+def _describe_own_column(
+    name: str, release: Release, granted: Mapping[str, Values], run: Run
+) -> ReleasedColumn:
+    """Of a release that was just made, its table tells what is not granted."""
+    private = replace(release.private, relabels={})
+    domain = private.domains([name], run)[name]
+    bins = private.roles.bins.get(name)
+    changed = release.recipe.columns if release.recipe else release.private.roles.quasi
+    if name not in changed:
+        return ReleasedColumn(name, domain.kind, None, bins=bins)
+    how = release.recipe.columns[name] if release.recipe else None
+    hidden = None if how is None or isinstance(how, Cut) else len(how.hidden)
+    if isinstance(how, Cut) and not how.after:
+        hidden = len(domain)
+    column = ReleasedColumn(name, domain.kind, (), hidden, bins)
+    own = tuple(domain.labels)
+    return replace(column, values=_sort_granted(column, granted.get(name, own)))
+
+
+def _sort_granted(column: ReleasedColumn, values: Values) -> Values:
+    try:
+        return tuple(column.sort(set(values)))
+    except ValueError:
+        raise InputError(
+            f"domain of {column.name!r} must hold values of kind {column.kind}."
+        ) from None
+
+
+class _Options:
+    """Which rows may lie behind a released one."""
+
+    def __init__(
+        self, columns: Sequence[ReleasedColumn], rows: Mapping[Row, int], method: Method
+    ) -> None:
+        self._columns, self._method = columns, method
+        self._seen = [{row[j] for row in rows} for j in range(len(columns))]
+
+    def list(self, row: Row) -> tuple[Row, ...]:
+        cells = [self._list_values(j, label) for j, label in enumerate(row)]
+        for column, values in zip(self._columns, cells, strict=True):
+            if not values:
+                raise InputError(
+                    f"domain of {column.name!r} must have a value for every cell of "
+                    "the file; for one it has none."
+                )
+        return tuple(product(*cells))
+
+    def _list_values(self, j: int, label: str | None) -> Values:
+        column = self._columns[j]
+        if column.values is None:
+            return (label,)
+        if isinstance(self._method, Mondrian):
+            domain = Domain(column.name, column.values, column.kind)
+            allowed = find_allowed_values(label, domain)
+            return tuple(v for v, a in zip(column.values, allowed, strict=True) if a)
+        if label == self._method.marker:
+            # A value that is shown somewhere is hidden nowhere.
+            return tuple(v for v in column.values if v not in self._seen[j])
+        ends = _find_interval_ends(self._seen[j], column)
+        if not ends:
+            return (label,)
+        return tuple(v for v in column.values if _is_inside(v, label, ends, column))
+
+
+_INTERVAL = re.compile(r"(?:missing or )?(?:above (.+?))?(?: ?up to (.+))?")
+
+
+def _find_interval_ends(labels: set[str | None], column: ReleasedColumn) -> Values:
+    """Where intervals end, read off the file; none where values are single ones."""
+    if column.hidden is not None:
+        return ()
+    ends: set[str | None] = {None} if "missing" in labels else set()
+    for label in labels - {None, "missing", "not missing"}:
+        if match := _INTERVAL.fullmatch(label or ""):
+            ends |= {end for end in match.groups() if end is not None}
+    return tuple(column.sort(ends))
+
+
+def _is_inside(
+    value: str | None, label: str | None, ends: Values, column: ReleasedColumn
+) -> bool:
+    """Whether a value is shown as this interval."""
+    assert label is not None
+    if value is None:
+        return label.startswith("missing")
+    (text,) = Cut(ends).texts(Domain(column.name, [value], column.kind), "")
+    return text == label.removeprefix("missing or ")

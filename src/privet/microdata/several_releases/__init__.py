@@ -1,0 +1,1 @@
+"""A table among other releases of it: outlines, and deliveries over time."""

@@ -1,0 +1,180 @@
+"""The skyline in words: one plain dictionary first, then shown from it."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from privet.microdata.report import describe_knowledge
+from privet.microdata.skyline.skyline_find import Corner, Frontier
+from privet.report.words import SENSITIVE, escape_name, format_cell
+from privet.values.adversaries import Insider
+from privet.values.exact import percent, write_in_full
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+HEADS = ("values ruled out", "other people known", "people with the same value")
+"""What l, k and m are, in a table."""
+
+
+def summarise_skyline(found: Frontier) -> dict[str, Any]:
+    """Everything there is to show; probabilities are fractions in text."""
+    recursive = found.recursive and {"c": found.recursive[0], "l": found.recursive[1]}
+    return {
+        "verdict": "safe" if found.safe else "breach",
+        "headline": write_headline(found),
+        "confidence": str(found.confidence),
+        "about": found.about,
+        "points": [_describe_point(c) for c in found.corners],
+        "caps": dict(zip(_KEYS, found.caps, strict=True)),
+        "at_cap": found.at_cap,
+        "chart": found.chart(),
+        "familiar": {
+            "k_anonymity": found.smallest,
+            "distinct_l_diversity": found.fewest,
+            "recursive_diversity": recursive,
+        },
+        "names": list_models(found),
+        "groups": found.groups,
+        "people": found.people,
+        "knowing_nothing": str(found.least),
+        "notes": list_notes(found),
+        "sensitive": SENSITIVE,
+    }
+
+
+_KEYS = ("rules_out", "knows_others", "same_as")
+
+
+def _describe_point(corner: Corner) -> dict[str, Any]:
+    return {
+        **dict(zip(_KEYS, corner.point, strict=True)),
+        "belief": str(corner.belief),
+        "attack": corner.attack.to_dict() if corner.attack else None,
+        "words": Insider(*corner.point).words(),
+    }
+
+
+def write_headline(found: Frontier) -> str:
+    """The frontier in a sentence."""
+    level = write_in_full(found.confidence)
+    if not found.safe:
+        return (
+            f"Nobody need know anything more to be {percent(found.least)} sure of "
+            f"somebody's {escape_name(found.about)}; that is not below {level}."
+        )
+    several = len(found.corners)
+    ways = "this much" if several == 1 else f"one of these {several} combinations"
+    return (
+        f"Insiders who know at most {ways} stay below {level} sure of anybody's "
+        f"{escape_name(found.about)}."
+    )
+
+
+def list_models(found: Frontier) -> list[str]:
+    """The same counts by the names stewards are asked for."""
+    said = [f"{found.smallest}-anonymous"]
+    if found.fewest > 1:
+        said.append(f"distinct {found.fewest}-diverse")
+    if found.recursive is not None:
+        c, l = found.recursive
+        said.append(f"recursive ({c}, {l})-diverse")
+    return said
+
+
+def list_notes(found: Frontier) -> list[str]:
+    """What else must be said."""
+    said = []
+    for kind in found.at_cap:
+        option = {"rules_out": "l", "knows_others": "k", "same_as": "m"}[kind]
+        cap = found.caps[_KEYS.index(kind)]
+        said.append(
+            f"The search ended at {kind} = {cap}; insiders may know more. Look further "
+            f"with --max-{option} (max_{option})."
+        )
+    return said
+
+
+def _describe_models(found: Frontier) -> str:
+    *most, last = list_models(found)
+    both = f"{', '.join(most)} and {last}" if most else last
+    groups = "one group" if found.groups == 1 else f"{found.groups:,} groups"
+    return f"The release has {groups} of {found.people:,} people and is {both}."
+
+
+def skyline_as_text(found: Frontier) -> str:
+    """Plain text, the result first."""
+    lines = [f"{'✓' if found.safe else '✗'} {write_headline(found)}", ""]
+    if found.corners:
+        width = [len(h) for h in HEADS]
+        lines.append("  ".join(HEADS) + "  can be sure")
+        for corner in found.corners:
+            cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
+            lines.append("  ".join([*cells, _format_belief(found, corner)]))
+        lines += ["", _describe_attack(found, found.corners[-1]), ""]
+    return "\n".join([*lines, _describe_models(found), *list_notes(found), SENSITIVE])
+
+
+def _format_belief(found: Frontier, corner: Corner) -> str:
+    return percent(corner.belief, unlike=found.confidence)
+
+
+def _describe_attack(found: Frontier, corner: Corner) -> str:
+    attack = corner.attack
+    assert attack is not None
+    known = describe_knowledge(found.about, attack)
+    return (
+        f"The last of them at worst: someone who knows {known} can be "
+        f"{_format_belief(found, corner)} sure that the person's "
+        f"{escape_name(found.about)} is "
+        f"{format_cell(attack.value)}."
+    )
+
+
+def as_rich(found: Frontier) -> RenderableType:
+    """For a terminal."""
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    colour = "green" if found.safe else "red"
+    sign = "✓" if found.safe else "✗"
+    parts: list[RenderableType] = [
+        Text(f"{sign} {write_headline(found)}", f"bold {colour}")
+    ]
+    if found.corners:
+        table = Table(*HEADS, "can be sure")
+        for corner in found.corners:
+            table.add_row(*map(str, corner.point), _format_belief(found, corner))
+        parts += [Text(), table, Text(_describe_attack(found, found.corners[-1]))]
+    parts += [
+        Text(),
+        Text(_describe_models(found)),
+        *(Text(n) for n in list_notes(found)),
+    ]
+    return Group(*parts, Text(SENSITIVE, "dim"))
+
+
+def as_html(found: Frontier) -> str:
+    """For a notebook; one piece, nothing loaded from anywhere."""
+    heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape(str(x))}</td>" for x in (*c.point, _format_belief(found, c))
+        )
+        + "</tr>"
+        for c in found.corners
+    )
+    said = [_describe_models(found), *list_notes(found)]
+    if found.corners:
+        said.insert(0, _describe_attack(found, found.corners[-1]))
+    more = "".join(f"<p>{escape(line)}</p>" for line in said)
+    sign = "✓" if found.safe else "✗"
+    return (
+        f"<div><p><strong>{sign} {escape(write_headline(found))}</strong></p>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
+        f"<p><small>{escape(SENSITIVE)}</small></p></div>"
+    )

@@ -1,0 +1,1 @@
+"""How release, custody record and ledger entry appear together, or none of them."""

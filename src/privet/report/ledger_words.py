@@ -1,0 +1,141 @@
+"""Sentences about a release and its history: what is known of earlier releases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from privet.findings import Verdict
+
+NOTHING_KNOWN = (
+    "Nothing is known of earlier releases about the same people: there is no ledger. "
+    "Somebody who has another release, too, may learn more."
+)
+FIRST = "It is the first release in the ledger."
+MEASURE = (
+    "Measures are of one file alone; what several releases give away together is not "
+    "known without a promise."
+)
+MEASURES_ALONE = (
+    "Measures are of this file alone: what they come to for whoever has the earlier "
+    "releases, too, was not judged."
+)
+NOT_PROMISED_WITHOUT = (
+    "protection against a second release of the same people: nothing is known of "
+    "earlier ones"
+)
+"""What the public is told where there is no ledger."""
+
+NOT_PROMISED_WITH = (
+    "protection against other releases of the same people than those its publisher "
+    "keeps a ledger of"
+)
+"""What the public is told where there is one."""
+
+ASSUMED = (
+    "whether it is about the same people is not known; later releases stay undecided"
+)
+"""What is said of what others published, where no private table was named."""
+
+ROWS_ELSEWHERE = (
+    "The private rows are needed to judge a release together with others; audit the "
+    "private table instead."
+)
+REMOTE = (
+    "The rows stay elsewhere; deliveries are compared where DuckDB reads the table. "
+    "Export it as Parquet first."
+)
+MANY_ROWS = "Earlier deliveries have too many different rows to be judged together."
+DIFFERENT_FILES = (
+    "What an earlier delivery showed cannot be matched with the digests of its people; "
+    "what they give away together cannot be told."
+)
+RELATIONS = {
+    "same rows": "the same rows",
+    "other delivery": "another delivery",
+    "unknown": "whether it is about the same people cannot be told",
+}
+
+
+def describe_history(*, known: bool, earlier: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What was known of earlier releases, a sentence each."""
+    if not known:
+        return [NOTHING_KNOWN]
+    if not earlier:
+        return [FIRST]
+    several = len(earlier)
+    count = "1 earlier release" if several == 1 else f"{several} earlier releases"
+    return [
+        f"Judged together with {count}.",
+        *(f"{describe_earlier(e)}." for e in earlier),
+    ]
+
+
+def describe_earlier(earlier: Mapping[str, Any]) -> str:
+    """One earlier release, and what it has to do with the new one."""
+    told = f"{earlier['release']} ({earlier['kind']}): "
+    told += RELATIONS[earlier["relation"]]
+    if earlier["relation"] == "other delivery" and "new" in earlier:
+        new, kept, gone = (f"{earlier[k]:,}" for k in ("new", "kept", "gone"))
+        told += f", {new} rows new, {kept} kept, {gone} gone"
+    if not earlier["complete"]:
+        told += "; it was never completed, and counts as released"
+    return told
+
+
+def list_not_promised(lines: Sequence[str], *, known: bool) -> list[str]:
+    """What no promise covers, with what the ledger covers of several releases."""
+    said = NOT_PROMISED_WITH if known else NOT_PROMISED_WITHOUT
+    return [said if "second release" in line else line for line in lines]
+
+
+def say_accepted(why: str) -> str:
+    """That somebody accepted what only matched rows tell."""
+    return f"Who can match rows was accepted: {why}"
+
+
+def say_mixed(name: str) -> str:
+    """That releases of the same rows and other deliveries are not judged at once."""
+    return (
+        f"What several releases of these rows, such as {name!r}, give away together "
+        "with other deliveries cannot be told."
+    )
+
+
+def say_not_together(verdict: Verdict) -> str:
+    """Why nothing was written, where only several releases break a promise."""
+    if verdict is Verdict.BREACH:
+        return "Together with earlier releases a promise is broken; nothing is written."
+    return "Together with earlier releases nothing is certain; nothing is written."
+
+
+def list_entries(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The releases in a ledger, a line each and one for what must be known of it."""
+    if not entries:
+        return ["No release is in the ledger yet."]
+    lines = []
+    for e in entries:
+        what = e["title"] or Path(e["place"]).name
+        people = "" if e["people"] is None else f", {e['people']:,} people"
+        shown = ", ".join(e["columns"])
+        lines.append(
+            f"{e['number']}. {e['made']}  {e['kind']}  {what}{people}: {shown}"
+        )
+        if e["place"]:
+            lines.append(f"   {e['place']}")
+        if e["assumed"]:
+            lines.append(f"   Published by others: {e['assumed']}.")
+        if not e["complete"]:
+            lines.append("   Never completed: it counts as released.")
+    return lines
+
+
+def say_not_counted(name: str) -> str:
+    """That an earlier delivery cannot be compared row by row."""
+    return (
+        f"What {name!r} showed was not kept in a form that can be compared with other "
+        "deliveries: its table stayed in a database, or has too many different rows. "
+        "What they give away together cannot be told; export such a table as Parquet "
+        "before it is released."
+    )

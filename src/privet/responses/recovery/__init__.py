@@ -1,0 +1,1 @@
+"""Red team: how much of the truth a collector recovers."""

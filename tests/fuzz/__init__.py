@@ -1,0 +1,1 @@
+"""Broken input to every reader: `make fuzz`, and what it found, in the normal suite."""

@@ -330,10 +330,14 @@ def try_scenario(scenario: Scenario) -> Prepared:
     try:
         said = os.dup(1)
         hush()
-        run(scenario.words())
+        code = run(scenario.words())
     finally:
         os.dup2(said, 1)
         writing.appear = APPEAR
+    if not prepared.points:
+        prepared.problems.append(
+            f"{scenario.name}: nothing was tried, ended with {code}"
+        )
     if scenario.ledger and scenario.replace:
         restore(place, prepared.begin)
         said = os.dup(1)

@@ -12,7 +12,7 @@ import pytest
 
 import privet as pv
 from oracle.test_classifiers import named
-from privet.classifier.attacks.inversion import Aid, invert
+from privet.classifier.attacks.inversion import SOLVERS, Aid, invert
 from privet.classifier.files import read_custody
 from privet.classifier.transforms.synthetic import make_synthetic_table
 from privet.release.manifest import digest_content
@@ -42,6 +42,32 @@ def shown_rows(views: pv.ClassifierViews, rows: int) -> tuple[Any, Fraction]:
     made = pv.SafetyTransform().apply(views, [PROMISE])
     table = make_synthetic_table(made, [PROMISE], rows)
     return table.views, table.exponent
+
+
+@pytest.mark.parametrize(("classes", "cases"), [(2, 100), (3, 6)])
+def test_sizes_that_do_not_fit_give_a_guess_all_the_same(
+    classes: int, cases: int
+) -> None:
+    # Under noise the sizes that are told differ from those the attack is told, and
+    # hardly any exponent may explain both.
+    dice = np.random.default_rng(classes)
+    for _ in range(cases):
+        sizes = [int(n) for n in dice.integers(2, 30, classes)]
+        cells = [
+            np.array([dice.multinomial(n, [0.2, 0.3, 0.5]) for n in sizes]).T.tolist()
+            for _ in range(2)
+        ]
+        views = named(tuple(sizes), cells).smoothed()
+        made = pv.SafetyTransform().apply(views, [PROMISE])
+        told = {c: int(dice.integers(1, 30)) for c in views.labels}
+        guesses = [invert(pv.Inverter(told), made, solve=s) for s in SOLVERS]
+        assert all(
+            0 <= n <= told[c]
+            for found in guesses
+            for table in found.cells
+            for row in table
+            for c, n in zip(views.labels, row, strict=True)
+        )
 
 
 @pytest.fixture(scope="module")

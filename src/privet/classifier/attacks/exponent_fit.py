@@ -23,6 +23,9 @@ STARTS = (0.03, 0.06, 0.12, 0.2, 0.3, 0.45, 0.65, 1.0)
 FIRST, LAST, ROUNDS = 6, 2, 40
 """Steps from every start; starts that are followed on; and how far."""
 
+LEAST = 1e-4
+"""Exponents below this tell nothing that can be undone."""
+
 MOST_VALUES = 60
 """Values of all attributes together that are fitted."""
 
@@ -156,7 +159,7 @@ def _minimise(
                 square + damping * np.diag(np.diag(square) + 1e-9), -pull
             )
             new = at + np.clip(step, -1.0, 1.0)
-            new[0] = min(max(new[0], log(1e-4)), 0.0)
+            new[0] = min(max(new[0], log(LEAST)), 0.0)
             then = residuals(new)
             if (worth := float(then @ then)) < cost:
                 gained, at, now, cost = cost - worth, new, then, worth

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from privet.classifier.attacks.exponent_fit import (
+    LEAST,
     Shown,
     find_determined,
     fit_exponent,
@@ -46,6 +47,10 @@ SHARP = 1e-5
 
 FEW = 5
 """Counts below this are told apart: they are about few people."""
+
+STEEPEST = 300.0
+"""The logarithm of the largest ratio of two counts that is taken for one; its square is
+still a float."""
 
 NEAR = Fraction(1, 10)
 """A guess within this share of a count, or within one, is near."""
@@ -184,7 +189,7 @@ def invert(
         )
         logs = (a + s) / found.exponent + wholes
         one = AttributeShown(
-            np.exp(logs - logs.min(axis=1, keepdims=True)),
+            np.exp(np.minimum(logs - logs.min(axis=1, keepdims=True), STEEPEST)),
             e / found.exponent + moved,
             sizes,
             smoothing,
@@ -234,7 +239,7 @@ def _fit_all(shown: Shown, sizes: Sequence[int], smoothing: float) -> Aid:
         sums = tuple(-a.min(axis=0) for a in shown.shares)
         lead = shown.sizes - (sum(sums) if sums else 0.0)
         exponent = float((lead - lead.mean()) @ apart / (apart @ apart))
-        if exponent > 0:
+        if exponent >= LEAST:
             return Aid(min(exponent, 1.0), sums)
     exponent, fitted = fit_exponent(shown, sizes, smoothing)
     return Aid(exponent, tuple(fitted))

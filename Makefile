@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-spark test-postgres test-browser docs docs-pages audit wheel fuzz lock bench bench-smoke studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-forgeries test-spark test-postgres test-browser docs docs-pages audit wheel fuzz lock bench bench-smoke studies clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -61,6 +61,9 @@ test-postgres: $(PLACES)/.ready ## what runs on PostgreSQL: a server of its own;
 test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call of a commit
 	PYTHONPATH=tests $(BIN)/python -m crash.enumeration
 	PYTHONPATH=tests $(BIN)/python -m crash.ctrl_c
+
+test-forgeries: $(READY)  ## manifests of every kind with each of their fields changed
+	$(BIN)/pytest -q -n 2 -m forgeries tests/release
 
 test-browser: $(READY)    ## the survey page in Debian's chromium
 	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }

@@ -19,14 +19,14 @@ settings.load_profile("privet")
 
 NOBODY = 65534
 
-APART = ("spark", "postgres")
-"""Marks of tests that need a server; they run when they are asked for."""
+APART = ("spark", "postgres", "forgeries")
+"""Marks of tests that need a server, or minutes; they run when they are asked for."""
 
 
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Leave tests of servers out unless the run is about them."""
+    """Leave tests that run apart out unless the run is about them."""
     asked = config.getoption("markexpr")
     apart = [m for m in APART if m not in asked]
     left_out = [i for i in items if any(i.get_closest_marker(m) for m in apart)]

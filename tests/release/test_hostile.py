@@ -307,6 +307,7 @@ def list_forgeries(content: dict[str, Any]) -> Iterator[tuple[Path_, Any, Any]]:
             yield at, other, forged
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.__name__)
 def test_no_field_of_a_manifest_can_be_changed(
     case: Callable[[], None], tmp_path: Path
@@ -365,6 +366,7 @@ def is_true_or_unknown(at: Path_, other: Any) -> bool:
             return False
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize("case", RESEALED, ids=lambda case: case.__name__)
 def test_a_forger_who_redoes_the_digest_gains_little(
     case: Callable[[], None], tmp_path: Path

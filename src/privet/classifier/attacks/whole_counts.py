@@ -94,7 +94,7 @@ def _list_factors(shown: AttributeShown, t: int) -> list[tuple[float, Counts]]:
     smoothed = np.outer(scale, row)
     counts = np.rint(smoothed - shown.smoothing)
     off = np.abs(smoothed - shown.smoothing - counts)
-    # A count is told by its own ratio and by that of the least class, both off a little.
+    # A count is told by its own ratio and by that of the least class: both are off.
     doubtful = shown.errors[t] + shown.errors[t, least]
     doubt = shown.slack + SIGMAS * smoothed * doubtful
     fits = ((off <= doubt) & (counts >= 0)).all(axis=1)

@@ -25,6 +25,7 @@ from privet.classifier.amplification import pair_odds
 from privet.classifier.release import Attribute, ClassifierViews
 from privet.classifier.scorecard import Gauge, Points, Scorecard
 from privet.classifier.scores import GUARD, Floats, Scores, ln_of
+from privet.classifier.transforms.tight_exponent import TightExponent
 from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
 
@@ -246,6 +247,8 @@ class Certificate:
     """Every point was moved at random, by at most this much."""
     gauge: Gauge = ()
     """Points that went from values to the base, by attribute and class."""
+    tight: TightExponent | None = None
+    """Why the exponent is not larger, where it was searched for."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -258,11 +261,13 @@ class Certificate:
             "coarse": self.coarse,
             "jitter": self.jitter,
             "gauge": [list(row) for row in self.gauge],
+            "tight": None if self.tight is None else self.tight.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, stated: Any) -> Certificate:
         """Read what `to_dict` wrote."""
+        tight = stated.get("tight")
         return cls(
             Fraction(stated["exponent"]),
             int(stated["bits"]),
@@ -272,6 +277,7 @@ class Certificate:
             bool(stated["coarse"]),
             int(stated.get("jitter", 0)),
             tuple(tuple(map(int, row)) for row in stated.get("gauge", ())),
+            None if tight is None else TightExponent.from_dict(tight),
         )
 
 
@@ -405,6 +411,8 @@ def check_certificate(
         yield "The points must have more bits to keep every ranking; they have too few."
     if card.scale != k << proof.bits:
         yield "The scale must be the one of the certificate; it is not."
+    tight = proof.tight
+    yield from () if tight is None else tight.check(filled, proof.exponent)
     points = RoundedScores(filled, proof.exponent, proof.bits)
     base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
     moved = proof.shifts or (0,) * k

@@ -83,6 +83,7 @@ _HOMES = {
     "Stopped": "errors",
     "Table": "table",
     "TooLarge": "errors",
+    "Undecided": "errors",
     "TopDownDisclosure": "microdata.suppression.publish",
     "Verdict": "findings",
     "View": "policy",
@@ -173,6 +174,7 @@ __all__ = [
     "Stopped",
     "Table",
     "TooLarge",
+    "Undecided",
     "TopDownDisclosure",
     "Verdict",
     "View",
@@ -216,6 +218,7 @@ if TYPE_CHECKING:
         RoleConflict,
         Stopped,
         TooLarge,
+        Undecided,
     )
     from privet.findings import Audit, Basis, Finding, Verdict, Witness
     from privet.microdata.exposure.exposure import Exposure

@@ -37,6 +37,12 @@ INSIDE = 1e-7
 FLATTEST = 30
 """Halvings of a power that are tried."""
 
+RAISES = 10
+"""How often a larger power is tried."""
+
+FITS = 20
+"""How often weights are moved to fit a power."""
+
 ROUGHLY = 1.001
 """How close the ends of a bracket come."""
 
@@ -102,10 +108,16 @@ class ClosenessSearch:
 
     def _measure_tuples(self, at: Weighing, logs: Floats) -> Floats:
         """The logarithm of the factor, by tuple."""
-        sums = at.power * logs + np.array(at.weights)
+        found: Floats = np.abs(self._measure_classes(at, logs)).max(axis=1)
+        return found
+
+    def _measure_classes(self, at: Weighing, logs: Floats | None = None) -> Floats:
+        """Logarithms of beliefs by the prior, by tuple and class."""
+        rows = self.rows.logs if logs is None else logs
+        sums = at.power * rows + np.array(at.weights)
         top = sums.max(axis=1, keepdims=True)
         whole = top + np.log(np.exp(sums - top).sum(axis=1, keepdims=True))
-        found: Floats = np.abs(sums - whole - self.log_prior).max(axis=1)
+        found: Floats = sums - whole - self.log_prior
         return found
 
     def keeps_order(self, at: Weighing) -> bool:
@@ -119,14 +131,15 @@ class ClosenessSearch:
     # The search -----------------------------------------------------------------------
 
     def settle(
-        self, r: float, least: float = 0.0, budget: int = MOST_BOXES
+        self, r: float, least: float = 0.0, budget: int | None = None
     ) -> ClosenessAnswer:
         """Powers of at least so much and weights that keep to a factor, or none."""
         boxes, active = _Boxes.start(self, r, least), self._list_first()
         looked, settled = 0, self.rows.is_sure
+        most = MOST_BOXES if budget is None else budget
         while len(boxes.low):
             looked += len(boxes.low)
-            if looked > budget:
+            if looked > most:
                 return ClosenessAnswer(None, False, looked)
             boxes = boxes.drop(self, active, log(r))
             found, active = self._try_middles(boxes, active, log(r))
@@ -211,19 +224,38 @@ class ClosenessSearch:
         within = self._measure_tuples(at, self.rows.logs).max() <= log(r) - INSIDE
         return bool(within) and self.keeps_order(at)
 
+    def bound_power(self, r: float) -> float:
+        """What no power passes that keeps to a factor, whatever the weights."""
+        wide = float((self.rows.spread + self.rows.spread.T).max())
+        # Where everybody has the same odds, weights do whatever a power does.
+        return 4 * log(r) / wide if wide > GUARD else 1.0
+
     def raise_power(self, at: Weighing, r: float, most: float = 1.0) -> Weighing:
         """A larger power with weights of its own that keeps to a factor, if any."""
-        low, high = at.power, most
-        for _ in range(8):
+        low, high = at.power, min(most, self.bound_power(r))
+        for _ in range(RAISES):
             if high <= low * 1.01:
                 break
-            middle = (low + high) / 2
-            answer = self.settle(r, middle, MOST_BOXES // 10)
-            if answer.found is not None and answer.found.power <= most:
-                at, low = answer.found, answer.found.power
+            middle = (low * high) ** 0.5
+            more = self._fit(Weighing(middle, at.weights), r)
+            more = more or self.settle(r, middle, MOST_BOXES // 10).found
+            if more is not None and more.power <= most:
+                at, low = more, more.power
             else:
                 high = middle
         return at
+
+    def _fit(self, start: Weighing, r: float) -> Weighing | None:
+        """Weights for a power, moved until every class is as far off up as down."""
+        weights = np.array(start.weights)
+        for _ in range(FITS):
+            last = weights - weights[-1]
+            at = self._repair(np.array([start.power, *last[:-1]]))
+            if at is not None and self._is_inside(at, r):
+                return at
+            off = self._measure_classes(Weighing(start.power, tuple(weights)))
+            weights = weights - (off.min(axis=0) + off.max(axis=0)) / 2
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,9 +271,7 @@ class _Boxes:
         k, spread, logs = search.scores.classes, search.rows.spread, search.log_prior
         # beta M_cd + v_c - v_d <= log(r^2 F_c/F_d), also the other way round.
         room = 2 * log(r) + logs[:, None] - logs[None, :]
-        wide = spread + spread.T
-        # Where everybody has the same odds, weights do whatever a power does.
-        most = 4 * log(r) / float(wide.max()) if wide.max() > GUARD else 1.0
+        most = search.bound_power(r)
         up = room[:-1, k - 1] + most * np.maximum(0, -spread[:-1, k - 1])
         down = room[k - 1, :-1] + most * np.maximum(0, -spread[k - 1, :-1])
         if least > most:

@@ -395,7 +395,8 @@ class ExtendedSafetyTransform:
             raise InputError(f"step must be at most {len(stairs)}; got {step}.")
         limit, predicted = stairs[step - 1]
         names = ", ".join(base.views.labels[c] for c in predicted)
-        base = replace(base, keeps=f"{BEST_OF} {names} for every row")
+        kept = base.keeps.replace(KEEPS["full"], f"{BEST_OF} {names} for every row", 1)
+        base = replace(base, keeps=kept)
         search = ClosenessSearch(base.scores, prior, predicted)
         no = ClosenessRefusal(base.views, promises[0], prior, r)
         if not search.is_small:

@@ -22,6 +22,7 @@ from privet.classifier.posterior_bounds import PosteriorBound
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.set_beliefs import (
     MOST_CLASSES,
+    MOST_NODES,
     BeliefSearch,
     SearchAnswer,
     SetLimit,
@@ -68,11 +69,18 @@ def keeps_with_room(card: Scorecard, promise: Promise, room: Fraction) -> bool:
     """Whether beliefs stay so much below a limit, for whoever has the card."""
     found = _judge_in_points(card, promise, room)
     search = None if found is not None else _make_search(card, promise, room)
-    if search is not None and search.run(Fraction(1)).is_safe:
+    answer = None if search is None else search.run(Fraction(1), JUDGED)
+    if answer is not None and answer.is_safe:
         return True
+    if answer is not None and answer.finished and _is_of_rows(promise):
+        return False  # somebody passes it, exactly
     if found is None:
         found = _judge_promise(card, promise, Run(), lambda _: None, room)
     return found.verdict is Verdict.SAFE
+
+
+def _is_of_rows(promise: Promise) -> bool:
+    return isinstance(promise.against, Bayesian) and promise.against.averaging == "rows"
 
 
 def _judge_in_points(
@@ -168,6 +176,12 @@ def _judge_promise(
 SEARCH_ROOM = Fraction(1, 10**10)
 """How far below a limit beliefs are proved to be, so that they can be told."""
 
+JUDGED = 2 * MOST_NODES
+"""Partial tuples that are looked at: more than for an exponent that is chosen."""
+
+GAUGED = Fraction(1, 10**6)
+"""Where adding up what is known is so near to the model, completions decide."""
+
 
 def _make_search(
     views: Classifier, promise: Promise, room: Fraction
@@ -182,12 +196,16 @@ def _make_search(
     everybody = against.reading == "any" and not isinstance(against.knows, Mapping)
     if not everybody or not limits or views.scores.has_zeros:
         return None
+    # What the model makes of somebody is an average over completions, so on a gauged
+    # card those who know less are covered, but for what the gauge is off.
+    off = views.model_slack if views.slack else Fraction(0)
+    gauged = off <= GAUGED
     return BeliefSearch(
         views.scores,
         tuple(limits),
-        skips=bool(views.slack),
+        skips=not gauged,
         twice=2 if against.averaging == "worlds" else 1,
-        room=views.slack + room + SEARCH_ROOM,
+        room=views.slack + room + SEARCH_ROOM + (off if gauged else 0),
     )
 
 
@@ -196,7 +214,7 @@ def _judge_by_search(
 ) -> Finding | None:
     """Safe, or a breach, where somebody who passes was looked for; None: not known."""
     search = _make_search(views, promise, room)
-    found = None if search is None else search.run(Fraction(1))
+    found = None if search is None else search.run(Fraction(1), JUDGED)
     if search is None or found is None or not found.finished:
         return None
     if found.is_safe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import floor
 from typing import Any
 
@@ -89,11 +90,12 @@ def _say_tight(told: Mapping[str, Any]) -> list[str]:
     tight = told.get("tight")
     if tight is None or tight["beyond"] is None:
         return []
-    said = f"Scores are raised to the power {told['exponent']}. "
+    exponent, beyond = (float(Fraction(x)) for x in (told["exponent"], tight["beyond"]))
+    said = f"Scores are raised to the power {exponent:.4g}. "
     if tight["knows"] is None:
         return [said + "Whether a larger one would do was not found out in time."]
     return [
-        said + f"A power of {tight['beyond']} would be too much: of somebody whose "
+        said + f"A power of {beyond:.4g} would be too much: of somebody whose "
         f"{words.format_facts(tight['knows'])} too much could be believed."
     ]
 

@@ -70,6 +70,7 @@ class TightExponent:
             "beyond": None if self.beyond is None else str(self.beyond),
             "classes": None if passed is None else list(passed.classes),
             "level": None if passed is None else str(passed.level),
+            "strict": None if passed is None else passed.strict,
             "known": None if known is None else [list(x) for x in known.items()],
             "nodes": self.nodes,
         }
@@ -80,7 +81,8 @@ class TightExponent:
         passed = known = None
         if stated["classes"] is not None:
             classes = tuple(int(c) for c in stated["classes"])
-            passed = SetLimit(classes, Fraction(stated["level"]), False)
+            level, strict = Fraction(stated["level"]), bool(stated["strict"])
+            passed = SetLimit(classes, level, strict)
             known = {int(i): int(t) for i, t in stated["known"]}
         beyond = None if stated["beyond"] is None else Fraction(stated["beyond"])
         exponent, nodes = Fraction(stated["exponent"]), int(stated["nodes"])

@@ -102,6 +102,10 @@ CUSTODY_FIELDS = {
     "certificate.jitter": "By how many points every number was moved at most.",
     "certificate.gauge": "Points that went from values to the base, by attribute and "
     "class.",
+    "certificate.tight": "With three and more classes, why the exponent is not larger: "
+    "the next larger one, who passes which limit there, and how much was looked at.",
+    "certificate.predicted": "The classes of which the best is kept, by index, where a "
+    "step of the staircase was published; null: all rankings are kept.",
     "synthetic": "Exponent, margin and counts of the synthetic rows, or null.",
     "policy": "The policy, as TOML.",
     "history": "What was known of earlier releases, and what they tell together.",

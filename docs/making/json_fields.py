@@ -278,6 +278,14 @@ CLASSIFIER_FIELDS = {
     "attributes": "The columns it looks at.",
     "exponent": "What beliefs were raised to, as a fraction in text; null where they "
     "were changed otherwise.",
+    "tight": "With three and more classes: whether a larger exponent would do; null: "
+    "nobody looked.",
+    "tight.basis": "`exact`: no larger one of its grid keeps the promises; `bound`: "
+    "the search was not finished.",
+    "tight.beyond": "The next larger exponent; null: scores stay as they are.",
+    "tight.knows": "What is known of somebody who passes a limit there; null: nobody "
+    "was found.",
+    "tight.nodes": "Partial tuples that were looked at.",
     "keeps": "What is kept of the original's predictions, in words.",
     "uncovered": "What no promise covers, and what to do about it; a line each.",
     "promises": "One object per promise.",

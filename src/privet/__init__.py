@@ -84,6 +84,7 @@ _HOMES = {
     "Table": "table",
     "TooLarge": "errors",
     "TopDownDisclosure": "microdata.suppression.publish",
+    "Undecided": "errors",
     "Verdict": "findings",
     "View": "policy",
     "Views": "views.release",
@@ -174,6 +175,7 @@ __all__ = [
     "Table",
     "TooLarge",
     "TopDownDisclosure",
+    "Undecided",
     "Verdict",
     "View",
     "Views",
@@ -216,6 +218,7 @@ if TYPE_CHECKING:
         RoleConflict,
         Stopped,
         TooLarge,
+        Undecided,
     )
     from privet.findings import Audit, Basis, Finding, Verdict, Witness
     from privet.microdata.exposure.exposure import Exposure

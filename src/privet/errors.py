@@ -130,6 +130,25 @@ class TooLarge(PrivetError):
     """An enumeration was refused; the message says how large it would be."""
 
 
+class Undecided(TooLarge):
+    """Whether a promise can be kept was not settled; carries what is known of it."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        promise: Any = None,
+        best: Any = None,
+        needed: Any = None,
+        advice: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message)
+        self.promise = promise
+        self.best = best
+        self.needed = needed
+        self.advice = tuple(advice)
+
+
 class Stopped(PrivetError):
     """The time limit ran out before the answer was there."""
 

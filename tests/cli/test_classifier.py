@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from privet.classifier.transforms import closeness_search
+
 from .conftest import Privet
 
 pytestmark = pytest.mark.engines
@@ -138,6 +140,72 @@ def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
     assert "within 2      50K, 70K ████████████████████  100 % alike" in done.output
 
 
+@pytest.fixture
+def three(files: Path) -> Path:
+    """Three classes whose closeness lies between any release and small powers."""
+    rows = ["home,age,pay"]
+    at_home, of_age = ((20, 27, 9), (20, 20, 16))
+    for label, whole, home, age in zip(
+        "abc", (40, 36, 36), at_home, of_age, strict=True
+    ):
+        homes = ["W"] * home + ["P"] * (whole - home)
+        ages = ["40"] * age + ["30"] * (whole - age)
+        # One column turned round: only the counts of each by itself matter here.
+        rows += [f"{h},{a},{label}" for h, a in zip(homes, ages[::-1], strict=True)]
+    (files / "t.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return files
+
+
+def ask_for(files: Path, factor: str) -> None:
+    close = POLICY.replace("from    = 0.51\nto      = 0.7", f"within = {factor}")
+    close += "prior = { a = 0.5, b = 0.25, c = 0.25 }\n"
+    (files / "p.toml").write_text(close, encoding="utf-8")
+
+
+def test_between_any_release_and_small_powers(three: Path, privet: Privet) -> None:
+    ask_for(three, "1.42")
+    no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 4 == no.exit_code
+    assert "which is proved: the closest has a factor from" in no.output
+    assert "Allow a factor of 1.4" in no.output
+    ask_for(three, "1.46")
+    done = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 0 == done.exit_code, done.output
+    assert "It keeps the ranking of all classes for every row." in done.output
+    assert 0 == privet("verify", "out", "--custody", "vault").exit_code
+
+
+def test_the_advice_can_be_followed(three: Path, privet: Privet) -> None:
+    """Every option that a refusal names exists, and does what it says."""
+    ask_for(three, "1.2")
+    no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 4 == no.exit_code
+    said = [line for line in no.output.splitlines() if "--" in line]
+    assert ["--method closeness-declared", "--step 1"] == [
+        line[line.index("--") :].partition(",")[0] for line in said
+    ]
+    for place, line in enumerate(said):
+        words = line[line.index("--") :].partition(",")[0].split()
+        to = ("-o", f"out{place}", "--custody", f"vault{place}")
+        done = privet("classifier", "t.csv", "-p", "p.toml", *to, *words)
+        assert 0 == done.exit_code, done.output
+        checked = privet("verify", f"out{place}", "--custody", f"vault{place}")
+        assert 0 == checked.exit_code, checked.output
+    assert "It keeps the original's best of a for every row." in done.output
+
+
+def test_what_is_not_settled_is_undecided(
+    three: Path, privet: Privet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closeness_search, "MOST_BOXES", 5)
+    ask_for(three, "1.45")
+    no = privet("classifier", "t.csv", "-p", "p.toml", *WRITE)
+    assert 3 == no.exit_code, no.output
+    assert "was not settled" in no.output
+    assert "1. Allow a factor above 1.5" in no.output
+    assert not (three / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -152,6 +220,9 @@ def test_a_prior_of_its_own(files: Path, privet: Privet) -> None:
         ([*WRITE, "--margin", "-1"], "margin must be above 0"),
         ([*WRITE, "--margin", "x"], "margin must be"),
         ([*WRITE, "--method", "closeness", "--margin", "1"], "--margin must go with"),
+        ([*WRITE, "--method", "tight", "--step", "1"], "--step must go with --method"),
+        ([*WRITE, "--step", "1", "--margin", "1"], "--margin must go with"),
+        ([*WRITE, "--step", "1", "--bits", "9"], "step must go with rule='argmax'"),
     ],
 )
 def test_wrong_use(files: Path, privet: Privet, words: list[str], said: str) -> None:

@@ -97,6 +97,14 @@ columns = ["age", "job", "problem"]
             "prior": "prior = { B = 0.4, G = 0.6 }\nwithin = 3",
         }.items()
     },
+    "countries.toml": stated(
+        "[[promise]]\nagainst = 'bayesian'\nat_most = 0.5\n"
+        "[[accepted]]\nof = 'inversion'\nwhy = 'known'\nwho = 'A. Steward'\n",
+        quasi="job",
+        drop=["rating", "child", "bankruptcy"],
+        target="country",
+        weight="count",
+    ),
     "design.toml": """
 [[question]]
 name = "smokes"
@@ -147,6 +155,7 @@ RUNS: dict[str, list[list[str]]] = {
     "classifier": [
         ["classifier", BANK, "-p", "shift.toml", *OUT, "--mitigations"],
         ["classifier", BANK, "-p", "prior.toml", "--dry-run"],
+        ["classifier", BANK, "-p", "countries.toml", "--dry-run"],
     ],
     "audit --as inverter": [["audit", "out", "--as", "inverter", "--custody", "vault"]],
     "disguise": [
@@ -169,7 +178,7 @@ WHOLE = {
     "skyline": {"caps", "points.attack", "familiar.recursive_diversity", "chart"},
     "views --propose": {"proposals.bins", "proposals.levels"},
     "publish": {"promises.limit", "groups.width", "together", "exposure", "history"},
-    "classifier": {"promises.limit", "history"},
+    "classifier": {"promises.limit", "history", "tight.knows"},
     "verify": {"audit"},
     "disguise": {"privacy", "history"},
     "plan": {"design"},

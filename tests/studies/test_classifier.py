@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import classifier_others as others
+import many_classes
 import pytest
 import uci
 
@@ -90,3 +91,16 @@ def test_r_of_1_3_is_refused_with_a_row(parts: tuple[object, object]) -> None:
     declared = pv.ExtendedSafetyTransform(rule="declared")
     made = pv.publish(model, promise, method=declared)
     assert made.accept({"inversion": "it is a study"}).safe
+
+
+def test_more_than_two_classes_need_less_flattening(
+    parts: tuple[object, object],
+) -> None:
+    train, test = parts
+    found = many_classes.measured("relationship", train, test)
+    assert found.same
+    assert 6 == found.classes
+    assert 0.077 == pytest.approx(found.gain, abs=5e-4)
+    assert 0.182 == pytest.approx(found.tight, abs=5e-4)
+    assert 1.580 == pytest.approx(found.by_gain, abs=5e-4)
+    assert 1.371 == pytest.approx(found.by_search, abs=5e-4)

@@ -20,6 +20,14 @@ from privet.classifier.amplification import (
 from privet.classifier.limited_knowledge import DeclaredReading
 from privet.classifier.posterior_bounds import PosteriorBound
 from privet.classifier.scorecard import Scorecard
+from privet.classifier.set_beliefs import (
+    MOST_CLASSES,
+    MOST_NODES,
+    BeliefSearch,
+    SearchAnswer,
+    SetLimit,
+    list_set_limits,
+)
 from privet.classifier.worst_posteriors import (
     Classifier,
     PosteriorCase,
@@ -36,10 +44,6 @@ from privet.release.kinds import Warn
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Belief, Shift
 from privet.values.known_cells import READINGS
-
-MOST_CLASSES = 10
-"""With more classes, not every set of them is looked at."""
-
 
 # Promises ---------------------------------------------------------------------------
 
@@ -64,9 +68,19 @@ def judge_card(
 def keeps_with_room(card: Scorecard, promise: Promise, room: Fraction) -> bool:
     """Whether beliefs stay so much below a limit, for whoever has the card."""
     found = _judge_in_points(card, promise, room)
+    search = None if found is not None else _make_search(card, promise, room)
+    answer = None if search is None else search.run(Fraction(1), JUDGED)
+    if answer is not None and answer.is_safe:
+        return True
+    if answer is not None and answer.finished and _is_of_rows(promise):
+        return False  # somebody passes it, exactly
     if found is None:
         found = _judge_promise(card, promise, Run(), lambda _: None, room)
     return found.verdict is Verdict.SAFE
+
+
+def _is_of_rows(promise: Promise) -> bool:
+    return isinstance(promise.against, Bayesian) and promise.against.averaging == "rows"
 
 
 def _judge_in_points(
@@ -92,7 +106,7 @@ def _find_surest_case(
     card: Scorecard, promise: Promise, case: PosteriorCase
 ) -> PosteriorCase:
     """The worst case by search, where that tells more than the odds of two classes."""
-    asked = _find_asked_classes(card, promise, lambda _: None)
+    asked = find_asked_classes(card, promise, lambda _: None)
     if len(asked) == len(card.labels) == 2:
         return case
     prior = [case.prior] * len(card.labels)
@@ -131,7 +145,7 @@ def _judge_promise(
     room: Fraction = Fraction(0),
 ) -> Finding:
     prior = priors(promise, views.labels)
-    asked = _find_asked_classes(views, promise, warn)
+    asked = find_asked_classes(views, promise, warn)
     run.check()
     cases = list(find_cases(views, promise, asked, prior, room=room))
     if not cases:
@@ -146,12 +160,102 @@ def _judge_promise(
     if together:
         safe = _find_crossing_set(views, promise, prior, cases) or safe
     if (unsure or safe.verdict is not Verdict.SAFE) and safe.verdict.value != "breach":
-        return _judge_by_pairs(views, promise, worst, room) or (
-            _make_finding(views, promise, worst, Verdict.UNDECIDED, basis)
-            if unsure
-            else safe
+        undecided = safe
+        if unsure:
+            undecided = _make_finding(views, promise, worst, Verdict.UNDECIDED, basis)
+        return (
+            _judge_by_search(views, promise, worst, room)
+            or _judge_by_pairs(views, promise, worst, room)
+            or undecided
         )
     return safe
+
+
+# Where the search for the worst belief is not finished ------------------------------
+
+SEARCH_ROOM = Fraction(1, 10**10)
+"""How far below a limit beliefs are proved to be, so that they can be told."""
+
+JUDGED = 2 * MOST_NODES
+"""Partial tuples that are looked at: more than for an exponent that is chosen."""
+
+GAUGED = Fraction(1, 10**6)
+"""Where adding up what is known is so near to the model, completions decide."""
+
+
+def _make_search(
+    views: Classifier, promise: Promise, room: Fraction
+) -> BeliefSearch | None:
+    """What finds whoever passes a limit, of all who may know all; None: nothing."""
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    asked = None
+    if promise.about is not None:
+        asked = find_asked_classes(views, promise, lambda _: None)
+    limits = list_set_limits(promise.limit, priors(promise, views.labels), asked)
+    everybody = against.reading == "any" and not isinstance(against.knows, Mapping)
+    if not everybody or not limits or views.scores.has_zeros:
+        return None
+    # What the model makes of somebody is an average over completions, so on a gauged
+    # card those who know less are covered, but for what the gauge is off.
+    off = views.model_slack if views.slack else Fraction(0)
+    gauged = off <= GAUGED
+    return BeliefSearch(
+        views.scores,
+        tuple(limits),
+        skips=not gauged,
+        twice=2 if against.averaging == "worlds" else 1,
+        room=views.slack + room + SEARCH_ROOM + (off if gauged else 0),
+    )
+
+
+def _judge_by_search(
+    views: Classifier, promise: Promise, worst: PosteriorCase, room: Fraction
+) -> Finding | None:
+    """Safe, or a breach, where somebody who passes was looked for; None: not known."""
+    search = _make_search(views, promise, room)
+    found = None if search is None else search.run(Fraction(1), JUDGED)
+    if search is None or found is None or not found.finished:
+        return None
+    if found.is_safe:
+        proved = _clamp(worst, search.limits, len(views.labels))
+        return _make_finding(views, promise, proved, Verdict.SAFE, Basis.BOUND)
+    return _make_set_breach(views, promise, found)
+
+
+def _clamp(
+    case: PosteriorCase, limits: Sequence[SetLimit], classes: int
+) -> PosteriorCase:
+    """A case with a bound that is within the limits, which are proved to be kept."""
+    bound = case.found.bound
+    for limit in limits:
+        if limit.classes == (case.label,):
+            bound = min(bound, limit.level - SEARCH_ROOM)
+        elif len(limit.classes) == classes - 1 and case.label not in limit.classes:
+            bound = max(bound, 1 - limit.level + SEARCH_ROOM)
+    found = PosteriorBound(case.found.value, bound, case.found.known)
+    return PosteriorCase(case.label, case.prior, found)
+
+
+def _make_set_breach(
+    views: Classifier, promise: Promise, found: SearchAnswer
+) -> Finding | None:
+    """What somebody believes who passes a limit surely; None: not for sure."""
+    assert found.passed is not None
+    assert found.known is not None
+    beliefs = views.scores.posterior(found.known)
+    chosen, against = found.passed.classes, promise.against
+    assert isinstance(against, Bayesian)
+    if beliefs is None or against.averaging == "worlds":
+        return None
+    value = sum((beliefs[c] for c in chosen), start=-views.slack)
+    if not found.passed.is_passed(value):
+        return None
+    prior = priors(promise, views.labels)
+    before = sum((prior[c] for c in chosen), start=Fraction(0))
+    case = PosteriorCase(chosen[0], before, PosteriorBound(value, value, found.known))
+    named = " or ".join(views.labels[c] for c in chosen)
+    return _make_finding(views, promise, case, Verdict.BREACH, Basis.EXACT, named=named)
 
 
 def _judge_by_pairs(
@@ -183,7 +287,7 @@ def priors(promise: Promise, labels: Sequence[str]) -> list[Fraction]:
     return [against.prior[c] for c in labels]
 
 
-def _find_asked_classes(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
+def find_asked_classes(views: Classifier, promise: Promise, warn: Warn) -> list[int]:
     """The classes a promise is about, by index."""
     about: Any = promise.about
     if isinstance(about, Mapping):

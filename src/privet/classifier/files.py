@@ -33,7 +33,7 @@ from privet.classifier.transforms.synthetic import (
     make_whole_counts,
     scores_from_card,
 )
-from privet.classifier.transforms.zero_counts import KEEPS, fill_zeros
+from privet.classifier.transforms.zero_counts import BEST_OF, KEEPS, fill_zeros
 from privet.engine.protocol import Run
 from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
@@ -102,7 +102,7 @@ KEYS = (
 )
 """What only manifests of classifiers say."""
 
-STARTS = tuple(KEEPS.values())
+STARTS = (*KEEPS.values(), BEST_OF)
 """How the sentence begins that says what is kept."""
 
 METHODS = (

@@ -120,7 +120,7 @@ class _BoundSearch:
         )
         usable = ~never if self.sign > 0 else ~np.isneginf(logs).all(axis=1)
         there = np.flatnonzero(usable)
-        there = there[_find_undominated(rows[there] * self.sign)]
+        there = there[find_undominated(rows[there] * self.sign)]
         found = self._drop_duplicates(i, there.tolist(), rows)
         values: list[int | None] = list(found)
         rows = rows[found]
@@ -238,7 +238,7 @@ STRONG, BLOCK = 64, 256
 """Rows that are compared with all others first; and rows compared at once."""
 
 
-def _find_undominated(table: Floats) -> list[int]:
+def find_undominated(table: Floats) -> list[int]:
     """The rows that no other is smaller than in every column, by more than noise."""
     left = np.arange(len(table))
     if table.shape[1] == 1 and len(table):

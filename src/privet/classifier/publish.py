@@ -323,7 +323,9 @@ def views_from(model: Any) -> ClassifierViews:
 def read_method(kind: str, options: Mapping[str, str]) -> Method:
     """The method a custody record tells of."""
     texts = {k: options[k] for k in ("mode", "rule", "zeros") if k in options}
-    whole = {k: int(options[k]) for k in ("bits", "rows", "seed") if k in options}
+    whole = {
+        k: int(options[k]) for k in ("bits", "rows", "seed", "step") if k in options
+    }
     parts = {k: Fraction(options[k]) for k in ("epsilon", "margin") if k in options}
     if kind.endswith(ExtendedSafetyTransform().kind):
         paper = options.get("paper") == "True"

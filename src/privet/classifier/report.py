@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from math import floor
 from typing import Any
 
@@ -54,6 +55,7 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "classes": list(release.card.labels),
         "attributes": [a.name for a in release.card.attributes],
         "exponent": None if release.exponent is None else str(release.exponent),
+        "tight": _describe_tight(release),
         "keeps": release.keeps,
         "promises": [_compare_findings(was, now) for was, now in pairs],
         "uncovered": [
@@ -67,6 +69,35 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "inverter": _invert_release(release),
         "sensitive": SENSITIVE,
     }
+
+
+def _describe_tight(release: ClassifierRelease) -> dict[str, Any] | None:
+    """Whether a larger exponent would keep the promises; None: nobody looked."""
+    found = None if release.made is None else release.made.proof.tight
+    if found is None:
+        return None
+    known = None if found.known is None else release.card.told(found.known)
+    return {
+        "basis": Basis.EXACT.value if found.exact else Basis.BOUND.value,
+        "beyond": None if found.beyond is None else str(found.beyond),
+        "knows": known,
+        "nodes": found.nodes,
+    }
+
+
+def _say_tight(told: Mapping[str, Any]) -> list[str]:
+    """How much flattening there is, and whether less would do."""
+    tight = told.get("tight")
+    if tight is None or tight["beyond"] is None:
+        return []
+    exponent, beyond = (float(Fraction(x)) for x in (told["exponent"], tight["beyond"]))
+    said = f"Scores are raised to the power {exponent:.4g}. "
+    if tight["knows"] is None:
+        return [said + "Whether a larger one would do was not found out in time."]
+    return [
+        said + f"A power of {beyond:.4g} would be too much: of somebody whose "
+        f"{words.format_facts(tight['knows'])} too much could be believed."
+    ]
 
 
 def _list_steps(release: ClassifierRelease) -> list[dict[str, Any]]:
@@ -141,7 +172,8 @@ def as_text(told: Mapping[str, Any]) -> str:
             before, after = (_format_belief(p[k], either) for k in ("before", "after"))
             lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
-    lines += ["", f"It keeps {told['keeps']}.", told["flattened"], *told["reach"]]
+    lines += ["", f"It keeps {told['keeps']}.", told["flattened"]]
+    lines += [*_say_tight(told), *told["reach"]]
     if told["history"]:
         lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
     if told.get("staircase"):

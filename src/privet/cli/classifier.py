@@ -62,6 +62,11 @@ _flattening = combine_options(
         show_default=True,
         help="What becomes of counts of 0.",
     ),
+    click.option(
+        "--step",
+        type=click.IntRange(min=1),
+        help="Predict so many classes only, the likeliest beforehand; with closeness.",
+    ),
     click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points."),
     click.option("--epsilon", help="Add noise to the counts first, such as 1."),
     click.option("--margin", help="Move every number at random, such as by 0.1."),
@@ -183,17 +188,24 @@ def _choose_method(settings: dict[str, Any]) -> Any:
     from privet.classifier.transforms.safety_transform import SafetyTransform
     from privet.errors import InputError
 
-    name, zeros, bits = (settings[k] for k in ("method", "zeros", "bits"))
+    name, zeros, bits, step = (settings[k] for k in ("method", "zeros", "bits", "step"))
     more = {k: settings[k] for k in ("epsilon", "margin", "rows") if settings[k]}
-    if name is None and not (more or bits or zeros != "smooth"):
+    if name is None and not (more or bits or step or zeros != "smooth"):
         return None
-    if name and name.startswith("closeness"):
+    if step and not (name or "closeness").startswith("closeness"):
+        raise InputError("--step must go with --method closeness, or no --method.")
+    if step or (name and name.startswith("closeness")):
         if more:
             flag = "only-rows" if "rows" in more else next(iter(more))
             raise InputError(f"--{flag} must go with tight, declared or paper.")
-        rule = "declared" if name.endswith("declared") else "argmax"
-        paper = name.endswith("paper")
-        return ExtendedSafetyTransform(rule=rule, zeros=zeros, bits=bits, paper=paper)
+        kind = name or "closeness"
+        return ExtendedSafetyTransform(
+            rule="declared" if kind.endswith("declared") else "argmax",
+            zeros=zeros,
+            bits=bits,
+            paper=kind.endswith("paper"),
+            step=step,
+        )
     return SafetyTransform(mode=name or "tight", zeros=zeros, bits=bits, **more)
 
 

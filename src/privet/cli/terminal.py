@@ -235,6 +235,7 @@ def explain_error(error: Exception) -> tuple[str, int]:
         NotTogether,
         PrivetError,
         Stopped,
+        Undecided,
     )
 
     codes = {
@@ -242,10 +243,12 @@ def explain_error(error: Exception) -> tuple[str, int]:
         Stopped: EXIT["undecided"],
         NotCovered: EXIT["not covered"],
         NotTogether: EXIT["undecided"],
+        Undecided: EXIT["undecided"],
     }
-    if isinstance(error, Infeasible):
+    if isinstance(error, Infeasible | Undecided):
         steps = [f"{i}. {step}" for i, step in enumerate(error.advice, 1)]
-        return "\n".join([str(error), *steps]), INFEASIBLE
+        code = codes.get(type(error), INFEASIBLE)
+        return "\n".join([str(error), *steps]), code
     if isinstance(error, PrivetError):
         return str(error), codes.get(type(error), WRONG)
     if isinstance(error, MemoryError):

@@ -15,7 +15,7 @@ from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row, proved
 from privet.classifier.scores import Scores
-from privet.classifier.transforms import rounding
+from privet.classifier.transforms import leads
 from privet.classifier.transforms.extended_safety_transform import (
     bound_of_statement_14,
     find_flipped_row,
@@ -126,9 +126,9 @@ def test_flips_are_found_where_enumeration_finds_them(seed: int) -> None:
 
 
 def test_too_many_rows_prove_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounding, "MOST_TUPLES", 1)
+    monkeypatch.setattr(leads, "MOST_TUPLES", 1)
     with pytest.raises(TooLarge, match="would have to be looked at"):
-        rounding.find_narrow_lead(FAR.scores, (0, 1), 1.0)
+        leads.find_narrow_lead(FAR.scores, (0, 1), 1.0)
     with pytest.raises(pv.Infeasible, match="cannot be proved"):
         pv.publish(FAR, promise(10**6), method=paper())
 
@@ -147,5 +147,5 @@ def test_led_by_less_is_the_definition(seed: int) -> None:
             and log(x[pair[0]] / x[pair[1]]) / log(2) < doublings + 1e-9
             and (doublings > 0 or x[pair[0]] == x[pair[1]])
         ]
-        found = rounding.find_narrow_lead(scores, pair, doublings)
+        found = leads.find_narrow_lead(scores, pair, doublings)
         assert bool(rows) == (found is not None)

@@ -11,7 +11,7 @@ import pytest
 import privet as pv
 from kinds.classifier.test_publish import PROMISE
 from oracle.test_classifiers import named
-from privet.classifier.posterior_bounds import _find_undominated
+from privet.classifier.posterior_bounds import find_undominated
 from privet.classifier.report import as_text, summary
 
 SIXTEEN = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])
@@ -93,7 +93,7 @@ def test_only_rows_that_nothing_beats_are_left(columns: int) -> None:
             lead = table[None, :, :] - table[:, None, :]
         lead[np.isnan(lead)] = 0
         beaten = (lead > 1e-9).all(axis=2).any(axis=0)
-        assert np.flatnonzero(~beaten).tolist() == _find_undominated(table)
+        assert np.flatnonzero(~beaten).tolist() == find_undominated(table)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,8 @@ def _take_least(
 
 def _list_factors(shown: AttributeShown, t: int) -> list[tuple[float, Counts]]:
     """Counts of one value that are nearly whole in every class, the nearest first."""
-    row = shown.ratios[t] / shown.ratios[t].min()
+    least = int(shown.ratios[t].argmin())
+    row = shown.ratios[t] / shown.ratios[t, least]
     most = int((shown.wholes / row).min() - shown.smoothing + 1e-6)
     if not 0 <= most <= MOST_ROWS:
         return []
@@ -93,7 +94,9 @@ def _list_factors(shown: AttributeShown, t: int) -> list[tuple[float, Counts]]:
     smoothed = np.outer(scale, row)
     counts = np.rint(smoothed - shown.smoothing)
     off = np.abs(smoothed - shown.smoothing - counts)
-    doubt = shown.slack + SIGMAS * smoothed * (shown.errors[t] + shown.errors[t].min())
+    # A count is told by its own ratio and by that of the least class: both are off.
+    doubtful = shown.errors[t] + shown.errors[t, least]
+    doubt = shown.slack + SIGMAS * smoothed * doubtful
     fits = ((off <= doubt) & (counts >= 0)).all(axis=1)
     score = np.minimum(off / doubt, 1.0).sum(axis=1)
     # What is known so badly that anything is whole tells nothing; few are kept.

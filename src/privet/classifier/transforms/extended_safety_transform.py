@@ -11,7 +11,7 @@ Mozafari, Zaniolo 2009, section 7.2, Figure 7, Lemma 12, Statement 14.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, exp, floor, lcm, log, log2
 
@@ -21,31 +21,43 @@ from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import priors
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import GUARD, Scores, ln_of, log_of
+from privet.classifier.transforms.closeness_refusals import (
+    ClosenessRefusal,
+    describe_row,
+)
+from privet.classifier.transforms.closeness_search import (
+    ClosenessSearch,
+    Weighing,
+    to_grid,
+)
+from privet.classifier.transforms.leads import find_narrow_lead
 from privet.classifier.transforms.r_closeness import (
     AccuracyStep,
     Prior,
-    RequiredCloseness,
     accuracy_steps,
     balance_classes,
     block_weights,
     certify_r,
     find_crossing_blocks,
     find_least_r,
+    least_r_for_top,
     limit_r,
+    staircase,
+    step_weights,
 )
 from privet.classifier.transforms.rounding import (
     CardRounder,
     FlattenedCard,
     find_gap,
-    find_narrow_lead,
 )
 from privet.classifier.transforms.safety_transform import (
     ZEROS,
     check_bits,
     check_choice,
+    check_whole,
     describe_smoothing,
 )
-from privet.classifier.transforms.zero_counts import KEEPS, fill_zeros
+from privet.classifier.transforms.zero_counts import BEST_OF, KEEPS, fill_zeros
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.policy import Promise
 from privet.release.audit import audit
@@ -233,8 +245,8 @@ LARGEST = Fraction(10**100)
 class ExtendedSafetyTransform:
     """Keep beliefs within a factor of a prior (r-closeness), whatever prior that is.
 
-    >>> ExtendedSafetyTransform()
-    ExtendedSafetyTransform(rule='argmax', zeros='smooth', bits=None, paper=False)
+    >>> ExtendedSafetyTransform(step=2).step
+    2
     """
 
     rule: str = "argmax"
@@ -248,11 +260,20 @@ class ExtendedSafetyTransform:
     paper: bool = False
     """Follow the paper, for comparison: split classes, flatten, merge. Where its own
     checks fail, and where they pass but a ranking changes, it is `Infeasible`."""
+    step: int | None = None
+    """Predict so many classes only, the likeliest beforehand: the best of them for
+    every row. See `staircase` for what that keeps, and how close to the prior."""
 
     def __attrs_post_init__(self) -> None:
         check_choice(self.rule, RULES, "rule")
         check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
+        check_whole(self.step, "step", least=1)
+        plain = (self.rule, self.zeros, self.bits, self.paper)
+        if self.step is not None and plain != ("argmax", "smooth", None, False):
+            raise InputError(
+                "step must go with rule='argmax', smoothed counts and all bits."
+            )
         if self.paper and (self.rule != "argmax" or self.bits is not None):
             raise InputError(
                 "paper must go with rule='argmax' and all bits: that is the paper's "
@@ -297,6 +318,8 @@ class ExtendedSafetyTransform:
         keeps += describe_smoothing(given, views)
         base = CardRounder(views, scores, *find_gap(views.scores), keeps)
         prior = shared_prior(promises, views.labels)
+        if self.step is not None:
+            return self._apply_step(base, prior, promises, self.step)
         r = min(LARGEST, *(factor_of(p) for p in promises))
         if self.paper:
             return _apply_paper_est(base, prior, r, promises[0])
@@ -313,19 +336,81 @@ class ExtendedSafetyTransform:
         r: Fraction,
         promises: Sequence[Promise],
     ) -> FlattenedCard:
-        scores = base.scores
-        needed = find_least_r(scores, prior)
+        needed = find_least_r(base.scores, prior)
+        no = ClosenessRefusal(base.views, promises[0], prior, r)
         if r < Fraction(needed.r) * (1 - Fraction(1, 10**9)):
-            raise _make_impossible_error(base.views, promises[0], r, needed, prior)
-        blocks = find_crossing_blocks(scores)
-        weights = block_weights(prior, blocks, float(r))
-        if weights is None or float(r) <= limit_r(prior, blocks) * (1 + 1e-12):
-            raise _make_limit_error(promises[0], needed.r, limit_r(prior, blocks))
+            raise no.say_impossible(needed)
+        search = ClosenessSearch(base.scores, prior)
+        blocks = find_crossing_blocks(base.scores)
+        limit, weights = limit_r(prior, blocks), block_weights(prior, blocks, float(r))
+        if weights is None or float(r) <= limit * (1 + 1e-12):
+            at = self._settle(search, no, needed.r, limit)
+            made = _round_weighing(base, search, at, promises)
+            return made or no.refuse_open(needed.r, search.measure(at))
         moves = [log2(w) for w in weights]
         exponent = self._find_largest_exponent(base, moves, prior, float(r))
-        return self._flatten_until_safe(
+        at = Weighing(float(exponent), tuple(log(w) for w in weights))
+        more = search.raise_power(at, float(r)) if self._may_search(search) else at
+        made = None if more == at else _round_weighing(base, search, more, promises)
+        return made or self._flatten_until_safe(
             base, exponent, lambda _: moves, False, promises
         )
+
+    def _may_search(self, search: ClosenessSearch) -> bool:
+        """Whether powers and weights of any kind are looked for.
+
+        Weights between classes that beat each other need all bits to keep rankings.
+        """
+        return search.scores.classes > 2 and self.bits is None and search.is_small
+
+    def _settle(
+        self,
+        search: ClosenessSearch,
+        no: ClosenessRefusal,
+        needed: float,
+        limit: float,
+    ) -> Weighing:
+        """A power and weights between what is needed and what small powers reach."""
+        r = float(no.r)
+        if search.scores.classes == 2:
+            raise no.say_limit(needed, limit)
+        if not self._may_search(search):
+            raise no.say_open(needed, limit)
+        answer = search.settle(r)
+        if answer.found is not None:
+            return search.raise_power(answer.found, r)
+        low, high, _ = search.bracket(r if answer.settled else needed, limit)
+        if answer.settled:
+            raise no.say_none(needed, low, high)
+        raise no.say_open(needed, high)
+
+    # A step of the staircase ----------------------------------------------------------
+
+    def _apply_step(
+        self, base: CardRounder, prior: Prior, promises: Sequence[Promise], step: int
+    ) -> FlattenedCard:
+        """Predict the likeliest classes beforehand only, and the best of them."""
+        stairs, r = staircase(prior), min(LARGEST, *map(factor_of, promises))
+        if step > len(stairs):
+            raise InputError(f"step must be at most {len(stairs)}; got {step}.")
+        limit, predicted = stairs[step - 1]
+        names = ", ".join(base.views.labels[c] for c in predicted)
+        kept = base.keeps.replace(KEEPS["full"], f"{BEST_OF} {names} for every row", 1)
+        base = replace(base, keeps=kept)
+        search = ClosenessSearch(base.scores, prior, predicted)
+        no = ClosenessRefusal(base.views, promises[0], prior, r)
+        if not search.is_small:
+            raise no.say_open(1.0, limit)
+        needed = max(least_r_for_top(prior, c) for c in search.rows.list_best())
+        if r < Fraction(needed) * (1 - Fraction(1, 10**9)):
+            raise no.say_not_predicted(needed, names)
+        weights = step_weights(prior, predicted, float(r))
+        at = None if weights is None else search.start_flat(weights, float(r))
+        if at is None:
+            at = self._settle(search, no, needed, limit)
+        at = search.raise_power(at, float(r))
+        made = _round_weighing(base, search, at, promises)
+        return made or no.refuse_open(needed, search.measure(at))
 
     def _find_largest_exponent(
         self, base: CardRounder, moves: Sequence[float], prior: Prior, r: float
@@ -389,6 +474,23 @@ class ExtendedSafetyTransform:
             promise=promises[0],
             advice=("Allow a larger factor.", "Or publish with a declared rule."),
         )
+
+
+FINE = 40
+"""Bits beyond those that keep rankings, where weights come near to undoing some."""
+
+
+def _round_weighing(
+    base: CardRounder,
+    search: ClosenessSearch,
+    at: Weighing,
+    promises: Sequence[Promise],
+) -> FlattenedCard | None:
+    """The card of a power and weights; None: as it is written it breaks a promise."""
+    made = base.round_card(
+        to_grid(at.power), moves=at.moves, finer=FINE, predicted=search.predicted
+    )
+    return made if audit(made.card, list(promises)).safe else None
 
 
 def spread_two_classes(
@@ -482,19 +584,14 @@ def _make_flip_error(
     return Infeasible(
         f"Promise {promise.name!r}: the checks of the paper's EST pass (delta = "
         f"{found.power}, k = {found.root}), and yet a row is ranked otherwise "
-        f"({_describe_row(views, known)}). Lemma 12 looks at the two largest counts "
+        f"({describe_row(views, known)}). Lemma 12 looks at the two largest counts "
         "only.",
         promise=promise,
         advice=("Leave paper out.", "Or publish with a declared rule."),
     )
 
 
-def _describe_row(views: ClassifierViews, known: Mapping[int, int]) -> str:
-    told = views.told(known)
-    return ", ".join(f"{c} = {v}" for c, v in told.items()) or "anybody"
-
-
-# Promises and refusals --------------------------------------------------------------
+# Promises ---------------------------------------------------------------------------
 
 
 def shared_prior(promises: Sequence[Promise], labels: Sequence[str]) -> list[Fraction]:
@@ -525,51 +622,3 @@ def factor_of(promise: Promise) -> Fraction:
                 f"Promise {promise.name!r} must be limited by within, or from and to, "
                 "for ExtendedSafetyTransform; a ceiling needs no prior."
             )
-
-
-def _make_impossible_error(
-    views: ClassifierViews,
-    promise: Promise,
-    r: Fraction,
-    needed: RequiredCloseness,
-    prior: Prior,
-) -> Infeasible:
-    best = Fraction(ceil(needed.r * 10**6), 10**6)
-    row = _describe_row(views, needed.known)
-    within = [s for s in accuracy_steps(views, prior) if s.r <= r]
-    return Infeasible(
-        f"Promise {promise.name!r} cannot be kept by any release with the same "
-        f"predictions: within a factor of {float(r):.4g} of the prior, a row that is "
-        f"predicted against the prior could not be predicted so ({row}). At least "
-        f"{float(best):.4g} is needed.",
-        promise=promise,
-        best=best,
-        advice=(
-            f"Allow a factor of {float(best):.4g} or more.",
-            "Or publish with a declared rule: rule='declared'.",
-            *(_describe_step(s, r) for s in within[-1:]),
-        ),
-    )
-
-
-def _describe_step(stair: AccuracyStep, r: Fraction) -> str:
-    some = ", ".join(stair.classes)
-    return (
-        f"Within a factor of {float(r):.4g} no more can be predicted than {some}: that "
-        f"is the original's prediction for {floor(1000 * stair.alike) / 10:g} % of "
-        "people."
-    )
-
-
-def _make_limit_error(promise: Promise, needed: float, limit: float) -> Infeasible:
-    best = Fraction(ceil(limit * 10**6), 10**6)
-    return Infeasible(
-        f"Promise {promise.name!r} is not reached: any release needs a factor of "
-        f"{needed:.4g}, and flattening comes near to {limit:.4g} but not below.",
-        promise=promise,
-        best=best,
-        advice=(
-            f"Allow a factor above {limit:.4g}.",
-            "Or publish with a declared rule: rule='declared'.",
-        ),
-    )

@@ -1,8 +1,9 @@
 """The largest exponent: how little scores need to be flattened to keep a promise.
 
 The exponent that is safe for whoever knows all is safe for everybody. Where the
-reading of the unknown is declared, a larger one may do, and the worst belief need not
-grow with the exponent; but it moves no faster than the log odds do, so going down from
+reading of the unknown is declared, where the promise is about some classes only, or
+where there is a prior, a larger one may do, and the worst belief need not grow with the
+exponent; but it moves no faster than the log odds do, so going down from
 1 in steps of what is too much by that speed misses none by more than the last step.
 Mozafari, Zaniolo 2009, section 6.2.2, Step 2.
 """
@@ -16,7 +17,7 @@ from math import log
 from typing import Any
 
 from privet.classifier.amplification import pair_log_odds
-from privet.classifier.audit import priors
+from privet.classifier.audit import find_asked_classes, priors
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores, log_of
 from privet.classifier.worst_posteriors import PosteriorCase, find_cases
@@ -26,8 +27,8 @@ from privet.values.beliefs import Ceiling, Ratio
 STEP = Fraction(1, 2**10)
 """The least step down; none that is safe is missed by more."""
 
-MOST_STEPS = 400
-"""Exponents that are tried."""
+MOST_STEPS = 2**10
+"""Exponents that are tried: as many as least steps lead down to 0."""
 
 OFF = Fraction(1, 10**8)
 """How far beliefs in floats may be off."""
@@ -71,15 +72,24 @@ class _FlattenedViews:
 
 
 def raise_exponent(
-    views: ClassifierViews, scores: Scores, promise: Promise, safe: Fraction
+    views: ClassifierViews,
+    scores: Scores,
+    promise: Promise,
+    safe: Fraction,
+    margin: Fraction = Fraction(0),
 ) -> Fraction:
-    """An exponent above one that is safe for whoever knows all, where there is any."""
-    speed = _bound_speed(scores)
+    """An exponent above one that is safe for whoever knows all, where there is any.
+
+    Logarithms of odds may be moved by the margin, before the power.
+    """
+    # Odds that move by a factor of e**x move a belief by x/4 at most.
+    speed = _bound_speed(scores) + margin / 4
     tried = Fraction(1)
     for _ in range(MOST_STEPS):
         if tried <= safe:
             return safe
-        excess = _measure_excess(views, flatten(scores, tried), promise)
+        room = OFF + tried * margin / 4
+        excess = _measure_excess(views, flatten(scores, tried), promise, room)
         if excess <= 0:
             return tried
         step = Fraction(int(excess / speed / STEP)) * STEP if speed else STEP
@@ -93,12 +103,13 @@ def _bound_speed(scores: Scores) -> Fraction:
 
 
 def _measure_excess(
-    views: ClassifierViews, scores: Scores, promise: Promise
+    views: ClassifierViews, scores: Scores, promise: Promise, room: Fraction
 ) -> Fraction:
     """By how much the worst belief is beyond the limit; 0 or less: it is not."""
     flattened = _FlattenedViews(views, scores)
     prior = priors(promise, views.labels)
-    cases = find_cases(flattened, promise, range(len(views.labels)), prior, room=OFF)
+    asked = find_asked_classes(views, promise, lambda _: None)
+    cases = find_cases(flattened, promise, asked or range(len(prior)), prior, room=room)
     return max(_measure_case(case, promise) for case in cases)
 
 

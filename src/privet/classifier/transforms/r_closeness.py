@@ -172,6 +172,41 @@ def staircase(prior: Prior) -> list[tuple[float, tuple[int, ...]]]:
     return points
 
 
+STEPS = 400
+"""How finely the belief of the classes that are predicted is tried."""
+
+
+def step_weights(
+    prior: Prior, predicted: Sequence[int], r: float
+) -> list[float] | None:
+    """Beliefs that are r-close, alike for some classes and less for all others.
+
+    None where there are none. Of all beliefs that some classes may have the one in the
+    middle is taken, so that there is room for what is known of people.
+    """
+    shares = [float(f) for f in prior]
+    own = [shares[c] for c in predicted]
+    others = [d for d in range(len(prior)) if d not in predicted]
+    found = []
+    tried = np.linspace(max(own) / r, min(own) * r, STEPS).tolist()
+    for part in tried if others else [1 / len(own)]:
+        low = [shares[d] / r for d in others]
+        high = [min(shares[d] * r, part * (1 - 1e-3)) for d in others]
+        left = 1 - part * len(own)
+        if all(a <= b for a, b in zip(low, high, strict=True)) and (
+            sum(low) <= left + 1e-12 and left <= sum(high) + 1e-12
+        ):
+            found.append((part, low, high, left))
+    if max(own) / r > min(own) * r or not found:
+        return None
+    part, low, high, left = found[len(found) // 2]
+    wide = sum(high) - sum(low)
+    by = (left - sum(low)) / wide if wide > 0 else 0.0
+    made = dict.fromkeys(predicted, part)
+    made |= {d: a + by * (b - a) for d, a, b in zip(others, low, high, strict=True)}
+    return [made[c] for c in range(len(prior))]
+
+
 def certify_r(
     scores: Scores, exponent: float, moves: Sequence[float], prior: Prior
 ) -> float:

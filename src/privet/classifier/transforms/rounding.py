@@ -11,7 +11,7 @@ Mozafari, Zaniolo 2009, section 6.2.2; replaces its Statements 7 and 8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import repeat
@@ -24,14 +24,13 @@ import numpy as np
 from privet.classifier.amplification import pair_odds
 from privet.classifier.release import Attribute, ClassifierViews
 from privet.classifier.scorecard import Gauge, Points, Scorecard
-from privet.classifier.scores import GUARD, Floats, Scores, ln_of
+from privet.classifier.scores import Floats, Scores, ln_of
+from privet.classifier.transforms.leads import TupleLeads, find_narrow_lead
+from privet.classifier.transforms.tight_exponent import TightExponent
 from privet.errors import InputError, TooLarge
 from privet.values.logarithms import Logs
 
 # The gap ----------------------------------------------------------------------------
-
-MOST_TUPLES = 1_000_000
-"""Tuples that are looked at one by one."""
 
 MOST_HALF = 1_000_000
 """Combinations of one half of the attributes that are listed."""
@@ -190,36 +189,6 @@ def _product(ratios: list[list[Fraction]], index: int) -> Fraction:
     return found
 
 
-# Where one class is moved against another -------------------------------------------
-
-
-def find_narrow_lead(
-    scores: Scores, pair: tuple[int, int], doublings: float
-) -> Mapping[int, int] | None:
-    """A row where the first class is above the second by less than so many doublings.
-
-    None where there is none; `TooLarge` where there are too many rows to look at.
-    """
-    c, d = pair
-    # Leads by attribute and value, in doublings.
-    tables = [t[:, c] - t[:, d] for t in scores.log_factors]
-    if (whole := prod(map(len, tables))) > MOST_TUPLES:
-        raise TooLarge(f"{whole:,} rows would have to be looked at one by one.")
-    leads: Floats = np.array([scores.log_weights[c] - scores.log_weights[d]])
-    for table in tables:
-        leads = np.add.outer(leads, table).ravel()
-    near = np.flatnonzero((leads >= -GUARD) & (leads < max(doublings, GUARD)))
-    for index in sorted(near[:MOST_NEAR].tolist(), key=lambda i: -leads[i]):
-        at = np.unravel_index(index, [len(t) for t in tables])
-        known = {i: int(t) for i, t in enumerate(at)}
-        x = scores.of(known)
-        if (x[c], c) > (x[d], d):
-            return known
-    if len(near) > MOST_NEAR:
-        raise TooLarge(f"{len(near):,} rows are too near to a tie.")
-    return None
-
-
 # Points and their certificate -------------------------------------------------------
 
 EXTRA = 24
@@ -246,6 +215,10 @@ class Certificate:
     """Every point was moved at random, by at most this much."""
     gauge: Gauge = ()
     """Points that went from values to the base, by attribute and class."""
+    tight: TightExponent | None = None
+    """Why the exponent is not larger, where it was searched for."""
+    predicted: tuple[int, ...] | None = None
+    """The classes of which the best is kept; None: all rankings are."""
 
     def to_dict(self) -> dict[str, Any]:
         """For the custody record."""
@@ -258,11 +231,14 @@ class Certificate:
             "coarse": self.coarse,
             "jitter": self.jitter,
             "gauge": [list(row) for row in self.gauge],
+            "tight": None if self.tight is None else self.tight.to_dict(),
+            "predicted": None if self.predicted is None else list(self.predicted),
         }
 
     @classmethod
     def from_dict(cls, stated: Any) -> Certificate:
         """Read what `to_dict` wrote."""
+        tight, predicted = stated.get("tight"), stated.get("predicted")
         return cls(
             Fraction(stated["exponent"]),
             int(stated["bits"]),
@@ -272,6 +248,8 @@ class Certificate:
             bool(stated["coarse"]),
             int(stated.get("jitter", 0)),
             tuple(tuple(map(int, row)) for row in stated.get("gauge", ())),
+            None if tight is None else TightExponent.from_dict(tight),
+            None if predicted is None else tuple(map(int, predicted)),
         )
 
 
@@ -405,6 +383,8 @@ def check_certificate(
         yield "The points must have more bits to keep every ranking; they have too few."
     if card.scale != k << proof.bits:
         yield "The scale must be the one of the certificate; it is not."
+    tight = proof.tight
+    yield from () if tight is None else tight.check(filled, proof.exponent)
     points = RoundedScores(filled, proof.exponent, proof.bits)
     base = [points.of(w) + c * head for c, w in enumerate(filled.weights)]
     moved = proof.shifts or (0,) * k
@@ -443,6 +423,8 @@ def _drop_ruled_moves(card: Scorecard, moved: Sequence[int]) -> Sequence[int]:
 def _keeps_rankings(scores: Scores, moved: Sequence[int], proof: Certificate) -> bool:
     """Whether no class that gains on another gets past it."""
     classes = range(scores.classes)
+    if proof.predicted is not None:
+        return _keeps_best(scores, moved, proof, proof.predicted)
     return all(
         _is_never_above(scores, c, d) or _stays_below(scores, (c, d), moved, proof)
         for c in classes
@@ -469,6 +451,25 @@ def _stays_below(
     except TooLarge:
         return False
     return led is None
+
+
+def _keeps_best(
+    scores: Scores,
+    moved: Sequence[int],
+    proof: Certificate,
+    predicted: tuple[int, ...],
+) -> bool:
+    """Whether the best of some classes stays above all others, wherever it is best."""
+    rows = TupleLeads(scores, predicted)
+    if not rows.is_small or not rows.is_sure:
+        return False
+    rounded = _bound_lead_change(scores, proof.jitter)
+    by = np.array([float(Fraction(m, scores.classes << proof.bits)) for m in moved])
+    lost = by[None, :] - by[:, None] + float(Fraction(rounded, 1 << proof.bits))
+    left = float(proof.exponent) * rows.leads / log(2) - lost
+    # A class that gains nothing on another stays below it, as rankings do.
+    gains = (by[None, :] > by[:, None]) | (rows.leads < 0)
+    return bool((left[gains & np.isfinite(rows.leads)] > NOISE).all())
 
 
 def _is_never_above(scores: Scores, c: int, d: int) -> bool:
@@ -597,6 +598,8 @@ class CardRounder:
         bits: int | None = None,
         moves: Sequence[float] = (),
         ruled: bool = False,
+        finer: int = FINER,
+        predicted: tuple[int, ...] | None = None,
     ) -> FlattenedCard:
         """A scorecard for an exponent.
 
@@ -610,9 +613,13 @@ class CardRounder:
             How far the belief in each class is moved, in doublings.
         ruled
             Whether a declared rule undoes the moves for predictions.
+        finer
+            Bits beyond those that keep rankings.
+        predicted
+            The classes of which the best is kept, where that is not all of them.
         """
         needed = bits_needed(self.scores, exponent, self.gap)
-        used = needed + FINER if bits is None else min(bits, needed + FINER)
+        used = needed + finer if bits is None else min(bits, needed + finer)
         if used > MOST_BITS:
             raise InputError(
                 f"The points must have at most {MOST_BITS:,} bits; {used:,} are needed "
@@ -638,7 +645,15 @@ class CardRounder:
         margin = margin_of(scores, exponent, used, most) if coarse else 0.0
         card, gauge = _move_beliefs(card, shifts, ruled).apply_gauge()
         proof = Certificate(
-            exponent, used, self.gap, self.how, shifts, coarse, most, gauge
+            exponent,
+            used,
+            self.gap,
+            self.how,
+            shifts,
+            coarse,
+            most,
+            gauge,
+            predicted=predicted,
         )
         keeps = self.keeps
         if coarse:

@@ -2,14 +2,16 @@
 
 Scores are raised to a power of at most 1 (Step 2), which keeps every ranking: the
 release is NBC-equivalent to the original. The right power follows from the original's
-amplification: that of the release is the same odds to that power. Step 1, without
-zeros, is in `zero_counts`; Steps 3 and 4 are in `synthetic`.
+amplification: that of the release is the same odds to that power; with three and more
+classes a search allows more. Step 1, without zeros, is in `zero_counts`; Steps 3 and 4
+are in `synthetic`.
 Mozafari, Zaniolo 2009, section 6.2, Figure 2; corrected as the page on the paper says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import floor, log
 from typing import cast
@@ -17,7 +19,7 @@ from typing import cast
 import attrs
 
 from privet.classifier.amplification import allowed_amplification, amplification
-from privet.classifier.audit import keeps_with_room
+from privet.classifier.audit import find_asked_classes, keeps_with_room
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores, log_of
 from privet.classifier.transforms.dp_noise import add_noise
@@ -29,6 +31,10 @@ from privet.classifier.transforms.rounding import (
     FlattenedCard,
     Jitter,
     find_gap,
+)
+from privet.classifier.transforms.tight_exponent import (
+    TightExponent,
+    search_exponent,
 )
 from privet.classifier.transforms.zero_counts import KEEPS, WAYS, fill_zeros
 from privet.errors import Infeasible, InputError, NoAudit, suggest_names
@@ -123,9 +129,8 @@ class SafetyTransform:
         prepared = self.prepared(views)
         original = prepared.scores
         scores = fill_zeros(original, self.zeros)
-        shifts, exponent = self._find_exponent(prepared, scores, promises)
-        jitter = self._draw_jitter(scores)
-        exponent = self._lower_for_jitter(exponent, promises, scores.classes)
+        shifts, tight = self._find_exponent(prepared, scores, promises)
+        exponent, jitter = tight.exponent, self._draw_jitter(scores)
         base = CardRounder(
             prepared,
             scores,
@@ -140,22 +145,25 @@ class SafetyTransform:
                 exponent, bits=self.bits, moves=moves, ruled=self.mode == "declared"
             )
             if all(keeps_with_room(made.card, p, ROOM) for p in promises):
-                return self._as_rows(made, promises)
+                proof = replace(made.proof, tight=tight if tight.nodes else None)
+                return self._as_rows(replace(made, proof=proof), promises)
             exponent = _lower(exponent, promises[0])
 
     def _find_exponent(
         self, views: ClassifierViews, scores: Scores, promises: Sequence[Promise]
-    ) -> tuple[list[float], Fraction]:
+    ) -> tuple[list[float], TightExponent]:
         """How far each class is moved by a declared rule, and the exponent."""
-        none = [0.0] * scores.classes
+        moves = [0.0] * scores.classes
+        if self.mode == "tight":
+            margin = self.margin or Fraction(0)
+            each = [_tight_exponent(views, scores, p, margin) for p in promises]
+            return moves, min(each, key=lambda found: found.exponent)
         if self.mode == "declared":
-            moves, mean = balance_classes(scores)
-            limits = [limit_of(p, scores.classes) for p in promises]
-            ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
-            return moves, _round_to_grid(min([1.0, *ends]), promises[0])
-        if self.mode == "paper":
-            return none, _paper_exponent(views, scores, promises)
-        return none, min(_tight_exponent(views, scores, p) for p in promises)
+            moves, exponent = _balance(scores, promises)
+        else:
+            exponent = _paper_exponent(views, scores, promises)
+        exponent = self._lower_for_jitter(exponent, promises, scores.classes)
+        return moves, TightExponent(exponent)
 
     def _as_rows(
         self, made: FlattenedCard, promises: Sequence[Promise]
@@ -250,25 +258,73 @@ def limit_of(promise: Promise, classes: int, *, paper: bool = False) -> Fraction
     return odds / 2
 
 
+def _balance(
+    scores: Scores, promises: Sequence[Promise]
+) -> tuple[list[float], Fraction]:
+    """How far a declared rule moves each class, and the exponent that allows."""
+    moves, mean = balance_classes(scores)
+    limits = [limit_of(p, scores.classes) for p in promises]
+    ends = [log_of(x) / mean for x in limits if x is not None and mean > 0]
+    return moves, _round_to_grid(min([1.0, *ends]), promises[0])
+
+
 def _tight_exponent(
-    views: ClassifierViews, scores: Scores, promise: Promise
-) -> Fraction:
+    views: ClassifierViews, scores: Scores, promise: Promise, margin: Fraction
+) -> TightExponent:
     """The largest exponent on a grid that keeps one promise.
 
-    The one that keeps it for whoever knows all keeps it for everybody.
+    The one that keeps it for whoever knows all keeps it for everybody. Points may be
+    moved by as much as the margin says.
     """
+    against = promise.against
+    assert isinstance(against, Bayesian)
+    if against.prior != "uniform":
+        return TightExponent(_descend_for_prior(views, scores, promise, margin))
     limit = limit_of(promise, scores.classes)
+    if limit is None:
+        return TightExponent(Fraction(1))
+    start = _start_exponent(scores, limit, promise, margin)
+    tight = search_exponent(scores, promise, start, margin)
+    named = find_asked_classes(views, promise, lambda _: None)
+    if against.reading == "any" and len(named) in (0, scores.classes):
+        return tight
+    raised = raise_exponent(views, scores, promise, tight.exponent, margin)
+    return tight if raised == tight.exponent else TightExponent(raised)
+
+
+def _start_exponent(
+    scores: Scores, limit: Fraction, promise: Promise, margin: Fraction
+) -> Fraction:
+    """The exponent that is safe by the odds of two classes."""
     found = amplification(scores).odds
-    if limit is None or found is None or found <= limit:
+    assert found is not None  # zeros were replaced
+    # exponent (ln A + margin) <= ln alpha. Odds of 64, a limit of 8 and a margin of
+    # 0.1: ln(8) / (ln(64) + 0.1) = 0.488.
+    apart = log_of(found) + float(margin) / log(2)
+    if not margin and found <= limit:
         return Fraction(1)
-    wanted = log_of(limit) / log_of(found)
-    start = _round_to_grid(wanted, promise)
-    while not _is_within(found, start, limit):
+    start = _round_to_grid(min(1.0, log_of(limit) / max(apart, 1e-300)), promise)
+    while not margin and not _is_within(found, start, limit):
         start = _lower(start, promise)
-    assert isinstance(promise.against, Bayesian)
-    if promise.against.reading == "any":
-        return start
-    return raise_exponent(views, scores, promise, start)
+    return start
+
+
+def _descend_for_prior(
+    views: ClassifierViews, scores: Scores, promise: Promise, margin: Fraction
+) -> Fraction:
+    """The largest exponent that keeps a promise with a prior of somebody's own.
+
+    No small one need do: the flattest beliefs are alike, and the prior is not.
+    """
+    found = raise_exponent(views, scores, promise, Fraction(0), margin)
+    if not found:
+        raise Infeasible(
+            f"Promise {promise.name!r} is kept by no exponent alone: the flatter "
+            "beliefs are, the more all classes are alike, and the prior is not.",
+            promise=promise,
+            advice=("Publish with ExtendedSafetyTransform: --method closeness.",),
+        )
+    return found
 
 
 def _is_within(odds: Fraction, exponent: Fraction, limit: Fraction) -> bool:

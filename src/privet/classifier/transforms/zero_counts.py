@@ -177,3 +177,6 @@ KEEPS = {
     "positive": "the order of all classes with a score above 0, for every row",
 }
 """What each way keeps, in words."""
+
+BEST_OF = "the original's best of"
+"""What is kept where some classes only are predicted, in words; their names follow."""

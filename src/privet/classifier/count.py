@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.classifier.class_labels import TEXT, recognise_classes
 from privet.classifier.release import Attribute, ClassifierViews, order, smoothing_of
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
@@ -75,6 +76,7 @@ def count_views(
         ),
         smoothing=smoothing_of(smoothing),
         undecided=table.schema.list_undecided(),
+        target_type=_recognise_target(targets, parts[tallies[0]][0].about, labels),
     )
 
 
@@ -106,6 +108,13 @@ def _resolve_attributes(
     if both := [c for c in found if c in targets]:
         raise InputError(f"attributes must not hold the target {both[0]!r}.")
     return found
+
+
+def _recognise_target(
+    targets: Sequence[str], domain: Domain, labels: Sequence[str]
+) -> str:
+    """What the classes are; several columns that are joined are texts."""
+    return recognise_classes(labels, domain.kind) if len(targets) == 1 else TEXT
 
 
 def _refuse_roles(table: Table, columns: Sequence[str], what: str) -> None:

@@ -196,7 +196,8 @@ def _check_promises(views: ClassifierViews, stated: Stated, name: str) -> list[s
 
 
 def _shape(views: Any) -> Any:
-    return views.labels, [(a.name, a.values) for a in views.attributes]
+    attributes = [(a.name, a.values) for a in views.attributes]
+    return views.target_type, views.labels, attributes
 
 
 def _count_synthetic_rows(
@@ -332,7 +333,7 @@ def _describe_columns(card: Scorecard) -> dict[str, Any]:
         a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
         for a in card.attributes
     }
-    return columns | {card.target: {"role": "target", "type": "text"}}
+    return columns | {card.target: {"role": "target", "type": card.target_type}}
 
 
 def restate(

@@ -120,6 +120,7 @@ def make_whole_counts(
         like.attributes,
         tuple(map(to_whole, sizes)),
         tuple(tuple(tuple(map(to_whole, row)) for row in table) for table in cells),
+        target_type=like.target_type,
     )
 
 
@@ -152,6 +153,7 @@ def make_table_counts(
         like.attributes,
         tuple(sizes),
         tuple(tuple(zip(*columns, strict=True)) for columns in cells),
+        target_type=like.target_type,
     )
 
 

@@ -91,7 +91,8 @@ CUSTODY_FIELDS = {
     "signoff": "Who allowed the release, where the policy says so.",
     "method": "How it was made safe.",
     "options": "How the method was set, as texts.",
-    "counts": "The original counts; `target_type` as in the scorecard.",
+    "counts": "The original counts; `target_type` as in the scorecard; `dropped`: rows "
+    "that were left out, since they have no class.",
     "prepared": "The counts whose predictions are kept: smoothed, with noise, or those "
     "of the synthetic rows.",
     "certificate": "Why the predictions are kept.",

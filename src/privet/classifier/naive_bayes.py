@@ -122,6 +122,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         target: str | Sequence[str] | None = None,
         attributes: Sequence[str] | None = None,
+        drop_missing_target: bool = False,
     ) -> NaiveBayes:
         """Count a table where it lies, in one scan; no row is fetched.
 
@@ -133,6 +134,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The column to predict, or several that are joined; the table's own target.
         attributes
             The columns to predict it from; every quasi column.
+        drop_missing_target
+            Leave out rows without a class, instead of refusing them; how many is in
+            `views_.dropped`.
         """
         self._forget()
         views = count_views(
@@ -141,6 +145,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             attributes=attributes,
             precedence=[str(text_of(c)) for c in (self.precedence or ())],
             smoothing=_read_alpha(self.alpha),
+            drop_missing_target=drop_missing_target,
         )
         names = [a.name for a in views.attributes]
         self.classes_ = np.sort(read_classes(views.labels, views.target_type))

@@ -103,6 +103,8 @@ class ClassifierViews:
     """Columns of the table that have no role; nothing is written while there are."""
     target_type: str = TEXT
     """What the classes are: text, integer, number or boolean; labels name them."""
+    dropped: int = 0
+    """Rows that were left out, since they have no class."""
 
     def __post_init__(self) -> None:
         _refuse_odd(self)
@@ -268,6 +270,7 @@ class ClassifierViews:
             ],
             "smoothing": str(self.smoothing),
             "prior": None if self.prior is None else [str(p) for p in self.prior],
+            **({"dropped": self.dropped} if self.dropped else {}),
         }
 
     @classmethod
@@ -294,6 +297,7 @@ class ClassifierViews:
             Fraction(stated["smoothing"]),
             None if prior is None else tuple(Fraction(p) for p in prior),
             target_type=stated.get("target_type", TEXT),
+            dropped=int(stated.get("dropped", 0)),
         )
 
     def __repr__(self) -> str:

@@ -239,3 +239,30 @@ def test_classes_that_are_no_numbers_are_refused() -> None:
     ]:
         with pytest.raises(pv.InputError, match=why):
             pv.ClassifierViews.from_dict(views | {"target_type": told})
+
+
+# Rows without a class ---------------------------------------------------------------
+
+
+@pytest.mark.engines
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_without_a_class_are_left_out(seed: int) -> None:
+    frame, y = rows(["a", "b", "c"], seed)
+    dice = np.random.default_rng(seed)
+    one = pd.Series(np.where(dice.random(len(y)) < 0.2, None, y), dtype=object)
+    two = pd.Series(dice.choice(["x", "y", None], len(y), p=[0.5, 0.4, 0.1]))
+    whole = frame.assign(one=one, two=two)
+    for target in ("one", ["one", "two"]):
+        gone = whole[target].isna()
+        gone = gone if gone.ndim == 1 else gone.any(axis=1)
+        asked = {"quasi": ["hint", "noise"], "target": "one", "other": "two"}
+        with pv.read(whole, **asked) as table, pv.read(whole[~gone], **asked) as kept:
+            with pytest.raises(pv.InputError, match="drop_missing_target=True"):
+                pv.NaiveBayes().fit_table(table, target=target)
+            model = pv.NaiveBayes().fit_table(
+                table, target=target, drop_missing_target=True
+            )
+            plain = pv.NaiveBayes().fit_table(kept, target=target)
+        told = model.views_.to_dict()
+        assert gone.sum() == told.pop("dropped") == model.views_.dropped
+        assert plain.views_.to_dict() == told

@@ -41,6 +41,10 @@ Cells = tuple[tuple[tuple[int, ...], ...], ...]
 ALIKE = 1e-9
 """Class sizes so near to each other tell no exponent."""
 
+WIDEST = 300.0
+"""The logarithm of a ratio that no two counts have; an exponent may be fitted so badly
+that ratios would be larger than any float."""
+
 SHARP = 1e-5
 """Shares this precise tell whole counts from all others."""
 
@@ -184,7 +188,7 @@ def invert(
         )
         logs = (a + s) / found.exponent + wholes
         one = AttributeShown(
-            np.exp(logs - logs.min(axis=1, keepdims=True)),
+            np.exp(np.minimum(logs - logs.min(axis=1, keepdims=True), WIDEST)),
             e / found.exponent + moved,
             sizes,
             smoothing,

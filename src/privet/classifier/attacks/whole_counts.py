@@ -94,7 +94,8 @@ def _list_factors(shown: AttributeShown, t: int) -> list[tuple[float, Counts]]:
     counts = np.rint(smoothed - shown.smoothing)
     off = np.abs(smoothed - shown.smoothing - counts)
     doubt = shown.slack + SIGMAS * smoothed * (shown.errors[t] + shown.errors[t].min())
-    fits = ((off <= doubt) & (counts >= 0)).all(axis=1)
+    within = (counts >= 0) & (counts <= np.array(shown.sizes))
+    fits = ((off <= doubt) & within).all(axis=1)
     score = np.minimum(off / doubt, 1.0).sum(axis=1)
     # What is known so badly that anything is whole tells nothing; few are kept.
     at = np.flatnonzero(fits)

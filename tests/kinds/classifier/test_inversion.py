@@ -119,6 +119,16 @@ def test_nothing_is_written_without_a_promise_or_somebody_who_accepts(
     assert pv.verify(tmp_path / "out", custody=tmp_path / "vault").good
 
 
+def test_the_headline_names_inversion() -> None:
+    release = pv.publish(small(), [PROMISE])
+    first = release.audit.explain().splitlines()[0]
+    assert (
+        "! Not covered: no promise covers inversion, and nobody accepted that." == first
+    )
+    with pytest.raises(pv.Breach, match="accepted; no promise covers inversion"):
+        release.audit.require_safe()
+
+
 @pytest.mark.parametrize("up_to", [0, 10])
 def test_so_many_counts_may_be_accepted(up_to: int) -> None:
     entry = pv.Accepted(of="inversion", up_to=up_to, why="known", who="A. Steward")

@@ -37,8 +37,9 @@ MOST_TUPLES = 1_000_000
 ROOM_BITS = 40
 """Bits of a count beyond those that keep every ranking."""
 
-LONGEST = 14_000
-"""Bits of a whole count; longer ones are refused: not every reader takes them."""
+LONGEST = 13_287
+"""Bits of a whole count: no more than 4,000 digits. Longer ones are refused, for no
+reader of a release takes them."""
 
 
 def scores_from_card(card: Scorecard) -> Scores:

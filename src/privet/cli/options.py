@@ -345,8 +345,9 @@ class Places:
         found = find_judging_kind(release)
         assert found is not None
         parts = found[0].parts(release, **how)
-        there = self.output is not None and self.custody is not None
-        place = parts.resolve(self.output, self.custody, form) if there else None
+        place = None
+        if self.output is not None and self.custody is not None:
+            place = parts.resolve(self.output, self.custody, form)
         rehearse(parts, place, replace=self.replace)
 
 

@@ -243,7 +243,7 @@ def _find_crossing_set(
     if k < 3 or not isinstance(shift, Shift):
         return None
     for case in cases:  # everything but one class
-        if not shift.holds(case.others.belief):
+        if case.others.gravity(shift)[0]:
             named = f"anything but {views.labels[case.label]}"
             return _make_finding(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named

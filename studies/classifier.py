@@ -1,8 +1,10 @@
 """Mozafari, Zaniolo 2009, section 8, done again: what flattening a classifier costs.
 
     python studies/classifier.py
+    python studies/classifier.py mitigations
 
-Prints tables, and writes build/studies/classifier.csv and figures; about a minute.
+The first prints tables, and writes build/studies/classifier.csv and figures: some
+minutes. The second prints what helps against inversion, and no more: a minute or two.
 PRIVET_DATA names the folder of the UCI files; without it the study says so and ends.
 """
 
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -149,14 +152,18 @@ def closeness(card: Any) -> float:
     return found
 
 
-def main() -> int:
+def main(words: Sequence[str] = ()) -> int:
     """Run the study, print the tables, write the lines and the figures."""
+    import classifier_others as others
     import classifier_report as report
 
     folder = uci.find_checked()
     if folder is None:
         return 0
     train, test = rows(folder)
+    if "mitigations" in words:
+        print("\n".join(others.mitigations(trained("8 categorical", train))))
+        return 0
     models = {case: trained(case, train) for case in CASES}
     found = [
         measured(case, mode, alpha, models[case], test)
@@ -176,4 +183,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -583,7 +583,14 @@ def test_draft_of_the_demo_table() -> None:
             "knows": [c.name for c in PATIENTS if c.name in {*quasi, "nights", "cost"}],
             "about": "diagnosis",
             "at_most": 0.5,
-        }
+        },
+        {
+            "name": "a classifier moves no mind about outcome",
+            "against": "bayesian",
+            "about": "outcome",
+            "from": 0.51,
+            "to": 0.8,
+        },
     ] == policy["promise"]
     assert {"title", "columns", "promise"} == set(policy)
 
@@ -603,6 +610,19 @@ def test_draft_of_adult_promises_for_each_sensitive_column() -> None:
     for promise in policy["promise"]:
         known = {*policy["columns"]["quasi"], *policy["columns"]["other"]}
         assert [c.name for c in ADULT if c.name in known] == promise["knows"]
+
+
+def test_draft_promises_of_a_classifier_where_one_can_be_made() -> None:
+    whole = [column("sex"), column("outcome", distinct=2)]
+    unit = [column("patient_id", distinct=300), *whole]
+    bayesian = [p for p in parsed(whole)["promise"] if p["against"] == "bayesian"]
+    assert ["outcome"] == [p["about"] for p in bayesian]
+    assert {"inverter", "bayesian"} <= {
+        p["against"] for p in switched_on(draft(whole))["promise"]
+    }
+    for without in (whole[:1], whole[1:], unit):
+        promised = parsed(without).get("promise", [])
+        assert [] == [p for p in promised if p["against"] == "bayesian"]
 
 
 def test_draft_makes_the_unit_an_identifier_too() -> None:
@@ -850,7 +870,9 @@ def test_every_draft_with_a_promise_is_one_that_privet_reads(
         read = Policy.from_toml(text)
         assert "Drafted" == read.title
         assert tuple(drafted["columns"]["quasi"]) == read.roles.quasi
-        assert len(drafted["columns"]["sensitive"]) == len(read.promises)
+        about = {p.about for p in read.promises}
+        target = drafted["columns"].get("target")
+        assert {*drafted["columns"]["sensitive"], target} >= about
 
 
 @given(any_columns)

@@ -62,6 +62,8 @@ SCORECARD_FIELDS = {
     "form": "`privet scorecard 1`.",
     "how": "How to predict with it, in words.",
     "target": "What is predicted.",
+    "target_type": "What the names of the classes are: `integer`, `number` or "
+    "`boolean`; without it they are texts.",
     "classes": "Its values, the weakest first: with equal sums, which never occur, the "
     "last would win.",
     "scale": "So many points double a belief.",
@@ -89,7 +91,8 @@ CUSTODY_FIELDS = {
     "signoff": "Who allowed the release, where the policy says so.",
     "method": "How it was made safe.",
     "options": "How the method was set, as texts.",
-    "counts": "The original counts.",
+    "counts": "The original counts; `target_type` as in the scorecard; `dropped`: rows "
+    "that were left out, since they have no class.",
     "prepared": "The counts whose predictions are kept: smoothed, with noise, or those "
     "of the synthetic rows.",
     "certificate": "Why the predictions are kept.",

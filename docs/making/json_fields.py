@@ -275,6 +275,7 @@ CLASSIFIER_FIELDS = {
     "method": "`safety transform`, `extended safety transform`, or the paper's.",
     "target": "What is predicted.",
     "classes": "Its values, the one that wins ties last.",
+    "dropped": "With `--drop-missing-target`: rows left out, since they have no class.",
     "attributes": "The columns it looks at.",
     "exponent": "What beliefs were raised to, as a fraction in text; null where they "
     "were changed otherwise.",

@@ -458,10 +458,9 @@ class Audit:
         if self.safe:
             return self
         if self.verdict is Verdict.NOT_COVERED:
-            open_ = ", ".join(str(f.promise.to_dict()["about"]) for f in self.uncovered)
             raise Breach(
-                "Every sensitive column must be covered by a promise, or accepted; not "
-                f"so: {open_}.",
+                "What a release tells must be covered by a promise, or accepted; "
+                f"{'; '.join(f.promise.name for f in self.uncovered)}.",
                 self.uncovered,
             )
         bad = [f for f in self.findings if f.verdict is self.verdict]

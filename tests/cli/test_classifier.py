@@ -231,3 +231,75 @@ def test_wrong_use(files: Path, privet: Privet, words: list[str], said: str) -> 
     assert said in done.output
     assert not (files / "out").exists()
     assert not (files / "vault").exists()
+
+
+# A dry run refuses what the run refuses ----------------------------------------------
+
+OPEN = POLICY.replace(
+    POLICY[POLICY.index("[[accepted]]") : POLICY.index("[[promise")], ""
+)
+CLOSE = POLICY.replace("from    = 0.51\nto      = 0.7", "within = 1.3")
+CLOSE += "prior = { 70K = 0.25, 50K = 0.75 }\n"
+
+
+@pytest.mark.parametrize(
+    ("policy", "words", "code", "said"),
+    [
+        (POLICY, ["--rows", "2"], 2, "must have at least 4 rows"),
+        (OPEN, [], 3, ""),
+        (CLOSE, [], 4, "cannot be kept by any release"),
+        (POLICY, ["--method", "declared", "--counts"], 2, "published as a scorecard"),
+        (POLICY, ["-o", "no/out"], 2, "must exist"),
+        (POLICY, ["--custody", "out/vault"], 2, "must not be inside the release"),
+        (POLICY, ["-o", "full"], 2, "must not exist yet; it holds other files"),
+        (POLICY.replace('"age"', '"age", "nope"'), [], 2, "nope"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_refuses(
+    files: Path, privet: Privet, policy: str, words: list[str], code: int, said: str
+) -> None:
+    (files / "p.toml").write_text(policy, encoding="utf-8")
+    (files / "full").mkdir()
+    (files / "full" / "other.txt").write_text("", encoding="utf-8")
+    asked = ("classifier", "t.csv", "-p", "p.toml", *WRITE, *words)
+    dry, done = privet(*asked, "--dry-run"), privet(*asked)
+    assert (code, code) == (dry.exit_code, done.exit_code)
+    assert done.stderr == dry.stderr
+    assert said in dry.stderr
+    assert not (files / "out").exists()
+
+
+# Rows without a class ---------------------------------------------------------------
+
+
+def test_rows_without_a_class_are_refused_or_left_out(
+    files: Path, privet: Privet
+) -> None:
+    plain = privet("classifier", "t.csv", "-p", "p.toml", *WRITE, "--json")
+    whole = json.loads(Path("out/scorecard.json").read_text())
+    assert 0 == json.loads(plain.stdout)["dropped"]
+    rows = (files / "t.csv").read_text() + "W,99,\nP,30,\n"
+    (files / "t.csv").write_text(rows)
+    asked = ("classifier", "t.csv", "-p", "p.toml", *WRITE, "--replace")
+    no = privet(*asked)
+    assert 2 == no.exit_code
+    assert "'pay' must have a value in every row; 2 have none." in no.stderr
+    assert "--drop-missing-target" in no.stderr
+    done = privet(*asked, "--drop-missing-target")
+    assert 0 == done.exit_code, done.output
+    assert "2 rows were left out: pay has no value there." in done.stdout
+    assert whole == json.loads(Path("out/scorecard.json").read_text())
+    kept = json.loads(Path("vault/custody.json").read_text())
+    assert (2, 2) == (kept["counts"]["dropped"], kept["prepared"]["dropped"])
+    assert "dropped" not in Path("out/release.json").read_text()
+    assert 0 == privet("verify", "out", "--custody", "vault").exit_code
+    told = json.loads(privet(*asked, "--drop-missing-target", "--json").stdout)
+    assert 2 == told["dropped"]
+
+
+def test_a_target_without_any_value_is_refused(files: Path, privet: Privet) -> None:
+    (files / "t.csv").write_text("home,age,pay\nW,40,\nP,30,\n")
+    asked = ("classifier", "t.csv", "-p", "p.toml", "--dry-run")
+    no = privet(*asked, "--drop-missing-target")
+    assert 2 == no.exit_code
+    assert "must have a value in some row; none has" in no.stderr

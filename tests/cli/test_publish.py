@@ -100,6 +100,29 @@ def test_a_dry_run_writes_nothing(privet: Privet, policy: str, folder: Path) -> 
     assert before == sorted(folder.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-o", "no/out"], "must exist"),
+        (["--custody", "out/vault"], "must not be inside the release"),
+        (["-o", "full"], "must not exist yet; it holds other files"),
+        (["-o", "out.csv", "--format", "parquet"], "fit the file's name"),
+        (["-o", "x.csv", "--method", "mondrian", "--form", "buckets"], "to a folder"),
+        (["--keep", "nope"], "nope"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_refuses(
+    privet: Privet, policy: str, folder: Path, words: list[str], said: str
+) -> None:
+    (folder / "full").mkdir()
+    (folder / "full" / "other.txt").write_text("", encoding="utf-8")
+    asked = ("publish", "loans.csv", "-p", policy, "-o", "out", "--custody", "vault")
+    dry, done = (privet(*asked, *words, *more) for more in (["--dry-run"], []))
+    assert (2, 2) == (dry.exit_code, done.exit_code)
+    assert done.stderr == dry.stderr
+    assert said in dry.stderr
+
+
 def test_places_must_be_given(privet: Privet, policy: str) -> None:
     result = privet("publish", "loans.csv", "-p", policy, "-o", "out")
     assert 2 == result.exit_code

@@ -114,6 +114,19 @@ def test_proposals_can_be_pasted_into_a_policy(clinic, privet):
     assert all("number" not in view["columns"] for view in views)
 
 
+def test_a_value_that_never_occurs_is_told_with_proposals(clinic, privet):
+    text = POLICY.replace("LIMIT", "0.4").replace(
+        'against = "reconstructor"', 'against = "reconstructor"\nmodel = "restricted"'
+    )
+    text = text.replace(', "number"]', ']\ndrop = "number"').replace("HIV", "HIX")
+    (clinic / "p.toml").write_text(text)
+    judged = privet("views", "clinic.csv", "-p", "p.toml", "--json")
+    (note,) = json.loads(judged.stdout)["notes"]
+    done = privet("views", "clinic.csv", "-p", "p.toml", "--propose")
+    assert 0 == done.exit_code, done.output
+    assert f"note: {note}\n" == done.stderr
+
+
 def test_the_first_proposal_is_released(clinic, privet):
     text = POLICY.replace("LIMIT", "0.4").replace(
         'against = "reconstructor"', 'against = "reconstructor"\nmodel = "restricted"'

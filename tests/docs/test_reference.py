@@ -156,7 +156,7 @@ def test_every_field_of_a_classifier_is_explained() -> None:
     assert set(fields.CLASSIFIER_FIELDS) - rare <= found
     _, card, custody = plain
     inside = {f"attributes.values.{k}" for k in card["attributes"][0]["values"][0]}
-    rare = {"rule", "attributes.edges"}
+    rare = {"rule", "attributes.edges", "target_type"}
     assert set(fields.SCORECARD_FIELDS) == paths(card, "attributes") | inside | rare
     proof = {f"certificate.{k}" for k in custody["certificate"]}
     assert set(fields.CUSTODY_FIELDS) == set(custody) | proof

@@ -52,6 +52,7 @@ def judge(
     views: Classifier, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises against a Bayesian on a classifier."""
+    _refuse_survey_keys(promises)
     return [_judge_promise(views, p, run, warn) for p in promises]
 
 
@@ -59,10 +60,30 @@ def judge_card(
     card: Scorecard, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises on a scorecard: in whole points first, which is exact."""
+    _refuse_survey_keys(promises)
     return [
         _judge_in_points(card, p) or _judge_promise(card, p, run, warn)
         for p in promises
     ]
+
+
+def _refuse_survey_keys(promises: Sequence[Promise]) -> None:
+    """What only disguised rows have must not be promised of a classifier, for it would
+    mean nothing there; and a prior of "any" would be taken for another one.
+    """
+    for promise in promises:
+        against = promise.against
+        assert isinstance(against, Bayesian)
+        stated = {
+            "sees": against.sees is not None,
+            "unrelated": bool(against.unrelated),
+            'prior = "any"': against.prior == "any",
+        }
+        for key in (key for key, given in stated.items() if given):
+            raise InputError(
+                f"Promise {promise.name!r} must leave out {key} to be about a "
+                "classifier; that is for disguised rows only."
+            )
 
 
 def keeps_with_room(card: Scorecard, promise: Promise, room: Fraction) -> bool:
@@ -326,7 +347,7 @@ def _find_crossing_set(
     if k < 3 or not isinstance(shift, Shift):
         return None
     for case in cases:  # everything but one class
-        if not shift.holds(case.others.belief):
+        if case.others.gravity(shift)[0]:
             named = f"anything but {views.labels[case.label]}"
             return _make_finding(
                 views, promise, case.others, Verdict.BREACH, Basis.EXACT, named=named

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.classifier.class_labels import TEXT, recognise_classes
 from privet.classifier.release import Attribute, ClassifierViews, order, smoothing_of
 from privet.engine.protocol import CountQuery, Run
-from privet.errors import InputError
+from privet.errors import EmptyTable, InputError
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
@@ -32,6 +33,7 @@ def count_views(
     attributes: Sequence[str] | None = None,
     precedence: Sequence[str] | None = None,
     smoothing: Number = 0,
+    drop_missing_target: bool = False,
     run: Run | None = None,
 ) -> ClassifierViews:
     """Count the NBC-enabling views of a table: what a naive Bayes classifier needs.
@@ -49,6 +51,8 @@ def count_views(
         Classes in the order in which they win ties; the others follow by name.
     smoothing
         Added to every count when scores are made.
+    drop_missing_target
+        Leave out rows without a class, and tell how many; otherwise they are refused.
     run
         Who listens, and when to stop.
     """
@@ -59,7 +63,9 @@ def count_views(
     parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
     for tally, part in table.count(tallies, run or Run()):
         parts[tally].append(part)
-    counted = [_count_cells(parts[t], t) for t in tallies]
+    tables = [_count_cells(parts[t], t) for t in tallies]
+    dropped = _refuse_missing(tables[0], targets, drop=drop_missing_target)
+    counted = [_sort_cells(cells) for cells in tables]
     labels = order(counted[0][1], precedence)
     return ClassifierViews(
         BETWEEN.join(targets),
@@ -75,6 +81,8 @@ def count_views(
         ),
         smoothing=smoothing_of(smoothing),
         undecided=table.schema.list_undecided(),
+        target_type=_recognise_target(targets, parts[tallies[0]][0].about, labels),
+        dropped=dropped,
     )
 
 
@@ -108,6 +116,13 @@ def _resolve_attributes(
     return found
 
 
+def _recognise_target(
+    targets: Sequence[str], domain: Domain, labels: Sequence[str]
+) -> str:
+    """What the classes are; several columns that are joined are texts."""
+    return recognise_classes(labels, domain.kind) if len(targets) == 1 else TEXT
+
+
 def _refuse_roles(table: Table, columns: Sequence[str], what: str) -> None:
     roles = table.roles
     for c in columns:
@@ -130,11 +145,13 @@ def _index_domains(part: EquivalenceClasses) -> dict[str, Domain]:
     return {d.name: d for d in (*part.by, part.about)}
 
 
-def _count_cells(
-    parts: Sequence[EquivalenceClasses], tally: CountQuery
-) -> tuple[list[int], list[str], Integers]:
-    """The codes of the values, the classes, and a count for each pair."""
-    cells: dict[tuple[int, tuple[str, ...]], int] = {}
+Cells = dict[tuple[int, str | None], int]
+"""Rows by the code of a value and by class; None: without a class."""
+
+
+def _count_cells(parts: Sequence[EquivalenceClasses], tally: CountQuery) -> Cells:
+    """Rows per value and class."""
+    cells: Cells = {}
     for part in parts:
         domains = _index_domains(part)
         by = zip(part.by, part.keys.columns(), strict=True)
@@ -145,26 +162,42 @@ def _count_cells(
         for row, (v, n) in enumerate(
             zip(codes[tally.by[0]], part.n.tolist(), strict=True)
         ):
-            key = v, tuple(_require_class(d, code[row]) for d, code in targets)
+            key = v, _join_class([d[code[row]] for d, code in targets])
             cells[key] = cells.get(key, 0) + n
-    used = sorted({v for v, _ in cells})
-    joined = sorted({BETWEEN.join(label) for _, label in cells})
-    at = {v: i for i, v in enumerate(used)}
-    column = {label: j for j, label in enumerate(joined)}
-    counts = np.zeros((len(used), len(joined)), dtype=np.int64)
-    for (v, label), amount in cells.items():
-        counts[at[v], column[BETWEEN.join(label)]] += amount
-    return used, joined, counts
+    return cells
 
 
-def _require_class(domain: Domain, code: int) -> str:
-    label = domain[code]
-    if label is None:
+def _join_class(values: Sequence[str | None]) -> str | None:
+    """The class that several columns make; None where one of them is missing."""
+    known = [v for v in values if v is not None]
+    return BETWEEN.join(known) if len(known) == len(values) else None
+
+
+def _refuse_missing(cells: Cells, targets: Sequence[str], *, drop: bool) -> int:
+    """How many rows have no class; an error unless they may be left out."""
+    missing = sum(n for (_, label), n in cells.items() if label is None)
+    named = " and ".join(map(repr, targets))
+    if missing and not drop:
         raise InputError(
-            f"Target {domain.name!r} must have a value in every row; some have none. "
-            "Fill it, or leave those rows out of the file."
+            f"Target {named} must have a value in every row; {missing:,} "
+            f"{'has' if missing == 1 else 'have'} none. Fill it, or leave those rows "
+            "out with --drop-missing-target (drop_missing_target=True)."
         )
-    return label
+    if missing == sum(cells.values()):
+        raise EmptyTable(f"Target {named} must have a value in some row; none has.")
+    return missing
+
+
+def _sort_cells(cells: Cells) -> tuple[list[int], list[str], Integers]:
+    """The codes of the values, the classes, and a count for each pair."""
+    kept = {(v, label): n for (v, label), n in cells.items() if label is not None}
+    used, labels = (sorted(set(each)) for each in zip(*kept, strict=True))
+    at = {v: i for i, v in enumerate(used)}
+    column = {label: j for j, label in enumerate(labels)}
+    counts = np.zeros((len(used), len(labels)), dtype=np.int64)
+    for (v, label), n in kept.items():
+        counts[at[v], column[label]] = n
+    return used, labels, counts
 
 
 def _make_attribute(table: Table, domain: Domain, used: Sequence[int]) -> Attribute:

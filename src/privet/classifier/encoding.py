@@ -9,31 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.classifier.class_labels import text_of
 from privet.classifier.release import Attribute
 from privet.errors import InputError
 from privet.values.exact import fraction
 from privet.values.schema import Bins
 
 Codes = NDArray[np.int64]
-
-
-def text_of(value: Any) -> str | None:
-    """A cell as text, the same for equal numbers; None: missing.
-
-    >>> text_of(39), text_of(39.0), text_of(0.5), text_of(True), text_of(float("nan"))
-    ('39', '39', '0.5', 'true', None)
-    """
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float | np.floating):
-        if value != value:  # noqa: PLR0124 - not a number
-            return None
-        whole = float(value).is_integer()
-        return str(int(value)) if whole else repr(float(value))
-    found = str(value)
-    return None if found in ("<NA>", "NaT", "nan") else found
 
 
 def encode_column(column: NDArray[Any]) -> tuple[list[str | None], Codes]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,8 @@ def _check_promises(views: ClassifierViews, stated: Stated, name: str) -> list[s
 
 
 def _shape(views: Any) -> Any:
-    return views.labels, [(a.name, a.values) for a in views.attributes]
+    attributes = [(a.name, a.values) for a in views.attributes]
+    return views.target_type, views.labels, attributes
 
 
 def _count_synthetic_rows(
@@ -332,7 +334,7 @@ def _describe_columns(card: Scorecard) -> dict[str, Any]:
         a.name: {"role": "attribute", "type": a.kind, "values": len(a.values)}
         for a in card.attributes
     }
-    return columns | {card.target: {"role": "target", "type": "text"}}
+    return columns | {card.target: {"role": "target", "type": card.target_type}}
 
 
 def restate(
@@ -475,8 +477,26 @@ class ClassifierParts(ReleaseParts):
     """Whether exact whole counts are written besides the scorecard."""
     rows: int | None = None
     """How many synthetic rows are written, too."""
-    apart: bool = False
+    views: bool = False
     """Whether these are written as one file of two columns per attribute."""
+
+    def resolve(
+        self,
+        folder: str | PathLike[str],
+        custody: str | PathLike[str],
+        format_: str | None,
+    ) -> Destination:
+        """A folder, whatever it is called."""
+        place, kept = (Path(p).expanduser().resolve() for p in (folder, custody))
+        return Destination(place, CARD, "json", kept)
+
+    @cached_property
+    def counts_text(self) -> str | None:
+        """The exact whole counts as their file has them, if they are written."""
+        if not self.counts:
+            return None
+        card = self.release.card
+        return as_json(make_whole_counts(scores_from_card(card), card).to_dict())
 
     @cached_property
     def table(self) -> SyntheticTable | None:
@@ -498,6 +518,16 @@ class ClassifierParts(ReleaseParts):
             )
         refuse_uncovered(release.audit)
         self._refuse_inversion()
+        self._refuse_counts()
+
+    def _refuse_counts(self) -> None:
+        """Whole counts that no recipient could read are not written."""
+        if self.counts_text is not None and len(self.counts_text) > MOST_BYTES:
+            raise InputError(
+                f"{COUNTS} must have at most {MOST_BYTES:,} bytes; it would have "
+                f"{len(self.counts_text):,}. Publish the scorecard, or fewer "
+                "attributes."
+            )
 
     @property
     def spends(self) -> bool:
@@ -508,7 +538,7 @@ class ClassifierParts(ReleaseParts):
         """Rows beside the card must not tell more of the original counts, either."""
         release = self.release
         promises = select_inversion(release.policy.promises)
-        if not (self.rows and promises and self.table is not None):
+        if self.table is None or not (self.rows and promises):
             return
         assert release.made is not None
         assert release.private is not None
@@ -526,13 +556,12 @@ class ClassifierParts(ReleaseParts):
         card, folder = self.release.card, draft.folder
         save(folder / CARD, as_json(card.to_dict()))
         files = [describe_file(folder / CARD)]
-        if self.counts:
-            counts = make_whole_counts(scores_from_card(card), card)
-            save(folder / COUNTS, as_json(counts.to_dict()))
+        if self.counts_text is not None:
+            save(folder / COUNTS, self.counts_text)
             files.append(describe_file(folder / COUNTS))
         if self.table is not None:
-            for i, columns in enumerate(draw_rows(self.table.views, apart=self.apart)):
-                path = folder / (f"view-{i + 1:02}.parquet" if self.apart else TABLE)
+            for i, columns in enumerate(draw_rows(self.table.views, apart=self.views)):
+                path = folder / (f"view-{i + 1:02}.parquet" if self.views else TABLE)
                 _save_rows(path, columns)
                 files.append(describe_file(path, self.table.views.rows))
         return files

@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.classifier.class_labels import TEXT, name_kind, read_classes, text_of
 from privet.classifier.count import BETWEEN, count_views
 from privet.classifier.encoding import (
     Encoder,
@@ -21,7 +22,6 @@ from privet.classifier.encoding import (
     encode_column,
     sort_bins,
     sort_values,
-    text_of,
 )
 from privet.classifier.predict import posteriors_of_rows, predict_classes
 from privet.classifier.release import (
@@ -122,6 +122,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         target: str | Sequence[str] | None = None,
         attributes: Sequence[str] | None = None,
+        drop_missing_target: bool = False,
     ) -> NaiveBayes:
         """Count a table where it lies, in one scan; no row is fetched.
 
@@ -133,21 +134,25 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The column to predict, or several that are joined; the table's own target.
         attributes
             The columns to predict it from; every quasi column.
+        drop_missing_target
+            Leave out rows without a class, instead of refusing them; how many is in
+            `views_.dropped`.
         """
         self._forget()
         views = count_views(
             self._apply_bins(table),
             target=target,
             attributes=attributes,
-            precedence=self.precedence,
+            precedence=[str(text_of(c)) for c in (self.precedence or ())],
             smoothing=_read_alpha(self.alpha),
+            drop_missing_target=drop_missing_target,
         )
         names = [a.name for a in views.attributes]
-        self.classes_ = np.array(views.classes)
+        self.classes_ = np.sort(read_classes(views.labels, views.target_type))
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
         if (given := self._read_prior()) is not None:  # in the order of the names
-            at = [views.classes.index(c) for c in views.labels]
+            at = self._locate_labels(views)
             views = replace(views, prior=tuple(given[c] for c in at))
         return self._store_views(views)
 
@@ -252,7 +257,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = order(there, [c for c in named if c in there])
         names = [str(n) for n in getattr(self, "feature_names_in_", ())]
         names = names or [f"x{i}" for i in range(self._counted.columns)]
-        return self._counted.to_views(
+        views = self._counted.to_views(
             names,
             labels,
             [texts.index(c) for c in labels],
@@ -260,6 +265,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             smoothing=_read_alpha(self.alpha),
             prior=self._read_prior(),
         )
+        return replace(views, target_type=name_kind(self.classes_))
 
     def _read_prior(self) -> list[Fraction] | None:
         if self.class_prior is None:
@@ -271,17 +277,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _store_views(self, views: ClassifierViews) -> NaiveBayes:
         self.views_ = views
-        self.class_count_ = np.array(
-            [float(self._size(c)) for c in self._format_classes()]
-        )
+        self.class_count_ = np.zeros(len(self.classes_))
+        self.class_count_[self._locate_labels(views)] = [float(n) for n in views.sizes]
         return self
-
-    def _format_classes(self) -> list[str]:
-        return [str(text_of(c)) for c in self.classes_.tolist()]
-
-    def _size(self, label: str) -> Any:
-        at = self.views_.labels
-        return self.views_.sizes[at.index(label)] if label in at else 0
 
     # Predicting -----------------------------------------------------------------------
 
@@ -292,10 +290,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return Encoder(self.views_.attributes).encode(matrix)
 
-    def _locate_labels(self) -> NDArray[np.int64]:
+    def _locate_labels(self, views: ClassifierViews) -> NDArray[np.int64]:
         """Where each of the views' labels stands in `classes_`."""
-        texts = self._format_classes()
-        return np.array([texts.index(c) for c in self.views_.labels])
+        if views.target_type != TEXT:
+            values = read_classes(views.labels, views.target_type)
+            return np.searchsorted(self.classes_, values)
+        texts = [str(text_of(c)) for c in self.classes_.tolist()]
+        return np.array([texts.index(c) for c in views.labels])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The best class of each row; ties are decided exactly, by precedence."""
@@ -304,7 +305,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if _require_fitted(self)
             else None
         )
-        answer: NDArray[Any] = self.classes_[self._locate_labels()[found]]
+        answer: NDArray[Any] = self.classes_[self._locate_labels(self.views_)[found]]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -312,7 +313,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes = self._encode_rows(X)
         found = posteriors_of_rows(self.views_.scores, codes)
         shares = np.zeros((len(codes), len(self.classes_)))
-        shares[:, self._locate_labels()] = found
+        shares[:, self._locate_labels(self.views_)] = found
         return shares
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.classifier.class_labels import read_classes
 from privet.classifier.encoding import Encoder
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import GUARD, Floats, Known, Scores
@@ -105,8 +106,8 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The classes by name."""
-        return np.array(sorted(self._require_card().labels))
+        """The classes in order, as what they were: texts, numbers or truth values."""
+        return np.sort(_read_labels(self._require_card()))
 
     @property
     def n_features_in_(self) -> int:
@@ -140,16 +141,20 @@ class PublishedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The best class of each row, exactly as the scorecard says."""
         card = self._require_card()
         found = predict_classes(_apply_rule(card), self._encode_rows(X), card)
-        answer: NDArray[Any] = np.array(card.labels)[found]
+        answer: NDArray[Any] = _read_labels(card)[found]
         return answer
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The published beliefs, which are flattened, in the order of `classes_`."""
         card = self._require_card()
         found = posteriors_of_rows(card.scores, self._encode_rows(X))
-        at = [card.labels.index(c) for c in self.classes_]
-        shares: NDArray[np.float64] = found[:, at]
+        shares: NDArray[np.float64] = found[:, np.argsort(_read_labels(card))]
         return shares
+
+
+def _read_labels(card: Scorecard) -> NDArray[Any]:
+    """The classes in the order of the card."""
+    return read_classes(card.labels, card.target_type)
 
 
 def _check_named(X: Any, names: list[str]) -> None:

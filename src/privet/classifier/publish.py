@@ -51,7 +51,6 @@ from privet.findings import Audit, Basis, Verdict
 from privet.policy import Accepted, Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit
-from privet.release.destination import Destination
 from privet.release.history import History, judge_history
 from privet.release.integrity.signature import Signer
 from privet.release.joint.outlines import ReleaseOutline, ShownColumn
@@ -161,8 +160,7 @@ class ClassifierRelease:
         """
         released = self if accept is None else self.accept(accept)
         parts = import_kind("classifier").parts(released, counts, rows, views)
-        place, kept = (Path(p).expanduser().resolve() for p in (folder, custody))
-        destination = Destination(place, "scorecard.json", "json", kept)
+        destination = parts.resolve(folder, custody, None)
         content = write(parts, destination, replace=replace, run=Run(), sign=sign)
         return changed(released, manifest=content, folder=destination.folder)
 

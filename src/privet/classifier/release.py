@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from privet.classifier.class_labels import TEXT, name_kind, read_classes, text_of
 from privet.classifier.scores import Scores, scores_with_smoothing
 from privet.errors import InputError, find_nearest, suggest_names
 from privet.values import exact
@@ -100,13 +101,17 @@ class ClassifierViews:
     """A class prior in place of the sizes, in the order of `labels`."""
     undecided: tuple[str, ...] = ()
     """Columns of the table that have no role; nothing is written while there are."""
+    target_type: str = TEXT
+    """What the classes are: text, integer, number or boolean; labels name them."""
+    dropped: int = 0
+    """Rows that were left out, since they have no class."""
 
     def __post_init__(self) -> None:
         _refuse_odd(self)
 
     @property
     def classes(self) -> tuple[Label, ...]:
-        """The classes in the order of their names, as `classes_` has them."""
+        """The classes in the order of their names."""
         return tuple(sorted(self.labels))
 
     @property
@@ -248,6 +253,7 @@ class ClassifierViews:
         """For the custody record: every count."""
         return {
             "target": self.target,
+            **describe_type(self.target_type),
             "labels": list(self.labels),
             "attributes": [
                 {
@@ -264,6 +270,7 @@ class ClassifierViews:
             ],
             "smoothing": str(self.smoothing),
             "prior": None if self.prior is None else [str(p) for p in self.prior],
+            **({"dropped": self.dropped} if self.dropped else {}),
         }
 
     @classmethod
@@ -289,6 +296,8 @@ class ClassifierViews:
             ),
             Fraction(stated["smoothing"]),
             None if prior is None else tuple(Fraction(p) for p in prior),
+            target_type=stated.get("target_type", TEXT),
+            dropped=int(stated.get("dropped", 0)),
         )
 
     def __repr__(self) -> str:
@@ -297,6 +306,11 @@ class ClassifierViews:
             f"ClassifierViews({names} → {self.target}: {len(self.labels)} classes, "
             f"{self.rows} rows)"
         )
+
+
+def describe_type(target_type: str) -> dict[str, str]:
+    """What a file says of the classes, where they are no texts."""
+    return {} if target_type == TEXT else {"target_type": target_type}
 
 
 def order(
@@ -340,6 +354,7 @@ def _parse_count(n: Any) -> Any:
 def _refuse_odd(views: ClassifierViews) -> None:
     if len(set(views.labels)) < len(views.labels) or not views.labels:
         raise InputError("A classifier must have classes, each once.")
+    read_classes(views.labels, views.target_type)
     names = [a.name for a in views.attributes]
     if len(set(names)) < len(names):
         raise InputError("A classifier must look at each attribute once.")
@@ -391,7 +406,8 @@ def from_categorical(model: Any, names: Sequence[str] | None = None) -> Classifi
             "A model must be a fitted NaiveBayes or CategoricalNB; got "
             f"{type(model).__name__}."
         )
-    classes = [str(c) for c in model.classes_]
+    kind = name_kind(np.asarray(model.classes_))
+    classes = [str(text_of(c)) for c in np.asarray(model.classes_).tolist()]
     given = getattr(model, "feature_names_in_", None) if names is None else names
     names = [f"x{i}" for i in range(len(counts))] if given is None else list(given)
     labels = order(classes, None)
@@ -415,6 +431,7 @@ def from_categorical(model: Any, names: Sequence[str] | None = None) -> Classifi
         ),
         exact.fraction(float(model.alpha)),
         None if fitted else tuple(Fraction(float(prior[c])) for c in at),
+        target_type=kind,
     )
 
 

@@ -53,6 +53,7 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "method": release.method,
         "target": release.card.target,
         "classes": list(release.card.labels),
+        "dropped": 0 if release.private is None else release.private.dropped,
         "attributes": [a.name for a in release.card.attributes],
         "exponent": None if release.exponent is None else str(release.exponent),
         "tight": _describe_tight(release),
@@ -172,7 +173,8 @@ def as_text(told: Mapping[str, Any]) -> str:
             before, after = (_format_belief(p[k], either) for k in ("before", "after"))
             lines.append(f"  Worst case: {before} → {after}.")
         lines.append(f"  {p['note'] or p['words']}")
-    lines += ["", f"It keeps {told['keeps']}.", told["flattened"]]
+    lines += ["", *_say_dropped(told["dropped"], told["target"])]
+    lines += [f"It keeps {told['keeps']}.", told["flattened"]]
     lines += [*_say_tight(told), *told["reach"]]
     if told["history"]:
         lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
@@ -183,6 +185,14 @@ def as_text(told: Mapping[str, Any]) -> str:
     if told.get("mitigations"):
         lines += ["", *format_mitigations(told["mitigations"])]
     return "\n".join(lines)
+
+
+def _say_dropped(rows: int, target: str) -> list[str]:
+    """How many rows were left out, where some were."""
+    if not rows:
+        return []
+    were = "1 row was" if rows == 1 else f"{rows:,} rows were"
+    return [f"{were} left out: {words.escape_name(target)} has no value there."]
 
 
 def inverter_words(found: Mapping[str, Any]) -> list[str]:

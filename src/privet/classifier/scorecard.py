@@ -18,7 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from privet.classifier.release import Attribute, describe_known, index_of
+from privet.classifier.class_labels import TEXT, read_classes
+from privet.classifier.release import (
+    Attribute,
+    describe_known,
+    describe_type,
+    index_of,
+)
 from privet.classifier.scores import GUARD, Scores
 from privet.errors import InputError
 from privet.values.logarithms import is_at_most_log
@@ -61,10 +67,13 @@ class Scorecard:
     """So many points double a belief."""
     rule: tuple[int, ...] | None = None
     """Points added for the prediction only, not for the belief: the declared rule."""
+    target_type: str = TEXT
+    """What the classes are: text, integer, number or boolean; labels name them."""
 
     def __post_init__(self) -> None:
         if self.scale < 1 or len(self.base) != len(self.labels) or not self.labels:
             raise InputError("A scorecard must have a scale and points per class.")
+        read_classes(self.labels, self.target_type)
         rows = (row for table in self.points for row in table)
         most = max(map(abs, (*self.base, *(p for row in rows for p in row))))
         if most > MOST_DOUBLINGS * self.scale:
@@ -267,6 +276,7 @@ class Scorecard:
             "form": FORM,
             "how": HOW,
             "target": self.target,
+            **describe_type(self.target_type),
             "classes": list(self.labels),
             "scale": self.scale,
             "base": _label_points(self.labels, self.base),
@@ -328,6 +338,7 @@ class Scorecard:
             points,
             _require_whole(stated["scale"]),
             None if rule is None else tuple(_require_whole(rule[c]) for c in labels),
+            _require_text(stated.get("target_type", TEXT)),
         )
 
     def __repr__(self) -> str:

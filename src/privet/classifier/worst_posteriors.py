@@ -111,7 +111,8 @@ class PosteriorCase:
 
     def gravity(self, limit: Limit) -> tuple[bool, bool, Fraction]:
         """Beyond the limit first; then what may be; then the largest move."""
-        wrong, open_ = not limit.holds(self.belief), not limit.holds(self.bound)
+        beyond = [not limit.holds(b) for b in (self.belief, self.bound)]
+        wrong, open_ = all(beyond) or (beyond[0] and self._is_sure(limit)), any(beyond)
         value = self.found.value
         if isinstance(limit, Ceiling):
             return wrong, open_, value
@@ -121,6 +122,16 @@ class PosteriorCase:
         )
         down = Fraction(self.prior, value) if value else Fraction(2**60)
         return wrong, open_, max(up, down)
+
+    def _is_sure(self, limit: Limit) -> bool:
+        """Whether an extreme lies beyond a limit if what is attained of it does.
+
+        The highest posterior is no less than `value`, so it is as far above a limit;
+        whether it is below one, where that is rounded down, the bound tells.
+        """
+        value, bound = self.found.value, self.found.bound
+        above = isinstance(limit, Ceiling) or value > self.prior
+        return value <= bound if above else value >= bound
 
 
 Finder = Callable[[int, bool], PosteriorBound]

@@ -45,6 +45,11 @@ _counting = combine_options(
     click.option(
         "--precedence", multiple=True, help="Classes that win ties, the first."
     ),
+    click.option(
+        "--drop-missing-target",
+        is_flag=True,
+        help="Leave out rows without a value of the target; how many is told.",
+    ),
 )
 """What is predicted, and from what."""
 
@@ -173,6 +178,7 @@ def _make_release(
         attributes=settings["attribute"] or None,
         precedence=settings["precedence"] or None,
         smoothing=1 if settings["zeros"] == "smooth" else 0,
+        drop_missing_target=settings["drop_missing_target"],
         run=run,
     )
     source = {"files": digest_files(bound)}

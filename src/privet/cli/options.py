@@ -320,7 +320,12 @@ class Places:
         return self.output is not None and not self.dry_run
 
     def write(self, release: Any, **how: Any) -> dict[str, str]:
-        """Write a release if that is wanted; where it is then."""
+        """Write a release if that is wanted; where it is then.
+
+        A dry run refuses what writing would refuse.
+        """
+        if self.dry_run:
+            self._rehearse(release, **how)
         if not self.wanted:
             return {}
         release.write(
@@ -331,6 +336,19 @@ class Places:
             **how,
         )
         return {"folder": str(self.output), "custody": str(self.custody)}
+
+    def _rehearse(self, release: Any, *, progress: object = None, **how: Any) -> None:
+        from privet.release.kinds import find_judging_kind
+        from privet.release.write import rehearse
+
+        form = how.pop("format", None)
+        found = find_judging_kind(release)
+        assert found is not None
+        parts = found[0].parts(release, **how)
+        place = None
+        if self.output is not None and self.custody is not None:
+            place = parts.resolve(self.output, self.custody, form)
+        rehearse(parts, place, replace=self.replace)
 
 
 def writes_release(

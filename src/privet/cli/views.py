@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privet.cli import terminal
 from privet.cli.answer import Answer, answer_audit, command
 from privet.cli.options import (
     Places,
@@ -95,7 +94,7 @@ def _propose(asked: TableArguments, policy: Policy, to: Places) -> Answer:
     from privet.views.report import describe_proposal, proposals_as_text
     from privet.views.split import SplitViews
 
-    with terminal.gather_warnings(), asked.open_table(policy) as (table, bar):
+    with asked.open_table(policy) as (table, bar):
         require_decided(table.with_roles(policy.bind(table.schema)).schema)
         run = Run.start(bar, asked.max_seconds)
         found = SplitViews().propose(table, policy, run=run)

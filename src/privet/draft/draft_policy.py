@@ -62,6 +62,7 @@ def draft_policy(
         [write_sections({"file": file}).rstrip()] if file else [],
         _suggest_bins(columns, guesses),
         _draft_promises(guesses, shares or {}),
+        _draft_classifier(guesses),
     )
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
@@ -192,6 +193,41 @@ def _write_promise(knows: list[str], about: str, limit: str = LIMITS[0]) -> str:
             f"at_most = {limit}",
         ]
     )
+
+
+CLASSIFIER = (
+    "# How far may a published classifier of the target move a mind? privet classifier",
+    "# makes one that keeps this; the table itself is not judged by it.",
+)
+INVERTER = """\
+# Whoever knows how a classifier was made may work out the counts behind it. Promise
+# that they stay unknown, or let somebody accept it.
+#[[promise]]
+#name    = "the counts stay unknown"
+#against = "inverter"
+#exactly = 0.1"""
+
+
+def _draft_classifier(guesses: Sequence[Guess]) -> list[str]:
+    """A promise about the target, where there are columns to predict it from.
+
+    Where people have several rows, no classifier is made of them.
+    """
+    roles = {g.role for g in guesses}
+    target = next((g.name for g in guesses if g.role == "target"), None)
+    if target is None or "quasi" not in roles or "unit" in roles:
+        return []
+    return [
+        *CLASSIFIER,
+        "[[promise]]",
+        f"name    = {quote(f'a classifier moves no mind about {target}')}",
+        'against = "bayesian"',
+        f"about   = {quote(target)}",
+        "from    = 0.51",
+        "to      = 0.8",
+        "",
+        INVERTER,
+    ]
 
 
 def _write_array(texts: Iterable[str]) -> str:

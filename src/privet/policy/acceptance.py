@@ -86,7 +86,8 @@ class Uncovered:
     @property
     def name(self) -> str:
         """How reports call it."""
-        return f"no promise covers {self.about}"
+        what = self.of if self.of == "inversion" else self.about
+        return f"no promise covers {what}"
 
     def to_dict(self) -> dict[str, Any]:
         """What it is about."""

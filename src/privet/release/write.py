@@ -66,6 +66,15 @@ class ReleaseParts(ABC):
         """What is to be written, where it is several files, which need a folder."""
         return ""
 
+    def resolve(
+        self,
+        folder: str | PathLike[str],
+        custody: str | PathLike[str],
+        format_: str | None,
+    ) -> Destination:
+        """Where it goes, as it was named."""
+        return resolve_destination(folder, custody, format_)
+
     def refuse(self) -> None:  # noqa: B027 - some refuse nothing
         """Raise `InputError` where there is nothing that may be written."""
 
@@ -110,16 +119,10 @@ def write(
 ) -> dict[str, Any]:
     """Write a release, whole or not at all; its manifest comes out."""
     key = load_signing_key(sign)
-    if destination.named and parts.several:
-        raise InputError(
-            f"{parts.several} must be written to a folder; got the name of a file, "
-            f"{destination.file!r}."
-        )
     history = parts.history
     ledger = history.ledger if history else None
     recover(destination.folder, destination.custody, ledger.folder if ledger else None)
-    refuse_destination(destination, replace)
-    parts.refuse()
+    rehearse(parts, destination, replace=replace)
     with explain_refusals(destination), make_draft(destination.folder) as made:
         draft = changed(destination, folder=made.folder)
         files = parts.write_files(draft, run)
@@ -144,6 +147,23 @@ def write(
         run.check()
         appear(made, destination, kept, replace=replace, entry=entry)
     return content
+
+
+def rehearse(
+    parts: ReleaseParts, destination: Destination | None, *, replace: bool
+) -> None:
+    """Refuse what must not be written, or not there; nothing is touched.
+
+    A dry run does no more than this, and has a destination only if one was named.
+    """
+    if destination is not None:
+        if destination.named and parts.several:
+            raise InputError(
+                f"{parts.several} must be written to a folder; got the name of a "
+                f"file, {destination.file!r}."
+            )
+        refuse_destination(destination, replace)
+    parts.refuse()
 
 
 def _draft_entry(
@@ -330,11 +350,11 @@ class TableRelease:
         `sign` is a `SigningKey`, or the file of one.
         What takes longer than `max_seconds` is `Stopped`; then nothing is written.
         """
-        destination = resolve_destination(folder, custody, format)
         released = self if accept is None else self.accept(accept)
         found = find_judging_kind(released)
         assert found is not None
         parts = found[0].parts(released)
+        destination = parts.resolve(folder, custody, format)
         with limit_time(max_seconds):
             content = write(
                 parts, destination, replace=replace, run=Run(progress), sign=sign

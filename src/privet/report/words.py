@@ -75,7 +75,7 @@ def write_headline(audit: Audit) -> str:
 
     What does not apply, or is undecided beside something worse, is said too.
     """
-    found, uncovered = Counter(f.verdict for f in audit.findings), len(audit.uncovered)
+    found, uncovered = Counter(f.verdict for f in audit.findings), audit.uncovered
     if audit.verdict is Verdict.NOT_APPLICABLE:
         return "Nothing was judged: no promise applies here."
     if audit.verdict is Verdict.NOT_COVERED:
@@ -100,9 +100,14 @@ TOGETHER = {
 """What is said where only several releases break a promise."""
 
 
-def _count_uncovered(number: int) -> str:
+def _count_uncovered(uncovered: Sequence[Finding]) -> str:
+    """What nobody promised or accepted: columns, or that counts are worked out."""
+    kinds = [f.promise.of for f in uncovered if isinstance(f.promise, Uncovered)]
+    number = sum(of != "inversion" for of in kinds)
     columns = "a sensitive column" if number == 1 else f"{number} sensitive columns"
-    return f"no promise covers {columns}, and nobody accepted that"
+    inversion = ["inversion"] * ("inversion" in kinds)
+    named = " and ".join([*([columns] if number else []), *inversion])
+    return f"no promise covers {named}, and nobody accepted that"
 
 
 def _say_how_many(some: int, number: int) -> str:

@@ -149,8 +149,9 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for c in self.columns_:
             design.question(c)
         _refuse_attributes(self.columns_, name)
-        rank = np.argsort(np.array(question.values), kind="stable")
-        self.classes_ = np.array(question.values)[rank]
+        values = _read_values(question, responses.rows)
+        rank = np.argsort(values, kind="stable")
+        self.classes_ = values[rank]
         sets = [[name], *([c, name] for c in self.columns_)]
         whole, *pairs = responses.count_columns(sets, run)
         if not whole.sum():
@@ -368,6 +369,7 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "kind": MODEL,
             "design": design_of(self.disguise).to_dict(),
             "class": self.class_column_,
+            **_describe_type(self.classes_),
             "classes": [as_cell(c) for c in self.classes_.tolist()],
             "log_prior": self.log_prior_.tolist(),
             "log_likelihood": {
@@ -506,9 +508,9 @@ def _read_model(model: DisguisedNaiveBayes, stated: Any) -> DisguisedNaiveBayes:
         design = Design.from_dict(stated["design"])
     model.disguise, model.class_column_ = design, stated["class"]
     values = design.question(stated["class"]).values
-    model.classes_ = np.array(stated["classes"])
     if sorted(values) != sorted(stated["classes"]):
         raise InputError("its classes are not the values of their question")
+    model.classes_ = _read_texts(stated["classes"], stated.get("type"))
     model.log_prior_ = np.array(stated["log_prior"], dtype=float)
     told = {c: np.array(t, float) for c, t in stated["log_likelihood"].items()}
     for c, table in told.items():
@@ -522,6 +524,41 @@ def _read_model(model: DisguisedNaiveBayes, stated: Any) -> DisguisedNaiveBayes:
     _refuse_attributes(model.columns_, stated["class"])
     model.n_features_in_ = len(told)
     return model
+
+
+TYPES = {
+    "boolean": pa.bool_(),
+    "integer": pa.int64(),
+    "number": pa.float64(),
+}
+"""Classes that are no texts, and how they are read from their texts."""
+
+
+def _read_texts(texts: Sequence[str], type_: str | None) -> NDArray[Any]:
+    """Classes as what they were when they were learnt; texts unless a type is said."""
+    cells = pa.array(texts, pa.string())
+    found = cells if type_ is None else cells.cast(TYPES[type_])
+    return np.array(found.to_pylist())
+
+
+def _describe_type(classes: NDArray[Any]) -> dict[str, str]:
+    """What the classes are, where they are no texts."""
+    kinds = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
+    kind = kinds.get(classes.dtype.kind)
+    return {} if kind is None else {"type": kind}
+
+
+def _read_values(question: Question, rows: Table) -> NDArray[Any]:
+    """The values of a question as its column holds them, where they are all such."""
+    kind = next(c.kind for c in rows.schema.columns if c.name == question.name)
+    if question.bins is None and kind in TYPES:
+        try:
+            found = _read_texts(question.values, kind)
+        except pa.ArrowInvalid:
+            return np.array(question.values)
+        if [as_cell(v) for v in found.tolist()] == list(question.values):
+            return found
+    return np.array(question.values)
 
 
 def encode_records(question: Question, cells: Any) -> Codes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -193,3 +194,27 @@ def test_too_many_completions_are_bounded_by_whoever_knows_all() -> None:
     assert (
         safe.exponent == pv.publish(views, pv.Promise(pv.Bayesian(), CEILING)).exponent
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"unrelated": True}, "unrelated"),
+        ({"unrelated": ["home"]}, "unrelated"),
+        ({"sees": {"home": "W"}}, "sees"),
+        ({"prior": "any"}, 'prior = "any"'),
+    ],
+)
+def test_what_is_for_disguised_rows_only_is_refused(
+    given: dict[str, object], key: str
+) -> None:
+    counts = {"home": {"W": {"a": 3, "b": 1}, "P": {"a": 1, "b": 4}}}
+    views = pv.ClassifierViews.from_counts({"a": 4, "b": 5}, counts).smoothed()
+    promise = pv.Promise(pv.Bayesian(**given), pv.Ceiling("0.9"), name="for a survey")
+    said = f"Promise 'for a survey' must leave out {key} to be about a classifier"
+    for judge in (pv.audit, pv.publish):
+        with pytest.raises(pv.InputError, match=re.escape(said)):
+            judge(views, promise)
+    card = pv.publish(views, pv.Promise(pv.Bayesian(), pv.Ceiling("0.9"))).card
+    with pytest.raises(pv.InputError, match=re.escape(said)):
+        pv.audit(card, promise)

@@ -131,7 +131,33 @@ def test_models_are_written_and_loaded(tmp_path: Path) -> None:
         model.save(tmp_path / "m.json")
 
 
+@pytest.mark.parametrize("classes", [[10, 9, -3], [2.0, -1.0, 8.0], [True, False]])
+def test_a_loaded_model_s_classes_are_what_they_were(
+    classes: list[object], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"job": rng.choice(["a", "b"], 400), "got": rng.choice(classes, 400)}
+    )
+    questions = [pv.Question("job", ["a", "b"]), pv.Question("got", classes)]
+    both = pv.Design(questions, [pv.Group(q.name, pv.KAry("0.9")) for q in questions])
+    disguised = pv.RandomizedResponse(design=both, seed=1).transform(frame)
+    model = pv.DisguisedNaiveBayes(both).fit(disguised[["job"]], disguised["got"])
+    with pv.read(disguised) as table:
+        counted = pv.DisguisedNaiveBayes(both).fit(table, "got")
+    for i, learnt in enumerate((model, counted)):
+        learnt.save(tmp_path / f"{i}.json")
+        again = pv.DisguisedNaiveBayes.load(tmp_path / f"{i}.json")
+        assert sorted(classes) == learnt.classes_.tolist() == again.classes_.tolist()
+        assert model.score(frame[["job"]], frame["got"]) == again.score(
+            frame[["job"]], frame["got"]
+        )
+        assert np.allclose(model.log_prior_, again.log_prior_)
+
+
 SPOILED = {
+    "type": ("type", "date"),
+    "another type": ("type", "integer"),
     "kind": ("kind", "another model"),
     "class": ("class", "wage"),
     "classes": ("classes", ["high", "low"]),

@@ -97,7 +97,8 @@ def _list_factors(shown: AttributeShown, t: int) -> list[tuple[float, Counts]]:
     # A count is told by its own ratio and by that of the least class: both are off.
     doubtful = shown.errors[t] + shown.errors[t, least]
     doubt = shown.slack + SIGMAS * smoothed * doubtful
-    fits = ((off <= doubt) & (counts >= 0)).all(axis=1)
+    within = (counts >= 0) & (counts <= np.array(shown.sizes))
+    fits = ((off <= doubt) & within).all(axis=1)
     score = np.minimum(off / doubt, 1.0).sum(axis=1)
     # What is known so badly that anything is whole tells nothing; few are kept.
     at = np.flatnonzero(fits)

@@ -643,6 +643,7 @@ class CardRounder:
         )
         coarse = used < needed or most > 0
         margin = margin_of(scores, exponent, used, most) if coarse else 0.0
+        card = replace(card, target_type=views.target_type)
         card, gauge = _move_beliefs(card, shifts, ruled).apply_gauge()
         proof = Certificate(
             exponent,

@@ -37,8 +37,9 @@ MOST_TUPLES = 1_000_000
 ROOM_BITS = 40
 """Bits of a count beyond those that keep every ranking."""
 
-LONGEST = 14_000
-"""Bits of a whole count; longer ones are refused: not every reader takes them."""
+LONGEST = 13_287
+"""Bits of a whole count: no more than 4,000 digits. Longer ones are refused, for no
+reader of a release takes them."""
 
 
 def scores_from_card(card: Scorecard) -> Scores:
@@ -120,6 +121,7 @@ def make_whole_counts(
         like.attributes,
         tuple(map(to_whole, sizes)),
         tuple(tuple(tuple(map(to_whole, row)) for row in table) for table in cells),
+        target_type=like.target_type,
     )
 
 
@@ -152,6 +154,7 @@ def make_table_counts(
         like.attributes,
         tuple(sizes),
         tuple(tuple(zip(*columns, strict=True)) for columns in cells),
+        target_type=like.target_type,
     )
 
 

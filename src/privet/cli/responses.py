@@ -383,7 +383,6 @@ def collect(
         terminal.refuse_existing(Path(tokens_to))
     with terminal.say_warnings():
         stated = load_design(design)
-        _refuse_unserved(stated)
         store = Store(Path(output), stated)
     needed = store.wants_tokens or tokens is not None
     service = Service((host, port), store, tokens=needed, names=names)
@@ -401,13 +400,3 @@ def collect(
         serve(service, announce)
     except KeyboardInterrupt:
         terminal.say("The survey is closed. What was confirmed is kept.")
-
-
-def _refuse_unserved(design: Design) -> None:
-    """The page asks one group, and what is public of nobody else."""
-    if design.one_of and design.public:
-        raise click.UsageError(
-            "The survey page asks each person one group of questions only, so it "
-            f"cannot ask {', '.join(design.public)} of everybody. Leave out what is "
-            "public, or disguise a table with privet disguise."
-        )

@@ -225,6 +225,7 @@ class Design:
                     f"Question {c!r} must be disguised in one group; it is in {times}."
                 )
         self._refuse_nested()
+        self._refuse_half_public()
 
     def _refuse_nested(self) -> None:
         """Which of the groups a row answers must be seen by what it leaves out."""
@@ -234,6 +235,20 @@ class Design:
                 raise InputError(
                     f"{' and '.join(map(repr, group.columns))} must not be asked by "
                     "another group, too, unless each asks something of its own."
+                )
+
+    def _refuse_half_public(self) -> None:
+        """Where one group is drawn, what is public is asked of everybody besides."""
+        drawn = {c for g in self.drawn for c in g.columns}
+        if self.one_of and not drawn:
+            raise InputError(
+                "A design with one_of must disguise something, of which each person is "
+                "asked a part; everything is public."
+            )
+        for c in self.public:
+            if c in drawn:
+                raise InputError(
+                    f"Question {c!r} must be public or disguised; it is both."
                 )
 
     def _check_group(self, group: Group) -> None:
@@ -278,10 +293,16 @@ class Design:
 
     @property
     def drawn(self) -> tuple[Group, ...]:
-        """The groups of which one is drawn for each person, where one is: the secret
-        ones.
-        """
+        """The secret groups; with one_of, one of them is drawn for each person."""
         return tuple(g for g in self.groups if not isinstance(g.channel, Keep))
+
+    def list_asked(self) -> list[frozenset[str]]:
+        """The sets of questions a person may be asked: all, or what is public and one
+        of the groups that are drawn.
+        """
+        if not self.one_of:
+            return [frozenset(self.columns)]
+        return [frozenset((*self.public, *g.columns)) for g in self.drawn]
 
     def question(self, name: str) -> Question:
         """A question by its name."""

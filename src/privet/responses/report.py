@@ -89,6 +89,8 @@ def describe_release(told: Mapping[str, Any], design: Design) -> str:
 def describe_disclosure(design: Design) -> str:
     """What one disguised row tells: of the whole record first, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
+    if not secret:
+        return f"Nothing is disguised; public: {', '.join(design.public)}."
     lines = [
         "What one disguised row gives away about its person:",
         f"  the whole record, {TIED}:",
@@ -131,6 +133,9 @@ def describe_promised(design: Design) -> list[str]:
     """What a public note promises of a row: of the record, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
     grown = design.growth()
+    hidden = " that is not public" if design.public else ""
+    if not secret:
+        return ["Nothing: every column is public."]
     if grown is None:
         lines = [
             "Nothing about whole records, since ε is infinite: somebody who knows how "
@@ -139,7 +144,7 @@ def describe_promised(design: Design) -> list[str]:
     else:
         lines = [
             f"The whole record, {TIED}: seeing a row multiplies the odds of anything "
-            f"about its person by {as_float(grown):.4g} at most (ε is "
+            f"about its person{hidden} by {as_float(grown):.4g} at most (ε is "
             f"{design.epsilon():.3g}). {_list_suspicions(grown)}"
         ]
     if len(secret) > 1:

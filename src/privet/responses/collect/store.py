@@ -107,6 +107,11 @@ class Store:
                 "collected, since DuckDB takes 'Age' and 'age' for one column; got "
                 f"{', '.join(map(repr, design.columns))}."
             )
+        if not design.drawn:
+            raise InputError(
+                "A survey must disguise something; every question of this design is "
+                "public, and the page says that answers are disguised."
+            )
         self.path = path
         self.design = design
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()

@@ -210,9 +210,8 @@ def _read_responses(
     if source.endswith((".duckdb", ".db")) and table is None:
         from privet.responses.collect.store import read_answers
 
-        return read_answers(
-            Path(source), None if design is None else load_design(design)
-        )
+        stated = None if design is None else load_design(design)
+        return read_answers(Path(source), stated, memory_limit=memory_limit)
     return Responses(
         read(source, table=table, memory_limit=memory_limit), load_design(design)
     )

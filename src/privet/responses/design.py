@@ -156,7 +156,10 @@ class Group:
             raise InputError(
                 f"A channel must be Flip, KAry, Matrix or Replace; got {channel!r}."
             )
-        self.__attrs_init__(as_names(columns, "columns of a group"), channel)
+        named = as_names(columns, "columns of a group")
+        if not named:
+            raise InputError("columns of a group must name a question; got none.")
+        self.__attrs_init__(named, channel)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ class Design:
     questions: tuple[Question, ...]
     """The columns."""
     groups: tuple[Group, ...]
-    """Every column in one group; groups are disguised independently."""
+    """Every column in one group; groups are disguised independently. Those of one
+    column come first."""
     title: str = ""
     """What the survey is called."""
     one_of: bool = False
@@ -195,8 +199,20 @@ class Design:
     ) -> None:
         self.__attrs_init__(tuple(questions), tuple(groups), title, bool(one_of))
         self._check_columns()
+        object.__setattr__(self, "groups", self._sort_groups())
         for group in self.groups:
             self._check_group(group)
+
+    def _sort_groups(self) -> tuple[Group, ...]:
+        """As a file writes them: single questions in their order, then the others.
+
+        Which group a person is asked is drawn by its place, and remembered: the same
+        design, written and read, must ask the same.
+        """
+        place = {c: i for i, c in enumerate(self.columns)}
+        single = [g for g in self.groups if len(g.columns) == 1]
+        several = [g for g in self.groups if len(g.columns) != 1]
+        return (*sorted(single, key=lambda g: place[g.columns[0]]), *several)
 
     # What must hold -----------------------------------------------------------------
 
@@ -311,7 +327,7 @@ class Design:
                 return q
         raise ColumnNotFound(
             f"Column {name!r} must be a question of the design. "
-            f"{suggest_names(name, self.columns)}"
+            f"{suggest_names(str(name), self.columns)}"
         )
 
     def size(self, columns: Sequence[str]) -> int:

@@ -163,18 +163,22 @@ def estimate(
     and brackets; without one, every answer to every question is estimated.
     """
     from privet.responses.estimate import estimate as estimates
-    from privet.responses.report import describe_misfit, format_estimate
+    from privet.responses.report import describe_misfit, format_estimate, say_unasked
 
     if given is not None and not expression:
         raise click.UsageError("Give an EXPRESSION together with --given.")
     with open_answers(source, **reading) as responses:
         found = estimates(responses, responses.design, confidence=confidence)
         shares, misfit = _estimate_shares(found, expression, given), found.misfit()
-    lines = [*(format_estimate(what, e) for what, e in shares), describe_misfit(misfit)]
+        unasked = [] if expression else _list_unasked(found, shares)
+    lines = [format_estimate(what, e) for what, e in shares]
+    lines += [say_unasked(column) for column in unasked]
+    lines.append(describe_misfit(misfit))
     return Answer(
         {
             "estimates": [{"share": what, **e.to_dict()} for what, e in shares],
             "misfit": misfit.to_dict(),
+            "unasked": unasked,
         },
         "\n".join(lines),
         quiet="\n".join(f"{e.value:.6g}" for _, e in shares),
@@ -215,6 +219,13 @@ def _read_responses(
     return Responses(
         read(source, table=table, memory_limit=memory_limit), load_design(design)
     )
+
+
+def _list_unasked(found: Estimates, shares: list[tuple[str, Estimate]]) -> list[str]:
+    """Disguised questions that nobody was asked yet."""
+    told = {what.rpartition(" = ")[0] for what, _ in shares}
+    secret = [c for c in found.design.columns if c not in found.design.public]
+    return [c for c in secret if c not in told]
 
 
 def _estimate_shares(

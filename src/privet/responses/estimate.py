@@ -436,12 +436,18 @@ class Estimates:
         return self._estimate_shares(columns, SolvedCounts(pieces, counts))
 
     def every_share(self) -> dict[str, dict[str, Estimate]]:
-        """The share of every answer to every disguised question, counted at once."""
+        """The share of every answer to every disguised question, counted at once.
+
+        Without questions that nobody was asked yet, where each person is asked some.
+        """
         secret = [c for c in self.design.columns if c not in self.design.public]
         pieces = [self.design.pieces([c]) for c in secret]
         counts = self.responses.counts(pieces, self.run)
         found = {}
+        any_ = any(counted.any() for counted in counts)
         for column, some, counted in zip(secret, pieces, counts, strict=True):
+            if any_ and not counted.any():
+                continue
             shares = self._estimate_shares((column,), SolvedCounts(some, counted))
             found[column] = {value: e for (value,), e in shares.items()}
         return found

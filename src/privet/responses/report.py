@@ -197,6 +197,11 @@ def describe_misfit(found: DesignMisfit) -> str:
     )
 
 
+def say_unasked(column: str) -> str:
+    """Where each person is asked some questions, and nobody this one."""
+    return f"{column}: nobody was asked this yet."
+
+
 def describe_model(told: Mapping[str, Any]) -> str:
     """What was learnt, and where it is."""
     shares = ", ".join(
@@ -292,6 +297,8 @@ def describe_survey(
         lines.append(_describe_plan(plan))
         if design.public:
             lines.append(ASKED_OF_ALL.format(", ".join(design.public)))
+    if not needs:
+        return "\n".join(lines)
     lines.append(
         f"\nAnswers needed for an error of ± {write_in_full(fraction(error))} with "
         f"{write_in_full(fraction(confidence))} confidence, whatever the truth is:"

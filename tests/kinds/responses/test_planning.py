@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -264,3 +264,24 @@ def test_a_design_that_hides_nothing_promises_nothing() -> None:
     open_ = pv.Design([pv.Question("a", ["0", "1"])], [pv.Group("a", Keep())])
     assert ["Nothing: every column is public."] == describe_promised(open_)
     assert "Nothing is disguised; public: a." == describe_disclosure(open_)
+
+
+@pytest.mark.parametrize("epsilon", ["30", "140", "200", "1000", "1e9", "1e400"])
+@pytest.mark.parametrize("size", [2, 3, 1000])
+def test_a_large_epsilon_is_kept_and_leaves_some_disguise(
+    epsilon: str, size: int
+) -> None:
+    """At 140 and more all of 60 digits were 9, which was rounded to no disguise."""
+    truth = find_truth(epsilon, size)
+    grown = pv.KAry(truth).growth(size)
+    assert grown is not None
+    assert Fraction(999_999, 10**6) == truth
+    assert Fraction(log(grown)) <= Fraction(epsilon)
+
+
+@pytest.mark.parametrize("error", ["1e-13", "1e-400"])
+def test_an_error_nobody_can_reach_is_refused(error: str) -> None:
+    with pytest.raises(pv.InputError, match="at least 1 in"):
+        list_sample_sizes(asked(1), error=error)
+    (need,) = list_sample_sizes(asked(1), error="1e-12")
+    assert need.answers > 10**24

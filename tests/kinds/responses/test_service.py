@@ -21,8 +21,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 
 import privet as pv
+from privet.cli import cli
 from privet.responses.channels import Keep
 from privet.responses.collect.connections import ConnectionLimits
 from privet.responses.collect.service import Service
@@ -646,6 +648,23 @@ def test_what_is_public_is_asked_of_everybody_besides(tmp_path: Path) -> None:
     seen = pv.estimate(read_answers(store.path), design)
     assert (2, Fraction(1, 2)) == (seen.share(ward="A").n, seen.share(ward="A").value)
     assert 1 == seen.share(smokes="yes", ward="A").n
+
+
+def test_estimates_do_not_wait_until_everything_was_asked(tmp_path: Path) -> None:
+    """One answer to one of two questions: the other is left out, and told."""
+    design = pv.Design(DESIGN.questions, DESIGN.groups, one_of=True)
+    store = Store(tmp_path / "a.duckdb", design)
+    with serving(store) as found:
+        assert 201 == post(found, new({"smokes": "yes", "town": None}))[0]
+    seen = pv.estimate(read_answers(store.path), design).every_share()
+    assert (["smokes"], 1) == (list(seen), seen["smokes"]["yes"].n)
+    told = CliRunner().invoke(cli, ["estimate", str(store.path)])
+    assert 0 == told.exit_code, told.output
+    assert "town: nobody was asked this yet." in told.output
+    shown = json.loads(
+        CliRunner().invoke(cli, ["estimate", str(store.path), "--json"]).output
+    )
+    assert ["town"] == shown["unasked"]
 
 
 def test_a_plan_with_public_questions_is_served(tmp_path: Path) -> None:

@@ -429,6 +429,7 @@ ESTIMATE_FIELDS = {
     "misfit.columns": "The question or pair that looks least like the design.",
     "misfit.questions": "How many questions were looked at.",
     "misfit.pairs": "How many pairs of questions were looked at.",
+    "unasked": "Disguised questions that nobody was asked yet.",
 }
 
 LEARN_FIELDS = {

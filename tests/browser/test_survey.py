@@ -18,6 +18,7 @@ import pytest
 import privet as pv
 from browser.chromium import BROWSER, Page
 from oracle.responses import of_group
+from privet.responses.channels import Keep
 from privet.responses.collect.service import Service
 from privet.responses.collect.store import Store, open_database, read_answers
 from privet.responses.collect.survey_page import describe_for_browser, name_survey
@@ -228,6 +229,81 @@ def test_one_question_is_drawn_and_asked_again(page: Page, tmp_path: Path) -> No
             seen.add(first[0])
             page.run("localStorage.clear()")
         assert len(seen) > 1
+    finally:
+        survey.close()
+
+
+WITH_PUBLIC = pv.Design(
+    [*DESIGN.questions[:2], pv.Question("ward", ["A", "B"], ask="Which ward?")],
+    [
+        pv.Group("smokes", pv.KAry("0.9")),
+        pv.Group("age", pv.KAry("0.5")),
+        pv.Group("ward", Keep()),
+    ],
+    title="Wards",
+    one_of=True,
+)
+"""Each is asked the ward, and one of two: odds times 9, and times 2."""
+
+FIELDS = """[...document.querySelectorAll('fieldset')].map((e) => [
+  e.querySelector('legend').textContent, e.querySelector('p')?.textContent ?? ''])"""
+ROWS = """[...document.querySelectorAll('#meaning tr')].map(
+  (row) => [...row.children].map((e) => e.textContent))"""
+ANSWER = """
+for (const e of document.querySelectorAll('[name=q0][value="1"], [value="1"]')) {
+  e.click();
+}
+document.querySelector('[name=q1]')?.focus();
+"""
+
+
+def test_what_is_public_is_asked_of_everybody(page: Page, tmp_path: Path) -> None:
+    """With one other question each; the record's figure first, whichever is drawn."""
+    survey = Open(tmp_path / "answers.duckdb", WITH_PUBLIC)
+    alone = {
+        "Do you smoke?": [],
+        "How old are you?": [
+            ["Somebody to whom your other answers say nothing about it"],
+            ["How old are you?", "19 %", "67 %"],
+        ],
+    }
+    seen = set()
+    page.events.clear()
+    try:
+        for _ in range(12):
+            page.open(survey.url)
+            assert page.run("document.getElementById('except').hidden") is False
+            first, (second, mark) = page.run(FIELDS)
+            assert ("", "Which ward?") == (first[1], second)
+            assert "Sent as it is, not disguised." == mark
+            assert [
+                ["Somebody who knows how your answers hang together"],
+                # The design's figure, as the note and verify tell it: a factor of 9.
+                [
+                    "of what is disguised, and of questions you are not asked",
+                    "50 %",
+                    "90 %",
+                ],
+                *alone[first[0]],
+                ["Sent as it is"],
+                ["Which ward?", "certain", "certain"],
+            ] == page.run(ROWS)
+            page.run(ANSWER)
+            if first[0] == "How old are you?":
+                page.type(AGE)
+            page.run(SEND)
+            report = shown(page)
+            assert {first[0], "Which ward?"} == set(report)
+            assert "B" == report["Which ward?"]
+            seen.add(first[0])
+            page.run("document.getElementById('forget').click()")
+            assert 0 == page.run("localStorage.length")
+        assert [] == page.complaints()
+        assert set(alone) == seen
+        assert [tuple(p["report"].values()) for p in posts(page)] == survey.rows
+        found = pv.estimate(read_answers(survey.store.path), WITH_PUBLIC)
+        assert (12, 1.0) == (found.share(ward="B").n, found.share(ward="B").value)
+        assert 12 > found.share(smokes="yes", ward="B").n > 0
     finally:
         survey.close()
 

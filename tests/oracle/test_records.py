@@ -8,19 +8,22 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 import privet as pv
 from oracle import responses as slow
 from oracle.designs import designs
 from privet.responses.audit import bound_odds
+from privet.responses.channels import CHANNELS
 
 SHARES = st.lists(st.integers(0, 5), min_size=3, max_size=3)
 
 
 def asked_one_of(design: pv.Design) -> pv.Design:
-    """The same groups, one of them drawn for each person."""
+    """The same groups, one of them drawn for each person, if any is disguised."""
+    if not design.drawn:
+        return design
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pv.PrivacyWarning)
         return pv.Design(design.questions, design.groups, one_of=True)
@@ -43,8 +46,7 @@ def test_the_stated_record_belief_is_the_worst_of_all_joint_priors(
     design: pv.Design, one_of: bool, weights: list[int], data: st.DataObject
 ) -> None:
     """Equal to enumeration: for every channel, and where one group is asked."""
-    if one_of and set(design.columns) - set(design.public):
-        design = asked_one_of(design)
+    design = asked_one_of(design) if one_of else design
     column = data.draw(st.sampled_from(design.columns))
     if column in design.public:
         return
@@ -54,6 +56,18 @@ def test_the_stated_record_belief_is_the_worst_of_all_joint_priors(
     against = {"prior": dict(zip(labels, prior, strict=True))}
     for v, (high, _) in enumerate(worst):
         assert high == stated(design, column, v, **against).posterior
+
+
+@pytest.mark.parametrize("kind", CHANNELS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("width", [1, 2])
+def test_every_channel_is_among_the_designs(kind: type, width: int) -> None:
+    """Alone and in a group, beside others: so that what is below tries them all."""
+
+    def is_there(design: pv.Design) -> bool:
+        own = [g for g in design.groups if isinstance(g.channel, kind)]
+        return any(len(g.columns) == width for g in own) and len(design.groups) > 1
+
+    assert is_there(find(designs(3), is_there, settings=settings(max_examples=2_000)))
 
 
 @settings(max_examples=60)
@@ -147,11 +161,14 @@ def test_unrelated_answers_say_nothing_more(
 
 
 @settings(max_examples=80)
-@given(designs(3), SHARES, st.data())
+@given(designs(3), SHARES, st.booleans(), st.data())
 def test_partial_reports_and_known_answers(
-    design: pv.Design, weights: list[int], data: st.DataObject
+    design: pv.Design, weights: list[int], by_name: bool, data: st.DataObject
 ) -> None:
-    """A row that is seen in part, by somebody who knows some answers."""
+    """A row that is seen in part, by somebody who knows some answers.
+
+    Where only their names are given, whatever is true of them counts.
+    """
     if design.public:
         return
     columns = design.columns
@@ -168,8 +185,17 @@ def test_partial_reports_and_known_answers(
         found = slow.partly_seen(design, record, shown)
         return {y: p for y, p in found.items() if y == wanted}
 
-    places = {columns.index(c): v for c, v in true.items()}
-    worst = slow.most_believed(design, column, prior, likely, places)
+    known = sorted(knows)
+    ranges = [range(len(design.question(c))) if by_name else [true[c]] for c in known]
+    at = [columns.index(c) for c in known]
+    each = [
+        slow.most_believed(design, column, prior, likely, dict(zip(at, v, strict=True)))
+        for v in product(*ranges)
+    ]
+    worst = [
+        (max(high for high, _ in some), min(low for _, low in some))
+        for some in zip(*each, strict=True)
+    ]
     labels = design.question(column).values
 
     def named(codes: dict[str, int]) -> dict[str, str]:
@@ -178,7 +204,7 @@ def test_partial_reports_and_known_answers(
     against = {
         "prior": dict(zip(labels, prior, strict=True)),
         "sees": named(seen),
-        "knows": named(true),
+        "knows": tuple(known) if by_name else named(true),
     }
     for v, (high, low) in enumerate(worst):
         if high < low:  # nobody gives that report, or nobody expects it
@@ -253,6 +279,28 @@ def test_what_is_seen_counts_and_nothing_else() -> None:
     assert Fraction(3, 4) == other.posterior
     known = stated(design, "q0", 1, knows={"q1": "yes", "q2": "no"})
     assert Fraction(3, 4) == known.posterior
+
+
+@pytest.mark.parametrize("channel", [pv.KAry("7/8"), pv.Replace("5/6")])
+def test_a_companion_known_to_be_reported_untruly_says_nothing(
+    channel: object,
+) -> None:
+    """Disguised together: where one was changed, all was drawn, and evenly."""
+    questions = [pv.Question(n, ["no", "yes"]) for n in "ab"]
+    design = pv.Design(questions, [pv.Group(["a", "b"], channel)])
+    sees = {"a": "yes", "b": "yes"}
+    sure = stated(design, "a", 1, sees=sees, knows={"b": "yes"})
+    assert Fraction(21, 22) == sure.posterior  # 7/8 against 1/24
+    even = stated(design, "a", 1, sees=sees, knows={"b": "no"})
+    assert Fraction(1, 2) == even.posterior
+    # Either may be what is known: of no, the second is the worse.
+    assert sure == stated(design, "a", 1, sees=sees, knows=("b",))
+    assert Fraction(1, 2) == stated(design, "a", 0, sees=sees, knows=("b",)).posterior
+    promise = pv.Promise(
+        pv.Bayesian(sees=sees, knows=("b",)), pv.Ceiling("1/3"), {"a": "no"}
+    )
+    worst = pv.audit(design, promise).worst
+    assert {"b": "no"} == dict(worst.witness.knows)
 
 
 def test_a_number_of_columns_is_at_most_so_many() -> None:

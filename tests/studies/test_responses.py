@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import responses_data as data
@@ -58,6 +60,53 @@ def test_the_collector_recovers_joint_flips_and_less_of_single_ones() -> None:
     assert alone.real < 0.7
     assert alone.few or not alone.problems  # 600 rows are hardly enough
     assert alone.up_to >= alone.real - 0.02
+
+
+def test_the_other_attack_is_the_likeliest_record_by_definition() -> None:
+    """EM and the likeliest record, beside plain loops over all records."""
+    rng = np.random.default_rng(8)
+    true = (rng.random((400, 3)) < [0.2, 0.5, 0.7]).astype(int)
+    seen = np.where(rng.random(true.shape) < 0.8, true, 1 - true)
+    records = list(np.ndindex(2, 2, 2))
+
+    def chance(report: tuple[int, ...], record: tuple[int, ...]) -> float:
+        same = np.equal(report, record)
+        return float(np.prod(np.where(same, 0.8, 0.2)))
+
+    shares = dict.fromkeys(records, 1 / 8)
+    fitted = next(responses_recovery.fitted_shares(seen, 0.8))  # after one step
+    for x in records:
+        weights = [
+            chance(y, x) / sum(chance(y, z) / 8 for z in records)
+            for y in map(tuple, seen.tolist())
+        ]
+        shares[x] = np.mean(weights) / 8
+        assert shares[x] == pytest.approx(fitted[x])
+    guess = responses_recovery.likeliest_records(fitted, 0.8)
+    for y in records:
+        best = max(records, key=lambda x: fitted[x] * chance(y, x))
+        assert best == np.unravel_index(guess[y], (2, 2, 2))
+
+
+GOOD = responses_recovery.Attacked("x", 0.5, 0.01, 0.55, 0.5, 0.3, 0.5, 0.6, 0.1, False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problems"),
+    [
+        ({}, 0),
+        ({"stated": 0.44}, 2),  # too low
+        ({"real": 0.44}, 1),  # the best is another one, but it is not what it gets
+        ({"others": 0.56}, 1),  # another attack gets more than it says
+        ({"independent": 0.58}, 2),  # and more than "up to"
+        ({"up_to": 0.47}, 1),
+        ({"few": True, "stated": 0.44}, 2),  # that is no excuse here
+    ],
+)
+def test_the_study_of_recovery_can_fail(
+    changed: dict[str, float], problems: int
+) -> None:
+    assert problems == len(dataclasses.replace(GOOD, **changed).problems)
 
 
 def test_equal_epsilon_designs_are_equal() -> None:

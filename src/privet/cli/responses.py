@@ -163,18 +163,22 @@ def estimate(
     and brackets; without one, every answer to every question is estimated.
     """
     from privet.responses.estimate import estimate as estimates
-    from privet.responses.report import describe_misfit, format_estimate
+    from privet.responses.report import describe_misfit, format_estimate, say_unasked
 
     if given is not None and not expression:
         raise click.UsageError("Give an EXPRESSION together with --given.")
     with open_answers(source, **reading) as responses:
         found = estimates(responses, responses.design, confidence=confidence)
         shares, misfit = _estimate_shares(found, expression, given), found.misfit()
-    lines = [*(format_estimate(what, e) for what, e in shares), describe_misfit(misfit)]
+        unasked = [] if expression else _list_unasked(found, shares)
+    lines = [format_estimate(what, e) for what, e in shares]
+    lines += [say_unasked(column) for column in unasked]
+    lines.append(describe_misfit(misfit))
     return Answer(
         {
             "estimates": [{"share": what, **e.to_dict()} for what, e in shares],
             "misfit": misfit.to_dict(),
+            "unasked": unasked,
         },
         "\n".join(lines),
         quiet="\n".join(f"{e.value:.6g}" for _, e in shares),
@@ -210,12 +214,18 @@ def _read_responses(
     if source.endswith((".duckdb", ".db")) and table is None:
         from privet.responses.collect.store import read_answers
 
-        return read_answers(
-            Path(source), None if design is None else load_design(design)
-        )
+        stated = None if design is None else load_design(design)
+        return read_answers(Path(source), stated, memory_limit=memory_limit)
     return Responses(
         read(source, table=table, memory_limit=memory_limit), load_design(design)
     )
+
+
+def _list_unasked(found: Estimates, shares: list[tuple[str, Estimate]]) -> list[str]:
+    """Disguised questions that nobody was asked yet."""
+    told = {what.rpartition(" = ")[0] for what, _ in shares}
+    secret = [c for c in found.design.columns if c not in found.design.public]
+    return [c for c in secret if c not in told]
 
 
 def _estimate_shares(
@@ -383,7 +393,6 @@ def collect(
         terminal.refuse_existing(Path(tokens_to))
     with terminal.say_warnings():
         stated = load_design(design)
-        _refuse_unserved(stated)
         store = Store(Path(output), stated)
     needed = store.wants_tokens or tokens is not None
     service = Service((host, port), store, tokens=needed, names=names)
@@ -401,13 +410,3 @@ def collect(
         serve(service, announce)
     except KeyboardInterrupt:
         terminal.say("The survey is closed. What was confirmed is kept.")
-
-
-def _refuse_unserved(design: Design) -> None:
-    """The page asks one group, and what is public of nobody else."""
-    if design.one_of and design.public:
-        raise click.UsageError(
-            "The survey page asks each person one group of questions only, so it "
-            f"cannot ask {', '.join(design.public)} of everybody. Leave out what is "
-            "public, or disguise a table with privet disguise."
-        )

@@ -156,7 +156,10 @@ class Group:
             raise InputError(
                 f"A channel must be Flip, KAry, Matrix or Replace; got {channel!r}."
             )
-        self.__attrs_init__(as_names(columns, "columns of a group"), channel)
+        named = as_names(columns, "columns of a group")
+        if not named:
+            raise InputError("columns of a group must name a question; got none.")
+        self.__attrs_init__(named, channel)
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,8 @@ class Design:
     questions: tuple[Question, ...]
     """The columns."""
     groups: tuple[Group, ...]
-    """Every column in one group; groups are disguised independently."""
+    """Every column in one group; groups are disguised independently. Those of one
+    column come first."""
     title: str = ""
     """What the survey is called."""
     one_of: bool = False
@@ -195,8 +199,20 @@ class Design:
     ) -> None:
         self.__attrs_init__(tuple(questions), tuple(groups), title, bool(one_of))
         self._check_columns()
+        object.__setattr__(self, "groups", self._sort_groups())
         for group in self.groups:
             self._check_group(group)
+
+    def _sort_groups(self) -> tuple[Group, ...]:
+        """As a file writes them: single questions in their order, then the others.
+
+        Which group a person is asked is drawn by its place, and remembered: the same
+        design, written and read, must ask the same.
+        """
+        place = {c: i for i, c in enumerate(self.columns)}
+        single = [g for g in self.groups if len(g.columns) == 1]
+        several = [g for g in self.groups if len(g.columns) != 1]
+        return (*sorted(single, key=lambda g: place[g.columns[0]]), *several)
 
     # What must hold -----------------------------------------------------------------
 
@@ -225,6 +241,7 @@ class Design:
                     f"Question {c!r} must be disguised in one group; it is in {times}."
                 )
         self._refuse_nested()
+        self._refuse_half_public()
 
     def _refuse_nested(self) -> None:
         """Which of the groups a row answers must be seen by what it leaves out."""
@@ -234,6 +251,20 @@ class Design:
                 raise InputError(
                     f"{' and '.join(map(repr, group.columns))} must not be asked by "
                     "another group, too, unless each asks something of its own."
+                )
+
+    def _refuse_half_public(self) -> None:
+        """Where one group is drawn, what is public is asked of everybody besides."""
+        drawn = {c for g in self.drawn for c in g.columns}
+        if self.one_of and not drawn:
+            raise InputError(
+                "A design with one_of must disguise something, of which each person is "
+                "asked a part; everything is public."
+            )
+        for c in self.public:
+            if c in drawn:
+                raise InputError(
+                    f"Question {c!r} must be public or disguised; it is both."
                 )
 
     def _check_group(self, group: Group) -> None:
@@ -278,10 +309,16 @@ class Design:
 
     @property
     def drawn(self) -> tuple[Group, ...]:
-        """The groups of which one is drawn for each person, where one is: the secret
-        ones.
-        """
+        """The secret groups; with one_of, one of them is drawn for each person."""
         return tuple(g for g in self.groups if not isinstance(g.channel, Keep))
+
+    def list_asked(self) -> list[frozenset[str]]:
+        """The sets of questions a person may be asked: all, or what is public and one
+        of the groups that are drawn.
+        """
+        if not self.one_of:
+            return [frozenset(self.columns)]
+        return [frozenset((*self.public, *g.columns)) for g in self.drawn]
 
     def question(self, name: str) -> Question:
         """A question by its name."""
@@ -290,7 +327,7 @@ class Design:
                 return q
         raise ColumnNotFound(
             f"Column {name!r} must be a question of the design. "
-            f"{suggest_names(name, self.columns)}"
+            f"{suggest_names(str(name), self.columns)}"
         )
 
     def size(self, columns: Sequence[str]) -> int:

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import attrs
@@ -109,15 +110,16 @@ KEY = "key"
 
 def _recall_key(memory: MutableMapping[str, Any], bits: RandomBits) -> bytes:
     """32 random bytes, drawn the first time."""
-    if KEY not in memory:
-        memory[KEY] = bits.draw_words(16).tobytes().hex()
-    try:
-        return bytes.fromhex(memory[KEY])
-    except (TypeError, ValueError):
-        raise InputError(
-            "A memory must be a dictionary as it was left the last time, or an empty "
-            "one; this one has another key."
-        ) from None
+    if isinstance(memory, MutableMapping):
+        if KEY not in memory:
+            memory[KEY] = bits.draw_words(16).tobytes().hex()
+        with suppress(TypeError, ValueError):
+            if len(key := bytes.fromhex(memory[KEY])) == 32:
+                return key
+    raise InputError(
+        "A memory must be a dictionary as it was left the last time, or an empty one; "
+        "this one has another key."
+    )
 
 
 def _derive_bits(key: bytes, about: list[Any]) -> RandomBits:

@@ -48,7 +48,7 @@ from privet.responses.transformer import (
     as_arrow,
     decode_answers,
     encode_answers,
-    encode_truths,
+    encode_truth,
 )
 from privet.table import Table
 from privet.values.known_cells import as_cell
@@ -114,10 +114,13 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self.fit_rows(X, y)
         design = design_of(self.disguise)
         frame = as_arrow(X)
+        if y is None:
+            raise InputError(f"Labels must be given beside records. {HOW_NAMED}.")
         _refuse_odd(self.smoothing, len(frame), len(y))
         name = find_class(design, y, self.target, public=self.public_class)
         self.class_column_ = name
         self.columns_ = tuple(frame.column_names)
+        _refuse_attributes(self.columns_, name)
         self.classes_, label = _encode_classes(design, name, y)
         counts = {
             c: _count_pairs(design.question(c), frame[c], label, len(self.classes_))
@@ -480,7 +483,7 @@ MODEL = "privet disguised naive Bayes 1"
 """What the file of a model says it is."""
 
 
-def _refuse_attributes(columns: Sequence[str], name: str) -> None:
+def _refuse_attributes(columns: Sequence[str], name: str | None) -> None:
     if not columns or name in columns or len(set(columns)) < len(columns):
         raise InputError(
             "Attributes must be questions beside the class, each once; got "
@@ -575,7 +578,7 @@ def _bin_answer(question: Question, value: Any) -> int:
         return -1 if question.missing is None else question.code(None)
     if isinstance(value, str) and value in question.values:
         return question.code(value)
-    return int(encode_truths(question, pa.chunked_array([pa.array([value])]))[0])
+    return encode_truth(question, value)
 
 
 def _refuse_odd(smoothing: Any, rows: int, labels: int) -> None:

@@ -147,6 +147,11 @@ def parse_expression(design: Design, text: str) -> Expression:
     >>> parse_expression(design, "not smokes = yes").columns
     ('smokes',)
     """
+    if not isinstance(text, str):
+        raise InputError(
+            'An expression must be text such as "smokes = yes"; got '
+            f"{type(text).__name__}."
+        )
     parser = _Parser(design, text, _split_tokens(text))
     meaning = parser.parse_or()
     if parser.peek()[0] != "end":

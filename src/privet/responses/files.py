@@ -248,6 +248,8 @@ def find_misfits(responses: Responses, rows: int, run: Run) -> list[str]:
                     f"Column {column!r} must hold values that the design declares."
                 )
                 break
+    if not problems and responses.count_beyond(run):
+        problems.append("Every row must answer one group of the design's questions.")
     return problems
 
 

@@ -240,20 +240,20 @@ def _list_channel_cases(
         case KAry(truth=truth) as channel:
             other = channel.other(piece.size)
             for answer in own.list_answers():
-                yield _bound_even(own, own.choose_report(answer), truth, other)
+                yield from _bound_even(own, own.choose_report(answer), truth, other)
         case Replace(truth=truth) as channel:
             shares = channel.shares(piece.size)
             for answer in own.list_answers():
                 report, share = _choose_rarest(own, answer, shares)
                 rest = (1 - truth) * share
-                yield _bound_even(own, report, truth + rest, rest)
+                yield from _bound_even(own, report, truth + rest, rest)
         case Matrix(rows=rows):
             yield from _list_matrix_cases(own, rows)
 
 
 def _bound_even(
     own: GroupReports, report: Mapping[str, int], same: Fraction, other: Fraction
-) -> ReportCase:
+) -> Iterator[ReportCase]:
     """A report that has one chance where it is true, and another everywhere else."""
     high, low = [other] * own.answers, [other] * own.answers
     at = 0 if own.column is None else report[own.column]
@@ -263,7 +263,18 @@ def _bound_even(
         low[at] = min(same, other) if own.free else same
     told = {c: v for c, v in own.known.items() if v is not None}
     knows = own.label_known({**report, **told})
-    return ReportCase(tuple(high), tuple(low), own.label(report), knows)
+    sees = own.label(report)
+    yield ReportCase(tuple(high), tuple(low), sees, knows)
+    # A companion whose truth may be any may also be reported untruly: all the rest is
+    # as likely then. Yes to two answers at 7/8 where the other is known to be no: 1/2.
+    for q in own.questions:
+        if own.known.get(q.name, 0) is None:
+            untrue = {q.name: (report[q.name] + 1) % len(q)}
+            even = (other,) * own.answers
+            yield ReportCase(
+                even, even, sees, own.label_known({**report, **told, **untrue})
+            )
+            return
 
 
 def _choose_rarest(

@@ -35,6 +35,13 @@ DIGITS = 6
 """Digits of a truth that is worked out; rounded down, so that ε is not passed."""
 
 
+LEAST = Fraction(1, 10**12)
+"""The smallest error that is planned for."""
+
+MOST = 100
+"""An ε beyond this counts as this one: all digits of the truth are 9 long before, and
+the 60 that are worked with still tell it from 1, which would be no disguise."""
+
 NEAR = 1.1
 """More questions per person must make errors smaller by more than this factor: they are
 a burden, and answers that were disguised by one draw err together."""
@@ -63,6 +70,8 @@ def find_sample_size(
     within = fraction(error, "error")
     if not 0 < within < 1:
         raise InputError(f"error must lie between 0 and 1; got {within}.")
+    if within < LEAST:
+        raise InputError("error must be at least 1 in 10^12; nobody asks so many.")
     z = NormalDist().inv_cdf((1 + read_confidence(confidence)) / 2)
     # ± 5 % with 95 %: (1.96 / 0.05)**2 / 4 = 385 answers; at truth 0.8 a yes counts 4/3
     # and a no -1/3: a variance of 25/36 at most, (1.96 / 0.05)**2 * 25/36 = 1,068.
@@ -139,7 +148,8 @@ def find_truth(epsilon: Number, size: int) -> Fraction:
         raise InputError(f"epsilon must be above 0; got {wanted}.")
     with localcontext() as context:
         context.prec = 60
-        grown = (Decimal(wanted.numerator) / Decimal(wanted.denominator)).exp()
+        within = min(wanted, Fraction(MOST))
+        grown = (Decimal(within.numerator) / Decimal(within.denominator)).exp()
         share = grown / (grown + size - 1)
         for digits in range(DIGITS, 40):  # a small ε needs more of them
             steps = (share * 10**digits).to_integral_value(ROUND_FLOOR)

@@ -33,6 +33,8 @@ class Responses:
     """The public document, where the rows come from a release."""
     history: History | None = field(default=None, repr=False)
     """What earlier releases add; None once loaded from public files."""
+    _checked: list[bool] = field(default_factory=list, init=False, repr=False)
+    """Whether rows were found to answer one group each, where one is asked."""
 
     def __post_init__(self) -> None:
         require_columns(self.design.columns, self.rows.schema, "the design")
@@ -47,6 +49,36 @@ class Responses:
         """Let go of the rows."""
         self.rows.close()
 
+    def count_beyond(self, run: Run | None = None) -> int:
+        """Rows that answer more than was asked of one person, or less.
+
+        Where one group is drawn for each, a row that answers two of them tells more
+        than the design says.
+        """
+        if not self.design.one_of:
+            return 0
+        secret = [c for c in self.design.columns if c not in self.design.public]
+        asked = {frozenset(g.columns) for g in self.design.drawn}
+        (cells,) = self.rows.engine.tabulate([secret], run or Run())
+        return sum(
+            n
+            for values, n in cells
+            if frozenset(
+                c for c, v in zip(secret, values, strict=True) if v is not None
+            )
+            not in asked
+        )
+
+    def _require_one_group(self, run: Run | None) -> None:
+        if self._checked:
+            return
+        if beyond := self.count_beyond(run):
+            raise InputError(
+                "Every row must answer one group of the design's questions; "
+                f"{beyond:,} answer more than one, or none. Is this the disguised file?"
+            )
+        self._checked.append(True)
+
     def counts(
         self, sets: Sequence[Sequence[MarginalChannel]], run: Run | None = None
     ) -> list[NDArray[np.int64]]:
@@ -54,6 +86,7 @@ class Responses:
         columns = [[c for p in pieces for c in p.columns] for pieces in sets]
         for pieces in sets:
             _refuse_large(pieces)
+        self._require_one_group(run)
         found = self.rows.engine.tabulate(columns, run or Run())
         return [
             self._fill_tensor(pieces, names, cells)
@@ -72,6 +105,7 @@ class Responses:
         """How often each combination of values was reported: one axis per column."""
         for columns in sets:
             refuse_many_cells(self.design.size(columns))
+        self._require_one_group(run)
         found = self.rows.engine.tabulate([list(s) for s in sets], run or Run())
         return [
             self._fill_cells([self.design.question(c) for c in columns], cells)
@@ -82,6 +116,7 @@ class Responses:
         self, columns: Sequence[str], run: Run | None = None
     ) -> tuple[dict[str, NDArray[np.int64]], NDArray[np.int64]]:
         """Every row that was reported, once, by its codes; and how often it was."""
+        self._require_one_group(run)
         (cells,) = self.rows.engine.tabulate([list(columns)], run or Run())
         texts = list(zip(*(values for values, _ in cells), strict=True))
         texts = texts or [()] * len(columns)

@@ -89,6 +89,8 @@ def describe_release(told: Mapping[str, Any], design: Design) -> str:
 def describe_disclosure(design: Design) -> str:
     """What one disguised row tells: of the whole record first, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
+    if not secret:
+        return f"Nothing is disguised; public: {', '.join(design.public)}."
     lines = [
         "What one disguised row gives away about its person:",
         f"  the whole record, {TIED}:",
@@ -131,6 +133,9 @@ def describe_promised(design: Design) -> list[str]:
     """What a public note promises of a row: of the record, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
     grown = design.growth()
+    hidden = " that is not public" if design.public else ""
+    if not secret:
+        return ["Nothing: every column is public."]
     if grown is None:
         lines = [
             "Nothing about whole records, since ε is infinite: somebody who knows how "
@@ -139,7 +144,7 @@ def describe_promised(design: Design) -> list[str]:
     else:
         lines = [
             f"The whole record, {TIED}: seeing a row multiplies the odds of anything "
-            f"about its person by {as_float(grown):.4g} at most (ε is "
+            f"about its person{hidden} by {as_float(grown):.4g} at most (ε is "
             f"{design.epsilon():.3g}). {_list_suspicions(grown)}"
         ]
     if len(secret) > 1:
@@ -190,6 +195,11 @@ def describe_misfit(found: DesignMisfit) -> str:
         f"than once in 10^{-power}. Is it the right design, and are they disguised at "
         "all? Estimates from them mean nothing then."
     )
+
+
+def say_unasked(column: str) -> str:
+    """Where each person is asked some questions, and nobody this one."""
+    return f"{column}: nobody was asked this yet."
 
 
 def describe_model(told: Mapping[str, Any]) -> str:
@@ -287,6 +297,8 @@ def describe_survey(
         lines.append(_describe_plan(plan))
         if design.public:
             lines.append(ASKED_OF_ALL.format(", ".join(design.public)))
+    if not needs:
+        return "\n".join(lines)
     lines.append(
         f"\nAnswers needed for an error of ± {write_in_full(fraction(error))} with "
         f"{write_in_full(fraction(confidence))} confidence, whatever the truth is:"

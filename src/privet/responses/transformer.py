@@ -10,7 +10,7 @@ import secrets
 from bisect import bisect_right
 from collections.abc import Mapping, MutableMapping, Sequence
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,8 @@ from privet.responses.design import Design, Group, Question, design_of
 from privet.responses.disguise import disguise_codes, disguise_record
 from privet.responses.release import find_code
 from privet.values.exact import Number, fraction
+from privet.values.known_cells import as_cell
+from privet.values.schema import as_names
 
 MARKED = MARK.decode()
 TWICE = (
@@ -180,11 +182,15 @@ class RandomizedResponse:
         memory every report spends ε once more.
         """
         design = design_of(self)
+        if not isinstance(record, Mapping):
+            raise InputError(
+                "A record must be a dictionary, an answer by question; got "
+                f"{type(record).__name__}."
+            )
         stated: dict[str, object] = {}
         for column, value in record.items():
             question = design.question(column)
-            cells = pa.chunked_array([pa.array([value])])
-            stated[column] = question.values[int(encode_truths(question, cells)[0])]
+            stated[column] = question.values[encode_truth(question, value)]
         seed = None if self.seed is None else str(self.seed).encode()
         return disguise_record(design, stated, memory, RandomBits(seed))
 
@@ -248,14 +254,23 @@ def _refuse_other_columns(design: Design, columns: Sequence[str]) -> None:
 
 
 def as_arrow(frame: Any) -> pa.Table:
-    """A frame or an array as columns."""
+    """A frame or an array as columns, each with a name of its own."""
+    found = _convert(frame)
+    as_names(found.column_names, "columns of the rows")
+    return found
+
+
+def _convert(frame: Any) -> pa.Table:
     if isinstance(frame, pa.Table):
         return frame
     if hasattr(frame, "to_arrow"):
         return frame.to_arrow()
     if hasattr(frame, "columns") and hasattr(frame, "dtypes"):
-        columns = [pa.array(frame[c], from_pandas=True) for c in frame.columns]
-        return pa.table(columns, names=[str(c) for c in frame.columns])
+        names = [str(c) for c in frame.columns]
+        cells = [frame.iloc[:, i] for i in range(len(names))]
+        return pa.table(
+            [_make_cells(c, n) for c, n in zip(cells, names, strict=True)], names=names
+        )
     array = np.asarray(frame)
     if array.ndim != 2:
         raise InputError(
@@ -263,13 +278,30 @@ def as_arrow(frame: Any) -> pa.Table:
             f"per question; got {array.ndim} dimensions."
         )
     names = [f"x{i}" for i in range(array.shape[1])]
-    return pa.table([pa.array(array[:, i]) for i in range(len(names))], names=names)
+    return pa.table(
+        [_make_cells(array[:, i], n) for i, n in enumerate(names)], names=names
+    )
+
+
+def _make_cells(values: Any, name: str) -> pa.Array:
+    """Cells of one kind; nobody's cell is quoted."""
+    try:
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        raise InputError(
+            f"Column {name!r} must hold cells of one kind: text, numbers or dates. "
+            "Make its cells text first."
+        ) from None
 
 
 def encode_answers(question: Question, cells: pa.ChunkedArray | pa.Array) -> Codes:
     """The place of each answer among the question's values; an error if it has none."""
     found = pa.chunked_array(cells) if isinstance(cells, list) else cells
     packed = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    if pa.types.is_nested(packed.type):
+        raise InputError(
+            f"Answers to {question.name!r} must be single values, not several."
+        )
     if not pa.types.is_dictionary(packed.type):
         packed = packed.dictionary_encode(null_encoding="encode")
     places = [_encode_value(question, v) for v in packed.dictionary.to_pylist()]
@@ -287,13 +319,17 @@ def encode_truths(question: Question, cells: pa.ChunkedArray) -> Codes:
     """The place of each true answer among the values; numbers are binned."""
     if question.bins is None:
         return encode_answers(question, cells)
-    edges: list[Any] = list(question.bins.edges)
-    distinct = cells.unique().to_pylist()
-    if any(v is None for v in distinct):
-        question.code(None)
-    kind = Fraction if isinstance(edges[0], Fraction) else date
-    place = {v: bisect_right(edges, _to_edge(question, v, kind)) for v in distinct}
+    place = {v: encode_truth(question, v) for v in cells.unique().to_pylist()}
     return np.array([place[v] for v in cells.to_pylist()], dtype=np.int64)
+
+
+def encode_truth(question: Question, value: Any) -> int:
+    """The place of one true answer among the values; a number is binned."""
+    if question.bins is None or value is None:
+        return _encode_value(question, value)
+    edges: list[Any] = list(question.bins.edges)
+    kind = Fraction if isinstance(edges[0], Fraction) else date
+    return bisect_right(edges, _to_edge(question, value, kind))
 
 
 def _to_edge(question: Question, value: Any, kind: type) -> Any:
@@ -310,10 +346,14 @@ def _to_edge(question: Question, value: Any, kind: type) -> Any:
 
 
 def _encode_value(question: Question, value: Any) -> int:
-    from privet.values.known_cells import as_cell
-
-    found = find_code(question, None if value is None else as_cell(value))
-    return question.code(value) if found is None else found
+    try:
+        label = None if value is None else as_cell(value)
+    except InputError:
+        raise InputError(
+            f"Answers to {question.name!r} must be text, numbers or dates, one each."
+        ) from None
+    found = find_code(question, label)
+    return question.code(label) if found is None else found
 
 
 def decode_answers(question: Question, kind: Any, codes: Codes) -> pa.Array:
@@ -321,12 +361,26 @@ def decode_answers(question: Question, kind: Any, codes: Codes) -> pa.Array:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     values = pa.array(question.values, pa.string())
-    if pa.types.is_decimal(kind):
-        values = pa.array([Decimal(v) for v in question.values], kind)
-    elif question.bins is None:
-        values = values.cast(kind)
+    if question.bins is None:
+        values = _cast_values(values, kind)
     index = pa.array(codes, mask=codes < 0)
     return values.take(index)
+
+
+def _cast_values(values: pa.Array, kind: Any) -> pa.Array:
+    """Values as cells of a kind, if it holds all of them apart; otherwise as text.
+
+    A column of numbers does not hold a declared "unknown", one of nothing but missing
+    cells holds no value at all, and one of fractions takes "1" and "1.0" for one.
+    """
+    try:
+        if pa.types.is_decimal(kind):
+            found = pa.array([Decimal(v) for v in values.to_pylist()], kind)
+        else:
+            found = values.cast(kind)
+    except (pa.ArrowException, InvalidOperation):
+        return values
+    return found if len(found.unique()) == len(values) else values
 
 
 def is_marked(frame: Any) -> bool:

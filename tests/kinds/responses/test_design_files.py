@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import privet as pv
+from privet.responses.channels import Keep
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 odd = st.sampled_from(["a.b", 'say "x"', "#", "[x]", "\\", "a\nb", "\x00\x7f\u202e"])
@@ -69,3 +70,13 @@ def test_what_utf8_cannot_hold_cannot_be_written() -> None:
     question = pv.Question("q", ["yes", "\udc00"])
     with pytest.raises(pv.InputError, match="must be text UTF-8 can hold"):
         pv.Design([question], [pv.Group("q", pv.KAry("3/4"))]).to_toml()
+
+
+def test_with_one_of_a_question_is_public_or_drawn() -> None:
+    """Otherwise one column would hold the truth and a disguise of it."""
+    questions = [pv.Question(c, ["no", "yes"]) for c in "abc"]
+    both = [pv.Group(["a", "b"], Keep()), pv.Group(["b", "c"], pv.KAry("1/2"))]
+    with pytest.raises(pv.InputError, match="'b' must be public or disguised"):
+        pv.Design(questions, both, one_of=True)
+    with pytest.raises(pv.InputError, match="disguise something"):
+        pv.Design(questions, [pv.Group(["a", "b", "c"], Keep())], one_of=True)

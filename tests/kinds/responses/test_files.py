@@ -12,6 +12,8 @@ import pandas as pd
 import pytest
 
 import privet as pv
+from privet.engine.protocol import Run
+from privet.responses.files import find_misfits
 
 
 def design(*, one_of: bool = False) -> pv.Design:
@@ -178,3 +180,30 @@ def test_a_companion_that_is_reported_falsely_tells_nothing() -> None:
             knows={"a": "yes"}, sees={"a": seen, "b": "yes"}, prior="uniform"
         )
         assert posterior == pv.belief(asked, knows, {"b": "yes"}).posterior
+
+
+# Rows that a design with one_of cannot give -----------------------------------------
+
+
+def test_rows_that_answer_more_than_one_group_are_refused() -> None:
+    """Two groups in a row tell the product of both; the design states the larger."""
+    asked = design(one_of=True)
+    full = pd.DataFrame({"smokes": ["no"], "age": ["below 30"], "job": ["clerk"]})
+    none = pd.DataFrame({c: pd.Series([None], dtype=object) for c in full})
+    good = full.assign(age=None, job=None)
+    for bad, word in ((full, "more than one"), (none, "or none")):
+        rows = pd.concat([good, good, bad], ignore_index=True)
+        with pv.read(rows) as table:
+            found = pv.Responses(table, asked)
+            assert 1 == found.count_beyond()
+            expected = ["Every row must answer one group of the design's questions."]
+            assert expected == find_misfits(found, 3, Run())
+        with pytest.raises(pv.InputError, match=f"; 1 answer .*{word}"):
+            pv.estimate(rows, asked).share(smokes="yes")
+        with pytest.raises(pv.InputError, match="Is this the disguised file"):
+            pv.DisguisedNaiveBayes(asked).fit(pv.read(rows), "job")
+        with pytest.raises(pv.InputError, match="Is this the disguised file"):
+            pv.Collector().attack(pv.Responses(pv.read(rows), asked))
+    assert 2 == pv.estimate(pd.concat([good, good]), asked).share(smokes="yes").n
+    with pv.read(full) as table:
+        assert 0 == pv.Responses(table, design()).count_beyond()

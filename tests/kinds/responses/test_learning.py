@@ -301,6 +301,45 @@ def test_learn_from_a_file_and_from_a_running_survey(here: Path) -> None:
     assert np.allclose(one.log_prior_, other.log_prior_)
 
 
+def test_a_running_survey_is_not_held_in_memory(tmp_path: Path) -> None:
+    """Its answers are copied to a file, which is removed with them."""
+    import gc
+
+    import duckdb
+
+    from privet.responses.collect.store import Store, read_answers
+
+    path = tmp_path / "live.duckdb"
+    store = Store(path, design())
+    with duckdb.connect(str(path)) as con:
+        con.execute(
+            "INSERT INTO answers SELECT 'cook', 'below 30', 'low' FROM range(9)"
+        )
+    before = pa.total_allocated_bytes()
+    found = read_answers(path)
+    assert 0 == pa.total_allocated_bytes() - before
+    (file,) = map(Path, found.rows.source.paths)
+    assert file.exists()
+    with duckdb.connect(str(path)) as con:  # the service goes on meanwhile
+        con.execute("INSERT INTO answers VALUES ('maid', '50 and more', 'high')")
+    assert (9, 10) == (len(found.rows), len(read_answers(path).rows))
+    assert 9 == pv.estimate(found, found.design).share(pay="low").n
+    found.close()
+    del found
+    gc.collect()
+    assert not file.exists()
+    store.close()
+
+
+def test_a_memory_limit_holds_for_a_running_survey(here: Path) -> None:
+    from privet.responses.collect.store import Store
+
+    Store(Path("live.duckdb"), pv.Design.load("d.toml")).close()
+    refused = run("estimate", "live.duckdb", "--memory-limit", "much")
+    assert 2 == refused.exit_code
+    assert "memory_limit must be a value DuckDB takes" in refused.output
+
+
 def test_what_is_wrong_is_told(here: Path) -> None:
     wrong = run("learn", "out", "--target", "illl", "-o", "m.json")
     assert 2 == wrong.exit_code

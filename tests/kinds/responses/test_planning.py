@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import exp, sqrt
+from math import exp, log, sqrt
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import privet as pv
 from oracle.designs import designs
 from privet.responses.channel_inverse import apply_channel, weigh_reports
+from privet.responses.channels import Keep
 from privet.responses.planning import (
     find_sample_size,
     find_truth,
@@ -22,11 +23,10 @@ from privet.responses.planning import (
     list_sample_sizes,
     plan_design,
 )
+from privet.responses.report import describe_disclosure, describe_promised
 
 
 def asked(number: int, size: int = 2, **public: bool) -> pv.Design:
-    from privet.responses.channels import Keep
-
     values = [str(v) for v in range(size)]
     names = [f"q{i}" for i in range(number)]
     questions = [pv.Question(c, values) for c in (*names, *public)]
@@ -106,7 +106,6 @@ def test_a_target_is_asked_of_everybody() -> None:
 
 def sized(*sizes: int, public: int = 0) -> pv.Design:
     """A question per size, and public ones beside them."""
-    from privet.responses.channels import Keep
 
     questions = [
         pv.Question(f"q{i}", [str(v) for v in range(k)]) for i, k in enumerate(sizes)
@@ -232,3 +231,57 @@ def test_answers_needed_count_who_is_asked() -> None:
         design, express_equalities(design, {"y": "1"}), error="0.05"
     )
     assert needs["y"] == every.answers
+
+
+def test_the_record_is_told_first_in_the_note_and_by_verify(tmp_path: Path) -> None:
+    """One of two is asked: odds times 9 for the record, and age alone times 2."""
+    questions = [
+        pv.Question("smokes", ["no", "yes"]),
+        pv.Question("age", bins=[30, 50]),
+        pv.Question("ward", ["A", "B"]),
+    ]
+    groups = [
+        pv.Group("smokes", pv.KAry("0.9")),
+        pv.Group("age", pv.KAry("0.5")),
+        pv.Group("ward", Keep()),
+    ]
+    design = pv.Design(questions, groups, one_of=True)
+    table = {"smokes": ["yes", "no"] * 50, "age": [20, 60] * 50, "ward": ["A"] * 100}
+    promise = pv.Promise(pv.Bayesian(prior="any"), pv.Ratio(9), about="age")
+    out, vault = tmp_path / "out", tmp_path / "vault"
+    with pv.read(pa.table(table)) as rows:
+        policy = pv.Policy([promise])
+        pv.disguise(rows, design, out, custody=vault, policy=policy).close()
+    note = (out / "README.txt").read_text(encoding="utf-8")
+    promised = " ".join(note.split("What is promised")[1].split())
+    record = promised.index("anything about its person that is not public by 9 at most")
+    assert record < promised.index("smokes by 9") < promised.index("age by 2")
+    told = pv.verify(out).audit.findings[0].explain()
+    assert told.index("by a factor of 9") < told.index("by a factor of 2")
+
+
+def test_a_design_that_hides_nothing_promises_nothing() -> None:
+    open_ = pv.Design([pv.Question("a", ["0", "1"])], [pv.Group("a", Keep())])
+    assert ["Nothing: every column is public."] == describe_promised(open_)
+    assert "Nothing is disguised; public: a." == describe_disclosure(open_)
+
+
+@pytest.mark.parametrize("epsilon", ["30", "140", "200", "1000", "1e9", "1e400"])
+@pytest.mark.parametrize("size", [2, 3, 1000])
+def test_a_large_epsilon_is_kept_and_leaves_some_disguise(
+    epsilon: str, size: int
+) -> None:
+    """At 140 and more all of 60 digits were 9, which was rounded to no disguise."""
+    truth = find_truth(epsilon, size)
+    grown = pv.KAry(truth).growth(size)
+    assert grown is not None
+    assert Fraction(999_999, 10**6) == truth
+    assert Fraction(log(grown)) <= Fraction(epsilon)
+
+
+@pytest.mark.parametrize("error", ["1e-13", "1e-400"])
+def test_an_error_nobody_can_reach_is_refused(error: str) -> None:
+    with pytest.raises(pv.InputError, match="at least 1 in"):
+        list_sample_sizes(asked(1), error=error)
+    (need,) = list_sample_sizes(asked(1), error="1e-12")
+    assert need.answers > 10**24

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -20,12 +21,16 @@ from typing import Any
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 
 import privet as pv
+from privet.cli import cli
+from privet.responses.channels import Keep
 from privet.responses.collect.connections import ConnectionLimits
 from privet.responses.collect.service import Service
 from privet.responses.collect.store import Store, open_database, read_answers
 from privet.responses.collect.submission import Submission, digest_token, largest_body
+from privet.responses.planning import plan_design
 
 DESIGN = pv.Design(
     [pv.Question("smokes", ["no", "yes"]), pv.Question("town", ["N", "S", 'Ü, "x"'])],
@@ -626,6 +631,69 @@ def test_one_question_per_person(tmp_path: Path) -> None:
     assert 1 == pv.estimate(seen, design).share(smokes="yes").n
 
 
+def test_what_is_public_is_asked_of_everybody_besides(tmp_path: Path) -> None:
+    questions = [*DESIGN.questions, pv.Question("ward", ["A", "B"])]
+    groups = [*DESIGN.groups, pv.Group("ward", Keep())]
+    design = pv.Design(questions, groups, one_of=True)
+    store = Store(tmp_path / "a.duckdb", design)
+    bad = [
+        {"smokes": "yes", "town": None, "ward": None},
+        {"smokes": None, "town": None, "ward": "A"},
+        {"smokes": "yes", "town": "N", "ward": "A"},
+    ]
+    with serving(store) as found:
+        assert [400] * 3 == [post(found, new(report))[0] for report in bad]
+        assert 201 == post(found, new({**GOOD, "town": None, "ward": "A"}))[0]
+        assert 201 == post(found, new({**GOOD, "smokes": None, "ward": "B"}))[0]
+    seen = pv.estimate(read_answers(store.path), design)
+    assert (2, Fraction(1, 2)) == (seen.share(ward="A").n, seen.share(ward="A").value)
+    assert 1 == seen.share(smokes="yes", ward="A").n
+
+
+def test_estimates_do_not_wait_until_everything_was_asked(tmp_path: Path) -> None:
+    """One answer to one of two questions: the other is left out, and told."""
+    design = pv.Design(DESIGN.questions, DESIGN.groups, one_of=True)
+    store = Store(tmp_path / "a.duckdb", design)
+    with serving(store) as found:
+        assert 201 == post(found, new({"smokes": "yes", "town": None}))[0]
+    seen = pv.estimate(read_answers(store.path), design).every_share()
+    assert (["smokes"], 1) == (list(seen), seen["smokes"]["yes"].n)
+    told = CliRunner().invoke(cli, ["estimate", str(store.path)])
+    assert 0 == told.exit_code, told.output
+    assert "town: nobody was asked this yet." in told.output
+    shown = json.loads(
+        CliRunner().invoke(cli, ["estimate", str(store.path), "--json"]).output
+    )
+    assert ["town"] == shown["unasked"]
+
+
+def test_a_plan_with_public_questions_is_served(tmp_path: Path) -> None:
+    """From the plan to the estimate: one question each, and the ward of everybody."""
+    questions = [*DESIGN.questions, pv.Question("ward", ["A", "B"])]
+    open_ = pv.Group("ward", Keep())
+    design = plan_design(pv.Design(questions, [*DESIGN.groups, open_]), "1").design
+    assert design.one_of
+    with started(tmp_path, design=design) as (_, at):
+        told = json.loads(ask(at, "GET", "/design.json")[1])
+        assert ["even", "even", "public"] == [g["kind"] for g in told["groups"]]
+        # e is 2.718: from 1 in 10 to 24 %, from 1 in 2 to 74 %, however asked.
+        assert {"tenth": 24, "half": 74} == told["told"]
+        disguise = pv.RandomizedResponse(design=design)
+        for i in range(20):
+            true = {"smokes": "yes", "town": "S", "ward": "AB"[i % 2]}
+            assert 201 == post(at, new(disguise.answer(true)))[0]
+    seen = pv.estimate(read_answers(tmp_path / "a.duckdb"), design)
+    assert (20, 0.5) == (seen.share(ward="A").n, seen.share(ward="A").value)
+    assert 20 == seen.share(smokes="no").n + seen.share(town="N").n
+
+
+def test_a_survey_must_disguise_something(tmp_path: Path) -> None:
+    open_ = [pv.Group(q.name, Keep()) for q in DESIGN.questions]
+    with pytest.raises(pv.InputError, match="disguise something"):
+        Store(tmp_path / "a.duckdb", pv.Design(DESIGN.questions, open_))
+    assert not (tmp_path / "a.duckdb").exists()
+
+
 # Kills, stops, load, other processes, a full disk -----------------------------------
 
 RUN = """
@@ -638,10 +706,10 @@ cli(sys.argv[1:], prog_name="privet")
 
 @contextmanager
 def started(
-    folder: Path, *more: str, before: str = ""
+    folder: Path, *more: str, before: str = "", design: pv.Design = DESIGN
 ) -> Iterator[tuple[subprocess.Popen[str], At]]:
     """`privet collect` in another process."""
-    (folder / "design.toml").write_text(DESIGN.to_toml(), encoding="utf-8")
+    (folder / "design.toml").write_text(design.to_toml(), encoding="utf-8")
     where = ("-o", str(folder / "a.duckdb"), "--port", "0")
     process = subprocess.Popen(
         [

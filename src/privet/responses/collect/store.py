@@ -17,11 +17,13 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any, TypeVar
+from weakref import finalize
 
 import duckdb
 
+from privet.engine.scratch import ScratchFolder
 from privet.engine.sources.source import differ
-from privet.engine.sql import quoted
+from privet.engine.sql import literal, quoted
 from privet.errors import EngineError, InputError
 from privet.release.atomic_folder import sync
 from privet.responses.collect.submission import Submission, digest_token
@@ -106,6 +108,11 @@ class Store:
                 "Questions must have names that differ by more than case to be "
                 "collected, since DuckDB takes 'Age' and 'age' for one column; got "
                 f"{', '.join(map(repr, design.columns))}."
+            )
+        if not design.drawn:
+            raise InputError(
+                "A survey must disguise something; every question of this design is "
+                "public, and the page says that answers are disguised."
             )
         self.path = path
         self.design = design
@@ -268,10 +275,18 @@ def _use_up(con: Any, token: bytes) -> bool:
     return bool(gone.fetchall())
 
 
-def read_answers(path: Path, design: Design | None = None) -> Responses:
-    """The answers that a service collected so far, also while it runs."""
+def read_answers(
+    path: Path, design: Design | None = None, *, memory_limit: str | None = None
+) -> Responses:
+    """The answers that a service collected so far, also while it runs.
+
+    They are copied to a scratch file, however many there are, so that the service can
+    write on; it is removed with the rows.
+    """
     if not path.is_file():
         raise InputError(f"The answers {str(path)!r} must exist.")
+    scratch = ScratchFolder()
+    copy = scratch.path / "answers.parquet"
     with open_database(path, read_only=True) as con:
         known = _try_query(lambda: con.execute("SELECT design FROM privet_design"))
         if known is None:
@@ -280,10 +295,13 @@ def read_answers(path: Path, design: Design | None = None) -> Responses:
                 "database, name its table with --table, and the design with -d."
             )
         stated = Design.from_dict(json.loads(known.fetchall()[0][0]))
-        rows = con.sql("SELECT * FROM answers").to_arrow_table()
+        con.execute("SET preserve_insertion_order = false")  # nothing piles up
+        con.execute(f"COPY answers TO {literal(str(copy))} (FORMAT parquet)")
     if design is not None and design.to_dict() != stated.to_dict():
         raise InputError("The design must be the one the answers were collected with.")
-    return Responses(read(rows), stated)
+    rows = read(copy, memory_limit=memory_limit)
+    finalize(rows.engine, scratch.close)
+    return Responses(rows, stated)
 
 
 def _try_query(work: Callable[[], T]) -> T | None:

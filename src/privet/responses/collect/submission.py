@@ -97,8 +97,10 @@ def _check_report(report: Any, design: Design) -> dict[str, str | None]:
             continue
         if not isinstance(value, str) or value not in question.values:
             raise MalformedReport("Every answer must be one of the declared values.")
-    if design.one_of:
-        given = {c for c, v in report.items() if v is not None}
-        if given not in [set(g.columns) for g in design.groups]:
-            raise MalformedReport("The report must answer one group of questions.")
+    given = {c for c, v in report.items() if v is not None}
+    if given not in design.list_asked():
+        raise MalformedReport(
+            "The report must answer what is asked of everybody, and one group of the "
+            "other questions."
+        )
     return report

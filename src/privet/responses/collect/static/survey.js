@@ -9,6 +9,8 @@ const INSECURE =
   "This page did not come over a secure connection (HTTPS), so somebody on the way " +
   "could have changed it. Nothing is asked here.";
 
+const SENT_AS_IT_IS = "Sent as it is, not disguised.";
+
 const REMEMBERED =
   "This device remembers what was sent, so that it is never drawn again; your " +
   "answers themselves are not on it.";
@@ -41,6 +43,7 @@ function say(text) {
 function field(q, number) {
   const box = element("fieldset");
   box.append(element("legend", q.ask));
+  if (isPublic(q)) box.append(element("p", SENT_AS_IT_IS, { className: "small" }));
   const common = { name: `q${number}`, required: true, autocomplete: "off" };
   if (q.edges !== null) {
     const more = { ...common, type: "number", step: "any", ariaLabel: q.ask };
@@ -56,22 +59,31 @@ function field(q, number) {
   return box;
 }
 
-// With one_of, each person is asked one group, drawn here; no answer is known yet.
+function isPublic(q) {
+  const own = (g) => g.kind === "public" && g.columns.includes(q.name);
+  return design.groups.some(own);
+}
+
+// With one_of, each person is asked what is public and one of the other groups, drawn
+// here; no answer is known yet.
 function asked() {
   if (!design.one_of) return design.groups;
+  const secret = design.groups.filter((g) => g.kind !== "public");
   const name = `privet-asked:${design.survey}`;
   let drawn = Number(recall(name) ?? NaN);
-  if (!Number.isInteger(drawn) || !(drawn in design.groups)) {
-    drawn = Number(below(BigInt(design.groups.length)));
+  if (!Number.isInteger(drawn) || !(drawn in secret)) {
+    drawn = Number(below(BigInt(secret.length)));
     remember(name, String(drawn));
   }
-  return [design.groups[drawn]];
+  const one = secret[drawn];
+  return design.groups.filter((g) => g.kind === "public" || g === one);
 }
 
 function askQuestions() {
   const names = new Set(asked().flatMap((g) => g.columns));
   const fields = design.questions.map((q, i) => (names.has(q.name) ? field(q, i) : ""));
   $("questions").replaceChildren(...fields);
+  $("except").hidden = !design.questions.some(isPublic);
   $("meaning").replaceChildren(...meanings());
   $("example").replaceChildren(
     ...asked().map((group) => element("li", example(group))),
@@ -103,6 +115,13 @@ function heading(text) {
   return made;
 }
 
+// What the record's figure is about. Also of what is not asked, since answers hang
+// together.
+function whole(open) {
+  if (!design.one_of) return open ? "of all that is disguised" : "of anything you answered";
+  return "of what is disguised, and of questions you are not asked";
+}
+
 // The whole record first: answers that hang together tell about each other.
 function meanings() {
   const hidden = asked().filter((g) => g.kind !== "public");
@@ -110,9 +129,11 @@ function meanings() {
   const rows = [];
   if (hidden.length > 0) {
     rows.push(heading("Somebody who knows how your answers hang together"));
-    rows.push(row("of anything you answered", design.told));
+    rows.push(row(whole(shown.length > 0), design.told));
   }
-  if (hidden.length > 1) {
+  // With one_of, the question asked may tell less than another would.
+  const told = hidden.map((g) => JSON.stringify(g.told));
+  if (hidden.length > 1 || told.some((t) => t !== JSON.stringify(design.told))) {
     rows.push(heading("Somebody to whom your other answers say nothing about it"));
     rows.push(...hidden.map((g) => row(names(g), g.told)));
   }

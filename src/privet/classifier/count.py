@@ -5,18 +5,30 @@ Mozafari, Zaniolo 2009, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.release import Attribute, ClassifierViews, order, smoothing_of
+from privet.classifier.encoding import sort_values
+from privet.classifier.noise.bounded_count import count_bounded, is_bounded
+from privet.classifier.release import (
+    Attribute,
+    ClassifierViews,
+    Holders,
+    Value,
+    order,
+    smoothing_of,
+)
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import Number
+from privet.values.noise.differential_privacy import DifferentialPrivacy
 from privet.values.schema import as_names as names_of
 
 BETWEEN = " + "
@@ -32,6 +44,7 @@ def count_views(
     attributes: Sequence[str] | None = None,
     precedence: Sequence[str] | None = None,
     smoothing: Number = 0,
+    privacy: DifferentialPrivacy | None = None,
     run: Run | None = None,
 ) -> ClassifierViews:
     """Count the NBC-enabling views of a table: what a naive Bayes classifier needs.
@@ -49,12 +62,29 @@ def count_views(
         Classes in the order in which they win ties; the others follow by name.
     smoothing
         Added to every count when scores are made.
+    privacy
+        How many rows of one person count, and how much each; noise is added later.
     run
         Who listens, and when to stop.
     """
     targets = _resolve_targets(table, target)
     columns = _resolve_attributes(table, attributes, targets)
+    if privacy is not None:
+        views = _count_privately(table, columns, targets, privacy, run or Run())
+        asked = names_of(precedence, "precedence", noun="class")
+        return replace(views, smoothing=smoothing_of(smoothing), precedes=asked)
     _refuse_unit(table)
+    return _count_tables(table, columns, targets, precedence, smoothing, run)
+
+
+def _count_tables(
+    table: Table,
+    columns: Sequence[str],
+    targets: Sequence[str],
+    precedence: Sequence[str] | None,
+    smoothing: Number,
+    run: Run | None,
+) -> ClassifierViews:
     tallies = [CountQuery((c, *targets[:-1]), targets[-1]) for c in columns]
     parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
     for tally, part in table.count(tallies, run or Run()):
@@ -75,7 +105,68 @@ def count_views(
         ),
         smoothing=smoothing_of(smoothing),
         undecided=table.schema.list_undecided(),
+        precedes=tuple(precedence or ()),
     )
+
+
+# Where one person may add so much ---------------------------------------------------
+
+
+def _count_privately(
+    table: Table,
+    columns: Sequence[str],
+    targets: Sequence[str],
+    privacy: DifferentialPrivacy,
+    run: Run,
+) -> ClassifierViews:
+    """Counts to which one person adds no more than the privacy loss is planned for."""
+    if not is_bounded(table, privacy):
+        return _count_tables(table, columns, targets, None, 0, run)
+    found = count_bounded(table, columns, targets, privacy, run)
+    texts = {label: _join_label(targets, label) for label in found.labels}
+    labels = order(texts.values(), None)
+    known = [sort_values(list(people)) for people in found.values]
+    cells = [
+        _arrange(counts, values, {t: label for label, t in texts.items()}, labels)
+        for counts, values in zip(found.cells, known, strict=True)
+    ]
+    bins = table.roles.bins
+    return ClassifierViews(
+        BETWEEN.join(targets),
+        labels,
+        tuple(
+            Attribute(
+                c, tuple(v), "text", tuple(bins[c].to_list() if c in bins else ())
+            )
+            for c, v in zip(columns, known, strict=True)
+        ),
+        tuple(sum(column) for column in zip(*cells[0], strict=True)),
+        tuple(cells),
+        undecided=table.schema.list_undecided(),
+        rows_per_person=privacy.rows_per_person,
+        heaviest=privacy.most,
+        holders=Holders(
+            tuple(found.values), {texts[t]: n for t, n in found.labels.items()}
+        ),
+    )
+
+
+def _arrange(
+    counts: Mapping[tuple[Value, tuple[Value, ...]], Fraction],
+    values: Sequence[Value],
+    labels: Mapping[str, tuple[Value, ...]],
+    ordered: Sequence[str],
+) -> tuple[tuple[Fraction, ...], ...]:
+    """Counts by value and class, in order."""
+    none = Fraction(0)
+    return tuple(
+        tuple(counts.get((v, labels[c]), none) for c in ordered) for v in values
+    )
+
+
+def _join_label(targets: Sequence[str], label: Sequence[Value]) -> str:
+    pairs = zip(targets, label, strict=True)
+    return BETWEEN.join(_require_label(name, v) for name, v in pairs)
 
 
 def _resolve_targets(
@@ -122,7 +213,8 @@ def _refuse_unit(table: Table) -> None:
     if table.roles.unit:
         raise InputError(
             "A table must have one row per person for a classifier; unit "
-            f"{table.roles.unit!r} says it may have several."
+            f"{table.roles.unit!r} says it may have several. With noise it may: give "
+            "epsilon, and rows_per_person."
         )
 
 
@@ -158,10 +250,13 @@ def _count_cells(
 
 
 def _require_class(domain: Domain, code: int) -> str:
-    label = domain[code]
+    return _require_label(domain.name, domain[code])
+
+
+def _require_label(name: str, label: Value) -> str:
     if label is None:
         raise InputError(
-            f"Target {domain.name!r} must have a value in every row; some have none. "
+            f"Target {name!r} must have a value in every row; some have none. "
             "Fill it, or leave those rows out of the file."
         )
     return label

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import classifier_epsilon
 import classifier_others as others
+import numpy as np
 import pytest
 import uci
 
@@ -90,3 +92,27 @@ def test_r_of_1_3_is_refused_with_a_row(parts: tuple[object, object]) -> None:
     declared = pv.ExtendedSafetyTransform(rule="declared")
     made = pv.publish(model, promise, method=declared)
     assert made.accept({"inversion": "it is a study"}).safe
+
+
+def test_peers_counts_without_noise_predict_as_the_original(
+    parts: tuple[object, object],
+) -> None:
+    train, test = parts
+    model = classifier_epsilon.trained(train)
+    tables = classifier_epsilon.count_declared(model)
+    flat = np.concatenate([counts.ravel() for _, _, counts in tables]).tolist()
+    codes = classifier_epsilon.encode(tables, test)
+    truth = test["income"].to_numpy()
+    found = classifier_epsilon.read_off(tables, codes, flat, truth)
+    # Declared values that nobody has make the shares of others a little smaller.
+    assert classifier_epsilon.score(model, test) == pytest.approx(found, abs=5e-4)
+
+
+def test_noise_with_declared_values_keeps_most_of_it(
+    parts: tuple[object, object],
+) -> None:
+    train, test = parts
+    model = classifier_epsilon.trained(train)
+    for noise in classifier_epsilon.NOISES:
+        made = classifier_epsilon.published(model, "1", noise, 0)
+        assert 0.81 < classifier_epsilon.score(made, test)

@@ -113,7 +113,7 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/classifier.py
 
 SMOKE := audit exposure start disclosure views skyline measures anonymize responses classifier scale
-SMALL := handicapping classifier many_classes skyline responses responses_epsilon responses_recovery headers
+SMALL := handicapping classifier many_classes classifier_epsilon skyline responses responses_epsilon responses_recovery headers
 
 bench-smoke: $(READY)     ## every benchmark and study, small: does it still run?
 	@for name in $(SMOKE:%=benchmarks/%) $(SMALL:%=studies/%); do \
@@ -124,6 +124,7 @@ studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
 	$(BIN)/python studies/handicapping.py
 	$(BIN)/python studies/classifier.py
 	$(BIN)/python studies/many_classes.py
+	$(BIN)/python studies/classifier_epsilon.py
 	$(BIN)/python studies/skyline.py
 	$(BIN)/python studies/responses.py
 	$(BIN)/python studies/responses_epsilon.py --seeds 20

@@ -42,7 +42,14 @@ CLASSIFIER_FIELDS = {
     "accepted": "What is not promised and accepted all the same.",
     "accepted.of": "`inversion`.",
     "accepted.why": "The reason.",
-    "epsilon": "The privacy loss of the noise on the counts, where there is some.",
+    "privacy": "Of the noise on the counts, where there is some.",
+    "privacy.epsilon": "Its privacy loss.",
+    "privacy.delta": "But for this chance.",
+    "privacy.rho": "Or its zero-concentrated loss.",
+    "privacy.rows_per_person": "For adding or removing a person with so many rows …",
+    "privacy.heaviest": "… that count so much at most.",
+    "privacy.noise": "`laplace` or `gauss`.",
+    "privacy.values": "Whether the values were `declared`, or `selected` by noise.",
     "synthetic": "Of synthetic rows, where there are some.",
     "synthetic.rows": "How many there are.",
     "synthetic.odds": "Classes whose published odds are within this factor may change "
@@ -125,6 +132,10 @@ quasi  = ["job"]
 target = "rating"
 weight = "count"
 drop = ["country", "child", "bankruptcy"]
+
+[domain]
+job    = { values = ["Clerk", "Cook", "Trader"], other = "another" }
+rating = ["B", "G"]
 
 [[promise]]
 name    = "the classifier moves no mind"

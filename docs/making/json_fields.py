@@ -389,6 +389,8 @@ LEDGER_FIELDS = {
     "releases": "One object per release, the first first.",
     "releases.number": "Its place in the ledger, from 1.",
     "releases.kind": "`table`, `groups`, `views`, `classifier` or `responses`.",
+    "releases.loss": "What its noise costs, where it has some: `pure_epsilon`, `rho`, "
+    "`delta`.",
     "releases.title": "What it is called, or an empty text.",
     "releases.made": "When, in UTC.",
     "releases.place": "Where it went, or where what others published is.",
@@ -398,6 +400,12 @@ LEDGER_FIELDS = {
     "releases.complete": "Whether it was seen to appear; if not, it counts as "
     "released.",
     "releases.assumed": "What had to be assumed of what others published.",
+    "spent": "What noise has cost, where a release has some or the policy a budget.",
+    "spent.epsilon": "In all, at `delta`; null: no epsilon holds there.",
+    "spent.rho": "What of it is zero-concentrated; null: nothing.",
+    "spent.delta": "The chance it is told at: the budget's, or what was spent.",
+    "spent.budget": "The budget's epsilon; null: there is none.",
+    "spent.left": "What is left of it; null: nothing, or there is no budget.",
 }
 
 DISGUISE_FIELDS = {

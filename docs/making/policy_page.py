@@ -23,6 +23,9 @@ EXAMPLES = {
     "file.null": '[file]\nnull = ["?", "NA"]',
     "bins": '[bins]\nage = [18, 40, 65]\nadmitted = ["2023-01-01", "2023-07-01"]',
     "where": '[where]\nyear = 2024\nregion = ["North", "South"]',
+    "domain": '[domain]\njob = ["Clerk", "Trader", "Cook"]\n'
+    'country = "public from countries.txt"\n'
+    'rating = { values = ["G", "B"], other = "none" }',
     "derived": '[derived]\nmonth = "time_hour"\nregion = ["branch", "team"]\n'
     'rating = { not_from = "account", why = "ratings are given anew each year" }',
     "hierarchy": '[hierarchy]\njob = "jobs.csv"',
@@ -114,6 +117,16 @@ EXAMPLES = {
     'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
     "accepted.who": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
     'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
+    "privacy.epsilon": "[privacy]\nepsilon = 1",
+    "privacy.delta": "[privacy]\nepsilon = 1\ndelta = 1e-6",
+    "privacy.rho": "[privacy]\nrho = 0.5",
+    "privacy.rows_per_person": "[privacy]\nepsilon = 1\nrows_per_person = 3",
+    "privacy.heaviest": "[privacy]\nepsilon = 1\nheaviest = 10",
+    "privacy.grid": "[privacy]\nepsilon = 1\nheaviest = 10\ngrid = 0.5",
+    "privacy.noise": '[privacy]\nepsilon = 1\ndelta = 1e-6\nnoise = "gauss"',
+    "privacy.selection": "[privacy]\nepsilon = 1\ndelta = 1e-6\nselection = 0.1",
+    "budget.epsilon": "[budget]\nepsilon = 2",
+    "budget.delta": "[budget]\nepsilon = 2\ndelta = 1e-6",
     "signoff.name": '[signoff]\nname = "Ada Byron, data steward"\n'
     'date = "2026-03-31"\npurpose = "Research on ratings"',
     "signoff.date": '[signoff]\nname = "Ada Byron, data steward"\n'
@@ -153,6 +166,20 @@ HEADS = {
     "derived": "Columns that follow from others are found by counting, and taken as "
     "known where what tells them is known. Say here what counting cannot find, or that "
     "something it finds is an accident.",
+    "privacy": "Noise on the counts of a classifier, by differential privacy: "
+    "`epsilon`, perhaps with `delta`, or `rho`. `--epsilon`, `--delta` and `--rho` of "
+    "`privet classifier` go before it. Nothing else can be published under a policy "
+    "with this section: only counts of classifiers take noise. See [how to publish a "
+    "classifier](../how-to/publish-a-classifier.md#with-differential-privacy).",
+    "budget": "Everything in the ledger has noise, and its losses add up: what would "
+    "overdraw the budget is refused before any noise is drawn. `privet ledger -p "
+    "POLICY` says what is spent and left.",
+    "domain": "With noise, the values that are published must not tell who is in the "
+    "table. Declared values all appear, those nobody has among them; what is outside "
+    "counts as `other`, or is an error that only the steward sees. `missing = true` "
+    "makes a missing value one of them. A file has a value per line, or, as `.csv`, a "
+    "column of that name. Columns with `[bins]` are declared by their cut points. "
+    "Without noise it is not used.",
     "signoff": "Who answers for the release. All three keys belong together. They go "
     "into the custody record and not into the release; an audit does not use them.",
     "bins": "The audit judges the table as if these columns were published in bins. A "

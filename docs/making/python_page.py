@@ -60,6 +60,10 @@ SHELVES = {
         "ClassifierViews",
         "SafetyTransform",
         "ExtendedSafetyTransform",
+        "DifferentialPrivacy",
+        "DeclaredDomain",
+        "PrivacyLoss",
+        "PrivacyBudget",
         "Inverter",
     ),
     "Asking without knowing": (

@@ -26,8 +26,10 @@ _HOMES = {
     "ColumnNotFound": "errors",
     "ConnectivityGraph": "views.connectivity",
     "Counts": "values.contingency",
+    "DeclaredDomain": "values.noise.declared_domain",
     "DerivedColumn": "policy",
     "Design": "responses.design",
+    "DifferentialPrivacy": "values.noise.differential_privacy",
     "DisguisedNaiveBayes": "responses.disguised_naive_bayes",
     "EmptyTable": "errors",
     "EngineError": "errors",
@@ -58,6 +60,8 @@ _HOMES = {
     "NotTogether": "errors",
     "Policy": "policy",
     "PolicyError": "errors",
+    "PrivacyBudget": "values.privacy_budget",
+    "PrivacyLoss": "values.privacy_budget",
     "PrivacyWarning": "errors",
     "PrivetError": "errors",
     "Progress": "engine.protocol",
@@ -117,8 +121,10 @@ __all__ = [
     "ColumnNotFound",
     "ConnectivityGraph",
     "Counts",
+    "DeclaredDomain",
     "DerivedColumn",
     "Design",
+    "DifferentialPrivacy",
     "DisguisedNaiveBayes",
     "EmptyTable",
     "EngineError",
@@ -149,6 +155,8 @@ __all__ = [
     "NotTogether",
     "Policy",
     "PolicyError",
+    "PrivacyBudget",
+    "PrivacyLoss",
     "PrivacyWarning",
     "PrivetError",
     "Progress",
@@ -263,6 +271,9 @@ if TYPE_CHECKING:
     )
     from privet.values.beliefs import Belief, Ceiling, Ratio, Shift
     from privet.values.contingency import Counts
+    from privet.values.noise.declared_domain import DeclaredDomain
+    from privet.values.noise.differential_privacy import DifferentialPrivacy
+    from privet.values.privacy_budget import PrivacyBudget, PrivacyLoss
     from privet.values.schema import Bins, Roles
     from privet.views.connectivity import AssociationCover, ConnectivityGraph
     from privet.views.release import Views

@@ -23,6 +23,11 @@ of  = "inversion"
 why = "the counts are public"
 who = "A. Steward"
 
+[domain]
+home = ["P", "W"]
+age  = "public from ages.txt"
+pay  = ["50K", "70K"]
+
 [[promise]]
 name    = "no mind is moved"
 against = "bayesian"
@@ -38,6 +43,7 @@ def files(folder: Path) -> Path:
     rows += ["W,40,70K"] * 4 + ["P,30,70K", "W,40,50K", "P,30,50K"]
     (folder / "t.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     (folder / "p.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "ages.txt").write_text("30\n40\n50\n", encoding="utf-8")
     return folder
 
 
@@ -89,6 +95,9 @@ def test_a_dry_run_writes_nothing(files: Path, privet: Privet) -> None:
         ["--method", "paper"],
         ["--zeros", "positive+top"],
         ["--epsilon", "1"],
+        ["--epsilon", "1", "--delta", "1e-6", "--mitigations"],
+        ["--rho", "0.5", "--bits", "6"],
+        ["--method", "declared", "--rho", "1/2"],
         ["--counts", "--rows", "200"],
         ["--rows", "200", "--views"],
         ["--rows", "200", "--only-rows", "--views", "--epsilon", "1"],
@@ -215,6 +224,9 @@ def test_what_is_not_settled_is_undecided(
         ([*WRITE, "--attribute", "pay"], "must not hold the target"),
         ([*WRITE, "--precedence", "90K"], "precedence must hold classes"),
         ([*WRITE, "--epsilon", "0"], "epsilon must be above 0"),
+        ([*WRITE, "--delta", "0.1"], "must have epsilon, or rho; one"),
+        ([*WRITE, "--epsilon", "1", "--rho", "1"], "must have epsilon, or rho; one"),
+        ([*WRITE, "--epsilon", "1", "--delta", "2"], "delta must be at least 0"),
         ([*WRITE, "--rows", "2"], "must have at least"),
         ([*WRITE, "--only-rows"], "--only-rows needs --rows"),
         ([*WRITE, "--margin", "-1"], "margin must be above 0"),

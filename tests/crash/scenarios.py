@@ -42,7 +42,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "classifier",
         "pay.csv",
         "-p",
-        "pay.toml",
+        "noise.toml",
         "--bits",
         "4",
         "--epsilon",

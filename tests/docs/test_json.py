@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from making import json_fields as fields
 
+import privet as pv
 from privet.cli import cli
 from privet.demo.tables import bank_path, clinic_path
 
@@ -86,7 +87,8 @@ columns = ["age", "job", "problem"]
     **{
         f"{name}.toml": stated(
             f"[[promise]]\nagainst = 'bayesian'\nabout = 'rating'\n{limit}\n"
-            "[[accepted]]\nof = 'inversion'\nwhy = 'known'\nwho = 'A. Steward'\n",
+            "[[accepted]]\nof = 'inversion'\nwhy = 'known'\nwho = 'A. Steward'\n"
+            "[domain]\njob = { values = ['Cook'], other = 'x' }\nrating = ['B', 'G']\n",
             quasi="job",
             drop=["country", "child", "bankruptcy"],
             target="rating",
@@ -128,6 +130,7 @@ truth = 0.8
 }
 DRAWN = ["-o", "d", "--custody", "dv"]
 OUT = ["-o", "out", "--custody", "vault"]
+NOISY = ["-o", "out-1", "--custody", "vault-1", "--ledger", "noisy"]
 
 TABLE = ["-o", "table", "--custody", "kept", "--sign", "signing-key.pem"]
 PAIR = ["pair.csv", "-d", "pair.toml"]
@@ -147,15 +150,17 @@ RUNS: dict[str, list[list[str]]] = {
         ["publish", BANK, "-p", "linker.toml", *TABLE],
         ["publish", BANK, "-p", "linker.toml", "--dry-run", "--method", "mondrian"],
     ],
-    "ledger": [
-        ["ledger", "new", "ledger"],
-        ["ledger", "add", BANK, "--ledger", "ledger"],
-    ],
     "verify": [["verify", "table"]],
     "classifier": [
         ["classifier", BANK, "-p", "shift.toml", *OUT, "--mitigations"],
         ["classifier", BANK, "-p", "prior.toml", "--dry-run"],
         ["classifier", BANK, "-p", "countries.toml", "--dry-run"],
+        ["classifier", BANK, "-p", "shift.toml", *NOISY, "--epsilon", "1"],
+    ],
+    "ledger": [
+        ["ledger", "new", "ledger"],
+        ["ledger", "add", BANK, "--ledger", "ledger"],
+        ["ledger", "noisy"],
     ],
     "audit --as inverter": [["audit", "out", "--as", "inverter", "--custody", "vault"]],
     "disguise": [
@@ -181,6 +186,7 @@ WHOLE = {
     "classifier": {"promises.limit", "history", "tight.knows"},
     "verify": {"audit"},
     "disguise": {"privacy", "history"},
+    "ledger": {"releases.loss"},
     "plan": {"design"},
     "learn": {"classes"},
     "score": {"accuracy"},
@@ -213,6 +219,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         (folder / name).write_text(text, "utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        pv.Ledger.create("noisy")
         return {name: [run(words) for words in runs] for name, runs in RUNS.items()}
 
 

@@ -144,12 +144,20 @@ def test_every_field_of_disguised_answers_is_explained() -> None:
 
 
 def test_every_field_of_a_classifier_is_explained() -> None:
-    rows = pv.SafetyTransform(rows=60, epsilon=1)
-    plain, with_rows = (fields.classifier_sample(**m) for m in ({}, {"method": rows}))
+    rows = pv.SafetyTransform(rows=60)
+    methods = [
+        {"method": rows},
+        *(
+            {"method": pv.SafetyTransform(privacy=pv.DifferentialPrivacy(**keys))}
+            for keys in ({"epsilon": 1, "delta": "1e-6"}, {"rho": 1})
+        ),
+    ]
+    plain, *others = (fields.classifier_sample(**m) for m in ({}, *methods))
     found = set()
-    for manifest, _, _ in (plain, with_rows):
+    for manifest, _, _ in (plain, *others):
         found |= paths(manifest, "files", "columns", "promises", "covers", "accepted")
         found |= {f"synthetic.{k}" for k in manifest.get("synthetic", {})}
+        found |= {f"privacy.{k}" for k in manifest.get("privacy", {})}
     assert found <= set(release_page.MANIFEST_FIELDS) | set(fields.CLASSIFIER_FIELDS)
     rare = {"promises.prior", "promises.within", "covers.knows_all"}
     rare |= {f for f in fields.CLASSIFIER_FIELDS if f.startswith("inversion")}

@@ -10,10 +10,13 @@ from privet import (
     Bayesian,
     Bins,
     Ceiling,
+    DeclaredDomain,
+    DifferentialPrivacy,
     Insider,
     Linker,
     Measure,
     Policy,
+    PrivacyBudget,
     Promise,
     Purpose,
     Ratio,
@@ -164,6 +167,36 @@ files = st.fixed_dictionaries(
 )
 
 
+small_parts = st.fractions(0, 1).filter(lambda p: 0 < p < 1)
+privacies = st.one_of(
+    st.builds(
+        DifferentialPrivacy,
+        st.fractions("1/9", 9),
+        small_parts,
+        rows_per_person=wholes,
+        noise=st.sampled_from([None, "laplace", "gauss"]),
+        selection=small_parts,
+    ),
+    st.builds(
+        lambda rho, n: DifferentialPrivacy(rho=rho, heaviest=n * 3, grid=n),
+        st.fractions("1/9", 9),
+        st.fractions("1/9", 9),
+    ),
+)
+lists = st.lists(names, min_size=1, max_size=3, unique=True)
+missing_last = st.booleans().map(lambda missing: [None] if missing else [])
+domains = st.one_of(
+    st.builds(
+        lambda some, last, other: DeclaredDomain([*some, *last], other),
+        lists,
+        missing_last,
+        st.none() | words,
+    ),
+    st.builds(DeclaredDomain, file=words.filter(lambda w: w == w.strip())),
+)
+budgets = st.builds(PrivacyBudget, st.fractions("1/9", 9), st.just(0) | small_parts)
+
+
 @st.composite
 def policies(draw: st.DrawFn) -> Policy:
     """Whole policies."""
@@ -184,4 +217,7 @@ def policies(draw: st.DrawFn) -> Policy:
         file=draw(files),
         earlier=draw(st.lists(words, max_size=2, unique=True)),
         signoff=draw(st.none() | signoffs),
+        privacy=draw(st.none() | privacies),
+        domain=draw(st.dictionaries(names, domains, max_size=2)),
+        budget=draw(st.none() | budgets),
     )

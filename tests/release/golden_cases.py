@@ -82,6 +82,27 @@ of  = "inversion"
 why = "the counts are public"
 who = "A. Steward"
 """,
+    "noise.toml": """\
+title   = "Pay, published model"
+columns = { quasi = ["home", "age"], target = "pay" }
+
+[[promise]]
+name    = "no mind is moved"
+against = "bayesian"
+about   = "pay"
+from    = 0.51
+to      = 0.7
+
+[domain]
+home = ["P", "W", "Q"]
+age  = [30, 40]
+pay  = ["50K", "70K"]
+
+[[accepted]]
+of  = "inversion"
+why = "the counts are public"
+who = "A. Steward"
+""",
     "prior.toml": """\
 columns = { quasi = ["home", "age"], target = "pay" }
 signoff = { name = "A. Steward", date = 2024-05-06, purpose = "a model for everybody" }
@@ -357,7 +378,7 @@ def classifier_only_rows() -> None:
 
 
 def classifier_noise() -> None:
-    classifier("--epsilon", "1", "--bits", "4")
+    classifier("--epsilon", "1", "--bits", "4", policy="noise.toml")
 
 
 def classifier_of_counts() -> None:

@@ -381,7 +381,9 @@ def test_refusals(place: Path) -> None:
     before = {p.name for p in place.iterdir()}
     counts = {"A": {"x": {"a": 3, "b": 5}}}
     model = pv.ClassifierViews.from_counts({"a": 3, "b": 5}, counts)
-    noisy = pv.SafetyTransform(epsilon=1, seed=1)
+    domain = {"A": ["x"], "class": ["a", "b"]}
+    noise = pv.DifferentialPrivacy(1, domain=domain, seed=1)
+    noisy = pv.SafetyTransform(privacy=noise)
     promise = pv.Promise(pv.Bayesian(), pv.Ratio(3))
     buckets = pv.Mondrian(form="buckets")
     with cases.bank() as bank, cases.clinic() as clinic:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import classifier_epsilon
 import classifier_others as others
 import many_classes
+import numpy as np
 import pytest
 import uci
 
@@ -104,3 +106,27 @@ def test_more_than_two_classes_need_less_flattening(
     assert 0.182 == pytest.approx(found.tight, abs=5e-4)
     assert 1.580 == pytest.approx(found.by_gain, abs=5e-4)
     assert 1.371 == pytest.approx(found.by_search, abs=5e-4)
+
+
+def test_peers_counts_without_noise_predict_as_the_original(
+    parts: tuple[object, object],
+) -> None:
+    train, test = parts
+    model = classifier_epsilon.trained(train)
+    tables = classifier_epsilon.count_declared(model)
+    flat = np.concatenate([counts.ravel() for _, _, counts in tables]).tolist()
+    codes = classifier_epsilon.encode(tables, test)
+    truth = test["income"].to_numpy()
+    found = classifier_epsilon.read_off(tables, codes, flat, truth)
+    # Declared values that nobody has make the shares of others a little smaller.
+    assert classifier_epsilon.score(model, test) == pytest.approx(found, abs=5e-4)
+
+
+def test_noise_with_declared_values_keeps_most_of_it(
+    parts: tuple[object, object],
+) -> None:
+    train, test = parts
+    model = classifier_epsilon.trained(train)
+    for noise in classifier_epsilon.NOISES:
+        made = classifier_epsilon.published(model, "1", noise, 0)
+        assert 0.81 < classifier_epsilon.score(made, test)

@@ -74,6 +74,21 @@ def recognise_classes(labels: Sequence[str], kind: str) -> str:
     return found
 
 
+def recognise_names(labels: Sequence[str]) -> str:
+    """What classes are by their names alone, where no cell may be looked at.
+
+    >>> recognise_names(["0", "1"]), recognise_names(["0", "0.5"])
+    ('integer', 'number')
+    >>> recognise_names(["01", "02"]), recognise_names(["true", "false"])
+    ('text', 'boolean')
+    """
+    for kind in ("integer", "number"):
+        plain = recognise_classes(labels, kind) == kind
+        if plain and [text_of(c) for c in read_classes(labels, kind)] == list(labels):
+            return kind
+    return recognise_classes(labels, TEXT)
+
+
 def read_classes(labels: Sequence[str], kind: str) -> NDArray[Any]:
     """Classes as what they were, in the order of their names.
 

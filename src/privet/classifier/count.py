@@ -5,19 +5,31 @@ Mozafari, Zaniolo 2009, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privet.classifier.class_labels import TEXT, recognise_classes
-from privet.classifier.release import Attribute, ClassifierViews, order, smoothing_of
+from privet.classifier.encoding import sort_values
+from privet.classifier.noise.bounded_count import count_bounded, is_bounded
+from privet.classifier.release import (
+    Attribute,
+    ClassifierViews,
+    Holders,
+    Value,
+    order,
+    smoothing_of,
+)
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import EmptyTable, InputError
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import Number
+from privet.values.noise.differential_privacy import DifferentialPrivacy
 from privet.values.schema import as_names as names_of
 
 BETWEEN = " + "
@@ -34,6 +46,7 @@ def count_views(
     precedence: Sequence[str] | None = None,
     smoothing: Number = 0,
     drop_missing_target: bool = False,
+    privacy: DifferentialPrivacy | None = None,
     run: Run | None = None,
 ) -> ClassifierViews:
     """Count the NBC-enabling views of a table: what a naive Bayes classifier needs.
@@ -53,18 +66,41 @@ def count_views(
         Added to every count when scores are made.
     drop_missing_target
         Leave out rows without a class, and tell how many; otherwise they are refused.
+    privacy
+        How many rows of one person count, and how much each; noise is added later.
     run
         Who listens, and when to stop.
     """
     targets = _resolve_targets(table, target)
     columns = _resolve_attributes(table, attributes, targets)
+    if privacy is not None:
+        views = _count_privately(
+            table, columns, targets, privacy, run or Run(), drop=drop_missing_target
+        )
+        asked = names_of(precedence, "precedence", noun="class")
+        return replace(views, smoothing=smoothing_of(smoothing), precedes=asked)
     _refuse_unit(table)
+    views = _count_tables(
+        table, columns, targets, precedence, run or Run(), drop=drop_missing_target
+    )
+    return replace(views, smoothing=smoothing_of(smoothing))
+
+
+def _count_tables(
+    table: Table,
+    columns: Sequence[str],
+    targets: Sequence[str],
+    precedence: Sequence[str] | None,
+    run: Run,
+    *,
+    drop: bool,
+) -> ClassifierViews:
     tallies = [CountQuery((c, *targets[:-1]), targets[-1]) for c in columns]
     parts: dict[CountQuery, list[EquivalenceClasses]] = {t: [] for t in tallies}
-    for tally, part in table.count(tallies, run or Run()):
+    for tally, part in table.count(tallies, run):
         parts[tally].append(part)
     tables = [_count_cells(parts[t], t) for t in tallies]
-    dropped = _refuse_missing(tables[0], targets, drop=drop_missing_target)
+    dropped = _refuse_missing(tables[0], targets, drop=drop)
     counted = [_sort_cells(cells) for cells in tables]
     labels = order(counted[0][1], precedence)
     return ClassifierViews(
@@ -79,10 +115,69 @@ def count_views(
             tuple(map(tuple, n[:, [found.index(c) for c in labels]].tolist()))
             for _, found, n in counted
         ),
-        smoothing=smoothing_of(smoothing),
         undecided=table.schema.list_undecided(),
+        precedes=tuple(precedence or ()),
         target_type=_recognise_target(targets, parts[tallies[0]][0].about, labels),
         dropped=dropped,
+    )
+
+
+# Where one person may add so much ---------------------------------------------------
+
+
+def _count_privately(
+    table: Table,
+    columns: Sequence[str],
+    targets: Sequence[str],
+    privacy: DifferentialPrivacy,
+    run: Run,
+    *,
+    drop: bool,
+) -> ClassifierViews:
+    """Counts to which one person adds no more than the privacy loss is planned for."""
+    if not is_bounded(table, privacy):
+        return _count_tables(table, columns, targets, None, run, drop=drop)
+    found = count_bounded(table, columns, targets, privacy, run)
+    _refuse_dropped(targets, found.missing, bool(found.labels), drop=drop)
+    texts = {label: BETWEEN.join(map(str, label)) for label in found.labels}
+    labels = order(texts.values(), None)
+    known = [sort_values(list(people)) for people in found.values]
+    cells = [
+        _arrange(counts, values, {t: label for label, t in texts.items()}, labels)
+        for counts, values in zip(found.cells, known, strict=True)
+    ]
+    bins = table.roles.bins
+    return ClassifierViews(
+        BETWEEN.join(targets),
+        labels,
+        tuple(
+            Attribute(
+                c, tuple(v), "text", tuple(bins[c].to_list() if c in bins else ())
+            )
+            for c, v in zip(columns, known, strict=True)
+        ),
+        tuple(sum(column) for column in zip(*cells[0], strict=True)),
+        tuple(cells),
+        undecided=table.schema.list_undecided(),
+        rows_per_person=privacy.rows_per_person,
+        heaviest=privacy.most,
+        holders=Holders(
+            tuple(found.values), {texts[t]: n for t, n in found.labels.items()}
+        ),
+        dropped=found.missing,
+    )
+
+
+def _arrange(
+    counts: Mapping[tuple[Value, tuple[Value, ...]], Fraction],
+    values: Sequence[Value],
+    labels: Mapping[str, tuple[Value, ...]],
+    ordered: Sequence[str],
+) -> tuple[tuple[Fraction, ...], ...]:
+    """Counts by value and class, in order."""
+    none = Fraction(0)
+    return tuple(
+        tuple(counts.get((v, labels[c]), none) for c in ordered) for v in values
     )
 
 
@@ -137,7 +232,8 @@ def _refuse_unit(table: Table) -> None:
     if table.roles.unit:
         raise InputError(
             "A table must have one row per person for a classifier; unit "
-            f"{table.roles.unit!r} says it may have several."
+            f"{table.roles.unit!r} says it may have several. With noise it may: give "
+            "epsilon, and rows_per_person."
         )
 
 
@@ -176,6 +272,14 @@ def _join_class(values: Sequence[str | None]) -> str | None:
 def _refuse_missing(cells: Cells, targets: Sequence[str], *, drop: bool) -> int:
     """How many rows have no class; an error unless they may be left out."""
     missing = sum(n for (_, label), n in cells.items() if label is None)
+    _refuse_dropped(targets, missing, missing < sum(cells.values()), drop=drop)
+    return missing
+
+
+def _refuse_dropped(
+    targets: Sequence[str], missing: int, others: bool, *, drop: bool
+) -> None:
+    """An error where rows without a class may not be left out, or are all there are."""
     named = " and ".join(map(repr, targets))
     if missing and not drop:
         raise InputError(
@@ -183,9 +287,8 @@ def _refuse_missing(cells: Cells, targets: Sequence[str], *, drop: bool) -> int:
             f"{'has' if missing == 1 else 'have'} none. Fill it, or leave those rows "
             "out with --drop-missing-target (drop_missing_target=True)."
         )
-    if missing == sum(cells.values()):
+    if not others:
         raise EmptyTable(f"Target {named} must have a value in some row; none has.")
-    return missing
 
 
 def _sort_cells(cells: Cells) -> tuple[list[int], list[str], Integers]:

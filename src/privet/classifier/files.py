@@ -20,6 +20,8 @@ from privet.classifier.attacks.inversion_promise import (
     select_inversion,
 )
 from privet.classifier.attacks.mitigations import Method
+from privet.classifier.noise.noisy_inversion import judge_noisy
+from privet.classifier.noise.stated_noise import is_stated, say_privacy, state_privacy
 from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
@@ -95,7 +97,7 @@ KEYS = (
     "keeps",
     "flattened",
     "measures",
-    "epsilon",
+    "privacy",
     "synthetic",
     "covers",
     "inversion",
@@ -138,6 +140,7 @@ FORM: Form = {
         isinstance(c.get("keeps"), str) and c["files"][0]["path"] == CARD
     ),
     "promises": _are_about_the_class,
+    "privacy": lambda c: "privacy" not in c or is_stated(c["privacy"]),
     "method": lambda c: c["method"] in METHODS and c["keeps"].startswith(STARTS),
     "synthetic": lambda c: (
         isinstance(c["synthetic"], dict)
@@ -415,9 +418,15 @@ def _read_synthetic(stated: Any) -> SyntheticTable | None:
 
 def _has_original_counts(kept: CustodyModel) -> bool:
     """Whether the counts whose predictions were kept are the original ones."""
-    if getattr(kept.method, "epsilon", None) or getattr(kept.method, "rows", None):
+    if kept.method.noise is not None:  # of other values, too, meant to be
+        return _name_columns(kept.counts) == _name_columns(kept.prepared)
+    if getattr(kept.method, "rows", None):
         return bool(_shape(kept.counts) == _shape(kept.prepared))  # others, meant to be
     return bool(kept.method.prepared(kept.counts).to_dict() == kept.prepared.to_dict())
+
+
+def _name_columns(views: ClassifierViews) -> list[str]:
+    return [views.target, *(a.name for a in views.attributes)]
 
 
 def find_unproved(
@@ -448,12 +457,21 @@ def _find_inverted(
     promises = select_inversion(read_policy(content).promises)
     if not promises:
         return []
+    if kept.method.noise is not None:
+        judged = judge_noisy(promises, kept.prepared, kept.method.noise)
+        return _compare_inversion(judged, content)
     made = FlattenedCard(card, kept.prepared, kept.proof, "")
     if getattr(kept.method, "rows", None) and kept.table is not None:
         made = replace(made, table=kept.table)
     more = [] if made.table is not None or kept.table is None else [kept.table]
     attacked = list_attacked(made, kept.counts, kept.method, more)
     judged = judge_inversion(promises, attacked, kept.counts, kept.method)
+    return _compare_inversion(judged, content)
+
+
+def _compare_inversion(
+    judged: Sequence[Finding], content: Mapping[str, Any]
+) -> list[str]:
     found = [
         f"Promise {f.promise.name!r} must be kept against inversion; it is not."
         for f in judged
@@ -511,7 +529,7 @@ class ClassifierParts(ReleaseParts):
             refuse_undecided(release.private.undecided, release.policy.roles)
         kept = attrs.evolve(release.audit, uncovered=()) if made else release.audit
         refuse_release(made=made, audit=kept, history=release.history)
-        if release.options.get("seed"):
+        if self._has_seed:
             raise InputError(
                 "A release with a seed must not be published: whoever guesses the seed "
                 "takes the noise off. Leave the seed out."
@@ -530,16 +548,22 @@ class ClassifierParts(ReleaseParts):
             )
 
     @property
+    def _has_seed(self) -> bool:
+        noise = self.release.noise
+        drawn = noise is not None and noise.seed is not None
+        return drawn or "seed" in self.release.options
+
+    @property
     def spends(self) -> bool:
-        """Noise for an epsilon is drawn from a budget."""
-        return bool(self.release.options.get("epsilon"))
+        """Noise is drawn from a budget."""
+        return self.release.noise is not None
 
     def _refuse_inversion(self) -> None:
         """Rows beside the card must not tell more of the original counts, either."""
         release = self.release
         promises = select_inversion(release.policy.promises)
-        if self.table is None or not (self.rows and promises):
-            return
+        if self.table is None or not (self.rows and promises) or self.spends:
+            return  # under noise whatever is made of the noisy counts was judged
         assert release.made is not None
         assert release.private is not None
         method = read_method(release.method, release.options)
@@ -576,8 +600,8 @@ class ClassifierParts(ReleaseParts):
             more["inversion"] = [state_inversion(f) for f in kept]
         if entries := [a for a in release.policy.accepted if a.of == "inversion"]:
             more["accepted"] = [a.to_public() for a in entries]
-        if release.options.get("epsilon"):
-            more["epsilon"] = release.options["epsilon"]
+        if release.noise is not None and release.made is not None:
+            more["privacy"] = state_privacy(release.noise, release.made.views)
         if self.table is not None:
             flipped = self.table.flipped
             more["synthetic"] = {
@@ -630,8 +654,8 @@ def write_classifier_note(content: Mapping[str, Any]) -> str:
     """How to use it, and what is promised."""
     use = [f"{CARD} says in itself how to predict with it."]
     use += [f"It keeps {content['keeps']}.", content["flattened"], MISSING]
-    if "epsilon" in content:
-        use += [f"Noise was added to the counts: epsilon {content['epsilon']}."]
+    if "privacy" in content:
+        use += [say_privacy(content["privacy"])]
     if "synthetic" in content:
         rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
         use += [

@@ -27,6 +27,7 @@ from privet.classifier.predict import posteriors_of_rows, predict_classes
 from privet.classifier.release import (
     Attribute,
     ClassifierViews,
+    Holders,
     from_categorical,
     order,
     to_exact_count,
@@ -48,6 +49,7 @@ from privet.values.schema import Bins
 
 if TYPE_CHECKING:
     from privet.table import Table
+    from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 
 BINS = "bins must be edges per column such as {'age': [18, 65]}."
@@ -66,6 +68,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Classes in the order in which they win ties; by default that of `classes_`.
     bins
         Public cut points per column, by name or position: ``{"age": [18, 65]}``.
+    privacy
+        A `DifferentialPrivacy` the counts are meant for: how many rows of one person
+        count, and how much each. The noise itself is added when it is published.
 
     Examples
     --------
@@ -82,12 +87,14 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         class_prior: Any = None,
         precedence: Any = None,
         bins: Any = None,
+        privacy: Any = None,
     ) -> None:
         require_sklearn()
         self.alpha = alpha
         self.class_prior = class_prior
         self.precedence = precedence
         self.bins = bins
+        self.privacy = privacy
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -146,6 +153,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             precedence=[str(text_of(c)) for c in (self.precedence or ())],
             smoothing=_read_alpha(self.alpha),
             drop_missing_target=drop_missing_target,
+            privacy=self.privacy,
         )
         names = [a.name for a in views.attributes]
         self.classes_ = np.sort(read_classes(views.labels, views.target_type))
@@ -198,6 +206,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = check_sample_weight(sample_weight, matrix, dtype=np.float64)
         if (weights < 0).any():
             raise ValueError("sample_weight must not be negative.")
+        limited = sample_weight is None
+        if self.privacy is not None and self.privacy.heaviest is not None:
+            weights, limited = _clip_weights(weights, self.privacy), True
         used = weights > 0
         if not used.any():
             raise ValueError("sample_weight must leave some rows.")
@@ -205,6 +216,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self.classes_ = np.unique(y if classes is None else classes)
             self._counted = _RunningCounts(len(self.classes_), matrix.shape[1])
+        self._counted.limited &= limited
         self._counted.add(
             self._encode_columns(matrix), self._locate_classes(y), weights
         )
@@ -265,7 +277,18 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             smoothing=_read_alpha(self.alpha),
             prior=self._read_prior(),
         )
-        return replace(views, target_type=name_kind(self.classes_))
+        return replace(
+            views,
+            target_type=name_kind(self.classes_),
+            precedes=tuple(wanted),
+            heaviest=self._find_heaviest(),
+        )
+
+    def _find_heaviest(self) -> Fraction | None:
+        """How much one row counts at most; None: nobody limited it."""
+        if not self._counted.limited:
+            return None
+        return Fraction(1) if self.privacy is None else Fraction(self.privacy.most)
 
     def _read_prior(self) -> list[Fraction] | None:
         if self.class_prior is None:
@@ -323,6 +346,15 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
 
+def _clip_weights(
+    weights: NDArray[np.float64], privacy: DifferentialPrivacy
+) -> NDArray[np.float64]:
+    """Weights within their limit, on the grid."""
+    distinct, at = np.unique(weights, return_inverse=True)
+    clipped = np.array([float(privacy.clip(w)) for w in distinct.tolist()])
+    return clipped[at.ravel()]
+
+
 def _require_fitted(model: NaiveBayes) -> bool:
     check_is_fitted(model, "views_")
     return True
@@ -354,7 +386,10 @@ class _RunningCounts:
 
     def __init__(self, classes: int, columns: int) -> None:
         self.classes, self.columns = classes, columns
+        self.limited = True
         self.sizes = np.zeros(classes)
+        self.people = np.zeros(classes, dtype=np.int64)
+        self.held: list[dict[str | None, int]] = [{} for _ in range(columns)]
         self.cells: list[dict[str | None, NDArray[np.float64]]] = [
             {} for _ in range(columns)
         ]
@@ -367,6 +402,11 @@ class _RunningCounts:
     ) -> None:
         """Count some more rows."""
         self.sizes += np.bincount(y, weights, self.classes)
+        self.people += np.bincount(y, minlength=self.classes)
+        for held, (values, codes) in zip(self.held, columns, strict=True):
+            often = np.bincount(codes, minlength=len(values)).tolist()
+            for value, n in zip(values, often, strict=True):
+                held[value] = held.get(value, 0) + n
         for cells, (values, codes) in zip(self.cells, columns, strict=True):
             found = np.zeros((len(values), self.classes))
             # (values, classes); `+=` would count a pair that occurs twice only once.
@@ -407,4 +447,8 @@ class _RunningCounts:
             tables,
             smoothing,
             None if prior is None else tuple(prior[c] for c in at),
+            holders=Holders(
+                tuple(self.held),
+                {c: int(self.people[i]) for c, i in zip(labels, at, strict=True)},
+            ),
         )

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from privet.classifier.attacks.inversion_promise import (
-    Attacked,
     find_uncovered,
     judge_inversion,
     list_attacked,
@@ -34,6 +33,12 @@ from privet.classifier.attacks.mitigations import (
     find_cheapest,
 )
 from privet.classifier.count import BETWEEN
+from privet.classifier.noise.dp_noise import plan_noise
+from privet.classifier.noise.noisy_inversion import (
+    describe_expected,
+    expect_inversion,
+    judge_noisy,
+)
 from privet.classifier.release import ClassifierViews, from_categorical
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -48,15 +53,18 @@ from privet.classifier.transforms.synthetic import make_synthetic_table
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError
 from privet.findings import Audit, Basis, Verdict
-from privet.policy import Accepted, Policy, Promise
+from privet.policy import Accepted, Measure, Policy, Promise
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit
+from privet.release.budget import refuse_noiseless, refuse_overdrawn
 from privet.release.history import History, judge_history
 from privet.release.integrity.signature import Signer
-from privet.release.joint.outlines import ReleaseOutline, ShownColumn
+from privet.release.joint.outlines import LOSS, ReleaseOutline, ShownColumn
 from privet.release.kinds import import_kind
 from privet.release.write import write
 from privet.table import Table
+from privet.values.noise.differential_privacy import DifferentialPrivacy
+from privet.values.privacy_budget import PrivacyLoss
 
 if TYPE_CHECKING:
     from privet.classifier.predict import PublishedNaiveBayes
@@ -109,6 +117,12 @@ class ClassifierRelease:
     def exponent(self) -> Fraction | None:
         """What scores were raised to; private, and None once loaded."""
         return None if self.made is None else self.made.proof.exponent
+
+    @property
+    def noise(self) -> DifferentialPrivacy | None:
+        """The noise on its counts; None: none, or it was loaded."""
+        stated = self.options.get("privacy")
+        return None if stated is None else DifferentialPrivacy(**stated)
 
     def classifier(self) -> PublishedNaiveBayes:
         """The released classifier as scikit-learn knows classifiers."""
@@ -192,34 +206,68 @@ def publish_classifier(
 ) -> ClassifierRelease:
     """Make a release of a classifier that keeps every promise; or `Infeasible`."""
     views = views_from(model)
-    if len(views.labels) == 1:
-        raise InputError(
-            f"A classifier must tell classes apart; {views.target!r} has one only."
-        )
     policy = as_policy(promises)
     stated = bayesian_promises(policy)
-    chosen = method or choose_method(stated)
+    chosen = settle_noise(method or choose_method(stated), policy)
+    if chosen.noise is None:
+        chosen, made = _flatten(views, policy, chosen)
+    else:
+        refuse_overdrawn(policy, plan_noise(views, chosen.noise).loss)
+        made = chosen.apply(views, stated)
+    told: list[Promise | Measure] = [*policy.promises, *policy.measures]
     with warnings.catch_warnings(action="ignore"):
-        before = audit(views, [*policy.promises, *policy.measures])
-    chosen, made = _make_card(views, stated, select_inversion(policy.promises), chosen)
-    after = audit(made.card, [*policy.promises, *policy.measures], progress=progress)
-    attacked = list_attacked(made, views, chosen)
-    after = _judge_inversion(after, policy, views, chosen, attacked)
-    options = attrs.asdict(chosen, recurse=False)
+        # Under noise whatever is found is found in the noisy counts.
+        before = audit(views if chosen.noise is None else made.views, told)
+    after = audit(made.card, told, progress=progress)
     release = ClassifierRelease(
         card=made.card,
         policy=policy,
-        audit=after,
+        audit=_judge_inversion(after, policy, views, chosen, made),
         method=chosen.kind,
         keeps=made.keeps,
         made=made,
         before=before,
         source=source or {},
         private=views,
-        options={k: str(v) for k, v in options.items() if v is not None},
+        options=describe_options(chosen),
     )
     _refuse_unsafe(release)
     return changed(release, history=_judge_history(release, table, Run(progress)))
+
+
+def _flatten(
+    views: ClassifierViews, policy: Policy, method: Method
+) -> tuple[Method, FlattenedCard]:
+    """A card of the counts as they are, and the method as it was set in the end."""
+    if len(views.labels) == 1:
+        raise InputError(
+            f"A classifier must tell classes apart; {views.target!r} has one only."
+        )
+    against = select_inversion(policy.promises)
+    return _make_card(views, bayesian_promises(policy), against, method)
+
+
+def settle_noise(method: Method, policy: Policy) -> Method:
+    """The method with everything that it and the policy say of noise."""
+    asked = method.noise or policy.privacy
+    if method.privacy is None and method.epsilon is not None and policy.privacy:
+        asked = attrs.evolve(policy.privacy, epsilon=method.epsilon, rho=None)
+    if asked is None:
+        refuse_noiseless(policy, "A classifier")
+        return method
+    domain = {**policy.domains(), **asked.domain}
+    return attrs.evolve(
+        method, epsilon=None, privacy=attrs.evolve(asked, domain=domain)
+    )
+
+
+def describe_options(method: Method) -> dict[str, Any]:
+    """How a method was set, for the custody record."""
+    options = attrs.asdict(method, recurse=False)
+    found: dict[str, Any] = {k: str(v) for k, v in options.items() if v is not None}
+    if method.noise is not None:
+        found["privacy"] = method.noise.to_dict()
+    return found
 
 
 def _make_card(
@@ -263,10 +311,13 @@ def _judge_inversion(
     policy: Policy,
     views: ClassifierViews,
     method: Method,
-    attacked: Attacked,
+    made: FlattenedCard,
 ) -> Audit:
     """An audit with what can be worked out of the original counts."""
+    if method.noise is not None:
+        return _judge_noisy_inversion(found, policy, made.views, method.noise)
     against = select_inversion(policy.promises)
+    attacked = list_attacked(made, views, method)
     judged = judge_inversion(against, attacked, views, method)
     told = tuple(settle_findings(found.findings, judged))
     # What is accepted however much it is need not be worked out.
@@ -275,6 +326,20 @@ def _judge_inversion(
         return attrs.evolve(found, findings=told)
     measured = measure_release(attacked, views, method, only_aided=True)
     open_ = find_uncovered(against, policy.accepted, measured, views.target)
+    return attrs.evolve(found, findings=told, uncovered=(*found.uncovered, *open_))
+
+
+def _judge_noisy_inversion(
+    found: Audit, policy: Policy, noisy: ClassifierViews, privacy: DifferentialPrivacy
+) -> Audit:
+    """The same under noise, by the noisy counts and no others."""
+    against = select_inversion(policy.promises)
+    judged = judge_noisy(against, noisy, privacy)
+    told = tuple(settle_findings(found.findings, judged))
+    plan = plan_noise(noisy, privacy)
+    measured = expect_inversion(noisy, plan)
+    words = describe_expected(measured, plan)
+    open_ = find_uncovered(against, policy.accepted, measured, noisy.target, words)
     return attrs.evolve(found, findings=told, uncovered=(*found.uncovered, *open_))
 
 
@@ -297,6 +362,7 @@ def outline_classifier(release: ClassifierRelease) -> ReleaseOutline:
     """What a classifier shows of each column, for the ledger: changed counts."""
     card = release.card
     targets = tuple(card.target.split(BETWEEN))
+    loss = find_loss(release)
     names = [*(a.name for a in card.attributes), *targets]
     told = json.dumps(card.to_dict(), sort_keys=True)
     return ReleaseOutline(
@@ -307,7 +373,15 @@ def outline_classifier(release: ClassifierRelease) -> ReleaseOutline:
         sets=tuple((a.name, *targets) for a in card.attributes),
         transformed=True,
         digest=hashlib.sha256(told.encode()).hexdigest(),
+        more={} if loss is None else {LOSS: loss.to_dict()},
     )
+
+
+def find_loss(release: ClassifierRelease) -> PrivacyLoss | None:
+    """What the noise of a release costs; None: it has none."""
+    if release.noise is None or release.made is None:
+        return None
+    return plan_noise(release.made.views, release.noise).loss
 
 
 def views_from(model: Any) -> ClassifierViews:
@@ -318,17 +392,20 @@ def views_from(model: Any) -> ClassifierViews:
     return found if isinstance(found, ClassifierViews) else from_categorical(model)
 
 
-def read_method(kind: str, options: Mapping[str, str]) -> Method:
+def read_method(kind: str, options: Mapping[str, Any]) -> Method:
     """The method a custody record tells of."""
-    texts = {k: options[k] for k in ("mode", "rule", "zeros") if k in options}
-    whole = {
-        k: int(options[k]) for k in ("bits", "rows", "seed", "step") if k in options
+    given: dict[str, Any] = {
+        k: options[k] for k in ("mode", "rule", "zeros") if k in options
     }
-    parts = {k: Fraction(options[k]) for k in ("epsilon", "margin") if k in options}
+    whole = ("bits", "rows", "seed", "step")
+    given |= {k: int(options[k]) for k in whole if k in options}
+    given |= {k: Fraction(options[k]) for k in ("epsilon", "margin") if k in options}
+    if "privacy" in options:
+        given["privacy"] = DifferentialPrivacy(**options["privacy"])
     if kind.endswith(ExtendedSafetyTransform().kind):
         paper = options.get("paper") == "True"
-        return ExtendedSafetyTransform(paper=paper, **texts, **whole)  # type: ignore[arg-type]
-    return SafetyTransform(**texts, **whole, **parts)  # type: ignore[arg-type]
+        return ExtendedSafetyTransform(paper=paper, **given)
+    return SafetyTransform(**given)
 
 
 SMALLER = (
@@ -337,16 +414,20 @@ SMALLER = (
 )
 
 
+SMALLER_LOSS = "Allow a larger share of counts, or a smaller epsilon."
+
+
 def _refuse_unsafe(release: ClassifierRelease) -> None:
     kept = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
     for finding in release.audit.findings:
         if finding.verdict not in kept:
             reached = finding.belief.posterior if finding.belief else None
             inverted = finding.basis is Basis.ATTACK
+            smaller = SMALLER if release.noise is None else SMALLER_LOSS
             raise Infeasible(
                 f"{release.method.capitalize()} does not reach "
                 f"{finding.promise.name!r}: {finding.explain() or finding.note}",
                 promise=finding.promise,
                 best=reached,
-                advice=(SMALLER if inverted else "Allow a larger move of beliefs.",),
+                advice=(smaller if inverted else "Allow a larger move of beliefs.",),
             )

@@ -75,6 +75,16 @@ MOST_CELLS = 5_000_000
 """Counts of one classifier; a column with more values than that is no attribute."""
 
 
+@dataclass(frozen=True)
+class Holders:
+    """How many people have each value of each attribute, and each class."""
+
+    values: tuple[Mapping[Value, int], ...]
+    """People by value, for every attribute."""
+    labels: Mapping[Label, int]
+    """People by class."""
+
+
 @dataclass(frozen=True, eq=False)
 class ClassifierViews:
     """The counts a naive Bayes classifier is made of.
@@ -105,6 +115,14 @@ class ClassifierViews:
     """What the classes are: text, integer, number or boolean; labels name them."""
     dropped: int = 0
     """Rows that were left out, since they have no class."""
+    precedes: tuple[Label, ...] = ()
+    """Classes that were asked to win ties, the first first."""
+    rows_per_person: int = 1
+    """How many rows of one person were counted at most."""
+    heaviest: Fraction | None = Fraction(1)
+    """How much one of these rows counts at most; None: nobody limited it."""
+    holders: Holders | None = None
+    """How many people have each value and class, where counts do not tell."""
 
     def __post_init__(self) -> None:
         _refuse_odd(self)
@@ -176,6 +194,7 @@ class ClassifierViews:
                 for values in counts.values()
             ),
             smoothing=smoothing_of(smoothing),
+            precedes=tuple(precedence or ()),
         )
 
     def smoothed(self, smoothing: Number = 1) -> ClassifierViews:
@@ -296,6 +315,7 @@ class ClassifierViews:
             ),
             Fraction(stated["smoothing"]),
             None if prior is None else tuple(Fraction(p) for p in prior),
+            precedes=tuple(reversed(stated["labels"])),
             target_type=stated.get("target_type", TEXT),
             dropped=int(stated.get("dropped", 0)),
         )

@@ -9,9 +9,11 @@ from typing import Any
 
 from privet.classifier.attacks.inversion_promise import list_attacked
 from privet.classifier.attacks.mitigations import (
+    EXPECTED,
     Method,
     MitigationCost,
     compare_mitigations,
+    expect_cost,
     measure_cost,
 )
 from privet.classifier.files import FLATTENED, list_shown
@@ -127,6 +129,8 @@ def compare_release(
 def _measure_release(release: ClassifierRelease, method: Method) -> MitigationCost:
     assert release.private is not None
     assert release.made is not None
+    if method.noise is not None:
+        return expect_cost(release.made.views, method, list_shown(release))
     attacked = list_attacked(release.made, release.private, method)
     return measure_cost(release.private, method, list_shown(release), attacked)
 
@@ -199,6 +203,8 @@ def inverter_words(found: Mapping[str, Any]) -> list[str]:
     """What the red team found, and what predictions changed, in sentences."""
     same = found["agreement"]
     much, alone = (_say_share(found[k]) for k in ("recovered", "alone"))
+    if found["note"] == EXPECTED:
+        return _say_expected(found)
     said = [
         "Somebody who knows how it was made, and how many rows each class has, works "
         f"out {alone} of the original counts exactly; told the exponent and what "
@@ -208,6 +214,19 @@ def inverter_words(found: Mapping[str, Any]) -> list[str]:
         said.append(
             f"It predicts as the original does for {_format_percent(same)} of people."
         )
+    return said
+
+
+def _say_expected(found: Mapping[str, Any]) -> list[str]:
+    """The same under noise, by the noisy counts."""
+    much, near = (_say_share(found[k]) for k in ("recovered", "near"))
+    said = [
+        "Somebody who undoes everything that was made of the noisy counts is expected "
+        f"to have {much} of the original counts exactly, and {near} nearly."
+    ]
+    if found["agreement"] < 1:
+        same = _format_percent(found["agreement"])
+        said.append(f"It predicts as the noisy counts do for {same} of people.")
     return said
 
 

@@ -74,6 +74,8 @@ _flattening = combine_options(
     ),
     click.option("--bits", type=click.IntRange(min=1), help="Publish coarser points."),
     click.option("--epsilon", help="Add noise to the counts first, such as 1."),
+    click.option("--delta", help="With --epsilon: but for this chance, such as 1e-6."),
+    click.option("--rho", help="Add noise with a zero-concentrated loss instead."),
     click.option("--margin", help="Move every number at random, such as by 0.1."),
 )
 """How the classifier is made safe."""
@@ -121,23 +123,26 @@ def classifier(
       privet classifier adult.csv -p policy.toml -o out --custody vault
       privet classifier adult.csv -p policy.toml --dry-run --mitigations
       privet classifier adult.csv -p policy.toml -o out --custody vault --epsilon 1
+      privet classifier adult.csv -p policy.toml --dry-run --epsilon 1 --delta 1e-6
       privet classifier adult.csv -p policy.toml -o out --custody vault --rows 100000
 
     It predicts the table's target from its quasi columns. The scorecard is read back
-    and judged before it appears; the original counts stay in custody. Nothing is
+    and judged before it appears; the original counts stay in custody. With noise,
+    values are declared in the policy's [domain], or selected with some of epsilon and
+    delta; what is published, or refused, then depends on noisy counts only. Nothing is
     written if a column of the table has no role. privet verify checks a release; with
     --custody also that every prediction is the original's.
 
     \b
     Exit codes: 0 released (or would be), 1 broken together with earlier releases,
-    2 wrong use, 3 undecided, 4 infeasible.
+    2 wrong use, 3 undecided, 4 infeasible, or the privacy budget is spent.
     """
     from privet.classifier.report import as_text, compare_release, summary
     from privet.engine.protocol import Run
     from privet.policy import Policy
 
     extras = _take_extras(settings)
-    stated = name_ledger(Policy.load(policy), ledger)
+    stated = _ask_noise(name_ledger(Policy.load(policy), ledger), settings)
     with asked.open_table(stated) as (table, listener):
         run = Run.start(listener, asked.max_seconds)
         release = _make_release(table, stated, settings, run)
@@ -147,6 +152,23 @@ def classifier(
         if release.safe:
             told |= to.write(release, **extras)
     return answer_release(told, as_text(told))
+
+
+def _ask_noise(policy: Policy, settings: dict[str, Any]) -> Policy:
+    """The policy with the noise that was asked for on the command line."""
+    from attrs import evolve
+
+    from privet.values.noise.differential_privacy import DifferentialPrivacy
+
+    names = ("epsilon", "delta", "rho")
+    given = {k: v for k in names if (v := settings.pop(k)) is not None}
+    if not given:
+        return policy
+    if policy.privacy is None:
+        return evolve(policy, privacy=DifferentialPrivacy(**given))
+    if "epsilon" in given or "rho" in given:
+        given = {"epsilon": None, "rho": None, **given}
+    return evolve(policy, privacy=evolve(policy.privacy, **given))
 
 
 def _take_extras(settings: dict[str, Any]) -> dict[str, Any]:
@@ -179,6 +201,7 @@ def _make_release(
         precedence=settings["precedence"] or None,
         smoothing=1 if settings["zeros"] == "smooth" else 0,
         drop_missing_target=settings["drop_missing_target"],
+        privacy=policy.privacy,
         run=run,
     )
     source = {"files": digest_files(bound)}
@@ -195,7 +218,7 @@ def _choose_method(settings: dict[str, Any]) -> Any:
     from privet.errors import InputError
 
     name, zeros, bits, step = (settings[k] for k in ("method", "zeros", "bits", "step"))
-    more = {k: settings[k] for k in ("epsilon", "margin", "rows") if settings[k]}
+    more = {k: settings[k] for k in ("margin", "rows") if settings[k]}
     if name is None and not (more or bits or step or zeros != "smooth"):
         return None
     if step and not (name or "closeness").startswith("closeness"):

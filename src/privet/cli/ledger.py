@@ -19,6 +19,7 @@ from privet.cli.options import (
 if TYPE_CHECKING:
     from privet.policy import Policy
     from privet.release.ledger import Ledger
+    from privet.values.privacy_budget import PrivacyBudget
 
 
 @command("List what was released about the same people, or enter more.")
@@ -49,13 +50,15 @@ def ledger(
     Examples:
       privet ledger new vault/ledger
       privet ledger vault/ledger
+      privet ledger -p policy.toml
       privet ledger add theirs.csv --ledger vault/ledger --of patients.csv
       privet ledger add theirs.csv -p policy.toml
 
     A ledger is private. It knows what each release shows, and a keyed digest of every
     person, so that later releases are judged together with earlier ones. Without --of,
     whether FILE is about the same people is not known, and whatever is released later
-    stays undecided.
+    stays undecided. Where releases have noise, the list ends with what they spent of
+    the policy's budget, and what is left.
 
     \b
     Exit codes: 0 listed or entered, 2 wrong use, or a ledger that was changed.
@@ -74,7 +77,8 @@ def ledger(
         found = Ledger.open(_find_folder((), ledger, stated))
         return _tell(_enter(found, file, table, stated, title))
     _refuse_options({"--of": table, "--title": title})
-    return _tell(Ledger.open(_find_folder(what, ledger, stated)))
+    found = Ledger.open(_find_folder(what, ledger, stated))
+    return _tell(found, budget=stated.budget if stated else None)
 
 
 def _require_one(words: tuple[str, ...], name: str) -> str:
@@ -113,12 +117,17 @@ def _enter(
         return ledger.add(file, of=bound, title=title)
 
 
-def _tell(found: Ledger, text: str = "") -> Answer:
-    from privet.report.ledger_words import list_entries
+def _tell(
+    found: Ledger, text: str = "", *, budget: PrivacyBudget | None = None
+) -> Answer:
+    from privet.release.budget import SpentBudget
+    from privet.report.ledger_words import list_entries, list_spent
 
     entries = [e.summarise() for e in found.entries]
-    return Answer(
-        {"ledger": str(found.folder), "releases": entries},
-        text or "\n".join(list_entries(entries)),
-        quiet=str(len(entries)),
-    )
+    told: dict[str, Any] = {"ledger": str(found.folder), "releases": entries}
+    lines = list_entries(entries)
+    spent = SpentBudget.of(found.entries, budget)
+    if spent.losses or budget is not None:
+        told["spent"] = spent.to_dict()
+        lines += list_spent(told["spent"])
+    return Answer(told, text or "\n".join(lines), quiet=str(len(entries)))

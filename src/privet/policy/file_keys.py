@@ -18,6 +18,7 @@ from privet.values.key_forms import (
     COUNT,
     DELIMITER,
     DENIAL,
+    DOMAIN,
     EDGES,
     FACTOR,
     FILE,
@@ -36,6 +37,7 @@ from privet.values.key_forms import (
     Form,
     Key,
 )
+from privet.values.noise.differential_privacy import NOISES
 
 
 def _make_measure_key(kind: MeasureKind) -> Key:
@@ -186,6 +188,36 @@ SECTIONS: dict[str, Mapping[str, Key]] = {
         "why": Key(TEXT, "Why it is accepted; stands in the public note."),
         "who": Key(TEXT, "Who accepted it; kept in custody."),
     },
+    "privacy": {
+        "epsilon": Key(
+            POSITIVE,
+            "With one person more or less, nothing is more than e to this times as "
+            "likely to be published.",
+        ),
+        "delta": Key(LEVEL, "But for this chance."),
+        "rho": Key(POSITIVE, "A zero-concentrated loss, in place of epsilon."),
+        "rows_per_person": Key(COUNT, "How many rows of a person count; 1 by default."),
+        "heaviest": Key(
+            POSITIVE,
+            "How much one row may count, where rows have weights; without it, a row "
+            "that stands for several is several people's.",
+        ),
+        "grid": Key(POSITIVE, "Weights are rounded to multiples of this; 1."),
+        "noise": Key(
+            {"enum": list(NOISES)}, "The kind of noise; by default what is smaller."
+        ),
+        "selection": Key(
+            LEVEL,
+            "Which share of epsilon and delta selects the values of columns without a "
+            "domain; a quarter.",
+        ),
+    },
+    "budget": {
+        "epsilon": Key(
+            POSITIVE, "The loss that all releases in the ledger may come to."
+        ),
+        "delta": Key(LEVEL, "But for this chance."),
+    },
     "signoff": {
         "name": Key(TEXT, "Who answers for the release."),
         "date": Key(TEXT, "When they agreed, such as 2026-03-31."),
@@ -204,6 +236,12 @@ FREE: dict[str, Key] = {
         FILE,
         "The file with a column's value hierarchy, as ARX writes it, beside the policy "
         "file.",
+    ),
+    "domain": Key(
+        DOMAIN,
+        "The values a column may have, said without looking at the table: a list, or "
+        '"public from FILE", a file of them beside the policy file. `other` is what '
+        "any other value counts as.",
     ),
     "derived": Key(
         {"anyOf": [NAME, TEXTS, DENIAL]},
@@ -228,10 +266,13 @@ MEANINGS = {
     "purpose": "What the release is for.",
     "earlier": "An earlier release that somebody may have besides the new one.",
     "accepted": "What is not promised and accepted all the same, by somebody.",
+    "privacy": "Noise on the counts of a classifier, by differential privacy.",
+    "budget": "How much all releases in the ledger may tell of any one person.",
     "signoff": "Who answers for the release; kept in custody.",
     "bins": FREE["bins"].meaning,
     "where": FREE["where"].meaning,
     "hierarchy": FREE["hierarchy"].meaning,
+    "domain": FREE["domain"].meaning,
     "derived": FREE["derived"].meaning,
 }
 """What each section says."""
@@ -333,6 +374,8 @@ _EXTRA: dict[str, Callable[[], dict[str, Any]]] = {
     "earlier": lambda: {"required": ["custody"]},
     "accepted": lambda: {"required": ["why", "who"]},
     "signoff": lambda: {"required": ["name", "date", "purpose"]},
+    "privacy": lambda: {"oneOf": _require_one_of([["epsilon"], ["rho"]])},
+    "budget": lambda: {"required": ["epsilon"]},
 }
 """What must hold of a section as a whole."""
 

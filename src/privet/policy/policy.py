@@ -33,6 +33,9 @@ from privet.policy.promises import (
 )
 from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
+from privet.values.noise.declared_domain import DeclaredDomain, read_domains
+from privet.values.noise.differential_privacy import DifferentialPrivacy
+from privet.values.privacy_budget import PrivacyBudget
 from privet.values.schema import SEVERAL, Roles, Schema, as_names
 from privet.values.visible_text import require_encodable
 
@@ -66,7 +69,12 @@ def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
     for role in ("target", "unit", "weight"):
         name = getattr(roles, role)
         yield f"columns.{role}", [name] if name else []
-    free = {"bins": roles.bins, "where": policy.where, "hierarchy": policy.hierarchies}
+    free: dict[str, Mapping[str, Any]] = {
+        "bins": roles.bins,
+        "where": policy.where,
+        "hierarchy": policy.hierarchies,
+        "domain": policy.domain,
+    }
     for section, named in free.items():
         for column in named:
             yield f"{section}.{column}", [column]
@@ -211,6 +219,8 @@ _KINDS: dict[str, tuple[Any, str]] = {
     "title": (str, "text"),
     "ledger": (str, "the path of a folder"),
     "signoff": (Signoff | None, "a Signoff"),
+    "privacy": (DifferentialPrivacy | None, "a DifferentialPrivacy"),
+    "budget": (PrivacyBudget | None, "a PrivacyBudget"),
 }
 
 
@@ -248,6 +258,14 @@ class Policy:
     """How its text file is read, as `read` takes it; empty: as it seems to be."""
     signoff: Signoff | None = None
     """Who answers for the release."""
+    privacy: DifferentialPrivacy | None = None
+    """Noise on the counts of a classifier; None: none, unless it is asked for."""
+    domain: Mapping[str, DeclaredDomain] = attrs.field(
+        factory=dict, converter=read_domains
+    )
+    """The values columns may have, said without looking at the table."""
+    budget: PrivacyBudget | None = None
+    """How much all releases in the ledger may tell of any one person."""
     origin: Origin | None = attrs.field(default=None, eq=False, repr=False)
     """Where it was read."""
 
@@ -256,6 +274,11 @@ class Policy:
             if not isinstance(value := getattr(self, what), kind):
                 raise InputError(f"{what} must be {words}; got {value!r}.")
         require_encodable(self.title, "title")
+        if self.privacy is not None and (self.privacy.domain or self.privacy.seed):
+            raise InputError(
+                "privacy of a policy must have no domain and no seed: a policy has "
+                "domains of its own, and no seeds."
+            )
         called = [p.name for p in self.promises] + [m.name for m in self.measures]
         if not called:
             raise InputError("A policy must hold a promise or a measure; got none.")
@@ -299,6 +322,10 @@ class Policy:
     def hierarchy_files(self) -> dict[str, Path]:
         """The files of value hierarchies; relative to the policy file."""
         return {c: self._resolve_path(path) for c, path in self.hierarchies.items()}
+
+    def domains(self) -> dict[str, DeclaredDomain]:
+        """The declared domains, those from files read; relative to the policy file."""
+        return {c: d.resolve(c, self._resolve_path("")) for c, d in self.domain.items()}
 
     def _resolve_path(self, path: str) -> Path:
         base = Path(self.origin.file).parent if self.origin else Path()

@@ -23,6 +23,9 @@ from privet.policy.promises import Promise, Purpose, Signoff, View, views_of
 from privet.values.adversaries import KINDS, Adversary
 from privet.values.beliefs import Limit, read_limit
 from privet.values.key_forms import Key
+from privet.values.noise.declared_domain import DeclaredDomain
+from privet.values.noise.differential_privacy import DifferentialPrivacy
+from privet.values.privacy_budget import PrivacyBudget
 from privet.values.schema import Bins, Roles, find_conflicts
 
 # Writing ----------------------------------------------------------------------------
@@ -49,6 +52,7 @@ def write(policy: Policy) -> str:
         "bins": {c: _list_edges(b) for c, b in roles.bins.items()},
         "where": {c: list(v) for c, v in policy.where.items()},
         "hierarchy": policy.hierarchies,
+        "domain": {c: d.to_key() for c, d in policy.domain.items()},
         "derived": {d.column: d.to_key() for d in policy.derived},
         "view": [v.to_dict() for v in policy.views],
         "promise": [p.to_dict() for p in policy.promises],
@@ -56,6 +60,8 @@ def write(policy: Policy) -> str:
         "purpose": {"utility": policy.purpose.utility},
         "earlier": [{"custody": c} for c in policy.earlier],
         "accepted": [a.to_dict() for a in policy.accepted],
+        "privacy": policy.privacy and policy.privacy.to_dict(),
+        "budget": policy.budget and policy.budget.to_dict(),
         "signoff": policy.signoff and policy.signoff.to_dict(),
     }
     return write_sections({k: v for k, v in content.items() if v or k == "columns"})
@@ -223,6 +229,9 @@ class Reader:
         accepted = self._read_accepted()
         derived = self._read_derived()
         signoff = self._read_signoff()
+        domain = self._read_domain()
+        privacy = self._read_section("privacy", DifferentialPrivacy)
+        budget = self._read_section("budget", PrivacyBudget)
         views = self._read_views()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
@@ -239,6 +248,9 @@ class Reader:
             accepted=accepted,
             derived=derived,
             signoff=signoff,
+            privacy=privacy,
+            domain=domain,
+            budget=budget,
             file=self._select_fitting("file", self.content.get("file")),
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),
@@ -399,6 +411,25 @@ class Reader:
             self._say("signoff", f"signoff must have {', '.join(missing)} too.")
             return None
         return self._try("signoff", partial(Signoff, **given))
+
+    def _read_section(self, name: str, make: Callable[..., T]) -> T | None:
+        """A section whose keys are the fields of one value; None where it is not."""
+        stated = self.content.get(name)
+        given = self._select_fitting(name, stated)
+        if not isinstance(stated, dict) or given != stated:
+            return None
+        if "epsilon" not in given and name == "budget":
+            self._say(name, f"{name} must have epsilon.")
+            return None
+        return self._try(name, partial(make, **given))
+
+    def _read_domain(self) -> dict[str, DeclaredDomain]:
+        made: dict[str, DeclaredDomain] = {}
+        stated = self._select_fitting("domain", self.content.get("domain"))
+        for column, key in stated.items():
+            found = self._try(f"domain.{column}", partial(DeclaredDomain.from_key, key))
+            made |= {column: found} if found else {}
+        return made
 
     def _read_promise(self, i: int, keys: dict[str, Any]) -> Promise | None:
         at = f"promise[{i}]"

@@ -269,10 +269,18 @@ def judge_history(
         save(key := place / KEY, made, private=True)
         earlier = _list_earlier(policy, ledger, table, new, key, run)
         settled = tuple(_settle(e, table, new, run) for e in earlier)
-        found = _Judging(table, policy, new, settled, key, run).judge()
-    judged = Audit(found) if found else None
-    notes = _note_measures(policy, new, settled)
+        open_ = tuple(e for e in settled if not _is_composed(new, e.outline, policy))
+        told = _Judging(table, policy, new, open_, key, run).judge() if open_ else ()
+    judged = Audit(told) if told else None
+    notes = _note_measures(policy, new, open_) if open_ else ()
+    notes += (words.COMPOSED,) if len(open_) < len(settled) else ()
     return replace(bare, earlier=settled, together=judged, notes=notes)
+
+
+def _is_composed(new: ReleaseOutline, old: ReleaseOutline, policy: Policy) -> bool:
+    """Whether two releases are limited together by a budget: both have noise."""
+    noisy = new.loss is not None and old.loss is not None
+    return policy.budget is not None and noisy
 
 
 def _note_measures(

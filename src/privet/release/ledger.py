@@ -113,11 +113,17 @@ class LedgerEntry:
             "assumed": self.assumed,
         }
 
+    @property
+    def loss(self) -> Mapping[str, str] | None:
+        """What its noise costs, as `PrivacyLoss` writes it; None: it has none."""
+        return self.outline.loss
+
     def summarise(self) -> dict[str, Any]:
         """What a list of entries says of it; nothing about a person."""
         return {
             "number": self.number,
             "kind": self.outline.kind,
+            **({"loss": dict(self.loss)} if self.loss else {}),
             "title": self.title,
             "made": self.made,
             "place": self.place,

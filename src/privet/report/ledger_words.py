@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,62 @@ DIFFERENT_FILES = (
     "What an earlier delivery showed cannot be matched with the digests of its people; "
     "what they give away together cannot be told."
 )
+LOSSES = {"pure_epsilon": "epsilon", "rho": "rho", "delta": "delta"}
+"""What the parts of a loss are called."""
+
 RELATIONS = {
     "same rows": "the same rows",
     "other delivery": "another delivery",
     "unknown": "whether it is about the same people cannot be told",
 }
+
+
+WITHOUT_NOISE = (
+    "Noise is on the counts of classifiers: give epsilon, or leave the section out."
+)
+COMPOSED = (
+    "What it comes to with earlier releases that have noise, too, is limited by the "
+    "budget."
+)
+
+
+def say_uncounted(name: str) -> str:
+    """That a release without noise is in a ledger with a budget."""
+    return (
+        f"A budget must be of releases with noise; {name!r} is in the ledger, too, and "
+        "has none. Keep a ledger of its own for what the budget covers."
+    )
+
+
+def say_overdrawn(spent: Mapping[str, Any], cost: Fraction | None) -> str:
+    """That a release would cost more than is left."""
+    left, whole = spent["left"], _format_loss(spent["budget"])
+    rest = "nothing is left" if left is None else f"{_format_loss(left)} is left"
+    asked = "more than any" if cost is None else _format_loss(str(cost))
+    return (
+        f"The budget must not be overdrawn: of epsilon {whole}, {rest}, and this "
+        f"release would cost {asked}. Nothing was drawn. Ask for less, or let the "
+        "budget be."
+    )
+
+
+def list_spent(spent: Mapping[str, Any]) -> list[str]:
+    """What the noise of all releases in a ledger comes to, and what is left."""
+    delta = f" at delta {_format_loss(spent['delta'])}" if spent["delta"] != "0" else ""
+    epsilon, rho = spent["epsilon"], spent["rho"]
+    if epsilon is None:
+        told = f"rho {_format_loss(rho)}" if rho else f"more than any epsilon{delta}"
+    else:
+        told = f"epsilon {_format_loss(epsilon)}{delta}"
+    if spent["budget"] is None:
+        return [f"Spent on noise: {told}."]
+    left = spent["left"]
+    rest = "nothing is left" if left is None else f"{_format_loss(left)} is left"
+    return [f"Spent on noise: {told}; of {_format_loss(spent['budget'])}, {rest}."]
+
+
+def _format_loss(number: str) -> str:
+    return f"{float(Fraction(number)):.6g}"
 
 
 def describe_history(*, known: bool, earlier: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -124,6 +176,11 @@ def list_entries(entries: Sequence[Mapping[str, Any]]) -> list[str]:
         )
         if e["place"]:
             lines.append(f"   {e['place']}")
+        if e.get("loss"):
+            loss = ", ".join(
+                f"{LOSSES[k]} {_format_loss(v)}" for k, v in e["loss"].items()
+            )
+            lines.append(f"   Noise: {loss}.")
         if e["assumed"]:
             lines.append(f"   Published by others: {e['assumed']}.")
         if not e["complete"]:

@@ -23,6 +23,7 @@ from privet.findings import Audit, Verdict
 from privet.policy import Policy, Promise
 from privet.policy.toml import write_sections
 from privet.release.audit import audit
+from privet.release.budget import refuse_noiseless
 from privet.release.destination import resolve_destination
 from privet.release.gate import require_asked
 from privet.release.history import History, judge_history
@@ -110,6 +111,8 @@ def _judge_history(
     table: Table, design: Design, policy: Policy | None, run: Run
 ) -> History:
     """What earlier releases of the same people add; what is not safe is not written."""
+    if policy is not None:
+        refuse_noiseless(policy, "Disguised answers")
     if policy is None or not (policy.ledger or policy.earlier):
         return History()
     bound = table.with_roles(policy.bind(table.schema))

@@ -105,6 +105,20 @@ TREE: Form = {
 }
 
 
+DOMAIN: Form = {
+    "anyOf": [
+        CELLS,
+        {"title": '"public from FILE"', "type": "string", "minLength": 1},
+        {
+            "title": 'a table such as { values = ["f", "m"], other = "x" }',
+            "type": "object",
+            "additionalProperties": {"anyOf": [CELLS, TEXT, FLAG]},
+            "minProperties": 1,
+        },
+    ]
+}
+
+
 @dataclass(frozen=True)
 class Key:
     """One key of the policy file."""

@@ -13,6 +13,7 @@ from privet.policy import Measure, Policy, Promise, View
 from privet.policy.policy import Stated, as_policy
 from privet.release.audit import audit as judge
 from privet.release.audit import bind_table
+from privet.release.budget import refuse_noiseless
 from privet.release.history import judge_history
 from privet.release.joint.outlines import ReleaseOutline
 from privet.table import Table
@@ -91,6 +92,7 @@ def publish_views(
                 best=finding.belief.posterior if finding.belief else None,
                 advice=FLOOR,
             )
+    refuse_noiseless(policy, "Views")
     history = judge_history(outline_views(views), views.table, policy, Run(progress))
     return ViewsRelease(views, policy, found, history=history)
 

@@ -262,10 +262,20 @@ def test_nothing_is_written_over(model: pv.NaiveBayes, tmp_path: Path) -> None:
     assert {"out", "vault"} == {p.name for p in tmp_path.iterdir()}
 
 
+def with_noise(
+    model: pv.NaiveBayes, epsilon: object, **more: object
+) -> pv.DifferentialPrivacy:
+    """Noise on the values that occur, as if they were declared."""
+    views = model.views_
+    domain = {a.name: a.values for a in views.attributes} | {"class": views.labels}
+    return pv.DifferentialPrivacy(epsilon, domain=domain, **more)
+
+
 def test_a_seeded_release_is_not_publishable(
     model: pv.NaiveBayes, tmp_path: Path
 ) -> None:
-    safe = pv.publish(model, [PROMISE], method=pv.SafetyTransform(epsilon=1, seed=1))
+    noise = with_noise(model, 1, seed=1)
+    safe = pv.publish(model, [PROMISE], method=pv.SafetyTransform(privacy=noise))
     with pytest.raises(pv.InputError, match="seed must not be published"):
         safe.write(
             tmp_path / "out", custody=tmp_path / "vault", accept={"inversion": "a test"}
@@ -274,7 +284,7 @@ def test_a_seeded_release_is_not_publishable(
 
 
 def test_noise_first_predicts_as_the_noisy_counts_do(model: pv.NaiveBayes) -> None:
-    method = pv.SafetyTransform(epsilon="1/2", seed=5)
+    method = pv.SafetyTransform(privacy=with_noise(model, "1/2", seed=5))
     safe = pv.publish(model, [PROMISE], method=method)
     scores = safe.made.views.scores
     assert safe.made.views.cells != model.views_.cells
@@ -343,7 +353,7 @@ def test_fewer_bits_and_noise_leave_the_inverter_less() -> None:
     precise = recovered()
     assert Fraction(1, 3) <= precise
     assert recovered(bits=10) < precise
-    assert recovered(epsilon="1/10", seed=3) < precise
+    assert recovered(privacy=with_noise(model, "1/10", seed=3)) < precise
 
 
 def test_the_inverter_must_know_every_class(model: pv.NaiveBayes) -> None:

@@ -48,7 +48,7 @@ def list_attacked(
     more: Sequence[SyntheticTable] = (),
 ) -> list[tuple[Any, Aid]]:
     """Everything a release shows; of counts, what the card behind them tells."""
-    noisy = getattr(method, "epsilon", None) is not None and made.table is None
+    noisy = method.noise is not None and made.table is None
     prepared = made.views if noisy else _prepare(private, method)
     original = fill_zeros(prepared.scores, method.zeros)
     tables = [t for t in (made.table, *more) if t is not None]
@@ -110,23 +110,26 @@ def judge_inversion(
         measured = measure_release(
             attacked, private, method, within, only_aided=only_aided
         )
-        kept = promise.limit.holds(Belief(0, measured.exact)) and (
-            near is None or measured.near <= near["at_most"]
-        )
-        verdict = Verdict.SAFE if kept else Verdict.BREACH
-        belief = Belief(measured.baseline, measured.exact)
         note = describe_measure(measured, within)
-        found.append(
-            Finding(
-                promise,
-                verdict,
-                Basis.ATTACK,
-                belief,
-                note=note,
-                details=measured.to_dict(),
-            )
-        )
+        found.append(judge_measure(promise, measured, note))
     return found
+
+
+def judge_measure(promise: Promise, measured: InversionMeasure, note: str) -> Finding:
+    """Whether what is worked out stays within what a promise allows."""
+    assert isinstance(promise.against, Inverter)
+    near = promise.against.near
+    kept = promise.limit.holds(Belief(0, measured.exact)) and (
+        near is None or measured.near <= near["at_most"]
+    )
+    return Finding(
+        promise,
+        Verdict.SAFE if kept else Verdict.BREACH,
+        Basis.ATTACK,
+        Belief(measured.baseline, measured.exact),
+        note=note,
+        details=measured.to_dict(),
+    )
 
 
 def describe_measure(found: InversionMeasure, within: Fraction = NEAR) -> str:
@@ -206,6 +209,7 @@ def find_uncovered(
     accepted: Sequence[Accepted],
     measured: InversionMeasure,
     target: str,
+    words: str = "",
 ) -> list[Finding]:
     """That inversion is neither promised nor accepted; nothing where it is."""
     if promises:
@@ -218,7 +222,7 @@ def find_uncovered(
         **measured.to_dict(),
         "recovered": cells,
         "accepted_up_to": None if entry is None else entry.up_to,
-        "words": describe_measure(measured),
+        "words": words or describe_measure(measured),
     }
     return [
         Finding(Uncovered(target, "inversion"), Verdict.NOT_COVERED, details=details)

@@ -9,7 +9,7 @@ that keeps a promise against inversion and changes the fewest predictions.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +23,8 @@ from privet.classifier.attacks.inversion_promise import (
     list_attacked,
     measure_release,
 )
+from privet.classifier.noise.dp_noise import domains_of, plan_noise
+from privet.classifier.noise.noisy_inversion import expect_inversion
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
@@ -33,9 +35,13 @@ from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Verdict
 from privet.policy import Promise
 from privet.values.adversaries import Bayesian
+from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 Method = SafetyTransform | ExtendedSafetyTransform
 """How a classifier can be made safe."""
+
+EXPECTED = "Expected, by the noisy counts alone."
+"""Of figures under noise."""
 
 EPSILONS = ("1", "0.1")
 """Privacy losses that are tried."""
@@ -101,7 +107,7 @@ def compare_mitigations(
     tried = MitigationTrial(views, list(promises), zeros=chosen.zeros)
     return [
         tried.try_method(name, setting, way)
-        for name, setting, way in list_mitigations(chosen)
+        for name, setting, way in list_mitigations(chosen, views)
     ]
 
 
@@ -126,6 +132,20 @@ def measure_cost(
     return _make_cost("this release", describe_settings(method), same, measured)
 
 
+def expect_cost(
+    noisy: ClassifierViews,
+    method: Method,
+    shown: Sequence[Scorecard | ClassifierViews],
+) -> MitigationCost:
+    """The same of a release with noise, by the noisy counts: no other is looked at."""
+    assert method.noise is not None
+    people = WeightedTuples.of(noisy.scores)
+    found = expect_inversion(noisy, plan_noise(noisy, method.noise))
+    same = min(people.agreement(x) for x in shown)
+    cost = _make_cost("this release", describe_settings(method), same, found)
+    return replace(cost, alone=cost.recovered, note=EXPECTED)
+
+
 def _make_cost(
     name: str, setting: str, same: float, measured: InversionMeasure
 ) -> MitigationCost:
@@ -144,22 +164,27 @@ def describe_settings(method: Method) -> str:
     """The mitigations of a method, in words."""
     said = {
         "epsilon": "epsilon {}",
+        "delta": "delta {}",
+        "rho": "rho {}",
         "margin": "margin {}",
         "bits": "{} bits",
         "rows": "{:,} rows",
     }
-    found = {k: getattr(method, k, None) for k in said}
+    found = {k: getattr(method.noise, k, None) for k in ("epsilon", "delta", "rho")}
+    found |= {k: getattr(method, k, None) for k in ("margin", "bits", "rows")}
     return ", ".join(
         said[k].format(f"{float(v):g}" if isinstance(v, Fraction) else v)
         for k, v in found.items()
-        if v is not None
+        if v
     )
 
 
-def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
+def list_mitigations(
+    method: Method, views: ClassifierViews
+) -> Iterator[tuple[str, str, Method]]:
     """A method without mitigation, and with each."""
     if isinstance(method, ExtendedSafetyTransform):
-        plain: Method = attrs.evolve(method, bits=None)
+        plain: Method = attrs.evolve(method, bits=None, epsilon=None, privacy=None)
         yield "precise points", "", plain
         if not method.paper:
             yield from _list_coarse_points(plain)
@@ -167,7 +192,8 @@ def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
     bare = _take_off(method)
     yield "precise points", "", bare
     for e in EPSILONS:
-        yield "noise first", f"epsilon {e}", attrs.evolve(bare, epsilon=Fraction(e))
+        noise = _suppose_declared(Fraction(e), views)
+        yield "noise first", f"epsilon {e}", attrs.evolve(bare, privacy=noise)
     for m in MARGINS:
         yield "margin jitter", f"margin {m}", attrs.evolve(bare, margin=Fraction(m))
     yield from _list_coarse_points(bare)
@@ -175,9 +201,26 @@ def list_mitigations(method: Method) -> Iterator[tuple[str, str, Method]]:
         yield "small table", f"{n:,} rows", attrs.evolve(bare, rows=n)
 
 
+def _suppose_declared(epsilon: Fraction, views: ClassifierViews) -> DifferentialPrivacy:
+    """Noise as it would be, had the values that occur been declared."""
+    return DifferentialPrivacy(
+        epsilon,
+        rows_per_person=views.rows_per_person,
+        heaviest=views.heaviest,
+        grid=Fraction(1, (views.heaviest or Fraction(1)).denominator),
+        domain=domains_of(views),
+    )
+
+
 def _take_off(method: SafetyTransform) -> SafetyTransform:
     return attrs.evolve(
-        method, bits=None, epsilon=None, margin=None, rows=None, seed=None
+        method,
+        bits=None,
+        epsilon=None,
+        margin=None,
+        rows=None,
+        seed=None,
+        privacy=None,
     )
 
 

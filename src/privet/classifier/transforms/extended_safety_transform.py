@@ -19,6 +19,7 @@ import attrs
 
 from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import priors
+from privet.classifier.noise.dp_noise import add_noise, settle_privacy
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import GUARD, Scores, ln_of, log_of
 from privet.classifier.transforms.closeness_refusals import (
@@ -51,11 +52,13 @@ from privet.classifier.transforms.rounding import (
     find_gap,
 )
 from privet.classifier.transforms.safety_transform import (
+    WITH_NOISE,
     ZEROS,
     check_bits,
     check_choice,
     check_whole,
     describe_smoothing,
+    read_positive,
 )
 from privet.classifier.transforms.zero_counts import BEST_OF, KEEPS, fill_zeros
 from privet.errors import Infeasible, InputError, TooLarge
@@ -63,7 +66,9 @@ from privet.policy import Promise
 from privet.release.audit import audit
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Ceiling, Ratio, Shift
+from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
+from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 # The paper's EST --------------------------------------------------------------------
 
@@ -241,12 +246,14 @@ LARGEST = Fraction(10**100)
 """A larger factor allows no more than this one."""
 
 
-@attrs.frozen
+@attrs.frozen(field_transformer=name_fields)
 class ExtendedSafetyTransform:
     """Keep beliefs within a factor of a prior (r-closeness), whatever prior that is.
 
     >>> ExtendedSafetyTransform(step=2).step
     2
+    >>> ExtendedSafetyTransform(epsilon="1/2").noise.plan(3)
+    NoisePlan(noise='laplace', size=Fraction(6, 1))
     """
 
     rule: str = "argmax"
@@ -263,8 +270,13 @@ class ExtendedSafetyTransform:
     step: int | None = None
     """Predict so many classes only, the likeliest beforehand: the best of them for
     every row. See `staircase` for what that keeps, and how close to the prior."""
+    epsilon: Fraction | None = attrs.field(default=None, converter=read_positive)
+    """Add noise to the counts first; see `SafetyTransform`."""
+    privacy: DifferentialPrivacy | None = None
+    """The same, with everything there is to say of it."""
 
     def __attrs_post_init__(self) -> None:
+        settle_privacy(self.epsilon, self.privacy, None)
         check_choice(self.rule, RULES, "rule")
         check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
@@ -285,8 +297,15 @@ class ExtendedSafetyTransform:
         """How manifests call it."""
         return ("paper's " if self.paper else "") + "extended safety transform"
 
+    @property
+    def noise(self) -> DifferentialPrivacy | None:
+        """The noise that is added first; None: none."""
+        return settle_privacy(self.epsilon, self.privacy, None)
+
     def prepared(self, views: ClassifierViews) -> ClassifierViews:
-        """The counts whose predictions are kept: smoothed, if need be."""
+        """The counts whose predictions are kept: with noise, smoothed if need be."""
+        if self.noise is not None:
+            views = add_noise(views, self.noise)
         smooth = self.zeros == "smooth" and views.scores.has_zeros
         return views.smoothed(1) if smooth else views
 
@@ -315,7 +334,7 @@ class ExtendedSafetyTransform:
         given, views = views, self.prepared(views)
         scores = fill_zeros(views.scores, self.zeros)
         keeps = KEEPS["full" if self.zeros == "smooth" else self.zeros]
-        keeps += describe_smoothing(given, views)
+        keeps += WITH_NOISE if self.noise else describe_smoothing(given, views)
         base = CardRounder(views, scores, *find_gap(views.scores), keeps)
         prior = shared_prior(promises, views.labels)
         if self.step is not None:

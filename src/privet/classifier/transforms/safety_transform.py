@@ -20,9 +20,9 @@ import attrs
 
 from privet.classifier.amplification import allowed_amplification, amplification
 from privet.classifier.audit import find_asked_classes, keeps_with_room
+from privet.classifier.noise.dp_noise import add_noise, settle_privacy
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores, log_of
-from privet.classifier.transforms.dp_noise import add_noise
 from privet.classifier.transforms.largest_exponent import raise_exponent
 from privet.classifier.transforms.r_closeness import balance_classes
 from privet.classifier.transforms.rounding import (
@@ -43,12 +43,16 @@ from privet.values.adversaries import Bayesian
 from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
 from privet.values.logarithms import log_bracket
+from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 MODES = ("tight", "paper", "declared")
 """How the exponent is chosen, and what is published with it."""
 
 ZEROS = ("smooth", *WAYS)
 """What becomes of counts of 0."""
+
+WITH_NOISE = ", as the counts with noise have it"
+"""Of what predictions are kept."""
 
 ROOM = Fraction(1, 10**9)
 """How far below a limit beliefs stay on a card: whole counts are rounded once more."""
@@ -57,7 +61,8 @@ FINEST = 2**10
 """The exponent is a multiple of one in this, or finer where it is very small."""
 
 
-def _read_positive(value: Number | None, what: str = "number") -> Fraction | None:
+def read_positive(value: Number | None, what: str = "number") -> Fraction | None:
+    """A number above 0; None is left out."""
     if value is None:
         return None
     found = fraction(value, what)
@@ -84,10 +89,10 @@ class SafetyTransform:
     what they say of the counts as they are."""
     bits: int | None = None
     """Publish coarse points with so many bits; then close calls may flip."""
-    epsilon: Fraction | None = attrs.field(default=None, converter=_read_positive)
+    epsilon: Fraction | None = attrs.field(default=None, converter=read_positive)
     """Add noise to the counts first, with this privacy loss for adding or removing one
-    row; everything after is post-processing."""
-    margin: Fraction | None = attrs.field(default=None, converter=_read_positive)
+    person; short for `privacy=DifferentialPrivacy(epsilon)`."""
+    margin: Fraction | None = attrs.field(default=None, converter=read_positive)
     """Move every number at random, so far that odds of the original within a factor of
     e to this may change their order; whoever undoes the exponent finds counts with as
     much doubt."""
@@ -96,8 +101,12 @@ class SafetyTransform:
     rows, the less can be worked out, and the more predictions change."""
     seed: int | None = None
     """Draw the noise anew from this number; such a release is not publishable."""
+    privacy: DifferentialPrivacy | None = None
+    """Noise on the counts, with everything there is to say of it; whatever is made of
+    the noisy counts costs nothing more."""
 
     def __attrs_post_init__(self) -> None:
+        settle_privacy(self.epsilon, self.privacy, self.seed)
         check_choice(self.mode, MODES, "mode")
         check_choice(self.zeros, ZEROS, "zeros")
         check_bits(self.bits)
@@ -112,12 +121,17 @@ class SafetyTransform:
         """How manifests call it."""
         return "safety transform"
 
+    @property
+    def noise(self) -> DifferentialPrivacy | None:
+        """The noise that is added first; None: none."""
+        return settle_privacy(self.epsilon, self.privacy, self.seed)
+
     # The pipeline ---------------------------------------------------------------------
 
     def prepared(self, views: ClassifierViews) -> ClassifierViews:
         """The counts whose predictions are kept: with noise, and smoothed."""
-        if self.epsilon is not None:
-            views = add_noise(views, self.epsilon, seed=self.seed)
+        if self.noise is not None:
+            views = add_noise(views, self.noise)
         if self.zeros == "smooth" and views.scores.has_zeros:
             return views.smoothed(1)
         return views
@@ -195,8 +209,8 @@ class SafetyTransform:
     def _describe_kept(self, views: ClassifierViews, prepared: ClassifierViews) -> str:
         """What is kept, and of what."""
         kept = KEEPS["full" if self.zeros == "smooth" else self.zeros]
-        if self.epsilon is not None:
-            return f"{kept}, as the counts with noise have it"
+        if self.noise is not None:
+            return kept + WITH_NOISE
         return kept + describe_smoothing(views, prepared)
 
 

@@ -16,10 +16,10 @@ from math import exp, gcd, lcm, log, prod
 from random import Random, SystemRandom
 from typing import Any
 
+from privet.classifier.noise.dp_noise import apportion
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.scores import Floats, Scores, ln_of, pick_best_classes
-from privet.classifier.transforms.dp_noise import apportion
 from privet.classifier.transforms.rounding import (
     CardRounder,
     FlattenedCard,

@@ -17,6 +17,7 @@ from privet.microdata.generalisation.forms import GENERALISED, GroupedForm
 from privet.microdata.generalised_values import Bools, find_allowed_values
 from privet.microdata.recipe import Recipe
 from privet.microdata.release import Release
+from privet.release.budget import refuse_noiseless
 from privet.release.custody_record import describe_bins
 from privet.release.history import judge_history
 from privet.release.joint.outlines import Box, ReleaseOutline, ShownColumn
@@ -64,6 +65,7 @@ def _outline_columns(table: Table, names: tuple[str, ...]) -> dict[str, ShownCol
 
 def judge_release(release: Release, run: Run) -> Release:
     """The release with what earlier ones add to it."""
+    refuse_noiseless(release.policy, "A table")
     outline = outline_release(release)
     found = judge_history(outline, release.private, release.policy, run)
     return replace(release, history=found)

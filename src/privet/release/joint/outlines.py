@@ -31,6 +31,10 @@ KINDS: tuple[OutlineKind, ...] = (
 )
 
 
+LOSS = "loss"
+"""What of `more` says how much the noise of a release costs."""
+
+
 @dataclass(frozen=True)
 class ShownColumn:
     """How a release shows one column: which values it does not tell apart.
@@ -139,6 +143,12 @@ class ReleaseOutline:
     def told_together(self) -> tuple[tuple[str, ...], ...]:
         """The columns of each of its files."""
         return self.sets or (tuple(self.columns),)
+
+    @property
+    def loss(self) -> Mapping[str, str] | None:
+        """What its noise costs, as `PrivacyLoss` writes it; None: it has none."""
+        found: Mapping[str, str] | None = self.more.get(LOSS)
+        return found
 
     @property
     def boxed(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""Differentially private counts: who adds how much, noise, and what it leaves."""

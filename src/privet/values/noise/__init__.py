@@ -1,0 +1,1 @@
+"""Differential privacy: how much noise, on which values, by which declarations."""

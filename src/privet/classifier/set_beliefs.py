@@ -174,7 +174,7 @@ class BeliefSearch:
             level = limit.level - self.room
             if level <= 0:
                 return SearchAnswer(nodes, limit, {})
-            most = _odds_of(level) / self.twice * exp(-float(exponent) * self.margin)
+            most = _odds_of(level) * self.allow_part(exponent)
             asked = limit if exponent == 1 and self._is_plain else None
             seen, finished, known = branch.run(
                 float(exponent), most, budget - nodes, asked
@@ -184,6 +184,10 @@ class BeliefSearch:
                 passed = limit if known is not None else None
                 return SearchAnswer(nodes, passed, known, finished)
         return SearchAnswer(nodes)
+
+    def allow_part(self, exponent: Fraction) -> float:
+        """What part of a limit's odds these scores may have: the rest may be added."""
+        return exp(-float(exponent) * self.margin) / self.twice
 
     def find_again(self, exponent: Fraction, seen: SearchAnswer) -> bool:
         """Whether somebody found at one exponent passes the limit at another one."""
@@ -203,13 +207,19 @@ class BeliefSearch:
         return tuple(_Branch(self.scores, x.classes, self.skips) for x in self.limits)
 
 
-def passes(scores: Scores, limit: SetLimit, known: Known, exponent: Fraction) -> bool:
-    """Whether somebody passes a limit where scores are raised to a power.
+def passes(
+    scores: Scores,
+    limit: SetLimit,
+    known: Known,
+    exponent: Fraction,
+    part: float = 1.0,
+) -> bool:
+    """Whether somebody passes a part of a limit's odds, scores raised to a power.
 
     Next to the limit, where floats cannot tell, this says yes.
     """
     odds = _Branch(scores, limit.classes, False).odds_of(known, float(exponent))
-    return odds > _odds_of(limit.level) * (1 - GUARD)
+    return odds > _odds_of(limit.level) * part * (1 - GUARD)
 
 
 def _odds_of(level: Fraction) -> float:

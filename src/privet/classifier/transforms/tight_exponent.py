@@ -44,6 +44,9 @@ class TightExponent:
     """Who passes it."""
     nodes: int = 0
     """Partial tuples that were looked at."""
+    part: float = 1.0
+    """The part of the limit's odds that is passed: half for whoever averages over
+    tables, less where points are moved."""
 
     @property
     def exact(self) -> bool:
@@ -59,7 +62,9 @@ class TightExponent:
         inside = all(0 <= i < scores.attributes for i in self.known) and all(
             0 <= t < len(scores.factors[i]) for i, t in self.known.items()
         )
-        if not inside or not passes(scores, self.passed, self.known, self.beyond):
+        if not inside or not passes(
+            scores, self.passed, self.known, self.beyond, self.part
+        ):
             yield "The next larger exponent must pass a limit for whom it says."
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,6 +78,7 @@ class TightExponent:
             "strict": None if passed is None else passed.strict,
             "known": None if known is None else [list(x) for x in known.items()],
             "nodes": self.nodes,
+            "part": self.part,
         }
 
     @classmethod
@@ -86,7 +92,7 @@ class TightExponent:
             known = {int(i): int(t) for i, t in stated["known"]}
         beyond = None if stated["beyond"] is None else Fraction(stated["beyond"])
         exponent, nodes = Fraction(stated["exponent"]), int(stated["nodes"])
-        return cls(exponent, beyond, passed, known, nodes)
+        return cls(exponent, beyond, passed, known, nodes, float(stated["part"]))
 
 
 def search_exponent(
@@ -143,7 +149,12 @@ def find_tight_exponent(search: BeliefSearch, safe: Fraction) -> TightExponent:
     found, beyond = (top * parts / FINEST for parts in (low, high))
     last = bisection.answers[beyond]
     return TightExponent(
-        max(found, safe), beyond, last.passed, last.known, bisection.nodes
+        max(found, safe),
+        beyond,
+        last.passed,
+        last.known,
+        bisection.nodes,
+        search.allow_part(beyond),
     )
 
 

@@ -32,6 +32,9 @@ MOST_CLASSES = 10
 MOST_NODES = 1_000_000
 """Partial tuples that are looked at for one exponent."""
 
+MOST_LEADS = 3_000_000
+"""Leads of classes over each other, of all values and sets, that are prepared."""
+
 BLOCK = 200_000
 """Odds that are computed at once."""
 
@@ -196,6 +199,15 @@ class BeliefSearch:
         branch = self._branches[self.limits.index(seen.passed)]
         odds = branch.odds_of(seen.known, float(exponent))
         return odds > _odds_of(seen.passed.level) * (1 + GUARD)
+
+    @property
+    def is_affordable(self) -> bool:
+        """Whether what the search starts from is not too much by itself."""
+        pairs = sum(len(x.classes) * self._count_others(x) for x in self.limits)
+        return pairs * sum(map(len, self.scores.factors)) <= MOST_LEADS
+
+    def _count_others(self, limit: SetLimit) -> int:
+        return self.scores.classes - len(limit.classes)
 
     @property
     def _is_plain(self) -> bool:

@@ -17,6 +17,7 @@ from typing import Any
 
 from privet.classifier.scores import Known, Scores
 from privet.classifier.set_beliefs import (
+    MOST_NODES,
     BeliefSearch,
     SearchAnswer,
     SetLimit,
@@ -28,6 +29,9 @@ from privet.values.adversaries import Bayesian
 
 FINEST = 2**10
 """Exponents are multiples of one in this; finer below one half, and so on."""
+
+MOST_IN_ALL = 4 * MOST_NODES
+"""Partial tuples that are looked at for all exponents together."""
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,8 @@ def search_exponent(
 ) -> TightExponent:
     """The largest exponent for a promise about all classes alike beforehand.
 
-    With two classes, and where there are too many sets of classes or the limit forbids
-    nothing, it is the one that is safe by the odds of two classes.
+    With two classes, and where there are too many sets of classes or values, or the
+    limit forbids nothing, it is the one that is safe by the odds of two classes.
     """
     search = make_search(scores, promise, margin)
     if search is None or safe == 1:
@@ -119,7 +123,8 @@ def make_search(
     if k < 3 or not limits:
         return None
     twice = 2 if against.averaging == "worlds" else 1
-    return BeliefSearch(scores, tuple(limits), twice=twice, margin=float(margin))
+    search = BeliefSearch(scores, tuple(limits), twice=twice, margin=float(margin))
+    return search if search.is_affordable else None
 
 
 def find_tight_exponent(search: BeliefSearch, safe: Fraction) -> TightExponent:
@@ -173,7 +178,8 @@ class _Bisection:
             return True
         # Whoever passed a limit before mostly does so again, which costs no search.
         again = (a for a in self.passed if self.search.find_again(exponent, a))
-        found = next(again, None) or self.search.run(exponent)
+        left = min(MOST_NODES, MOST_IN_ALL - self.nodes)
+        found = next(again, None) or self.search.run(exponent, left)
         if found not in self.passed:
             self.nodes += found.nodes
             if found.passed is not None:

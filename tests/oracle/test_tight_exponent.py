@@ -16,6 +16,7 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row
+from privet.classifier import set_beliefs
 from privet.classifier.amplification import amplification
 from privet.classifier.scores import Scores
 from privet.classifier.set_beliefs import BeliefSearch, list_set_limits, passes
@@ -137,13 +138,26 @@ def test_more_sets_than_can_be_listed_are_left_to_the_odds_of_pairs() -> None:
     assert TightExponent(Fraction(1, 3)) == found
 
 
+def test_what_is_too_much_to_prepare_is_left_to_them_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    promise = pv.Promise(pv.Bayesian(), pv.Ceiling("0.8"))
+    monkeypatch.setattr(set_beliefs, "MOST_LEADS", 100)
+    found = search_exponent(example().scores, promise, Fraction(1, 3))
+    assert TightExponent(Fraction(1, 3)) == found
+    release = pv.publish(example(), [promise])
+    assert release.exponent is not None
+    assert Fraction(1, 2) < release.exponent < Fraction(759, 1024)
+    assert pv.Verdict.SAFE is release.audit.findings[0].verdict
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_spent_budget_is_no_proof(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = views_with(seed).scores
     promise = pv.Promise(pv.Bayesian(), pv.Ceiling("0.5"))
     whole = search_exponent(scores, promise, Fraction(1, 256))
     run = BeliefSearch.run
-    monkeypatch.setattr(BeliefSearch, "run", lambda self, beta: run(self, beta, 6))
+    monkeypatch.setattr(BeliefSearch, "run", lambda self, beta, _: run(self, beta, 6))
     found = search_exponent(scores, promise, Fraction(1, 256))
     assert found.exponent <= whole.exponent
     assert keeps(pv.Ceiling("0.5"), scores, found.exponent)

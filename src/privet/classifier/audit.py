@@ -221,13 +221,14 @@ def _make_search(
     # card those who know less are covered, but for what the gauge is off.
     off = views.model_slack if views.slack else Fraction(0)
     gauged = off <= GAUGED
-    return BeliefSearch(
+    search = BeliefSearch(
         views.scores,
         tuple(limits),
         skips=not gauged,
         twice=2 if against.averaging == "worlds" else 1,
         room=views.slack + room + SEARCH_ROOM + (off if gauged else 0),
     )
+    return search if search.is_affordable else None
 
 
 def _judge_by_search(

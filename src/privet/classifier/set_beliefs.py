@@ -32,6 +32,9 @@ MOST_CLASSES = 10
 MOST_NODES = 1_000_000
 """Partial tuples that are looked at for one exponent."""
 
+MOST_LEADS = 3_000_000
+"""Leads of classes over each other, of all values and sets, that are prepared."""
+
 BLOCK = 200_000
 """Odds that are computed at once."""
 
@@ -174,7 +177,7 @@ class BeliefSearch:
             level = limit.level - self.room
             if level <= 0:
                 return SearchAnswer(nodes, limit, {})
-            most = _odds_of(level) / self.twice * exp(-float(exponent) * self.margin)
+            most = _odds_of(level) * self.allow_part(exponent)
             asked = limit if exponent == 1 and self._is_plain else None
             seen, finished, known = branch.run(
                 float(exponent), most, budget - nodes, asked
@@ -185,6 +188,10 @@ class BeliefSearch:
                 return SearchAnswer(nodes, passed, known, finished)
         return SearchAnswer(nodes)
 
+    def allow_part(self, exponent: Fraction) -> float:
+        """What part of a limit's odds these scores may have: the rest may be added."""
+        return exp(-float(exponent) * self.margin) / self.twice
+
     def find_again(self, exponent: Fraction, seen: SearchAnswer) -> bool:
         """Whether somebody found at one exponent passes the limit at another one."""
         if seen.passed is None or seen.known is None or not self._is_plain:
@@ -192,6 +199,15 @@ class BeliefSearch:
         branch = self._branches[self.limits.index(seen.passed)]
         odds = branch.odds_of(seen.known, float(exponent))
         return odds > _odds_of(seen.passed.level) * (1 + GUARD)
+
+    @property
+    def is_affordable(self) -> bool:
+        """Whether what the search starts from is not too much by itself."""
+        pairs = sum(len(x.classes) * self._count_others(x) for x in self.limits)
+        return pairs * sum(map(len, self.scores.factors)) <= MOST_LEADS
+
+    def _count_others(self, limit: SetLimit) -> int:
+        return self.scores.classes - len(limit.classes)
 
     @property
     def _is_plain(self) -> bool:
@@ -203,13 +219,19 @@ class BeliefSearch:
         return tuple(_Branch(self.scores, x.classes, self.skips) for x in self.limits)
 
 
-def passes(scores: Scores, limit: SetLimit, known: Known, exponent: Fraction) -> bool:
-    """Whether somebody passes a limit where scores are raised to a power.
+def passes(
+    scores: Scores,
+    limit: SetLimit,
+    known: Known,
+    exponent: Fraction,
+    part: float = 1.0,
+) -> bool:
+    """Whether somebody passes a part of a limit's odds, scores raised to a power.
 
     Next to the limit, where floats cannot tell, this says yes.
     """
     odds = _Branch(scores, limit.classes, False).odds_of(known, float(exponent))
-    return odds > _odds_of(limit.level) * (1 - GUARD)
+    return odds > _odds_of(limit.level) * part * (1 - GUARD)
 
 
 def _odds_of(level: Fraction) -> float:

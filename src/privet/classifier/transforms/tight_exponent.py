@@ -17,6 +17,7 @@ from typing import Any
 
 from privet.classifier.scores import Known, Scores
 from privet.classifier.set_beliefs import (
+    MOST_NODES,
     BeliefSearch,
     SearchAnswer,
     SetLimit,
@@ -28,6 +29,9 @@ from privet.values.adversaries import Bayesian
 
 FINEST = 2**10
 """Exponents are multiples of one in this; finer below one half, and so on."""
+
+MOST_IN_ALL = 4 * MOST_NODES
+"""Partial tuples that are looked at for all exponents together."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,9 @@ class TightExponent:
     """Who passes it."""
     nodes: int = 0
     """Partial tuples that were looked at."""
+    part: float = 1.0
+    """The part of the limit's odds that is passed: half for whoever averages over
+    tables, less where points are moved."""
 
     @property
     def exact(self) -> bool:
@@ -59,7 +66,9 @@ class TightExponent:
         inside = all(0 <= i < scores.attributes for i in self.known) and all(
             0 <= t < len(scores.factors[i]) for i, t in self.known.items()
         )
-        if not inside or not passes(scores, self.passed, self.known, self.beyond):
+        if not inside or not passes(
+            scores, self.passed, self.known, self.beyond, self.part
+        ):
             yield "The next larger exponent must pass a limit for whom it says."
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,6 +82,7 @@ class TightExponent:
             "strict": None if passed is None else passed.strict,
             "known": None if known is None else [list(x) for x in known.items()],
             "nodes": self.nodes,
+            "part": self.part,
         }
 
     @classmethod
@@ -86,7 +96,7 @@ class TightExponent:
             known = {int(i): int(t) for i, t in stated["known"]}
         beyond = None if stated["beyond"] is None else Fraction(stated["beyond"])
         exponent, nodes = Fraction(stated["exponent"]), int(stated["nodes"])
-        return cls(exponent, beyond, passed, known, nodes)
+        return cls(exponent, beyond, passed, known, nodes, float(stated["part"]))
 
 
 def search_exponent(
@@ -94,8 +104,8 @@ def search_exponent(
 ) -> TightExponent:
     """The largest exponent for a promise about all classes alike beforehand.
 
-    With two classes, and where there are too many sets of classes or the limit forbids
-    nothing, it is the one that is safe by the odds of two classes.
+    With two classes, and where there are too many sets of classes or values, or the
+    limit forbids nothing, it is the one that is safe by the odds of two classes.
     """
     search = make_search(scores, promise, margin)
     if search is None or safe == 1:
@@ -113,7 +123,8 @@ def make_search(
     if k < 3 or not limits:
         return None
     twice = 2 if against.averaging == "worlds" else 1
-    return BeliefSearch(scores, tuple(limits), twice=twice, margin=float(margin))
+    search = BeliefSearch(scores, tuple(limits), twice=twice, margin=float(margin))
+    return search if search.is_affordable else None
 
 
 def find_tight_exponent(search: BeliefSearch, safe: Fraction) -> TightExponent:
@@ -143,7 +154,12 @@ def find_tight_exponent(search: BeliefSearch, safe: Fraction) -> TightExponent:
     found, beyond = (top * parts / FINEST for parts in (low, high))
     last = bisection.answers[beyond]
     return TightExponent(
-        max(found, safe), beyond, last.passed, last.known, bisection.nodes
+        max(found, safe),
+        beyond,
+        last.passed,
+        last.known,
+        bisection.nodes,
+        search.allow_part(beyond),
     )
 
 
@@ -162,7 +178,8 @@ class _Bisection:
             return True
         # Whoever passed a limit before mostly does so again, which costs no search.
         again = (a for a in self.passed if self.search.find_again(exponent, a))
-        found = next(again, None) or self.search.run(exponent)
+        left = min(MOST_NODES, MOST_IN_ALL - self.nodes)
+        found = next(again, None) or self.search.run(exponent, left)
         if found not in self.passed:
             self.nodes += found.nodes
             if found.passed is not None:

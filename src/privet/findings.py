@@ -425,7 +425,8 @@ class Audit:
     uncovered: tuple[Finding, ...] = attrs.field(
         default=(), converter=tuple[Finding, ...]
     )
-    """One per sensitive column that no promise covers, and nobody accepted."""
+    """One per sensitive column that no promise covers, and nobody accepted; of a
+    classifier one for inversion."""
     exposure: Exposed | None = attrs.field(default=None, eq=False, repr=False)
     """Of how many people something is told, promised or not; None: not counted."""
     history: Judged | None = attrs.field(default=None, eq=False, repr=False)

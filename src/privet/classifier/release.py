@@ -160,20 +160,29 @@ class ClassifierViews:
     @classmethod
     def from_counts(
         cls,
-        sizes: Mapping[Label, int],
-        counts: Mapping[str, Mapping[Value, Mapping[Label, int]]],
+        sizes: Mapping[Any, int],
+        counts: Mapping[str, Mapping[Value, Mapping[Any, int]]],
         *,
         target: str = "class",
-        precedence: Sequence[Label] | None = None,
+        precedence: Sequence[Any] | None = None,
         smoothing: Number = 0,
     ) -> ClassifierViews:
-        """Counts written out: rows per class, and per attribute, value and class."""
+        """Counts written out: rows per class, and per attribute, value and class.
+
+        Classes are texts, or all of them whole numbers, numbers or truth values.
+        """
         if not isinstance(sizes, Mapping) or not isinstance(counts, Mapping):
             raise InputError(
                 "Counts must be rows per class, and per attribute, value and class; "
                 f"got {type(sizes).__name__} and {type(counts).__name__}."
             )
-        labels = order(sizes, precedence)
+        kind = name_kind(np.array(list(sizes)))
+        sizes = _name_classes(sizes)
+        counts = {
+            name: {v: _name_classes(row) for v, row in values.items()}
+            for name, values in counts.items()
+        }
+        labels = order(sizes, [str(text_of(c)) for c in precedence or ()])
         attributes = tuple(Attribute(name, tuple(v)) for name, v in counts.items())
         unknown = {c for v in counts.values() for row in v.values() for c in row} - set(
             labels
@@ -195,6 +204,7 @@ class ClassifierViews:
             ),
             smoothing=smoothing_of(smoothing),
             precedes=tuple(precedence or ()),
+            target_type=kind,
         )
 
     def smoothed(self, smoothing: Number = 1) -> ClassifierViews:
@@ -326,6 +336,11 @@ class ClassifierViews:
             f"ClassifierViews({names} → {self.target}: {len(self.labels)} classes, "
             f"{self.rows} rows)"
         )
+
+
+def _name_classes(rows: Mapping[Any, Any]) -> dict[Label, Any]:
+    """Rows by the names of classes, whatever these are."""
+    return {str(text_of(c)): n for c, n in rows.items()}
 
 
 def describe_type(target_type: str) -> dict[str, str]:

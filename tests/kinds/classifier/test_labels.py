@@ -229,6 +229,20 @@ def test_whatever_the_numbers_are(seed: int) -> None:
     assert model.score(frame, y) == safe.score(frame, y)
 
 
+@pytest.mark.parametrize("kind", ["integer", "number", "boolean", "text"])
+def test_counts_by_hand_have_classes_of_any_type(kind: str, tmp_path: Path) -> None:
+    first, second = CLASSES[kind][:2]
+    counts = {"home": {"W": {first: 3, second: 1}, "P": {first: 1, second: 4}}}
+    views = pv.ClassifierViews.from_counts(
+        {first: 4, second: 5}, counts, precedence=[second]
+    )
+    assert kind == views.target_type
+    release = pv.publish(views.smoothed(), [PROMISE])
+    release.write(tmp_path / "out", custody=tmp_path / "vault", accept=ACCEPT)
+    found = pv.load(tmp_path / "out").classifier()
+    assert [first, second] == found.predict([["W"], ["P"]]).tolist()
+
+
 def test_classes_that_are_no_numbers_are_refused() -> None:
     counts = {"a": {"x": {"1": 1, "1.0": 1}}}
     views = pv.ClassifierViews.from_counts({"1": 1, "1.0": 1}, counts).to_dict()

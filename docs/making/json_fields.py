@@ -445,12 +445,14 @@ LEARN_FIELDS = {
     "classes": "The estimated share of each class, smoothed.",
     "attributes": "The questions it is predicted from.",
     "file": "Where the model is.",
+    "misfit": "As `privet estimate` tells it, of single questions.",
 }
 
 SCORE_FIELDS = {
     "class": "The question that is predicted.",
     "accuracy": "The accuracy on true records, as an estimate of `privet estimate`.",
     "majority": "How often the commonest class is right, estimated.",
+    "misfit": "As `privet estimate` tells it, of single questions.",
 }
 
 PLAN_FIELDS = {

@@ -308,6 +308,42 @@ def test_what_is_public_is_asked_of_everybody(page: Page, tmp_path: Path) -> Non
         survey.close()
 
 
+def test_only_the_report_stays_where_one_group_is_drawn(
+    page: Page, tmp_path: Path
+) -> None:
+    """After a lost reply, a reload, a retry and a second visit; before, which it is."""
+    survey = Open(tmp_path / "answers.duckdb", WITH_PUBLIC)
+    report, asked = (
+        f"privet-{what}:{name_survey(WITH_PUBLIC)}" for what in ("report", "asked")
+    )
+    try:
+        page.open(survey.url)
+        assert [asked] == list(page.run(STORED)["local"])
+        page.run(ANSWER)
+        if page.run("document.querySelector('[name=q1]') !== null"):
+            page.type(AGE)
+        lose_replies(page)
+        page.run(SEND)
+        assert "No reply came" in told(page)
+        first = page.run(STORED)["local"]
+        assert [report] == list(first)
+        assert {"submission", "report", "kept"} == set(json.loads(first[report]))
+        page.open(survey.url, "waiting")
+        page.run("document.getElementById('retry').click()")
+        sent = shown(page)
+        page.open(survey.url, "done")
+        assert sent == shown(page)
+        found = page.run(STORED)
+        assert [report] == list(found["local"])
+        entry = json.loads(found["local"][report])
+        assert [tuple(entry["report"].values())] == survey.rows
+        assert "B" == entry["report"]["ward"]
+        assert 1 == sum(v is None for v in entry["report"].values())
+        assert ([], "", 0) == (found["databases"], found["cookies"], found["inputs"])
+    finally:
+        survey.close()
+
+
 # Drawn once -------------------------------------------------------------------------
 
 

@@ -182,7 +182,8 @@ class ClassifierViews:
             name: {v: _name_classes(row) for v, row in values.items()}
             for name, values in counts.items()
         }
-        labels = order(sizes, [str(text_of(c)) for c in precedence or ()])
+        asked = tuple(str(text_of(c)) for c in precedence or ())
+        labels = order(sizes, asked)
         attributes = tuple(Attribute(name, tuple(v)) for name, v in counts.items())
         unknown = {c for v in counts.values() for row in v.values() for c in row} - set(
             labels
@@ -203,7 +204,7 @@ class ClassifierViews:
                 for values in counts.values()
             ),
             smoothing=smoothing_of(smoothing),
-            precedes=tuple(precedence or ()),
+            precedes=asked,
             target_type=kind,
         )
 

@@ -63,7 +63,7 @@ def learn(
     larger than memory. The class is found in the design by its name.
     """
     from privet.responses.disguised_naive_bayes import DisguisedNaiveBayes
-    from privet.responses.report import describe_model
+    from privet.responses.report import describe_misfit, describe_model
 
     terminal.refuse_existing(Path(output))
     with open_answers(source, **reading) as responses:
@@ -72,8 +72,8 @@ def learn(
         )
     told = describe_classes(model)
     model.save(output)
-    told |= {"file": output}
-    return Answer(told, describe_model(told))
+    told |= {"file": output, "misfit": model.misfit_.to_dict()}
+    return Answer(told, f"{describe_model(told)}\n{describe_misfit(model.misfit_)}")
 
 
 def describe_classes(model: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def score(model: str, source: str, confidence: float, **reading: Any) -> Answer:
     """
     from privet.responses.disguised_naive_bayes import DisguisedNaiveBayes
     from privet.responses.estimate import estimate
-    from privet.responses.report import describe_accuracy
+    from privet.responses.report import describe_accuracy, describe_misfit
 
     learnt = DisguisedNaiveBayes.load(model)
     target = str(learnt.class_column_)
@@ -125,6 +125,8 @@ def score(model: str, source: str, confidence: float, **reading: Any) -> Answer:
         "class": target,
         "accuracy": found.to_dict(),
         "majority": majority,
+        "misfit": learnt.misfit_.to_dict(),
     }
     text = describe_accuracy(found, target, majority)
+    text += f"\n{describe_misfit(learnt.misfit_)}"
     return Answer(told, text, quiet=f"{found.value:.6g}")

@@ -329,12 +329,13 @@ def score_counted(
     *,
     confidence: float = 0.95,
     run: Run | None = None,
-) -> Estimate:
+) -> tuple[Estimate, dict[str, NDArray[np.int64]]]:
     """The accuracy on the true records behind disguised rows, from their counts.
 
-    What a report counts is M⁻ᵀ applied to "the prediction is right" as an event of
-    whole records, column by column; where there are too many records for that, each
-    report that occurred is scored by halves of its columns.
+    And how often each value of each column was reported. What a report counts is M⁻ᵀ
+    applied to "the prediction is right" as an event of whole records, column by column;
+    where there are too many records for that, each report that occurred is scored by
+    halves of its columns.
     """
     design, wanted = responses.design, read_confidence(confidence)
     _refuse_one_of(design)
@@ -347,8 +348,13 @@ def score_counted(
         (counts,) = responses.counts([pieces], run)
         event = classifier.correct(names).reshape(counts.shape).astype(float)
         score, times = weigh_reports(pieces, event).ravel(), counts.ravel()
+        reported = _sum_columns(design, names, counts)
     else:
         table, times = responses.list_distinct(names, run)
+        reported = {
+            c: np.bincount(codes, times, len(design.question(c))).astype(np.int64)
+            for c, codes in table.items()
+        }
         table[LABEL] = table[classifier.label]
         found = classifier.shortcut(table)
         if found is None:
@@ -357,7 +363,18 @@ def score_counted(
     if not (n := int(times.sum())):
         raise InputError("A test set must have records; got none.")
     secret = [p for p in pieces if not isinstance(p.channel, Keep)]
-    return _estimate_from_scores(score, times, secret, n, wanted)
+    return _estimate_from_scores(score, times, secret, n, wanted), reported
+
+
+def _sum_columns(
+    design: Design, names: Sequence[str], counts: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]]:
+    """How often each value of each column was reported, from counts of records."""
+    cells = counts.reshape([len(design.question(c)) for c in names])
+    axes = range(len(names))
+    return {
+        c: cells.sum(axis=tuple(j for j in axes if j != i)) for i, c in enumerate(names)
+    }
 
 
 # Two classes, and very many columns -------------------------------------------------

@@ -8,7 +8,7 @@ Passing says that there is no sign of it, and nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import exp, log
@@ -76,15 +76,34 @@ def find_misfit(responses: Responses, run: Run | None = None) -> DesignMisfit:
     pairs = _list_pairs(design, secret)
     sets = [design.pieces(columns) for columns in (*single, *pairs)]
     counts = responses.counts(sets, run) if sets else []
-    found = [
-        (_rate_reports(pieces, tensor), columns)
-        for columns, pieces, tensor in zip((*single, *pairs), sets, counts, strict=True)
-    ]
+    return _rate_all(list(zip((*single, *pairs), sets, counts, strict=True)))
+
+
+def rate_columns(
+    design: Design, counts: Mapping[str, NDArray[np.int64]]
+) -> DesignMisfit:
+    """The same of single questions, from how often each value was reported."""
+    looked = []
+    for column, reported in counts.items():
+        pieces = () if column in design.public else design.pieces([column])
+        # A matrix over several questions says nothing of one of them.
+        if [len(reported)] == [p.size for p in pieces]:
+            looked.append(((column,), pieces, reported))
+    return _rate_all(looked)
+
+
+Looked = tuple[tuple[str, ...], Sequence[MarginalChannel], NDArray[np.int64]]
+"""Columns that were looked at, their channels, and how often each report came."""
+
+
+def _rate_all(looked: Sequence[Looked]) -> DesignMisfit:
+    found = [(_rate_reports(pieces, n), columns) for columns, pieces, n in looked]
     least, columns = min(found, default=(0.0, ()))
-    rows = max((int(t.sum()) for t in counts), default=0)
+    rows = max((int(n.sum()) for _, _, n in looked), default=0)
     # Of so many numbers the smallest is small more often than one of them.
     whole = min(least + log(max(len(found), 1)), 0.0)
-    return DesignMisfit(whole, columns, len(single), len(pairs), rows)
+    single = sum(len(c) == 1 for c, _, _ in looked)
+    return DesignMisfit(whole, columns, single, len(looked) - single, rows)
 
 
 def _list_pairs(design: Design, secret: Sequence[str]) -> list[tuple[str, ...]]:

@@ -42,6 +42,7 @@ from privet.responses.channel_inverse import (
 )
 from privet.responses.channels import Channel, Flip, KAry, Keep, Replace
 from privet.responses.design import Design, MarginalChannel, Question, design_of
+from privet.responses.design_misfit import rate_columns
 from privet.responses.estimate import Estimate
 from privet.responses.release import Responses
 from privet.responses.transformer import (
@@ -138,7 +139,10 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         attributes: Sequence[str] | None = None,
         run: Run | None = None,
     ) -> DisguisedNaiveBayes:
-        """Learn from disguised rows of any size, which are counted where they are."""
+        """Learn from disguised rows of any size, which are counted where they are.
+
+        `misfit_` says afterwards whether they look disguised by the design.
+        """
         given = rows.design if isinstance(rows, Responses) else self.disguise
         design = design_of(given if self.disguise is None else self.disguise)
         responses = Responses(rows if isinstance(rows, Table) else rows.rows, design)
@@ -161,6 +165,8 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise EmptyTable("Records must be there to learn from; there are none.")
         counts = dict(zip(self.columns_, (p[:, rank] for p in pairs), strict=True))
         self._learn(design, whole[rank], counts)
+        reported = {c: table.sum(axis=1) for c, table in counts.items()}
+        self.misfit_ = rate_columns(design, {**reported, name: whole})
         return self
 
     # Learning -----------------------------------------------------------------------
@@ -416,7 +422,10 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         confidence: float = 0.95,
         run: Run | None = None,
     ) -> Estimate:
-        """The accuracy on the true records behind disguised rows of any size."""
+        """The accuracy on the true records behind disguised rows of any size.
+
+        `misfit_` says afterwards whether they look disguised by the design.
+        """
         self._refuse_unfitted()
         design = design_of(self.disguise)
         if isinstance(rows, Responses) and rows.design.to_dict() != design.to_dict():
@@ -436,7 +445,11 @@ class DisguisedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ),
         )
         order = self._sort_codes(design)
-        return score_counted(scored, responses, confidence=confidence, run=run)
+        found, reported = score_counted(
+            scored, responses, confidence=confidence, run=run
+        )
+        self.misfit_ = rate_columns(design, reported)
+        return found
 
     def _mark_correct(
         self, design: Design, columns: Sequence[str]

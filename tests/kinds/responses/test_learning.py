@@ -102,6 +102,28 @@ def test_predictions_bin_what_the_design_bins() -> None:
     assert 1 == pytest.approx(model.predict_proba(missing).sum())
 
 
+def test_rows_are_rated_by_what_was_counted_anyway() -> None:
+    """The same as by counting each question once more; a matrix stands for itself."""
+    frame, asked = seen(3_000), design()
+    with pv.read(frame) as table:
+        model = pv.DisguisedNaiveBayes(asked).fit(table, "pay")
+        learnt = model.misfit_
+        model.score_rows(table)
+        assert learnt == model.misfit_
+        wanted = min(
+            pv.estimate(table, alone(asked, c)).misfit().logarithm
+            for c in asked.columns
+        )
+    assert (3, 0, 3_000) == (learnt.questions, learnt.pairs, learnt.rows)
+    assert min(wanted + np.log(3), 0) == pytest.approx(learnt.logarithm)
+
+
+def alone(asked: pv.Design, column: str) -> pv.Design:
+    """The design with one of its questions."""
+    groups = [g for g in asked.groups if g.columns == (column,)]
+    return pv.Design([asked.question(column)], groups)
+
+
 def test_very_many_records_are_scored_by_halves() -> None:
     """22 attributes and a class: 8 million records, of which few occur."""
     names = [f"q{i}" for i in range(23)]
@@ -338,6 +360,25 @@ def test_a_memory_limit_holds_for_a_running_survey(here: Path) -> None:
     refused = run("estimate", "live.duckdb", "--memory-limit", "much")
     assert 2 == refused.exit_code
     assert "memory_limit must be a value DuckDB takes" in refused.output
+
+
+def test_answers_that_were_never_disguised_are_told(here: Path) -> None:
+    """Everybody says no: at truth 9/10 chance does not do that."""
+    rows = "smokes,age,ill\n" + "no,below 30,no\n" * 400
+    Path("raw.csv").write_text(rows, encoding="utf-8")
+    asked = ("raw.csv", "-d", "d.toml")
+    learnt = run("learn", *asked, "--target", "ill", "-o", "m.json")
+    assert 0 == learnt.exit_code, learnt.output
+    assert "do not look disguised by this design" in learnt.output
+    assert (
+        "do not look disguised by this design" in run("score", "m.json", *asked).output
+    )
+    told = json.loads(run("score", "m.json", *asked, "--json").output)
+    assert (True, 3, 0) == tuple(
+        told["misfit"][k] for k in ("sign", "questions", "pairs")
+    )
+    good = run("learn", "out", "--target", "ill", "-o", "good.json").output
+    assert "No sign that these answers were disguised otherwise" in good
 
 
 def test_what_is_wrong_is_told(here: Path) -> None:

@@ -117,6 +117,54 @@ def test_without_noise_nothing_is_released(files: Path, privet: Privet) -> None:
     assert [] == list(pv.Ledger.open("ledger").entries)
 
 
+def test_without_a_budget_two_releases_stay_open(files: Path, privet: Privet) -> None:
+    head, _, tail = POLICY.partition("[budget]")
+    without = head + "[[accepted]]" + tail.partition("[[accepted]]")[2]
+    (files / "p.toml").write_text(without, encoding="utf-8")
+    assert 0 == publish(privet, "one", "--epsilon", "1")[0]
+    code, said = publish(privet, "two", "--epsilon", "1")
+    assert (3, True) == (code, "declare a [budget] for them" in said)
+    assert not (files / "two").exists()
+
+
+@pytest.mark.parametrize("section", ["[privacy]", "[budget]"])
+def test_views_and_answers_have_no_noise(
+    files: Path, privet: Privet, section: str
+) -> None:
+    views = f"""
+columns = {{ identifier = "home", sensitive = "pay", drop = "age" }}
+view = [{{ columns = ["home"] }}, {{ columns = ["pay"] }}]
+[[promise]]
+against = "reconstructor"
+model = "restricted"
+about = {{ home = "*", pay = "*" }}
+at_most = 0.9
+{section}
+epsilon = 1
+"""
+    (files / "v.toml").write_text(views, encoding="utf-8")
+    places = ("-o", "one", "--custody", "vault-one")
+    done = privet("views", "t.csv", "-p", "v.toml", *places)
+    assert 2 == done.exit_code
+    assert f"Views must have noise under a policy with {section}" in done.output
+    asked = '[[question]]\nname = "pay"\nvalues = ["50K", "70K"]\ntruth = 0.8\n'
+    (files / "d.toml").write_text(asked, encoding="utf-8")
+    answers = f"""
+columns = {{ drop = ["home", "age"] }}
+[[promise]]
+against = "bayesian"
+about = "pay"
+within = 9
+{section}
+epsilon = 1
+"""
+    (files / "a.toml").write_text(answers, encoding="utf-8")
+    done = privet("disguise", "t.csv", "-d", "d.toml", "-p", "a.toml", *places)
+    assert 2 == done.exit_code
+    assert "Disguised answers must have noise" in done.output
+    assert not (files / "one").exists()
+
+
 def test_a_budget_needs_its_ledger(files: Path, privet: Privet) -> None:
     without = POLICY.replace('ledger = "ledger"', "")
     (files / "p.toml").write_text(without, encoding="utf-8")

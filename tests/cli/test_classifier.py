@@ -98,6 +98,7 @@ def test_a_dry_run_writes_nothing(files: Path, privet: Privet) -> None:
         ["--epsilon", "1", "--delta", "1e-6", "--mitigations"],
         ["--rho", "0.5", "--bits", "6"],
         ["--method", "declared", "--rho", "1/2"],
+        ["--method", "closeness-declared", "--epsilon", "2"],
         ["--counts", "--rows", "200"],
         ["--rows", "200", "--views"],
         ["--rows", "200", "--only-rows", "--views", "--epsilon", "1"],

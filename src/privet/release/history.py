@@ -273,8 +273,17 @@ def judge_history(
         told = _Judging(table, policy, new, open_, key, run).judge() if open_ else ()
     judged = Audit(told) if told else None
     notes = _note_measures(policy, new, open_) if open_ else ()
-    notes += (words.COMPOSED,) if len(open_) < len(settled) else ()
+    notes += _note_budget(policy, new, settled)
     return replace(bare, earlier=settled, together=judged, notes=notes)
+
+
+def _note_budget(
+    policy: Policy, new: ReleaseOutline, earlier: Sequence[EarlierRelease]
+) -> tuple[str, ...]:
+    """What limits releases with noise together, or would."""
+    if new.loss is None or all(e.outline.loss is None for e in earlier):
+        return ()
+    return (words.UNBUDGETED if policy.budget is None else words.COMPOSED,)
 
 
 def _is_composed(new: ReleaseOutline, old: ReleaseOutline, policy: Policy) -> bool:

@@ -65,6 +65,10 @@ RELATIONS = {
 WITHOUT_NOISE = (
     "Noise is on the counts of classifiers: give epsilon, or leave the section out."
 )
+UNBUDGETED = (
+    "Losses of releases with noise add up: declare a [budget] for them, and they are "
+    "limited together."
+)
 COMPOSED = (
     "What it comes to with earlier releases that have noise, too, is limited by the "
     "budget."

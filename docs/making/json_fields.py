@@ -418,6 +418,16 @@ DISGUISE_FIELDS = {
     "custody": "Where the private record is.",
 }
 
+MISFIT_FIELDS = {
+    "misfit": "Whether the answers look disguised otherwise; passing shows nothing.",
+    "misfit.sign": "Whether they do: chance leads there less often than 1 in 1,000.",
+    "misfit.probability": "How often the design leads that far, at the most.",
+    "misfit.log10": "The same as a logarithm.",
+    "misfit.columns": "The question or pair that looks least like the design.",
+    "misfit.questions": "How many questions were looked at.",
+    "misfit.pairs": "How many pairs of questions were looked at.",
+}
+
 ESTIMATE_FIELDS = {
     "estimates": "One object per expression, or per answer.",
     "estimates.share": "What is estimated.",
@@ -430,13 +440,7 @@ ESTIMATE_FIELDS = {
     "estimates.n": "From how many answers.",
     "estimates.sure": "A wider interval that needs no normal distribution; or null.",
     "estimates.note": "What else must be said.",
-    "misfit": "Whether the answers look disguised otherwise; passing shows nothing.",
-    "misfit.sign": "Whether they do: chance leads there less often than 1 in 1,000.",
-    "misfit.probability": "How often the design leads that far, at the most.",
-    "misfit.log10": "The same as a logarithm.",
-    "misfit.columns": "The question or pair that looks least like the design.",
-    "misfit.questions": "How many questions were looked at.",
-    "misfit.pairs": "How many pairs of questions were looked at.",
+    **MISFIT_FIELDS,
     "unasked": "Disguised questions that nobody was asked yet.",
 }
 
@@ -445,14 +449,14 @@ LEARN_FIELDS = {
     "classes": "The estimated share of each class, smoothed.",
     "attributes": "The questions it is predicted from.",
     "file": "Where the model is.",
-    "misfit": "As `privet estimate` tells it, of single questions.",
+    **MISFIT_FIELDS,
 }
 
 SCORE_FIELDS = {
     "class": "The question that is predicted.",
     "accuracy": "The accuracy on true records, as an estimate of `privet estimate`.",
     "majority": "How often the commonest class is right, estimated.",
-    "misfit": "As `privet estimate` tells it, of single questions.",
+    **MISFIT_FIELDS,
 }
 
 PLAN_FIELDS = {

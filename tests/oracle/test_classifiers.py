@@ -9,7 +9,7 @@ import pytest
 
 import privet as pv
 from oracle.classifiers import Cells, Sizes, every_victim, posterior, random_views
-from privet.classifier import possible_tables, worst_posteriors
+from privet.classifier import possible_tables
 from privet.classifier.amplification import (
     amplification,
     breach_amplification,
@@ -20,7 +20,8 @@ from privet.classifier.possible_tables import (
     find_worst_odds,
     posterior_worlds,
 )
-from privet.classifier.posterior_bounds import find_extreme_posterior
+from privet.classifier.posteriors import worst_posteriors
+from privet.classifier.posteriors.posterior_bounds import find_extreme_posterior
 from privet.classifier.scores import scores_from_counts
 
 

@@ -16,10 +16,14 @@ import privet as pv
 from oracle.classifiers import random_views
 from oracle.test_classifiers import named
 from oracle.test_safety import every_row
-from privet.classifier import set_beliefs
 from privet.classifier.amplification import amplification
+from privet.classifier.posteriors import set_beliefs
+from privet.classifier.posteriors.set_beliefs import (
+    BeliefSearch,
+    list_set_limits,
+    passes,
+)
 from privet.classifier.scores import Scores
-from privet.classifier.set_beliefs import BeliefSearch, list_set_limits, passes
 from privet.classifier.transforms.largest_exponent import raise_exponent
 from privet.classifier.transforms.tight_exponent import TightExponent, search_exponent
 

@@ -18,9 +18,8 @@ from privet.classifier.amplification import (
     breach_amplification,
 )
 from privet.classifier.limited_knowledge import DeclaredReading
-from privet.classifier.posterior_bounds import PosteriorBound
-from privet.classifier.scorecard import Scorecard
-from privet.classifier.set_beliefs import (
+from privet.classifier.posteriors.posterior_bounds import PosteriorBound
+from privet.classifier.posteriors.set_beliefs import (
     MOST_CLASSES,
     MOST_NODES,
     BeliefSearch,
@@ -28,7 +27,7 @@ from privet.classifier.set_beliefs import (
     SetLimit,
     list_set_limits,
 )
-from privet.classifier.worst_posteriors import (
+from privet.classifier.posteriors.worst_posteriors import (
     Classifier,
     PosteriorCase,
     bound_all_pairs,
@@ -36,6 +35,7 @@ from privet.classifier.worst_posteriors import (
     find_cases,
     widened,
 )
+from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, find_nearest, suggest_names
 from privet.findings import Basis, Finding, Verdict, Witness

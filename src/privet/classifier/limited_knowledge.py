@@ -20,7 +20,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from privet.classifier.posterior_bounds import PosteriorBound, find_extreme_posterior
+from privet.classifier.posteriors.posterior_bounds import (
+    PosteriorBound,
+    find_extreme_posterior,
+)
 from privet.classifier.scores import Floats, Known, Scores
 from privet.errors import InputError
 from privet.values.adversaries import Bayesian

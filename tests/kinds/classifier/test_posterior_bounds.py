@@ -11,7 +11,7 @@ import pytest
 import privet as pv
 from kinds.classifier.test_publish import PROMISE
 from oracle.test_classifiers import named
-from privet.classifier.posterior_bounds import find_undominated
+from privet.classifier.posteriors.posterior_bounds import find_undominated
 from privet.classifier.report import as_text, summary
 
 SIXTEEN = named((7, 9), [[[1, 4], [2, 3], [4, 2]], [[3, 2], [3, 2], [1, 5]]])

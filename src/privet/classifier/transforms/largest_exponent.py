@@ -18,9 +18,9 @@ from typing import Any
 
 from privet.classifier.amplification import pair_log_odds
 from privet.classifier.audit import find_asked_classes, priors
+from privet.classifier.posteriors.worst_posteriors import PosteriorCase, find_cases
 from privet.classifier.release import ClassifierViews
 from privet.classifier.scores import Scores, log_of
-from privet.classifier.worst_posteriors import PosteriorCase, find_cases
 from privet.policy import Promise
 from privet.values.beliefs import Ceiling, Ratio
 

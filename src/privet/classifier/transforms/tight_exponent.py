@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from privet.classifier.scores import Known, Scores
-from privet.classifier.set_beliefs import (
+from privet.classifier.posteriors.set_beliefs import (
     MOST_NODES,
     BeliefSearch,
     SearchAnswer,
@@ -24,6 +23,7 @@ from privet.classifier.set_beliefs import (
     list_set_limits,
     passes,
 )
+from privet.classifier.scores import Known, Scores
 from privet.policy import Promise
 from privet.values.adversaries import Bayesian
 

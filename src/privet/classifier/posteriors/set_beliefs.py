@@ -20,7 +20,7 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.classifier.posterior_bounds import find_undominated
+from privet.classifier.posteriors.posterior_bounds import find_undominated
 from privet.classifier.scores import GUARD, Floats, Known, Scores
 from privet.values.beliefs import Ceiling, Limit, Ratio
 

@@ -27,7 +27,10 @@ from privet.classifier.possible_tables import (
     factor_bound,
     find_worst_odds,
 )
-from privet.classifier.posterior_bounds import PosteriorBound, find_extreme_posterior
+from privet.classifier.posteriors.posterior_bounds import (
+    PosteriorBound,
+    find_extreme_posterior,
+)
 from privet.classifier.scores import Known, Scores
 from privet.errors import InputError
 from privet.policy import Promise

@@ -1,0 +1,1 @@
+"""What somebody believes at worst who has a published classifier."""

@@ -20,7 +20,7 @@ from privet.classifier.scores import Floats
 STARTS = (0.03, 0.06, 0.12, 0.2, 0.3, 0.45, 0.65, 1.0)
 """Exponents from which the fit begins."""
 
-FIRST, LAST, ROUNDS = 6, 2, 40
+FIRST, LAST, ROUNDS = 6, 4, 40
 """Steps from every start; starts that are followed on; and how far."""
 
 LEAST = 1e-4
@@ -121,7 +121,8 @@ class _Residuals:
             self.shown.shares, self.split(at), sums, self.determined, strict=True
         ):
             least = s + a.min(axis=0)
-            found.append(np.where(sure, least, np.minimum(least, 0.0)) / UNIT)
+            off = np.where(sure, least, np.minimum(least, 0.0)) / UNIT
+            found.append(_soften(off))
             shares = x[:, None] + (a + s) / exponent  # logarithms of q
             wholes = np.log(np.exp(self.sizes) + self.smoothing * len(a))
             if self.smoothing:
@@ -135,6 +136,12 @@ class _Residuals:
         off: Floats = self.shown.sizes - exponent * self.sizes - sum(sums)
         found: Floats = (off - off.mean()) / SIZE
         return found
+
+
+def _soften(off: Floats) -> Floats:
+    """Residuals of which a few may be far off: a class was taken for determined."""
+    found: Floats = np.sign(off) * np.sqrt(np.log1p(off * off))
+    return found
 
 
 def _log_sum(logs: Floats) -> Floats:

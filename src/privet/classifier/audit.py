@@ -52,7 +52,7 @@ def judge(
     views: Classifier, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises against a Bayesian on a classifier."""
-    _refuse_survey_keys(promises)
+    refuse_survey_keys(promises)
     return [_judge_promise(views, p, run, warn) for p in promises]
 
 
@@ -60,14 +60,14 @@ def judge_card(
     card: Scorecard, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge promises on a scorecard: in whole points first, which is exact."""
-    _refuse_survey_keys(promises)
+    refuse_survey_keys(promises)
     return [
         _judge_in_points(card, p) or _judge_promise(card, p, run, warn)
         for p in promises
     ]
 
 
-def _refuse_survey_keys(promises: Sequence[Promise]) -> None:
+def refuse_survey_keys(promises: Sequence[Promise]) -> None:
     """What only disguised rows have must not be promised of a classifier, for it would
     mean nothing there; and a prior of "any" would be taken for another one.
     """

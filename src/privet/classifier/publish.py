@@ -32,6 +32,7 @@ from privet.classifier.attacks.mitigations import (
     describe_settings,
     find_cheapest,
 )
+from privet.classifier.audit import refuse_survey_keys
 from privet.classifier.count import BETWEEN
 from privet.classifier.noise.dp_noise import plan_noise
 from privet.classifier.noise.noisy_inversion import (
@@ -208,6 +209,7 @@ def publish_classifier(
     views = views_from(model)
     policy = as_policy(promises)
     stated = bayesian_promises(policy)
+    refuse_survey_keys(stated)
     chosen = settle_noise(method or choose_method(stated), policy)
     if chosen.noise is None:
         chosen, made = _flatten(views, policy, chosen)

@@ -132,7 +132,7 @@ def _name_promise(against: Adversary, about: About) -> str:
         about = ", ".join(f"{c} = {_format_value(v)}" for c, v in about.items())
     elif isinstance(about, tuple):
         about = _format_value(about)
-    return f"{who} about {about or 'the sensitive column'}"
+    return f"{who} about {about or against.subject}"
 
 
 def _is_table(value: object) -> bool:

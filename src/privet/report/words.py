@@ -315,14 +315,16 @@ def describe_promise(stated: Promise | Measure) -> str:
 
 
 def _describe_about(promise: Promise) -> str:
-    about = promise.about
+    about, subject = promise.about, promise.against.subject
+    if about is None and not promise.against.about_is:
+        return subject
     if isinstance(about, dict):
         return join_words(
             [f"{escape_name(c)} is {_format_values(v)}" for c, v in about.items()]
         )
     if isinstance(about, tuple):
         return f"the sensitive column is {_format_values(about)}"
-    return f"any value of {escape_name(about) if about else 'the sensitive column'}"
+    return f"any value of {escape_name(about) if about else subject}"
 
 
 def _format_values(values: object) -> str:

@@ -136,6 +136,8 @@ class Adversary:
     """The kinds of release it learns from."""
     about_is: ClassVar[tuple[str, ...]] = ("column",)
     """What it may learn about: a column, a class of a classifier, a query."""
+    subject: ClassVar[str] = "the sensitive column"
+    """What it learns about where a promise does not say."""
     limit_key: ClassVar[str] = "at_most"
     """What a policy calls a ceiling on what it learns."""
     keys: ClassVar[Mapping[str, Key]] = FrozenDict()
@@ -490,6 +492,7 @@ class Collector(Adversary):
     kind: ClassVar[str] = "collector"
     looks_at: ClassVar[tuple[str, ...]] = ("responses",)
     about_is: ClassVar[tuple[str, ...]] = ()
+    subject: ClassVar[str] = "whole records"
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
@@ -547,6 +550,7 @@ class Inverter(Adversary):
     kind: ClassVar[str] = "inverter"
     looks_at: ClassVar[tuple[str, ...]] = ("classifier",)
     about_is: ClassVar[tuple[str, ...]] = ()
+    subject: ClassVar[str] = "the original counts"
     limit_key: ClassVar[str] = "exactly"
     keys: ClassVar[Mapping[str, Key]] = FrozenDict(
         near=Key(

@@ -184,7 +184,7 @@ def test_a_second_ctrl_c_does_not_leave_the_statement_running(
     monkeypatch.setattr(runs, "wait", _interrupt_once())
     with pytest.raises(KeyboardInterrupt):
         place.run_watched(work, run, "counting")
-    assert 3 == len(asked)
+    assert 3 <= len(asked)  # once more where the statement takes its time to end
 
 
 def _interrupt_once() -> Callable[[list[Future[Any]], float], Any]:

@@ -15,6 +15,7 @@ import privet as pv
 from oracle.designs import channels
 from oracle.responses import of_group
 from privet.responses.channel_inverse import invert_channel
+from privet.responses.channels import Keep
 from privet.responses.design import MarginalChannel
 from privet.responses.disguise import plan_columns
 
@@ -24,13 +25,15 @@ GROUPS = (("a", "c"), ("c", "b"), ("b", "a"))
 
 @st.composite
 def drawn(draw: st.DrawFn) -> pv.Design:
-    """Two or three overlapping groups, each with any channel."""
+    """Two or three overlapping groups, each with any channel that disguises."""
     questions = [pv.Question(c, [str(v) for v in range(k)]) for c, k in SIZES.items()]
     some = GROUPS[: draw(st.integers(2, 3))]
     groups = []
     for columns in some:
         size = SIZES[columns[0]] * SIZES[columns[1]]
-        usable = channels(size, flip=False).filter(lambda c, s=size: not c.refusal(s))
+        usable = channels(size, flip=False).filter(
+            lambda c, s=size: not c.refusal(s) and not isinstance(c, Keep)
+        )
         groups.append(pv.Group(columns, draw(usable)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pv.PrivacyWarning)

@@ -36,7 +36,8 @@ def _read_loss(value: Number, what: str = "number") -> Fraction:
     return found
 
 
-def _read_delta(value: Number, what: str = "number") -> Fraction:
+def read_delta(value: Number, what: str = "number") -> Fraction:
+    """A chance that may be 0, but not 1; exactly."""
     found = fraction(value, what)
     if not 0 <= found < 1:
         raise InputError(f"{what} must be at least 0 and below 1; got {value!r}.")
@@ -55,7 +56,7 @@ class PrivacyLoss:
     """By mechanisms with a loss that is never passed."""
     rho: Fraction = attrs.field(default=Fraction(0), converter=_read_loss)
     """By mechanisms with a zero-concentrated loss."""
-    delta: Fraction = attrs.field(default=Fraction(0), converter=_read_delta)
+    delta: Fraction = attrs.field(default=Fraction(0), converter=read_delta)
     """How likely it is that all this does not hold at all."""
 
     @classmethod
@@ -123,7 +124,7 @@ class PrivacyBudget:
 
     epsilon: Fraction = attrs.field(converter=_read_loss)
     """The largest loss."""
-    delta: Fraction = attrs.field(default=Fraction(0), converter=_read_delta)
+    delta: Fraction = attrs.field(default=Fraction(0), converter=read_delta)
     """But for this chance."""
 
     def __attrs_post_init__(self) -> None:

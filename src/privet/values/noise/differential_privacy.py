@@ -23,7 +23,7 @@ from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
 from privet.values.noise.declared_domain import DeclaredDomain, read_domains
 from privet.values.noise.private_selection import PrivateSelection
-from privet.values.privacy_budget import PrivacyLoss, find_rho
+from privet.values.privacy_budget import PrivacyLoss, find_rho, read_delta
 
 NOISES = ("laplace", "gauss")
 """The kinds of noise there are."""
@@ -52,13 +52,6 @@ def _read_loss(value: Number | None, what: str = "number") -> Fraction | None:
     return found
 
 
-def _read_chance(value: Number, what: str = "number") -> Fraction:
-    found = fraction(value, what)
-    if not 0 <= found < 1:
-        raise InputError(f"{what} must be at least 0 and below 1; got {value!r}.")
-    return found
-
-
 @attrs.frozen(field_transformer=name_fields)
 class DifferentialPrivacy:
     """Noise on counts, so that nobody can tell whether any one person is in them.
@@ -69,7 +62,7 @@ class DifferentialPrivacy:
 
     epsilon: Fraction | None = attrs.field(default=None, converter=_read_loss)
     """With a person and without, nothing is more than e to this times as likely."""
-    delta: Fraction = attrs.field(default=Fraction(0), converter=_read_chance)
+    delta: Fraction = attrs.field(default=Fraction(0), converter=read_delta)
     """But for this chance; needed where values are selected, or noise is Gauss's."""
     rho: Fraction | None = attrs.field(default=None, converter=_read_loss)
     """A zero-concentrated loss instead of epsilon; the noise is Gauss's."""
@@ -82,7 +75,7 @@ class DifferentialPrivacy:
     """Weights are rounded to multiples of this; `heaviest` is one."""
     noise: str | None = None
     """`laplace` or `gauss`; None: whichever is smaller."""
-    selection: Fraction = attrs.field(default=Fraction(1, 4), converter=_read_chance)
+    selection: Fraction = attrs.field(default=Fraction(1, 4), converter=read_delta)
     """Which share of epsilon and delta selects the values that are not declared."""
     domain: Mapping[str, DeclaredDomain] = attrs.field(
         factory=dict, converter=read_domains

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,13 @@ def spawn(folder: Path, words: list[str], width: int, **env: str) -> Any:
         codec_errors="replace",  # Ctrl-C drops what was not shown yet, bytes and all
         env={**clean, "TERM": "xterm-256color", **env},
         timeout=60,
+        preexec_fn=hear_ctrl_c,
     )
+
+
+def hear_ctrl_c() -> None:
+    """Who starts this in the background may have switched Ctrl-C off for it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def report(sent: str) -> list[str]:

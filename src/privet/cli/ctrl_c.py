@@ -1,8 +1,8 @@
 """Ctrl-C on the command line: sent again until the command has heard it.
 
 Compiled code that calls Python may forget what was raised meanwhile, and so may
-whatever runs while an object is thrown away: Ctrl-C was pressed, and the command went
-on to its end. Pressing it once more is what a person would do; so the clock does it.
+whatever runs while an object is thrown away: Ctrl-C is pressed, and the command goes on
+to its end. Pressing it once more is what a person would do; so the clock does it.
 """
 
 from __future__ import annotations

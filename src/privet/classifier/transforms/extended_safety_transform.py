@@ -61,7 +61,7 @@ from privet.classifier.transforms.safety_transform import (
     read_positive,
 )
 from privet.classifier.transforms.zero_counts import BEST_OF, KEEPS, fill_zeros
-from privet.errors import Infeasible, InputError, TooLarge
+from privet.errors import Infeasible, InputError, TooLarge, Undecided
 from privet.policy import Promise
 from privet.release.audit import audit
 from privet.values.adversaries import Bayesian
@@ -488,10 +488,14 @@ class ExtendedSafetyTransform:
             if audit(made.card, list(promises)).safe:
                 return made
             exponent = _round_to_grid(float(exponent) * 0.97)
-        raise Infeasible(
-            f"Promise {promises[0].name!r} is not reached by flattening.",
+        raise Undecided(
+            f"Whether promise {promises[0].name!r} can be kept was not settled: no "
+            "flattening that was tried keeps it as it is written.",
             promise=promises[0],
-            advice=("Allow a larger factor.", "Or publish with a declared rule."),
+            advice=(
+                "Allow a larger factor: within in the policy.",
+                *(() if ruled else ("Or publish with --method closeness-declared.",)),
+            ),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from privet import __version__
-from privet.cli import ctrl_c, terminal
+from privet.cli import terminal
 from privet.cli.audit import audit, demo, init
 from privet.cli.classifier import classifier
 from privet.cli.keys import keys
@@ -32,7 +32,6 @@ class Commands(click.Group):
         try:
             return super().make_context(*given, **more)
         except KeyboardInterrupt:
-            ctrl_c.rest()
             terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -46,12 +45,10 @@ class Commands(click.Group):
         except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            ctrl_c.rest()
             terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
         except Exception as error:
             if _was_interrupted(error):
-                ctrl_c.rest()
-                terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
+                    terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
             terminal.fail(*terminal.explain_error(error))
 
 
@@ -138,6 +135,5 @@ def main() -> None:
     from privet.release.commit.interrupts import LAST
 
     LAST.set(True)
-    ctrl_c.listen()
     terminal.hold_any_text()
     cli(prog_name="privet")

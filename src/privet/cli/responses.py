@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privet.cli import ctrl_c, terminal
+from privet.cli import terminal
 from privet.cli.answer import Answer, command
 from privet.cli.options import (
     Places,
@@ -409,5 +409,4 @@ def collect(
     try:
         serve(service, announce)
     except KeyboardInterrupt:
-        ctrl_c.rest()
         terminal.say("The survey is closed. What was confirmed is kept.")

@@ -48,7 +48,7 @@ class Commands(click.Group):
             terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
         except Exception as error:
             if _was_interrupted(error):
-                    terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
+                terminal.fail(terminal.STOPPED, terminal.INTERRUPTED)
             terminal.fail(*terminal.explain_error(error))
 
 

@@ -30,7 +30,7 @@ from privet.classifier.attacks.mitigations import (
     Method,
     choose_method,
     describe_settings,
-    find_cheapest,
+    list_cheapest,
 )
 from privet.classifier.audit import refuse_survey_keys
 from privet.classifier.count import BETWEEN
@@ -52,7 +52,7 @@ from privet.classifier.transforms.safety_transform import (
 )
 from privet.classifier.transforms.synthetic import make_synthetic_table
 from privet.engine.protocol import Listener, Run
-from privet.errors import Infeasible, InputError
+from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Audit, Basis, Verdict
 from privet.policy import Accepted, Measure, Policy, Promise
 from privet.policy.policy import Stated, as_policy
@@ -286,26 +286,40 @@ def _make_card(
     found = judge_inversion(against, attacked, views, method, only_aided=True)
     if all(f.verdict is Verdict.SAFE for f in found):
         return method, made
-    cheapest = find_cheapest(views, stated, against, method)
-    if cheapest is None:
-        worst = max(found, key=lambda f: f.belief.posterior if f.belief else 0)
-        raise Infeasible(
-            f"No mitigation keeps {worst.promise.name!r}. {worst.note}",
-            promise=worst.promise,
-            best=worst.belief.posterior if worst.belief else None,
-            advice=("Allow a larger share of counts, or publish fewer attributes.",),
-        )
-    for _ in range(TRIES):  # what is drawn at random may fall otherwise
-        made = cheapest.apply(views, stated)
-        attacked = list_attacked(made, views, cheapest)
-        found = judge_inversion(against, attacked, views, cheapest)
-        if all(f.verdict is Verdict.SAFE for f in found):
-            break
-    return cheapest, made
+    for way in list_cheapest(views, stated, against, method):
+        drawn = _draw_kept(views, stated, against, way)
+        if drawn is not None:
+            return way, drawn
+    worst = max(found, key=lambda f: f.belief.posterior if f.belief else 0)
+    raise Infeasible(
+        f"No mitigation keeps {worst.promise.name!r}. {worst.note}",
+        promise=worst.promise,
+        best=worst.belief.posterior if worst.belief else None,
+        advice=("Allow a larger share of counts, or publish fewer attributes.",),
+    )
 
 
 TRIES = 5
 """How often noise is drawn until a promise against inversion is kept."""
+
+
+def _draw_kept(
+    views: ClassifierViews,
+    stated: Sequence[Promise],
+    against: Sequence[Promise],
+    way: Method,
+) -> FlattenedCard | None:
+    """A card that keeps promises against inversion; None: no draw gave one."""
+    for _ in range(TRIES):
+        try:
+            made = way.apply(views, stated)
+        except (Infeasible, InputError, TooLarge):
+            return None
+        attacked = list_attacked(made, views, way)
+        found = judge_inversion(against, attacked, views, way)
+        if all(f.verdict is Verdict.SAFE for f in found):
+            return made
+    return None
 
 
 def _judge_inversion(

@@ -13,6 +13,7 @@ import pytest
 
 import privet as pv
 from oracle.test_classifiers import named
+from privet.classifier import publish as publish_module
 from privet.classifier.attacks.inversion import SOLVERS, Aid, invert
 from privet.classifier.files import read_custody
 from privet.classifier.transforms.synthetic import make_synthetic_table
@@ -184,6 +185,22 @@ def test_the_promise_is_kept_on_the_written_files(tmp_path: Path) -> None:
     assert {"name", "exactly", "near", "verdict", "basis"} == set(stated)
     note = (tmp_path / "out" / "README.txt").read_text()
     assert "is not proved" in note
+
+
+def test_a_stronger_way_follows_one_whose_draws_tell_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What kept a promise when it was tried may not keep it when it is drawn again."""
+    weak, strong = (pv.SafetyTransform(margin=m) for m in ("0.000001", "1.5"))
+    secret = pv.Promise(pv.Inverter(), pv.Ceiling("0.2"), name="secret")
+    monkeypatch.setattr(publish_module, "TRIES", 1)
+    monkeypatch.setattr(publish_module, "list_cheapest", lambda *_: [weak, strong])
+    release = pv.publish(random_table(1), [PROMISE, secret])
+    assert release.safe
+    assert "3/2" == release.options["margin"]
+    monkeypatch.setattr(publish_module, "list_cheapest", lambda *_: [weak])
+    with pytest.raises(pv.Infeasible, match="No mitigation keeps 'secret'"):
+        pv.publish(random_table(1), [PROMISE, secret])
 
 
 def measure_written(

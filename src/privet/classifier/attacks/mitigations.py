@@ -268,23 +268,29 @@ class MitigationTrial:
 # The cheapest that keeps a promise --------------------------------------------------
 
 
-def find_cheapest(
+def list_cheapest(
     views: ClassifierViews,
     promises: Sequence[Promise],
     against: Sequence[Promise],
     method: Method,
-) -> Method | None:
-    """The way that keeps promises against inversion and changes least; None: none.
+) -> Iterator[Method]:
+    """Ways that kept promises against inversion, the one that changes least first.
 
-    Each way is set as weakly as keeps them, by halving its list of settings.
+    Each way is set as weakly as keeps them, by halving its list of settings. What is
+    drawn anew may fall otherwise, so that stronger settings of each way follow.
     """
     trial = MitigationTrial(views, list(promises), zeros=method.zeros)
     found = []
     for key in _list_keys(method):
         kept = _set_weakly(trial, method, key, against)
         if kept is not None:
-            found.append(kept)
-    return max(found, key=lambda x: x[0])[1] if found else None
+            found.append((kept[0], kept[1], key))
+    found.sort(key=lambda x: x[0], reverse=True)
+    yield from (way for _, way, _ in found)
+    for _, way, key in found:
+        ladder = LADDERS[key]
+        for setting in ladder[ladder.index(getattr(way, key)) + 1 :]:
+            yield attrs.evolve(method, **{key: setting})
 
 
 def _list_keys(method: Method) -> list[str]:

@@ -204,3 +204,54 @@ def test_importing_mondrian_does_not_import_numba() -> None:
         "sys.exit('numba' in sys.modules)"
     )
     assert 0 == subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+STOPPED_LOOPS = """
+import random, signal
+import numpy as np
+from privet.microdata.generalisation import domain_order, kernels
+from privet.values.contingency import Domain
+
+made = kernels.compile_kernels()
+domains = [Domain(c, [str(i) for i in range(30)], "integer") for c in "ab"]
+shape = domain_order.pack_domains([domain_order.order_by_value(d) for d in domains])
+cells = np.random.default_rng(1).integers(0, 30, (300, 3)).astype(np.int16)
+aim = kernels.SplitCriterion(-1, 1, np.zeros(1))
+rules = kernels.GroupRules(
+    *(np.array([1]), np.array([0, 30]), 2, np.zeros(1, dtype=np.int64)),
+    *(np.array([0]), np.array([0]), np.array([9]), np.array([10])),
+    np.ones((1, 30), dtype=bool),
+)
+
+
+def work():
+    made.survey(cells, 0, len(cells), shape, aim)
+    made.tally(cells, 0, len(cells), 0, 15, rules)
+    made.part(cells, 0, len(cells), 0, 15)
+    worst = np.tile(np.array([0, 1]), (1, 1))
+    made.finish(cells.copy(), 0, 40, kernels.SplitTask(shape, aim, rules), worst)
+
+
+def stop(number, frame):
+    raise KeyboardInterrupt
+
+
+work()
+signal.signal(signal.SIGALRM, stop)
+dice, stopped = random.Random(1), 0
+for _ in range(3000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, dice.uniform(0.00001, 0.0005))
+        while True:
+            work()
+    except KeyboardInterrupt:
+        stopped += 1
+print(stopped)
+"""
+
+
+def test_compiled_loops_survive_ctrl_c(compiled: kernels.SplitKernels) -> None:
+    """Numba crashes where Python raises while it hands a result over."""
+    code = [sys.executable, "-c", STOPPED_LOOPS]
+    done = subprocess.run(code, check=False, capture_output=True, text=True)
+    assert (0, "3000\n") == (done.returncode, done.stdout), done.stderr

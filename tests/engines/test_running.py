@@ -5,10 +5,12 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -180,6 +182,65 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode != 0
     assert "KeyboardInterrupt" in errors
     assert [] == list(tmp_path.iterdir())
+
+
+class Watched:
+    """A connection that notes what is called where."""
+
+    def __init__(self, con: Any) -> None:
+        self.con, self.busy = con, 0
+        self.called: list[tuple[str, bool]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.con, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            main = threading.current_thread() is threading.main_thread()
+            self.called.append((name, main))
+            if name == "close" and self.busy:
+                self.busy -= 1
+                raise duckdb.InvalidInputException("busy")
+            return found(*given, **named)
+
+        return call
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> list[Watched]:
+    made: list[Watched] = []
+    connect = duckdb.connect
+
+    def note(*given: Any) -> Watched:
+        made.append(Watched(connect(*given)))
+        return made[-1]
+
+    monkeypatch.setattr(duckdb, "connect", note)
+    return made
+
+
+def test_the_main_thread_leaves_statements_to_the_worker(
+    watched: list[Watched], tmp_path: Path
+) -> None:
+    """There DuckDB would hear Ctrl-C itself, and call it an error of its own."""
+    frame = pa.table({"a": ["1", "2", "2"], "s": ["x", "y", "y"]})
+    path = tmp_path / "t.csv"
+    path.write_text("a,s\n1,x\n2,y\n2,y\n", encoding="utf-8")
+    for source in (frame, path):
+        with pv.read(source, quasi="a", sensitive="s") as table:
+            pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling("1")))
+    quick = {"interrupt", "query_progress", "close"}
+    called = [call for w in watched for call in w.called]
+    assert {"execute", "sql", "register"} <= {name for name, _ in called}
+    assert set() == {name for name, main in called if main} - quick
+
+
+def test_a_busy_connection_is_stopped_and_closed(watched: list[Watched]) -> None:
+    frame = pa.table({"a": ["1"], "s": ["x"]})
+    with pv.read(frame, quasi="a", sensitive="s") as table:
+        len(table)
+        watched[0].busy = 2
+    names = [name for name, _ in watched[0].called]
+    assert ["close", "interrupt", "close", "interrupt", "close"] == names[-5:]
 
 
 def test_the_spill_folder_is_removed(large: Path, tmp_path: Path) -> None:

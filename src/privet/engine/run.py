@@ -6,9 +6,10 @@ What goes wrong in the engine is said in words that cannot quote a cell.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -223,28 +224,43 @@ class StatementRunner:
     ) -> T:
         """Run work in the worker; report progress; stop it on Ctrl-C or time-out."""
         run.check()
+        self._require_open()
+        run.tell(Progress(doing, *step, 0.0, None))
+        with self._submit(work) as future:
+            while not wait([future], POLL).done:
+                run.check()
+                run.tell(self._measure_progress(doing, step))
+            found = future.result()
+            run.tell(Progress(doing, *step, 1.0, self._count_rows()))
+            return found
+
+    def run_apart(self, work: Callable[[], T]) -> T:
+        """Run small work in the worker, too.
+
+        In the main thread the engine may hear Ctrl-C itself, and fail in its own way.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            return self.run_guarded(work)
+        self._require_open()
+        with self._submit(work) as future:
+            return future.result()
+
+    def _require_open(self) -> None:
         if not self.is_open:
             raise InputError(
                 f"A table must be open to be counted; {self.words} was closed."
             )
-        run.tell(Progress(doing, *step, 0.0, None))
-        future: Future[T] = self._worker.submit(self.run_guarded, work)
+
+    @contextmanager
+    def _submit(self, work: Callable[[], T]) -> Iterator[Future[T]]:
+        """What the worker will have found; whoever stops waiting for it stops it."""
+        future = self._worker.submit(self.run_guarded, work)
         try:
-            found = self._await_result(future, run, doing, step)
-            run.tell(Progress(doing, *step, 1.0, self._count_rows()))
-            return found
+            yield future
         except BaseException:
             if not future.cancel():
                 self._interrupt(future)
             raise
-
-    def _await_result(
-        self, future: Future[T], run: Run, doing: str, step: tuple[int, int]
-    ) -> T:
-        while not wait([future], POLL).done:
-            run.check()
-            run.tell(self._measure_progress(doing, step))
-        return future.result()
 
     def _interrupt(self, future: Future[T]) -> None:
         """Stop the statement and wait until it has really stopped.

@@ -10,8 +10,9 @@ import glob
 import os
 import re
 import shutil
+import time
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 from privet.engine import arrow, sql, text_types
 from privet.engine.protocol import Run
 from privet.engine.run import (
+    POLL,
     DoesNotFit,
     StatementRunner,
     explain_error,
@@ -137,7 +139,7 @@ class Session(StatementRunner):
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
         self._folder = ScratchFolder(spill)
         (self._folder.path / OUTPUT).mkdir()
-        self.con = duckdb.connect()
+        self.con = self._worker.submit(duckdb.connect).result()
         self._close = weakref.finalize(
             self, _close, self.con, self._folder, self._worker
         )
@@ -148,14 +150,25 @@ class Session(StatementRunner):
             "threads": threads,
         }
         try:
-            self._configure({**SETTINGS, **wanted})
-            self._encrypt_spills(bool(spill or memory_limit) or _are_large(reads))
-            if attach is not None:
-                self._attach(*attach)
-            self._configure({**self._allow(reads), **SEALED})
+            likely = bool(spill or memory_limit) or _are_large(reads)
+            self.run_apart(lambda: self._prepare(wanted, likely, attach, reads))
         except BaseException:
             self.close()
             raise
+
+    def _prepare(
+        self,
+        wanted: Mapping[str, object],
+        likely: bool,
+        attach: tuple[str, str] | None,
+        reads: Sequence[str],
+    ) -> None:
+        """Set everything up, and seal it; in this thread."""
+        self._configure({**SETTINGS, **wanted})
+        self._encrypt_spills(likely)
+        if attach is not None:
+            self._attach(*attach)
+        self._configure({**self._allow(reads), **SEALED})
 
     def _encrypt_spills(self, likely: bool) -> None:
         """What is spilled can be read by this process only, while it lives.
@@ -179,8 +192,9 @@ class Session(StatementRunner):
 
     def _attach(self, path: str, name: str) -> None:
         """Open a database file to read it, with the files DuckDB keeps beside it."""
-        attach = f"ATTACH {sql.literal(path)} AS {name} (READ_ONLY, TYPE duckdb)"
-        self.run_guarded(lambda: self.con.execute(attach))
+        self.con.execute(
+            f"ATTACH {sql.literal(path)} AS {name} (READ_ONLY, TYPE duckdb)"
+        )
 
     def _allow(self, reads: Sequence[str]) -> dict[str, object]:
         """Files that may be read, as they are and as patterns that mean just them."""
@@ -223,11 +237,11 @@ class Session(StatementRunner):
 
     def register(self, name: str, frame: object) -> None:
         """Let statements see a frame under a name."""
-        self.run_guarded(lambda: self.con.register(name, frame))
+        self.run_apart(lambda: self.con.register(name, frame))
 
     def unregister(self, name: str) -> None:
         """Take a frame away again."""
-        self.run_guarded(lambda: self.con.unregister(name))
+        self.run_apart(lambda: self.con.unregister(name))
 
     @contextmanager
     def allow_drawing(self) -> Iterator[str]:
@@ -235,7 +249,7 @@ class Session(StatementRunner):
 
         Gives the name of the function; its argument means nothing.
         """
-        self.run_guarded(
+        self.run_apart(
             lambda: self.con.create_function(
                 DRAWN,
                 _draw_numbers,
@@ -248,7 +262,7 @@ class Session(StatementRunner):
         try:
             yield DRAWN
         finally:
-            self.run_guarded(lambda: self.con.remove_function(DRAWN))
+            self.run_apart(lambda: self.con.remove_function(DRAWN))
 
     def fetch(self, statement: str, most: int | None = None) -> pa.Table:
         """Run a statement in this thread; what it selects, or an empty table.
@@ -304,7 +318,7 @@ class Session(StatementRunner):
         few = f"(SELECT {', '.join(columns)} FROM {source} LIMIT {FEW})"
         tests = ["count(v)", *text_types.count_fitting("v", json=json)[1:]]
         work = partial(self.aggregate_columns, columns, few, tests, rows=FEW)
-        return self.run_guarded(work)
+        return self.run_apart(work)
 
     def aggregate_columns(
         self,
@@ -397,6 +411,26 @@ def _are_large(paths: Sequence[str]) -> bool:
 def _close(
     con: duckdb.DuckDBPyConnection, folder: ScratchFolder, worker: ThreadPoolExecutor
 ) -> None:
-    worker.shutdown(wait=False, cancel_futures=True)
-    con.close()
-    folder.close()
+    try:
+        worker.shutdown(wait=False, cancel_futures=True)
+        _close_connection(con)
+    finally:
+        folder.close()
+
+
+def _close_connection(con: duckdb.DuckDBPyConnection) -> None:
+    """Close it; a statement of which nobody waits for the end is stopped first.
+
+    Whoever is stopped while the worker starts does not know that it has begun.
+    """
+    for _ in range(CLOSINGS):
+        try:
+            return con.close()
+        except duckdb.Error:
+            con.interrupt()
+            time.sleep(POLL)
+    return con.close()
+
+
+CLOSINGS = 100
+"""How often a busy connection is asked to close."""

@@ -1,6 +1,6 @@
 # Everything CI does is a target here. `make demo` and `make test` need only Python
 # 3.11 or newer and make; they set up what they use.
-.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-forgeries test-spark test-postgres test-browser docs docs-pages audit wheel fuzz lock bench bench-smoke studies clean
+.PHONY: demo test setup lint types imports tests old-duckdb test-crash test-forgeries test-spark test-postgres test-browser docs docs-pages audit wheel fuzz lock bench bench-smoke studies studies-smoke clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -62,12 +62,13 @@ test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call 
 	PYTHONPATH=tests $(BIN)/python -m crash.enumeration
 	PYTHONPATH=tests $(BIN)/python -m crash.ctrl_c
 
-test-forgeries: $(READY)  ## manifests of every kind with each of their fields changed
+test-forgeries: $(READY)  ## releases that were spoiled, and manifests with each of their fields changed
 	$(BIN)/pytest -q -n 2 -m forgeries tests/release
 
-test-browser: $(READY)    ## the survey page in Debian's chromium
+test-browser: $(READY)    ## the survey page in Debian's chromium; its pictures are in build/pictures
 	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }
-	PRIVET_BROWSER=1 $(BIN)/pytest -q tests/browser
+	mkdir -p build/pictures
+	PRIVET_BROWSER=1 PRIVET_PICTURES=build/pictures $(BIN)/pytest -q tests/browser
 
 docs: $(READY)            ## the site; broken links and missing pages are errors
 	$(BIN)/mkdocs build --quiet --strict --site-dir build/site
@@ -104,31 +105,48 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/exposure.py
 	$(BIN)/python benchmarks/start.py
+	$(BIN)/python benchmarks/reading.py
 	$(BIN)/python benchmarks/disclosure.py
 	$(BIN)/python benchmarks/views.py
 	$(BIN)/python benchmarks/skyline.py
 	$(BIN)/python benchmarks/measures.py
 	$(BIN)/python benchmarks/anonymize.py
+	$(BIN)/python benchmarks/full_domain.py
 	$(BIN)/python benchmarks/responses.py
 	$(BIN)/python benchmarks/classifier.py
+	$(BIN)/python benchmarks/discovery.py
+	$(BIN)/python benchmarks/tiny_release.py
+	$(BIN)/python benchmarks/tradeoff.py
 
-SMOKE := audit exposure start disclosure views skyline measures anonymize responses classifier scale
-SMALL := handicapping classifier many_classes classifier_epsilon skyline responses responses_epsilon responses_recovery headers
+SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff scale
+SMALL := handicapping classifier many_classes classifier_epsilon skyline responses responses_epsilon responses_recovery headers drafts longitudinal
 
-bench-smoke: $(READY)     ## every benchmark and study, small: does it still run?
-	@for name in $(SMOKE:%=benchmarks/%) $(SMALL:%=studies/%); do \
-		echo "$$name"; PRIVET_SMOKE=1 $(BIN)/python $$name.py || exit 1; \
+bench-smoke: $(READY)     ## every benchmark, small: does it still run?
+	@for name in $(SMOKE); do \
+		echo "$$name"; PRIVET_SMOKE=1 $(BIN)/python benchmarks/$$name.py || exit 1; \
 	done
 
+studies-smoke: $(READY)   ## every study, small: does it still run?
+	@for name in $(SMALL); do \
+		echo "$$name"; PRIVET_SMOKE=1 $(BIN)/python studies/$$name.py || exit 1; \
+	done
+
+# `make studies SETS=5 SEEDS=5`: fewer random choices and draws, in a few minutes.
+SETS ?= 30
+SEEDS ?= 20
+
 studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
-	$(BIN)/python studies/handicapping.py
+	$(BIN)/python studies/handicapping.py --sets $(SETS)
 	$(BIN)/python studies/classifier.py
 	$(BIN)/python studies/many_classes.py
 	$(BIN)/python studies/classifier_epsilon.py
 	$(BIN)/python studies/skyline.py
 	$(BIN)/python studies/responses.py
-	$(BIN)/python studies/responses_epsilon.py --seeds 20
+	$(BIN)/python studies/responses_epsilon.py --seeds $(SEEDS)
 	$(BIN)/python studies/responses_recovery.py
+	$(BIN)/python studies/headers.py
+	$(BIN)/python studies/drafts.py
+	$(BIN)/python studies/longitudinal.py
 
 clean:                    ## what make made
 	rm -rf build $(VENV)

@@ -11,7 +11,7 @@ CODES = {
     WRONG: "Wrong use: an option, a file, a column or a policy is not what it must be, "
     "or no promise applies. Nothing was judged.",
     EXIT["undecided"]: "No promise is known to be broken, but at least one could not "
-    "be decided.",
+    "be decided, or a sensitive column is covered by none.",
     INFEASIBLE: "No release keeps the promises: even with everything hidden one is "
     "broken, or a recipe breaks one, or a measure is not reached. Nothing was written.",
     BUG: "A mistake in privet itself. Nothing was judged or written.",
@@ -41,10 +41,21 @@ def exit_page() -> str:
         "`0`: the release is written, or with `--dry-run` could be. `1`: the release "
         "alone keeps every promise, but together with an earlier one a promise is "
         "broken; nothing is written. `3`: the release "
-        "alone keeps every promise, but with an earlier one nothing is certain; "
-        "nothing is written. `4`: nothing that privet can make keeps every promise; "
-        "nothing is written. Ctrl-C while values are being shown ends the search, not "
-        "the command: what is reached is safe, and is written with `0`.",
+        "alone keeps every promise, but with an earlier one nothing is certain, or a "
+        "sensitive column is covered by no promise; nothing is written. `4`: nothing "
+        "that privet can make keeps every promise; nothing is written. `--max-seconds` "
+        "ends the search with what is reached, which is safe and is written "
+        "with `0`; if there is no time left to write it, nothing is written, `3`. "
+        "Ctrl-C writes nothing, `130`.",
+        "## Of `privet discover`",
+        "`0`: every set of columns was looked at, whatever was found; a discovery is "
+        "no verdict. `3`: `--max-seconds`, Ctrl-C or too many rules ended the search "
+        "before that; what is listed is final.",
+        "## Of `privet compare`",
+        "`0`: the first release of the ranking is safe; with `--sweep`, everything was "
+        "tried. `3`: `--max-seconds` or Ctrl-C ended it before everything was tried, "
+        "and what is ready is shown; or a sensitive column is covered by no promise. "
+        "`4`: no method keeps every promise.",
         "## Of `privet verify`",
         "`0`: the release is what its manifest says, and recounts to it. `1`: it is "
         "not, breaks a promise, holds a file too many, or is not signed by a key that "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from making.comparison_fields import COMPARE_FIELDS, SWEEP_FIELDS
+
 FIELDS = {
     "verdict": "The gravest of the verdicts: `safe`, `breach`, `undecided`, "
     "`not covered` or `not applicable`.",
@@ -64,13 +66,14 @@ EXPOSURE_FIELDS = {
     "columns.*.people": "Everybody.",
     "columns.*.groups": "Groups of people who look alike.",
     "columns.*.unique": "People whom nobody looks like.",
-    "columns.*.certain": "People of whom whoever has all known columns is certain.",
+    "columns.*.certain": "People of whom whoever has all known columns is certain; of "
+    "lists, that some value is in theirs.",
     "columns.*.beyond": "One object per limit that the policy sets for the column.",
     "columns.*.beyond.limit": "The limit.",
     "columns.*.beyond.people": "People of whom somebody is surer than that.",
     "columns.*.beyond.true": "Those of them who have the value.",
     "columns.*.own_belief": "People by how sure one can be of their own value: 20 "
-    "equal steps from 0, and exactly 1.",
+    "equal steps from 0, and exactly 1. Of a list, the value in it one is surest of.",
     "columns.*.few": "The same for whoever has at most one, two and three columns, "
     "whichever tell most.",
     "columns.*.few.columns": "How many columns at the most.",
@@ -90,7 +93,8 @@ EXPOSURE_FIELDS = {
 WITNESS_FIELDS = {
     "knows": "What the adversary knows: column and value; null is a missing value.",
     "sees": "Of disguised rows: the row that is seen.",
-    "about": "What is believed: column and value.",
+    "about": "What is believed: column and value; of a number within a window, from "
+    "which number to which (`from`, `to`).",
     "count": "How many fit and have the value …",
     "of": "… out of how many fit. The posterior is `count` / `of`.",
     "prior_count": "How many in the whole table have the value …",
@@ -101,6 +105,7 @@ WITNESS_FIELDS = {
     "ways to deal values to these people in which the victim has the value.",
     "attack.victim": "The victim's name, where the promise names one.",
     "attack.rules_out": "Values the victim does not have.",
+    "attack.sure": "How surely each of them is ruled out; left out: for certain.",
     "attack.groups": "The groups involved, the victim's first.",
     "attack.groups.group": "What its people look like: column and value.",
     "attack.groups.histogram": "How many of them have each value, in pairs.",
@@ -109,6 +114,9 @@ WITNESS_FIELDS = {
     "victim has it.",
     "attack.groups.names": "The people known by name, and their values.",
     "attack.groups.companion_names": "The companions known by name.",
+    "attack.households": "Of a household: the column that says who belongs together.",
+    "attack.relation": "What is known of their values, as `members` in a policy.",
+    "attack.members": "How many of its members are in each of these groups.",
     "model": "Of views: which tables count as possible.",
     "keys": "Of views: the values of the shared columns in which person and value "
     "meet.",
@@ -120,6 +128,12 @@ WITNESS_FIELDS = {
 """A measure's witness has the first four; each other release those that it needs."""
 
 DETAIL_FIELDS = {
+    "households": "Of an insider who knows who belongs together.",
+    "households.households": "How many households of two or more there are.",
+    "households.beyond": "How many of them are, or may be, beyond the limit.",
+    "households.people": "How many people those have.",
+    "households.contradicted": "Of how many the groups show that what is known cannot "
+    "be true.",
     "people": "Of what is not covered: people whom it concerns …",
     "of": "… out of how many.",
     "known": "The known columns.",
@@ -183,19 +197,28 @@ PUBLISH_FIELDS = {
     "verdict": "`safe`; `not covered`; where an earlier release tells too much "
     "`breach`, where it leaves doubt `undecided`.",
     "title": "The policy's title, or an empty text.",
-    "method": "How it was made: `top-down disclosure`, `mondrian` or `recipe`.",
+    "method": "How it was made: `top-down disclosure`, `mondrian`, `recipe`, or `as it "
+    "is` where the table kept every promise without any change.",
+    "people": "With `[person]`: how many `rows` stood for how many `people`, the "
+    "`most` rows of one person, for how many people rows `tied` in the first or last "
+    "place, and the same in `words`; otherwise null.",
     "held_back": "With `--hold-back`: how many new `rows` wait for a later delivery, "
     "`of` how many; else null.",
-    "ended": "Why the search ended: `finished`, `time`, `callback`, or "
-    "`recipe` where there was none.",
+    "ended": "Why the search ended: `finished`, `time`, `callback`; `households` where "
+    "splits were undone for them; `chosen` where the "
+    "method leaves values that might be shown, `together` where values are hidden that "
+    "tell others; `improved` where exchanges were stopped; or `recipe` where there was "
+    "none.",
     "left": "What could have been tried next when the search was stopped: how many "
     "values or cuts by column, or `groups`; empty if it was not.",
-    "moves": "How many values were shown, or rounds of cuts were made.",
+    "moves": "How many sweeps and exchanges there were; with `--paper` how many values "
+    "were shown; or how many rounds of cuts were made.",
     "columns": "By column, what is not shown as it is.",
     "columns.*.values": "How many values it has.",
     "columns.*.hidden_values": "How many of them are hidden …",
     "columns.*.hidden_cells": "… in how many cells …",
     "columns.*.cells": "… of how many.",
+    "columns.*.labels": "With a hierarchy: how many of its nodes stand for others.",
     "columns.*.intervals": "Or: how many intervals stand for its values.",
     "promises": "One object per promise and measure.",
     "promises.promise": "Its name.",
@@ -223,7 +246,60 @@ PUBLISH_FIELDS = {
     "groups.smallest": "The size of the smallest group.",
     "groups.largest": "The size of the largest.",
     "groups.suppressed": "How many people are left out.",
+    "groups.starred": "How many people show `*` in every known column, as one group.",
+    "groups.same_cuts": "Whether everybody has the same cuts.",
+    "groups.chosen": "Of full-domain and subtrees: what the manifest says of the "
+    "choice; its `cost` and the least possible (`bound`), NCP; how many of the "
+    "`combinations` of levels were `judged`; and the level of each column (`levels`), "
+    "null where its branches differ. Null for other methods.",
     "groups.width": "By column, how wide what is shown is on average, from 0 to 1.",
+    "utility": "What the release keeps of the table, in numbers; null where they are "
+    "switched off or were not done in time. [What a release "
+    "keeps](../explanation/what-a-release-keeps.md) defines each.",
+    "utility_note": "Why there are no numbers; empty where there are.",
+    "utility.rows": "All rows of the table.",
+    "utility.rows_changed": "Rows with a cell that is not as it was, or left out.",
+    "utility.rows_left_out": "Rows that are not released.",
+    "utility.cells_changed": "Cells that are not as they were, of all columns.",
+    "utility.ncp": "Normalised certainty penalty, from 0 to 1: the average of the "
+    "columns that may be known; null without any.",
+    "utility.groups": "Groups of released rows that look alike in those columns.",
+    "utility.average_group": "Released rows per group.",
+    "utility.discernibility": "The sum over rows of how many look alike.",
+    "utility.bits": "The entropy of whole rows in the table; null: too many rows.",
+    "utility.bits_kept": "What the released rows tell of it.",
+    "utility.columns": "By column, what changed most first.",
+    "utility.columns.*.cells_changed": "Its cells that are not as they were.",
+    "utility.columns.*.ncp": "Its penalty; null: not a column that may be known.",
+    "utility.columns.*.bits": "Its entropy in the table.",
+    "utility.columns.*.bits_kept": "What the released cells tell of it.",
+    "utility.columns.*.moved": "Total variation distance of its values before and "
+    "after.",
+    "utility.columns.*.moved_in_order": "Earth mover's distance of the same, from 0 to "
+    "1; null: its values have no order.",
+    "utility.pairs": "One object per pair of columns that is not released as it was, "
+    "what moved most first.",
+    "utility.pairs.columns": "The two columns.",
+    "utility.pairs.moved": "Total variation distance of their pairs of values.",
+    "utility.pairs.cramers_v": "Cramér's V before and after; null: a column has one "
+    "value.",
+    "utility.pairs.bits": "Mutual information before and after.",
+    "utility.pairs.correlation": "Pearson's correlation before and after; null: they "
+    "are not numbers, or do not vary.",
+    "utility.pairs_same": "How many pairs are released as they were.",
+    "utility.pairs_left_out": "Pairs that were not compared: too many, or too large.",
+    "utility.accuracy": "How often naive Bayes is right about rows it was not trained "
+    "on; null: see the notes. Shares are fractions in text.",
+    "utility.accuracy.target": "What is predicted, from all other columns.",
+    "utility.accuracy.before": "Trained on the table, tested on rows of the table.",
+    "utility.accuracy.after": "Trained on the release, tested on released rows.",
+    "utility.accuracy.on_originals": "Trained on the release, tested on rows of the "
+    "table as they are.",
+    "utility.accuracy.majority": "Right without any column.",
+    "utility.accuracy.rows": "How many rows it was trained and tested on.",
+    "utility.accuracy.drawn": "Whether these are only some, drawn by a hash.",
+    "utility.accuracy.folds": "Into how many parts the rows were cut.",
+    "utility.notes": "What was not measured, and why.",
     "history": "What is known of earlier releases, as in an audit.",
     "together": "Findings against somebody who also has the earlier releases of the "
     "policy, in the form of an audit's findings; null where it names none.",
@@ -233,7 +309,8 @@ PUBLISH_FIELDS = {
 }
 
 VERIFY_FIELDS = {
-    "verdict": "`verified` or `refused`.",
+    "verdict": "`verified` or `refused`; `undecided` where all is as the manifest "
+    "says, but a promise cannot be recounted without the private table.",
     "problems": "What differs from the manifest, in sentences; empty if nothing does.",
     "audit": "The recount, in the form of an audit; null where the files could not be "
     "read.",
@@ -338,6 +415,42 @@ COLLECTOR_FIELDS = {
     "rows": "How many disguised rows were attacked.",
 }
 
+DISCOVER_FIELDS = {
+    "headline": "What the table gives away, in a sentence.",
+    "ended": "`finished`; or why the search ended early: `time`, `interrupted` by "
+    "Ctrl-C, or `rules`, too many of them.",
+    "confidence": "What a rule exceeds, as a fraction in text.",
+    "columns": "How many columns somebody knows at the most.",
+    "support": "How many people a group has at the least.",
+    "known": "By column that may be given away, the columns that may be known.",
+    "people": "Everybody in the table.",
+    "counted": "What the counts count: `rows` or `people`.",
+    "rules": "Every minimal rule that was found, by people, then by lift.",
+    "rules.columns": "The columns somebody knows.",
+    "rules.about": "The value that is given away, by its column; null: it is missing.",
+    "rules.confidence": "How sure somebody is at worst, as a fraction in text.",
+    "rules.floor": "The share in everybody, which hiding all columns reaches.",
+    "rules.lift": "How many times the floor the confidence is.",
+    "rules.people": "People in groups beyond the confidence; somebody with several "
+    "rows may be counted in several groups.",
+    "rules.groups": "How many groups these are.",
+    "rules.audited": "What an audit of the same promise finds: groups below the "
+    "support count there.",
+    "rules.witness": "The group that gives most away, as in a finding.",
+    "rules.words": "The rule in words.",
+    "everybody": "Values beyond the confidence in everybody: no hiding helps.",
+    "everybody.about": "The value, by its column.",
+    "everybody.share": "Its share in everybody, as a fraction in text.",
+    "matrix": "By known column and column that is given away, the fewest columns of a "
+    "rule with both; null: there is no rule.",
+    "sets": "How much was looked at, by number of columns.",
+    "sets.columns": "How many columns these sets have.",
+    "sets.looked_at": "How many were looked at, or needed no look.",
+    "sets.of": "How many there are.",
+    "notes": "What else must be said.",
+    "sensitive": "A reminder that the output quotes the private table.",
+}
+
 SKYLINE_FIELDS = {
     "verdict": "`safe`, or `breach` where nobody need know anything.",
     "headline": "The skyline in a sentence.",
@@ -348,6 +461,8 @@ SKYLINE_FIELDS = {
     "points.knows_others": "Other people whose values are known.",
     "points.same_as": "People who have the victim's value.",
     "points.belief": "How sure that makes at worst, as a fraction in text.",
+    "points.basis": "`exact`, or `bound` where the belief may be lower: of lists, with "
+    "more than two values ruled out.",
     "points.attack": "That case, as in a witness.",
     "points.words": "The knowledge in words.",
     "caps": "How far was looked, by kind of knowledge.",
@@ -379,9 +494,18 @@ INIT_FIELDS = {
     "policy": "The draft, as TOML.",
     "columns": "What each column is taken for.",
     "columns.name": "The column.",
-    "columns.role": "Its role, or an empty text.",
+    "columns.role": "Its role; no column is without one.",
     "columns.reason": "Why.",
+    "columns.confidence": "`sure`, `likely` or `unsure`.",
     "columns.sure": "False where a person should look first.",
+    "doubts": "What a person must decide first.",
+    "doubts.columns": "The columns a doubt is about.",
+    "doubts.role": "What was guessed, for now.",
+    "doubts.reason": "What makes it doubtful.",
+    "checklist": "HIPAA's eighteen identifiers and GDPR's special categories.",
+    "checklist.law": "`HIPAA` or `GDPR`.",
+    "checklist.item": "What the law lists.",
+    "checklist.columns": "The columns that answered; none: it was not found.",
 }
 
 LEDGER_FIELDS = {
@@ -474,6 +598,9 @@ COMMANDS = {
     "init": INIT_FIELDS,
     "audit --as inverter": INVERTER_FIELDS,
     "audit --as collector": COLLECTOR_FIELDS,
+    "discover": DISCOVER_FIELDS,
+    "compare": COMPARE_FIELDS,
+    "compare --sweep": SWEEP_FIELDS,
     "skyline": SKYLINE_FIELDS,
     "views --propose": PROPOSE_FIELDS,
     "publish": PUBLISH_FIELDS,

@@ -17,10 +17,12 @@ EXAMPLES = {
     "columns.unit": '[columns]\nidentifier = ["patient_id"]\nunit = "patient_id"',
     "columns.weight": '[columns]\nweight = "count"',
     "file.delimiter": '[file]\ndelimiter = ";"',
-    "file.encoding": '[file]\nencoding = "latin-1"',
+    "file.encoding": '[file]\nencoding = "cp1252"',
     "file.header": "[file]\nheader = true",
     "file.names": '[file]\nnames = ["job", "country", "bankruptcy"]',
     "file.null": '[file]\nnull = ["?", "NA"]',
+    "file.dates": '[file]\ndates = "dmy"',
+    "file.decimal": '[file]\ndecimal = ","',
     "bins": '[bins]\nage = [18, 40, 65]\nadmitted = ["2023-01-01", "2023-07-01"]',
     "where": '[where]\nyear = 2024\nregion = ["North", "South"]',
     "domain": '[domain]\njob = ["Clerk", "Trader", "Cook"]\n'
@@ -45,6 +47,14 @@ EXAMPLES = {
     'about = "bankruptcy"\nbelow = 0.8',
     "promise.victim": '[[promise]]\nagainst = "insider"\nvictim = "Tom"\n'
     'rules_out = ["Current"]\nabout = "bankruptcy"\nbelow = 0.8',
+    "promise.sure": '[[promise]]\nagainst = "insider"\nrules_out = 2\n'
+    'sure = [0.99, 0.9]\nabout = "bankruptcy"\nbelow = 0.8',
+    "promise.evidence": '[[promise]]\nagainst = "insider"\nevidence = 3\n'
+    'about = "bankruptcy"\nbelow = 0.8',
+    "promise.households": '[[promise]]\nagainst = "insider"\n'
+    'households = "family"\nabout = "bankruptcy"\nbelow = 0.8',
+    "promise.members": '[[promise]]\nagainst = "insider"\nhouseholds = "family"\n'
+    'members = { alike = 0.9 }\nabout = "bankruptcy"\nbelow = 0.8',
     "promise.model": '[[promise]]\nagainst = "reconstructor"\nmodel = "restricted"\n'
     'about = { name = "George", problem = "HIV" }\nat_most = 0.5',
     "promise.one_row_per_id": '[[promise]]\nagainst = "reconstructor"\n'
@@ -71,7 +81,9 @@ EXAMPLES = {
     "promise.unrelated": '[[promise]]\nagainst = "bayesian"\nabout = "smokes"\n'
     'unrelated = ["age"]\nat_most = 0.8',
     "promise.about": '[[promise]]\nagainst = "linker"\n'
-    'about = { bankruptcy = ["Discharged", "Current"] }\nat_most = 0.5',
+    'about = { bankruptcy = ["Discharged", "Current"] }\nat_most = 0.5\n\n'
+    '[[promise]]\nagainst = "linker"\nabout = { income = { within = "10 %" } }\n'
+    "at_most = 0.5",
     "promise.at_most": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
     'at_most = "1/3"',
     "promise.below": '[[promise]]\nagainst = "linker"\nabout = "bankruptcy"\n'
@@ -117,6 +129,15 @@ EXAMPLES = {
     'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
     "accepted.who": '[[accepted]]\nabout = "bankruptcy"\nup_to = 120\n'
     'why = "customers agreed to it"\nwho = "Ada Byron, data steward"',
+    "person.by": '[person]\nby = "patient"\norder = "visit"\nlast = ["town"]',
+    "person.order": '[person]\nby = "patient"\norder = "visit"\nlast = ["town"]',
+    "person.first": '[person]\norder = "visit"\nfirst = ["ward", "doctor"]',
+    "person.last": '[person]\norder = "visit"\nlast = ["town"]',
+    "person.least": '[person]\nleast = ["weight"]',
+    "person.most": '[person]\nmost = ["dose"]',
+    "person.commonest": '[person]\ncommonest = ["ward"]',
+    "person.set": '[person]\nset = ["diagnosis"]',
+    "person.count": '[person]\ncount = ["visit"]',
     "privacy.epsilon": "[privacy]\nepsilon = 1",
     "privacy.delta": "[privacy]\nepsilon = 1\ndelta = 1e-6",
     "privacy.rho": "[privacy]\nrho = 0.5",
@@ -140,10 +161,16 @@ HEADS = {
     "columns": "What each column is for. `identifier`, `quasi`, `sensitive`, `other` "
     "and `drop` exclude each other. Every column of a table has a role before anything "
     "of it is published.",
-    "file": "How the text file of the table is read, where that had to be said: what "
-    "was told to `privet init` stands here, so that nobody has to say it again. What "
-    "is said on the command line goes before it, and files of other formats do not "
-    "need it. In Python, hand it on yourself: `pv.read(path, **policy.file)`.",
+    "person": "Rows become people before anything is counted: `where` chooses rows "
+    "before, `bins` cut what comes of them. A column without a rule must be the same "
+    "in all rows of a person, or be dropped; otherwise an error says for how many "
+    "people it differs. See [several rows per person]"
+    "(../how-to/several-rows-per-person.md).",
+    "file": "How the text file of the table is read, where that had to be said or was "
+    "found: what was told to `privet init` stands here, so that nobody has to say it "
+    "again. What is said on the command line goes before it; a spreadsheet takes "
+    "`header` and `names` of it, and files of other formats do not need it. In Python, "
+    "hand it on yourself: `pv.read(path, **policy.file)`.",
     "promise": "What must hold, written once per promise. A promise says against whom, "
     "about what, and exactly one limit: `at_most`, or `below`, or `from` with `to`, or "
     "`within`. A promise against a linker or an insider takes `at_most` or `below`. "

@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from enum import Enum
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -16,12 +17,25 @@ import attrs
 
 import privet as pv
 from making.markdown import page
+from privet.microdata.suppression.exchange import ExchangeStep
+from privet.microdata.suppression.sweeps import SweepStep
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.release.refine import RefinementProgress
 from privet.release.verify import Verification
 
 SHELVES = {
-    "Verbs": ("read", "audit", "belief", "publish", "load", "verify", "skyline"),
+    "Verbs": (
+        "read",
+        "draft_policy",
+        "audit",
+        "belief",
+        "discover",
+        "compare",
+        "publish",
+        "load",
+        "verify",
+        "skyline",
+    ),
     "Tables and groups": (
         "Table",
         "Groups",
@@ -41,14 +55,19 @@ SHELVES = {
         "Purpose",
         "Signoff",
         "Policy",
+        "PolicyDraft",
     ),
     "Adversaries": ("Linker", "Insider", "Reconstructor", "Bayesian"),
     "Beliefs and limits": ("Belief", "Ceiling", "Shift", "Ratio", "Frontier"),
+    "Discovery": ("Discovery", "Inference"),
+    "Comparison": ("Comparison", "Tradeoff"),
     "Publishing": (
         "TopDownDisclosure",
         "Mondrian",
+        "FullDomain",
         "SplitViews",
         "Release",
+        "UtilityReport",
         "Recipe",
         "Ledger",
         "LedgerEntry",
@@ -95,7 +114,7 @@ SHELVES = {
 }
 """The order in which a reader meets the names; what is not here comes after."""
 
-MET = (DisclosureStep, RefinementProgress, Verification)
+MET = (DisclosureStep, SweepStep, ExchangeStep, RefinementProgress, Verification)
 """Values that a reader meets but never makes; they have no public name."""
 
 
@@ -222,7 +241,11 @@ def _parameters(value: Any) -> list[inspect.Parameter | str]:
         if p.kind is p.VAR_POSITIONAL:
             found.append("*")
         found.append(p)
-    return [p for p in found if p == "*" or p.name != "self"]  # type: ignore[union-attr]
+    return [p for p in found if p == "*" or _is_public(p)]
+
+
+def _is_public(p: Any) -> bool:
+    return p.name != "self" and not p.name.startswith("_")
 
 
 def _parameter(p: inspect.Parameter | str) -> str:
@@ -263,6 +286,8 @@ def _fields(value: type) -> Iterator[tuple[str, str, str]]:
             node.annotation
         ):
             continue
+        if ast.unparse(node.target).startswith("_"):
+            continue
         after = body.body[at + 1] if at + 1 < len(body.body) else None
         doc = ""
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
@@ -278,8 +303,9 @@ def _methods(value: type) -> Iterator[tuple[str, str]]:
         member = inspect.getattr_static(value, name)
         if name.startswith("_") or name in ("kind",):
             continue
-        if isinstance(member, property):
-            yield name, _first(member.fget)
+        if isinstance(member, property | cached_property):
+            plain = isinstance(member, property)
+            yield name, _first(member.fget if plain else member.func)
         elif isinstance(member, classmethod):
             made = f"{value.__name__}.{name}"
             yield _call(made, member.__func__), _first(member.__func__)

@@ -33,9 +33,19 @@ MANIFEST_FIELDS = {
     "release, columns that are shown as they are may say `text`.",
     "columns.bins": "The edges of its bins, where the policy has some.",
     "columns.hidden_values": "How many values are hidden. Not which.",
-    "columns.shown_as": "The marker that stands for hidden values, or `intervals`; of "
-    "groups, `ranges` or `sets` of values, or `levels` of a hierarchy.",
-    "method": "How the table was made safe.",
+    "columns.shown_as": "The marker that stands for hidden values, or `intervals`, or "
+    "`levels` where some are shown by a node of their hierarchy; of groups, `ranges` "
+    "or `sets` of values, or `levels` of a hierarchy. `null` where "
+    "hidden cells are empty.",
+    "columns.written_as": "How it stands in the file, if not as the texts above: the "
+    "names of the columns with the ends of its ranges, such as `age_from` and `age_to` "
+    "(and `age_missing`, which says where it may be missing, if it may); or `null` "
+    "where hidden cells are empty, as those of missing values are.",
+    "columns.lists": "Of a column of lists: `typed` where the file has a type for "
+    "them, `json` where each list is a text as JSON writes it.",
+    "person": "With `[person]`: how several rows of a person became one, without the "
+    "column that tells people apart; absent otherwise.",
+    "method": "How the table was made safe; `as it is` where nothing was changed.",
     "promises": "Each promise as the policy states it, and what it came to.",
     "promises.name": "The promise's name.",
     "promises.against": 'The adversary and what it knows: `{"linker": ["job"]}`, or '
@@ -79,8 +89,10 @@ CUSTODY_FIELDS = {
     "left": "What could have been tried next when the search was stopped: how many "
     "values or cuts by column, or groups; empty if it was not.",
     "recipe": "What is hidden; the same as in `recipe.json`.",
-    "steps": "Every move in order: column, value, whether it is a cut, gain, loss, "
-    "score, and the confidence of each rule afterwards.",
+    "steps": "Every move in order: column, values (with `--paper` one value), whether "
+    "they are cuts, how many were refused, gain, loss and score of the first, and the "
+    "confidence of each rule afterwards; of an exchange, what was hidden for it, and "
+    "how many cells and bits more are shown.",
     "policy": "The text of the policy.",
     "accepted": "What was accepted, and by whom.",
     "columns": "The columns that are shown.",
@@ -89,6 +101,12 @@ CUSTODY_FIELDS = {
     "outline": "What it shows of each column, for judging later releases with it.",
     "before": "The audit of the private table, with witnesses.",
     "after": "The audit of the file that was written, with witnesses.",
+    "households": "What was found of promises about households with the private "
+    "column; in public they are undecided.",
+    "people": "With `[person]`: how many `rows` stood for how many `people`, the "
+    "`most` for one, and how many were `tied`; absent otherwise.",
+    "utility": "What the release keeps of the table, in numbers, as `privet publish "
+    "--json` prints it; null where it was switched off or not done in time.",
     "manifest_sha256": "The SHA-256 of `release.json`, so that the two can be matched.",
 }
 
@@ -205,13 +223,14 @@ def _steady(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def groups_sample(form: str) -> dict[str, Any]:
-    """The manifest of the bank table in groups."""
+    """The manifest of the bank table in groups of a form, or by levels."""
     with (
         tempfile.TemporaryDirectory() as folder,
         pv.read(str(bank_path())) as table,
     ):
         place = Path(folder)
-        method = pv.Mondrian(form=form)
+        by_level = form == "levels"
+        method = pv.FullDomain() if by_level else pv.Mondrian(form=form)
         release = pv.publish(table, pv.Policy.from_toml(GROUPED), method=method)
         release.write(place / "out", custody=place / "vault")
         return _steady(json.loads((place / "out" / "release.json").read_text("utf-8")))
@@ -231,12 +250,12 @@ def release_page() -> str:
             ("file", "where", "what it is"),
             [
                 (
-                    "`table.parquet` or `table.csv`",
+                    "`table.parquet`, or `.csv`, `.xlsx`, `.sav`, `.dta`",
                     "release",
                     "The table; rows in a random order, identifiers left out.",
                 ),
                 (
-                    "`people` and `values`, either `.parquet` or `.csv`",
+                    "`people` and `values`, with the same endings",
                     "release",
                     "Instead of the table, for buckets: everybody's group and known "
                     "values; and each group's sensitive values with their `count`.",
@@ -265,8 +284,8 @@ def release_page() -> str:
         f"```toml\n{PUBLISHED}```",
         shown(_steady(manifest)),
         "### Groups",
-        "A release that `privet publish --method mondrian` wrote has the fields above "
-        "as far as they apply to it, and these:",
+        "A release that `privet publish` wrote with `--method mondrian`, `full-domain` "
+        "or `subtrees` has the fields above as far as they apply to it, and these:",
         fields(GROUPS_FIELDS),
         "The bank table in buckets, published with this policy:",
         f"```toml\n{GROUPED}```",

@@ -24,12 +24,14 @@ _HOMES = {
     "ClassifierViews": "classifier.release",
     "Collector": "values.adversaries",
     "ColumnNotFound": "errors",
+    "Comparison": "comparison.comparison",
     "ConnectivityGraph": "views.connectivity",
     "Counts": "values.contingency",
     "DeclaredDomain": "values.noise.declared_domain",
     "DerivedColumn": "policy",
     "Design": "responses.design",
     "DifferentialPrivacy": "values.noise.differential_privacy",
+    "Discovery": "microdata.discovery.discovery",
     "DisguisedNaiveBayes": "responses.disguised_naive_bayes",
     "EmptyTable": "errors",
     "EngineError": "errors",
@@ -39,9 +41,11 @@ _HOMES = {
     "Finding": "findings",
     "Flip": "responses.channels",
     "Frontier": "microdata.skyline.skyline_find",
+    "FullDomain": "microdata.full_domain.publish",
     "Group": "responses.design",
     "Groups": "microdata.groups",
     "Infeasible": "errors",
+    "Inference": "microdata.discovery.discovery",
     "InputError": "errors",
     "Insider": "values.adversaries",
     "Inverter": "values.adversaries",
@@ -59,9 +63,10 @@ _HOMES = {
     "NotCovered": "errors",
     "NotTogether": "errors",
     "Policy": "policy",
+    "PolicyDraft": "draft.policy_draft",
     "PolicyError": "errors",
-    "PrivacyBudget": "values.privacy_budget",
-    "PrivacyLoss": "values.privacy_budget",
+    "PrivacyBudget": "values.noise.privacy_budget",
+    "PrivacyLoss": "values.noise.privacy_budget",
     "PrivacyWarning": "errors",
     "PrivetError": "errors",
     "Progress": "engine.protocol",
@@ -88,14 +93,19 @@ _HOMES = {
     "Table": "table",
     "TooLarge": "errors",
     "TopDownDisclosure": "microdata.suppression.publish",
+    "Tradeoff": "comparison.tradeoff",
     "Undecided": "errors",
+    "UtilityReport": "microdata.information_loss.utility_report",
     "Verdict": "findings",
     "View": "policy",
     "Views": "views.release",
     "Witness": "findings",
     "audit": "release.audit",
     "belief": "release.audit",
+    "compare": "comparison.comparison",
+    "discover": "microdata.discovery.discovery",
     "disguise": "responses.publish",
+    "draft_policy": "draft.policy_draft",
     "estimate": "responses.estimate",
     "load": "release.verify",
     "publish": "release.publish",
@@ -119,12 +129,14 @@ __all__ = [
     "ClassifierViews",
     "Collector",
     "ColumnNotFound",
+    "Comparison",
     "ConnectivityGraph",
     "Counts",
     "DeclaredDomain",
     "DerivedColumn",
     "Design",
     "DifferentialPrivacy",
+    "Discovery",
     "DisguisedNaiveBayes",
     "EmptyTable",
     "EngineError",
@@ -134,9 +146,11 @@ __all__ = [
     "Finding",
     "Flip",
     "Frontier",
+    "FullDomain",
     "Group",
     "Groups",
     "Infeasible",
+    "Inference",
     "InputError",
     "Insider",
     "Inverter",
@@ -154,6 +168,7 @@ __all__ = [
     "NotCovered",
     "NotTogether",
     "Policy",
+    "PolicyDraft",
     "PolicyError",
     "PrivacyBudget",
     "PrivacyLoss",
@@ -183,7 +198,9 @@ __all__ = [
     "Table",
     "TooLarge",
     "TopDownDisclosure",
+    "Tradeoff",
     "Undecided",
+    "UtilityReport",
     "Verdict",
     "View",
     "Views",
@@ -191,7 +208,10 @@ __all__ = [
     "__version__",
     "audit",
     "belief",
+    "compare",
+    "discover",
     "disguise",
+    "draft_policy",
     "estimate",
     "load",
     "publish",
@@ -208,6 +228,9 @@ if TYPE_CHECKING:
         ExtendedSafetyTransform,
     )
     from privet.classifier.transforms.safety_transform import SafetyTransform
+    from privet.comparison.comparison import Comparison, compare
+    from privet.comparison.tradeoff import Tradeoff
+    from privet.draft.policy_draft import PolicyDraft, draft_policy
     from privet.engine.protocol import Progress
     from privet.errors import (
         Breach,
@@ -229,9 +252,12 @@ if TYPE_CHECKING:
         Undecided,
     )
     from privet.findings import Audit, Basis, Finding, Verdict, Witness
+    from privet.microdata.discovery.discovery import Discovery, Inference, discover
     from privet.microdata.exposure.exposure import Exposure
+    from privet.microdata.full_domain.publish import FullDomain
     from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
+    from privet.microdata.information_loss.utility_report import UtilityReport
     from privet.microdata.minimality.minimality import Minimality
     from privet.microdata.recipe import Recipe
     from privet.microdata.release import Release
@@ -273,7 +299,7 @@ if TYPE_CHECKING:
     from privet.values.contingency import Counts
     from privet.values.noise.declared_domain import DeclaredDomain
     from privet.values.noise.differential_privacy import DifferentialPrivacy
-    from privet.values.privacy_budget import PrivacyBudget, PrivacyLoss
+    from privet.values.noise.privacy_budget import PrivacyBudget, PrivacyLoss
     from privet.values.schema import Bins, Roles
     from privet.views.connectivity import AssociationCover, ConnectivityGraph
     from privet.views.release import Views

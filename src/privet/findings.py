@@ -10,17 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from math import perm
+from math import perm, prod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
+from privet.display import Displayed
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
 from privet.policy.acceptance import Uncovered
 from privet.values.beliefs import Belief
 from privet.values.converters import freeze
 from privet.values.frozen_dict import FrozenDict
+from privet.values.windows import Span
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -77,6 +79,8 @@ class Attack:
     """How sure the insider is."""
     victim: str = ""
     """The victim's name, where one is known."""
+    sure: tuple[Fraction, ...] = ()
+    """How surely each of these values is ruled out; empty: for certain."""
 
     @property
     def known(self) -> int:
@@ -96,27 +100,35 @@ class Attack:
         >>> Attack("AIDS", ("Cancer",), (four,), Fraction(1, 2)).recount()
         Fraction(1, 2)
         """
-        return recount_belief(self.value, self.rules_out, self.groups)
+        return recount_belief(self.value, self.rules_out, self.groups, self.sure)
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
         victim = {"victim": self.victim} if self.victim else {}
+        sure = {"sure": [str(p) for p in self.sure]} if self.sure else {}
         return {
             **victim,
             "rules_out": list(self.rules_out),
+            **sure,
             "groups": [c.to_dict() for c in self.groups],
         }
 
 
 def recount_belief(
-    value: str | None, rules_out: Sequence[str | None], groups: Sequence[AttackedGroup]
+    value: str | None,
+    rules_out: Sequence[str | None],
+    groups: Sequence[AttackedGroup],
+    sure: Sequence[Fraction] = (),
 ) -> Fraction:
     """How likely the victim, of the first group, has the value.
 
     If the victim has it, companions may have any value; if not, they all lack it.
+    Worlds where the victim has a value that is ruled out weigh what is left of it.
     """
     first, *others = groups
-    having, lacking = _count_with_victim(first, value, rules_out)
+    doubts = [1 - p for p in sure] or [Fraction(0)] * len(rules_out)
+    weight = dict(zip(rules_out, doubts, strict=True))
+    having, lacking = _count_with_victim(first, value, weight)
     for group in others:
         counts = _remove_known(group)
         everybody = sum(counts.values())
@@ -125,7 +137,7 @@ def recount_belief(
         lacking *= _count_deals(group) * perm(without, group.companions)
     if not having + lacking:
         raise impossible()
-    return Fraction(having, having + lacking)
+    return having / (having + lacking)
 
 
 def impossible() -> InputError:
@@ -137,20 +149,21 @@ def impossible() -> InputError:
 
 
 def _count_with_victim(
-    group: AttackedGroup, value: str | None, rules_out: Sequence[str | None]
-) -> tuple[int, int]:
+    group: AttackedGroup, value: str | None, weight: Mapping[str | None, Fraction]
+) -> tuple[Fraction, Fraction]:
     """Ways to deal the victim's group where the victim has the value, and not."""
     counts = _remove_known(group)
-    having = lacking = 0
+    having = lacking = Fraction(0)
     for cell, n in counts.items():
-        if not n or any(has(cell, x) for x in rules_out):
+        likely = prod((w for x, w in weight.items() if has(cell, x)), start=Fraction(1))
+        if not n or not likely:
             continue
         rest = sum(counts.values()) - 1
         if has(cell, value):
-            having += n * perm(rest, group.companions)
+            having += likely * n * perm(rest, group.companions)
         else:
             rest -= _count_holders(counts, value)
-            lacking += n * perm(rest, group.companions)
+            lacking += likely * n * perm(rest, group.companions)
     return _count_deals(group) * having, _count_deals(group) * lacking
 
 
@@ -234,6 +247,9 @@ class Witness:
     """What an insider knows besides; the belief then is the attack's."""
     sees: Mapping[str, str] = attrs.field(factory=dict, converter=freeze)
     """The disguised row that is seen, where there is one."""
+    window: Span | None = attrs.field(default=None, repr=False)
+    """Of a number within a window: the lowest and the highest that lie in it; `value`
+    says it in words."""
 
     def __attrs_post_init__(self) -> None:
         shares = ((self.part, self.whole), (self.prior_part, self.prior_whole))
@@ -258,12 +274,15 @@ class Witness:
         return {
             "knows": dict(self.knows),
             **({"sees": dict(self.sees)} if self.sees else {}),
-            "about": {self.column: self.value},
+            "about": {self.column: self._describe_value()},
             **people,
             "prior_count": self.prior_part,
             "prior_of": self.prior_whole,
             **({"attack": self.attack.to_dict()} if self.attack else {}),
         }
+
+    def _describe_value(self) -> Any:
+        return self.value if self.window is None else self.window.to_dict()
 
 
 def _freeze_each(
@@ -320,7 +339,7 @@ class Reconstruction(Witness):
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Displayed):
     """What was found about one promise or one measure."""
 
     promise: Promise | Measure | Uncovered
@@ -380,11 +399,6 @@ class Finding:
 
         return render.finding_as_text(self.to_dict())
 
-    def _repr_html_(self) -> str:
-        from privet.report import render
-
-        return render.finding_as_html(self.to_dict())
-
     def __rich__(self) -> RenderableType:
         from privet.report import render
 
@@ -413,7 +427,7 @@ class Judged(Protocol):
 
 
 @attrs.frozen
-class Audit:
+class Audit(Displayed):
     """What was found about every promise; sensitive, for it quotes the table."""
 
     findings: tuple[Finding, ...] = attrs.field(converter=tuple[Finding, ...])
@@ -494,11 +508,6 @@ class Audit:
         from privet.report import render
 
         return render.as_text(self.to_dict())
-
-    def _repr_html_(self) -> str:
-        from privet.report import render
-
-        return render.as_html(self.to_dict())
 
     def __rich__(self) -> RenderableType:
         from privet.report import render

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
+import attrs
+
+from privet.display import Displayed
+from privet.engine.person_statement import PeopleAsked
 from privet.engine.protocol import (
     CountQuery,
     CountRequest,
@@ -25,6 +29,7 @@ from privet.policy.acceptance import DerivedColumn
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.person_rows import PeopleMade, PersonRows, read_person
 from privet.values.schema import Bins, Edge, Roles, Schema, as_names
 
 if TYPE_CHECKING:
@@ -61,7 +66,7 @@ class Onlooker(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Displayed):
     """Private rows and the roles of their columns."""
 
     engine: Engine
@@ -85,6 +90,8 @@ class Table:
     coarse: Mapping[str, str | None] = field(default_factory=dict, repr=False)
     """Columns that do not show each value as it is: the text that stands for several
     values; None: each of their texts may."""
+    json_lists: frozenset[str] = field(default=frozenset(), repr=False)
+    """Columns whose texts are lists as JSON writes them."""
     onlooker: Onlooker | None = field(default=None, repr=False)
     """Who looks at every count that is made, so that nothing is counted twice."""
 
@@ -110,6 +117,41 @@ class Table:
         options = {**self.options, "where": both}
         return open_table(self.source, self.roles, **options)
 
+    def select_people(self, only: Mapping[str, Sequence[object]]) -> Table:
+        """Those of its rows, or of its people, with these values."""
+        known = self.options.get("people")
+        if known is None:
+            return self.meant_by(only)
+        options = {**self.options, "people": replace(known, only=only)}
+        return open_table(self.source, self.roles, **options)
+
+    def per_person(self, person: PersonRows | None) -> Table:
+        """One row per person, as said or as it was; the table itself if it is so.
+
+        What `where` asks for is asked of the rows before.
+        """
+        known: PeopleAsked | None = self.options.get("people")
+        if person is None and known is None:
+            return self
+        asked = person or known.person  # type: ignore[union-attr]
+        if known is not None and asked.by is None and self.roles.unit is None:
+            asked = attrs.evolve(asked, by=known.person.by)
+        roles, wanted = _settle_people(self.roles, asked)
+        if known is not None and replace(known, only={}) == wanted["people"]:
+            return self.with_roles(roles)
+        return open_table(self.source, roles, **{**self.options, **wanted})
+
+    @property
+    def people_made(self) -> PeopleMade | None:
+        """How many rows stood for how many people; None: rows are as they came."""
+        return getattr(self.engine, "made", None)
+
+    @property
+    def person(self) -> PersonRows | None:
+        """How rows became people; None: they are rows as they came."""
+        known = self.options.get("people")
+        return None if known is None else known.person
+
     def relabelled(self, relabels: Mapping[str, Relabel]) -> Table:
         """The same rows, with other texts in place of some values."""
         return replace(self, relabels={**self.relabels, **relabels})
@@ -120,6 +162,14 @@ class Table:
 
     def __len__(self) -> int:
         return self.engine.rows(Run())
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: the columns, their types and roles; no cell of a row."""
+        columns = [
+            {"name": c.name, "type": c.kind, "role": self.schema.role(c.name)}
+            for c in self.schema.columns
+        ]
+        return {"table": self.words, "counted": self.counted, "columns": columns}
 
     def __repr__(self) -> str:
         columns = [
@@ -215,12 +265,15 @@ def read(
     weight: str | None = None,
     bins: Mapping[str, Sequence[Edge | str] | Bins] | None = None,
     where: Mapping[str, object] | None = None,
+    person: Mapping[str, object] | PersonRows | None = None,
     table: str | None = None,
     delimiter: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     null: Names = (),
     header: bool | None = None,
     names: Sequence[str] | None = None,
+    dates: str | None = None,
+    decimal: str | None = None,
     memory_limit: str | None = None,
     spill: str | os.PathLike[str] | None = None,
     spill_limit: str | None = None,
@@ -234,8 +287,9 @@ def read(
     ----------
     source
         A path, a pattern such as ``"2024-*.csv"``, a folder of Parquet files or a
-        list of paths (CSV, TSV, JSON lines, Parquet; text also as .gz or .zst); a
-        DuckDB database file, or the address of a PostgreSQL database
+        list of paths (CSV, TSV, JSON, Parquet; text also as .gz, .zst, .bz2, .xz or
+        .zip); an Arrow file; a spreadsheet, a file of SPSS, Stata or SAS; a DuckDB or
+        SQLite database file, or the address of a PostgreSQL database
         (``"postgresql://host/database"``), with `table`; a pandas, polars or pyarrow
         table; a DuckDB relation; a Spark DataFrame.
     identifier, quasi, sensitive, target
@@ -250,10 +304,17 @@ def read(
         Public cut points of numeric and date columns, such as ``{"age": [18, 65]}``.
     where
         Only these rows: a value or several per column, such as ``{"year": 2024}``.
+    person
+        How several rows of a person become one, such as ``{"by": "patient",
+        "order": "visit", "last": ["town"], "set": ["illness"]}``.
     table
-        The table of a database.
+        The table of a database, the sheet of a spreadsheet, the file in a .zip file.
     delimiter, encoding, null
         How text files are written, where the usual guess is wrong.
+    dates, decimal
+        How text files write dates (``"dmy"``, ``"mdy"``, ``"ymd"``) and what stands
+        before decimals (``","``, ``"."``), where columns do not tell; ``"text"``
+        leaves them as they are.
     header, names
         Whether the first line of a text file names its columns; it is looked at
         unless you say so, and doubts are asked. Names for a file without a header, or
@@ -285,19 +346,40 @@ def read(
             c: b if isinstance(b, Bins) else Bins(b) for c, b in (bins or {}).items()
         },
     )
-    text = TextOptions(delimiter, encoding, as_names(null, "null"), header, names)
+    text = TextOptions(
+        delimiter,
+        encoding,
+        as_names(null, "null"),
+        header,
+        names,
+        dates=dates,
+        decimal=decimal,
+    )
     found = _find_source(source, table, text, engine, master)
     if found.json or not found.textual:
-        text.refuse_given(found.words)
+        text.refuse_given(found.words, found.takes)
+    made, asked = _settle_people(roles, read_person(person))
     return open_table(
         found,
-        roles,
+        made,
         where={c: as_values(v) for c, v in (where or {}).items()},
         memory_limit=memory_limit,
         spill=spill,
         spill_limit=spill_limit,
         threads=threads,
+        **asked,
     )
+
+
+def _settle_people(
+    roles: Roles, person: PersonRows | None
+) -> tuple[Roles, dict[str, Any]]:
+    """The roles of people, and what an engine is asked; of rows nothing."""
+    if person is None:
+        return roles, {}
+    asked = person.resolve(roles)
+    withheld = tuple(c for c in roles.withheld if c != asked.by)
+    return person.settle(roles), {"people": PeopleAsked(asked, withheld)}
 
 
 def _find_source(
@@ -332,7 +414,8 @@ def open_table(source: Source, roles: Roles, **options: Any) -> Table:
     except BaseException:
         engine.close()
         raise
-    return Table(engine, schema, source.words, source=source, options=options)
+    known = getattr(engine, "source", source)  # what was found when it was opened
+    return Table(engine, schema, source.words, source=known, options=options)
 
 
 def _open_engine(source: Source, options: Mapping[str, Any]) -> Engine:

@@ -17,6 +17,13 @@ BROWSER = next(
 )
 
 
+LEAVING = ("navigated", "context was destroyed", "Cannot find context")
+
+
+class PageIsLeaving(RuntimeError):
+    """The page that was asked is not there any more; the next one will answer."""
+
+
 class Page:
     """One page of a headless chromium."""
 
@@ -79,13 +86,16 @@ class Page:
         self, method: str, params: Any = None, session: str | None = None
     ) -> dict[str, Any]:
         self._number += 1
-        message = {"id": self._number, "method": method, "params": params or {}}
+        order = {"id": self._number, "method": method, "params": params or {}}
         if session:
-            message["sessionId"] = session
-        os.write(self._out, json.dumps(message).encode() + b"\0")
+            order["sessionId"] = session
+        os.write(self._out, json.dumps(order).encode() + b"\0")
         while True:
             answer = self._message(60)
             if answer.get("id") == self._number:
+                message = answer.get("error", {}).get("message", "")
+                if any(words in message for words in LEAVING):
+                    raise PageIsLeaving(message)
                 assert "error" not in answer, answer
                 found: dict[str, Any] = answer["result"]
                 return found
@@ -116,6 +126,16 @@ class Page:
         self.call("Page.reload")
         self.until("window.isOld === undefined")
 
+    def travel(self, steps: int) -> None:
+        """Go back or forward, and wait until the page that was there is shown."""
+        history = self.call("Page.getNavigationHistory")
+        entry = history["entries"][history["currentIndex"] + steps]
+        self.call("Page.navigateToHistoryEntry", entryId=entry["id"])
+        self.until(
+            f"location.href === {json.dumps(entry['url'])}"
+            " && document.readyState === 'complete'"
+        )
+
     def type(self, text: str) -> None:
         """Text from the keyboard, into what has the focus."""
         for letter in text:
@@ -134,11 +154,17 @@ class Page:
         return found["result"].get("value")
 
     def until(self, script: str) -> None:
-        """Wait until an expression is true."""
+        """Wait until an expression is true, on whichever page is there by then."""
         end = monotonic() + 30
-        while not self.run(script):
+        while not self._is_true(script):
             assert monotonic() < end, script
             sleep(0.05)
+
+    def _is_true(self, script: str) -> bool:
+        try:
+            return bool(self.run(script))
+        except PageIsLeaving:
+            return False
 
     def screenshot(self, path: Path, width: int = 800) -> None:
         """A picture of the page."""

@@ -369,9 +369,8 @@ def test_asking_again_reveals_no_more(page: Page, survey: Open) -> None:
         assert first == shown(page)
         page.run("document.getElementById('again').click()")
         assert "Thank you." == told(page)
-    page.run("history.back()")
-    page.run("history.forward()")
-    page.until("location.href !== 'about:blank'")
+    page.travel(-1)
+    page.travel(+1)
     assert first == shown(page)
     assert [row] == survey.rows
 
@@ -562,8 +561,7 @@ def test_answers_that_were_not_sent_do_not_stay(page: Page, survey: Open) -> Non
     fill(page, survey.url)
     page.call("Page.navigate", url="about:blank")
     page.until("location.href === 'about:blank'")
-    page.run("history.back()")
-    page.until("location.href !== 'about:blank'")
+    page.travel(-1)
     page.until("document.querySelector('[name=q1]') !== null")
     assert "" == page.run("document.querySelector('[name=q1]').value")
     assert 0 == page.run("document.querySelectorAll('input:checked').length")

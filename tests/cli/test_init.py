@@ -44,7 +44,7 @@ def test_a_draft_can_be_used_at_once(
     assert (0, "") == (drafted.exit_code, drafted.stdout)
     policy = Policy.load("draft.toml")
     assert {"patient_id", "name"} == set(policy.roles.identifier)
-    assert ("diagnosis",) == policy.roles.sensitive
+    assert ("diagnosis", "nights", "cost", "outcome") == policy.roles.sensitive
     judged = privet("audit", *hospital[kind], "-p", "draft.toml", "--quiet")
     assert (1, "breach\n") == (judged.exit_code, judged.stdout)
 
@@ -60,7 +60,8 @@ def test_doubts_and_the_next_step_go_to_standard_error(privet: Privet) -> None:
     Path("my table.csv").write_text("sex,wibble\nF,1.5\nM,2.5\n", encoding="utf-8")
     drafted = privet("init", "my table.csv", "-o", "p.toml")
     assert [
-        "unsure of 'wibble': other, because nothing says what it is for",
+        'In doubt: "wibble": sensitive; nothing says what it is for, and the table is '
+        "about people",
         "Read the draft, correct it, then: privet audit 'my table.csv' -p p.toml",
     ] == drafted.stderr.splitlines()
 
@@ -75,7 +76,10 @@ def test_guesses_as_json(privet: Privet) -> None:
     found = json.loads(privet("init", "loans.csv", "--json").stdout)
     roles = {column["name"]: column["role"] for column in found["columns"]}
     assert "sensitive" == roles["bankruptcy"]
-    assert {"name", "role", "reason", "sure"} == set(found["columns"][0])
+    fields = {"name", "role", "reason", "confidence", "sure"}
+    assert fields == set(found["columns"][0])
+    assert {"law", "item", "columns"} == set(found["checklist"][0])
+    assert [] == found["doubts"]
     assert Policy.from_toml(found["policy"]).promises
 
 
@@ -147,3 +151,32 @@ names = ["job", "the illness"]
 null = ["?"]
 """
     assert expected in drafted
+
+
+def test_what_was_found_in_a_file_stands_in_the_draft(privet: Privet) -> None:
+    lines = ["name;geboren;betrag;code"]
+    lines += [f"Müller;{day}.12.1980;3,{day};NA" for day in range(11, 31)]
+    lines += ["Weiß;13.01.1981;2,5;-99", "Jäger;14.01.1981;2,5;7"]
+    Path("p.csv").write_bytes("\n".join(lines).encode("cp1252"))
+    done = privet("init", "p.csv", "-o", "p.toml")
+    assert "read as cp1252" in done.stderr
+    drafted = Path("p.toml").read_text()
+    expected = """
+[file]
+encoding = "cp1252"
+dates = "dmy"
+decimal = ","
+# These texts may stand for missing values. They are values like others until
+# you take the # away.
+#null = ["NA", "-99"]
+"""
+    assert expected in drafted
+    said = privet("audit", "p.csv", "-p", "p.toml").stderr
+    assert "read as" not in said
+
+
+def test_an_order_of_dates_is_asked(privet: Privet) -> None:
+    Path("p.csv").write_text("name;born\nA;03.04.1980\nB;05.06.1981\n")
+    assert "--dates dmy" in privet("init", "p.csv").stderr
+    privet("init", "p.csv", "--dates", "mdy", "-o", "p.toml")
+    assert 'dates = "mdy"' in Path("p.toml").read_text()

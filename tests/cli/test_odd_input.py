@@ -49,6 +49,7 @@ k_anonymity = 2
 COMMANDS = (
     "init odd.csv",
     "audit odd.csv -p odd.toml",
+    "discover odd.csv -p odd.toml",
     "skyline odd.csv -p odd.toml",
     "views odd.csv -p odd.toml",
     "publish odd.csv -p odd.toml --dry-run",

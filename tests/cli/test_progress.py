@@ -79,11 +79,11 @@ def test_a_new_phase_has_its_own_clock(bar: Progress, clock: Clock) -> None:
 def test_a_search_tells_moves_and_what_is_left(bar: Progress, clock: Clock) -> None:
     line = ProgressLine(bar)
     line(Event("counting", 1, 2, 0.5, None))
-    line.watch(RefinementProgress(1, "show a value of job", Fraction(1, 2), 199))
-    clock.now += 10
-    line.watch(RefinementProgress(100, "show a value of job", Fraction(1, 2), 100))
+    half = Fraction(1, 2)
+    line.watch(RefinementProgress(1, "show a value of job", half, 199))
+    line.watch(RefinementProgress(100, "show a value of job", half, 100, 0.5, 10.0))
     (task,) = bar.tasks
-    assert (100, 200) == (task.completed, task.total)
+    assert (0.5, 1.0) == (task.completed, task.total)
     assert "worst case 50 %, 100 left to try, about 11 s more" == task.fields["about"]
 
 

@@ -139,7 +139,7 @@ def test_infeasible_says_the_floor_and_writes_nothing(
     )
     assert 4 == result.exit_code
     # The rating stays: 5 of the 15 who have a good one are discharged.
-    assert "1. Raise the limit to at least 1/3." in result.stderr
+    assert "Raise the limit to at least 1/3." in result.stderr
     assert not (folder / "out").exists()
     assert not (folder / "vault").exists()
 
@@ -316,3 +316,52 @@ def test_in_a_shell_of_its_own(process: Process, policy: str, folder: Path) -> N
         "&& PRIVET verify out -q"
     )
     assert (0, "safe\nverified\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+def disclose(privet: Privet, *more: str) -> dict[str, object]:
+    """What a dry run says, as JSON."""
+    result = privet(
+        "publish", "loans.csv", "-p", "policy.toml", "--dry-run", "--json", *more
+    )
+    assert 0 == result.exit_code, result.output
+    told: dict[str, object] = json.loads(result.stdout)
+    return told
+
+
+@pytest.mark.usefixtures("policy")
+def test_the_search_has_options(privet: Privet, folder: Path) -> None:
+    usual = disclose(privet)
+    paper = disclose(privet, "--paper")
+    assert ("finished", "chosen") == (usual["ended"], paper["ended"])
+    assert {"country"} == set(usual["columns"])  # type: ignore[call-overload]
+    assert {"job", "country"} == set(paper["columns"])  # type: ignore[call-overload]
+    plain = disclose(privet, "--improve", "no", "--unweighted", "--split", "infogain")
+    assert {"job", "country"} == set(plain["columns"])  # type: ignore[call-overload]
+    cells = disclose(privet, "--utility", "distortion", "--ordered", "")
+    assert "finished" == cells["ended"]
+    lines = ["Canada;America;*", "US;America;*", "France;Europe;*", "UK;Europe;*"]
+    (folder / "countries.csv").write_text("\n".join(lines), encoding="utf-8")
+    nodes = disclose(privet, "--hierarchy", "country=countries.csv")
+    country = nodes["columns"]["country"]  # type: ignore[index]
+    assert (0, 1) == (country["hidden_values"], country["labels"])
+
+
+@pytest.mark.usefixtures("policy")
+def test_options_that_do_not_go_together_are_refused(
+    privet: Privet, folder: Path
+) -> None:
+    for method, option in (
+        ("mondrian", ["--paper"]),
+        ("mondrian", ["--unweighted"]),
+        ("full-domain", ["--ordered", "job"]),
+    ):
+        given = ["publish", "loans.csv", "-p", "policy.toml", "--dry-run"]
+        result = privet(*given, "--method", method, *option)
+        assert 2 == result.exit_code
+        assert f"does not go with --method {method}" in result.output
+    released(privet)
+    again = ["publish", "loans.csv", "-p", "policy.toml", "--dry-run"]
+    result = privet(*again, "--recipe", "vault/recipe.json", "--improve", "no")
+    assert 2 == result.exit_code
+    assert "--improve does not go with --recipe" in result.output
+    assert not (folder / "second").exists()

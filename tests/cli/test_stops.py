@@ -91,13 +91,13 @@ def test_arithmetic_that_looks_at_no_clock_is_stopped(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The alarm rings where nobody asks how late it is."""
-    from privet.microdata.suppression.publish import DisclosureState
+    from privet.microdata.suppression.sweeps import SweepState
 
     def think(self: object) -> None:
         while True:
             pass
 
-    monkeypatch.setattr(DisclosureState, "find_best_move", think)
+    monkeypatch.setattr(SweepState, "find_best_move", think)
     begin = time.monotonic()
     places = ("-o", "out", "--custody", "safe/vault", "--max-seconds", "5")
     code, said = run(*COMMANDS["disclosure"], *places)

@@ -35,6 +35,7 @@ weight = "count"
 
 COMMANDS: dict[str, tuple[str, ...]] = {
     "disclosure": ("publish", "bank.csv", "-p", "loans.toml", "--format", "csv"),
+    "workbook": ("publish", "bank.csv", "-p", "loans.toml", "--format", "xlsx"),
     "groups": ("publish", "bank.csv", "-p", "groups.toml", "--method", "mondrian"),
     "views": ("views", "clinic.csv", "-p", "clinic.toml"),
     "classifier": ("classifier", "pay.csv", "-p", "pay.toml", "--bits", "4"),

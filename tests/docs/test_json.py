@@ -56,6 +56,18 @@ at_most = 0.75
         sensitive="bankruptcy",
         weight="count",
     ),
+    "target.toml": stated(
+        """
+[[promise]]
+against = "linker"
+about = { bankruptcy = "Discharged" }
+at_most = 0.75
+""",
+        quasi=["job", "country", "child"],
+        sensitive="bankruptcy",
+        target="rating",
+        weight="count",
+    ),
     "insider.toml": stated(
         """
 [[promise]]
@@ -66,6 +78,20 @@ below = 0.99
 [[measure]]
 k_anonymity = 2
 """,
+        quasi="area",
+        sensitive="ill",
+    ),
+    "families.csv": "home,area,ill\nx,1,a\nx,2,a\n,1,a\n,2,a\n,1,b\n,2,b\n",
+    "families.toml": stated(
+        """
+[[promise]]
+against = "insider"
+rules_out = 1
+sure = 0.5
+households = "home"
+below = 0.99
+""",
+        identifier="home",
         quasi="area",
         sensitive="ill",
     ),
@@ -126,6 +152,8 @@ values = ["no", "yes"]
 truth = 0.8
 """,
     "pair.csv": "smokes,ill\n" + "yes,yes\nno,no\nno,yes\n" * 20,
+    "dated.csv": "visit_date,sex,diagnosis\n"
+    + "".join(f"2024-01-{i:02},{'fm'[i % 2]},d{i % 5}\n" for i in range(1, 29)),
     "ill.csv": "area,ill\n" + "".join(f"a{i % 2},i{i % 5}\n" for i in range(20)),
 }
 DRAWN = ["-o", "d", "--custody", "dv"]
@@ -135,13 +163,26 @@ NOISY = ["-o", "out-1", "--custody", "vault-1", "--ledger", "noisy"]
 TABLE = ["-o", "table", "--custody", "kept", "--sign", "signing-key.pem"]
 PAIR = ["pair.csv", "-d", "pair.toml"]
 
+SWEPT = ["--sweep", "linker about bankruptcy = Discharged=0.5,0.75"]
+
 RUNS: dict[str, list[list[str]]] = {
     "keys": [["keys", "new", "--name", "Loans desk"]],
-    "init": [["init", BANK]],
+    "init": [["init", BANK], ["init", "dated.csv"]],
     "audit": [
         ["audit", BANK, "-p", "linker.toml"],
         ["audit", "ill.csv", "-p", "insider.toml"],
+        ["audit", "families.csv", "-p", "families.toml"],
         ["audit", BANK, "-p", "some.toml"],
+    ],
+    "discover": [
+        ["discover", BANK, "-p", "linker.toml"],
+        ["discover", BANK, "-p", "linker.toml", "--confidence", "0.4"],
+    ],
+    "compare": [
+        ["compare", BANK, "-p", "target.toml", "--methods", "disclosure,mondrian"],
+    ],
+    "compare --sweep": [
+        ["compare", BANK, "-p", "linker.toml", "--methods", "mondrian", *SWEPT],
     ],
     "skyline": [["skyline", "ill.csv", "-p", "insider.toml", "--confidence", "0.99"]],
     "views": [["views", CLINIC, "-p", "shown.toml"]],
@@ -149,6 +190,7 @@ RUNS: dict[str, list[list[str]]] = {
     "publish": [
         ["publish", BANK, "-p", "linker.toml", *TABLE],
         ["publish", BANK, "-p", "linker.toml", "--dry-run", "--method", "mondrian"],
+        ["publish", BANK, "-p", "target.toml", "--dry-run"],
     ],
     "verify": [["verify", "table"]],
     "classifier": [
@@ -175,11 +217,24 @@ RUNS: dict[str, list[list[str]]] = {
 """Commands that print every field between them, in an order that works."""
 
 RARE = {
-    "publish": {"columns.*.intervals", "uncovered.about", "uncovered.words"},
+    "publish": {"columns.*.intervals", "columns.*.labels"}
+    | {"uncovered.about", "uncovered.words"},
 }
 """What is printed in rarer cases."""
 
 WHOLE = {
+    "discover": {
+        "known",
+        "matrix",
+        "rules.about",
+        "rules.witness",
+        "everybody.about",
+    },
+    "compare": {
+        *("methods.figures", "methods.promises", "methods.hidden"),
+        *("methods.utility", "methods.exposure"),
+    },
+    "compare --sweep": {"points.figures"},
     "skyline": {"caps", "points.attack", "familiar.recursive_diversity", "chart"},
     "views --propose": {"proposals.bins", "proposals.levels"},
     "publish": {"promises.limit", "groups.width", "together", "exposure", "history"},

@@ -11,6 +11,7 @@ import click
 import examples
 import generate
 import jsonschema
+import pyarrow as pa
 import pytest
 from making import classifier_fields as fields
 from making import python_page, release_page
@@ -116,10 +117,13 @@ def paths(content: object, *below: str) -> set[str]:
 
 RELEASED = release_page.release_sample()
 
+RARE = {"person", "columns.lists", "columns.written_as"}
+"""What the manifest of people with lists, and ranges in two columns, has besides."""
+
 
 def test_every_field_of_the_manifest_is_explained() -> None:
     manifest, _, _ = RELEASED
-    rare = {"measures", "accepted", "columns.bins", "columns.target"}
+    rare = {"measures", "accepted", "columns.bins", "columns.target", *RARE}
     found = paths(manifest, "files", "columns", "promises")
     assert set(release_page.MANIFEST_FIELDS) == found | rare
 
@@ -129,9 +133,32 @@ def test_every_field_of_groups_is_explained() -> None:
     for form in ("generalised", "buckets"):
         manifest = release_page.groups_sample(form)
         found |= paths(manifest, "files", "columns", "measures")
+    found |= {f"chosen.{key}" for key in release_page.groups_sample("levels")["chosen"]}
     explained = {*release_page.MANIFEST_FIELDS, *release_page.GROUPS_FIELDS}
     assert found - {"measures.k_anonymity"} <= explained
-    assert set(release_page.GROUPS_FIELDS) <= found
+    assert set(release_page.GROUPS_FIELDS) - RARE <= found
+
+
+def test_every_field_of_people_and_ranges_is_explained(tmp_path: Path) -> None:
+    rows = {
+        "id": [0, *range(12)],
+        "age": [20, *range(20, 32)],
+        "ill": ["cold", *["flu", "hiv", "flu"] * 4],
+    }
+    person = {"by": "id", "set": "ill"}
+    roles = {"quasi": "age", "sensitive": "ill"}
+    promise = pv.Promise(pv.Linker(["age"]), pv.Ceiling("1/2"), {"ill": "hiv"})
+    accepted = [pv.Accepted(about="ill", why="no secret", who="Ada")]
+    with pv.read(pa.table(rows), person=person, **roles) as table:
+        policy = pv.Policy([promise], accepted=accepted)
+        method = pv.TopDownDisclosure(ranges="columns")
+        release = pv.publish(table, policy, method=method)
+        release.write(tmp_path / "out", custody=tmp_path / "vault", format="csv")
+    manifest = json.loads((tmp_path / "out" / "release.json").read_text())
+    found = paths(manifest, "files", "columns", "promises")
+    assert set(release_page.MANIFEST_FIELDS) >= found >= RARE
+    custody = json.loads((tmp_path / "vault" / "custody.json").read_text())
+    assert set(release_page.CUSTODY_FIELDS) == set(custody)
 
 
 def test_every_field_of_disguised_answers_is_explained() -> None:
@@ -172,7 +199,7 @@ def test_every_field_of_a_classifier_is_explained() -> None:
 
 def test_every_field_of_the_custody_record_is_explained() -> None:
     _, custody, _ = RELEASED
-    assert set(release_page.CUSTODY_FIELDS) == set(custody)
+    assert set(release_page.CUSTODY_FIELDS) == {*custody, "people"}
 
 
 def test_every_field_of_the_recipe_is_explained() -> None:

@@ -20,6 +20,7 @@ import sqlglot
 import privet as pv
 from privet.engine import sql
 from privet.engine.counting import counter
+from privet.engine.counting.grouping_sets import GroupingSets
 from privet.engine.counting.strategy import Limits
 from privet.engine.duckdb.engine import DuckDB
 from privet.engine.protocol import CountQuery, Engine, Progress, Run
@@ -75,6 +76,41 @@ def test_too_many_cells_are_counted_in_parts(
         parts, cut = counted(table)
     assert one == 1 < parts
     assert whole == cut
+
+
+def test_queries_go_one_by_one_where_a_sample_says_that_one_has_too_many_cells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rng = np.random.default_rng(2)
+    columns = {c: rng.integers(0, 300, 20_000) for c in "ab"}
+    rows = pa.table({**columns, "s": rng.integers(0, 9, 20_000)})
+    queries = [
+        CountQuery(("a", "b"), "s"),
+        CountQuery((), "s"),
+        CountQuery(("a",), "s"),
+    ]
+
+    def count_all() -> dict[Any, list[tuple[int, ...]]]:
+        found: dict[Any, list[tuple[int, ...]]] = {q: [] for q in queries}
+        with pv.read(rows) as table:
+            for query, g in table.count(queries):
+                keys = zip(*(c.tolist() for c in g.keys.columns()), strict=True)
+                names = list(keys) if query.by else [()] * len(g.total)
+                for i, key in enumerate(names):
+                    values = slice(g.start[i], g.start[i + 1])
+                    held = (*g.value[values].tolist(), *g.n[values].tolist())
+                    found[query].append((*key, *held))
+        return {q: sorted(lines) for q, lines in found.items()}
+
+    whole = count_all()
+    few = Limits(cells_at_once=8_000, keys_at_once=0, sampled_rows=2_000)
+    monkeypatch.setattr(counter, "LIMITS", few)
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("one statement was tried for all")
+
+    monkeypatch.setattr(GroupingSets, "count", refuse)
+    assert whole == count_all()
 
 
 def test_where_spilling_gives_up_the_count_is_done_in_parts(

@@ -230,7 +230,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "encoding": ("t.csv", b"a,b\n1,CANARY\xe9\n", "UTF-8"),
     "twice": ("t.csv", b"a,a\n1,2\n", "must differ"),
     "no parquet": ("t.parquet", b"CANARY", "Parquet"),
-    "ending": ("t.xlsx", b"CANARY", "must end in"),
+    "ending": ("t.pdf", b"CANARY", "must end in"),
 }
 
 

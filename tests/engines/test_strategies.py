@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 
 import privet as pv
+from privet.engine.counting.arrays_and_keys import ArraysAndKeys, split_widths
 from privet.engine.counting.choose_strategy import (
     CountTask,
     choose_strategy,
@@ -53,10 +54,10 @@ FEW = Limits(cells_at_once=20, sampled_rows=50)
 GROUPED = (CountQuery(("a", "b"), "s"), CountQuery(("b", "c"), "s"))
 WHOLE = (CountQuery((), "s"), CountQuery((), "a"))
 
-ONCE = (DenseArrays, SortedKeys, GroupingSets)
+ONCE = (DenseArrays, SortedKeys, ArraysAndKeys, GroupingSets)
 """Several sets from one scan, each in one part."""
 
-IN_PARTS = (SortedBlocks, HashPartitions, FinerPartitions)
+IN_PARTS = (SortedBlocks, ArraysAndKeys, HashPartitions, FinerPartitions)
 """Query by query, groups in several parts."""
 
 
@@ -259,8 +260,8 @@ def test_all_strategies_give_the_same_integers(seed: int) -> None:
             count(strategy, rows, [WHOLE[0]], Limits())[0][WHOLE[0]]
             for strategy in (*ONCE, MergedPartitions)
         ]
-    assert [table.count(query)] * 6 == found
-    assert [table.count(WHOLE[0])] * 4 == alone
+    assert [table.count(query)] * 8 == found
+    assert [table.count(WHOLE[0])] * 5 == alone
 
 
 def test_what_does_not_fit_says_so_before_the_first_part() -> None:
@@ -326,6 +327,14 @@ CHOICES = {
     ),
     "many rows that differ": (MANY, SortedBlocks),
     "many rows in two sets": (replace(MANY, cells=(10**9, 10**9)), GroupingSets),
+    "many rows, some sets narrow": (
+        replace(MANY, cells=(10**9, 1000, 10**9)),
+        ArraysAndKeys,
+    ),
+    "many rows, most sets wide": (
+        replace(MANY, cells=(10**9, 1000, 10**9, 10**9, 10**9)),
+        GroupingSets,
+    ),
     "many rows in one group": (replace(MANY, grouped=False), GroupingSets),
     "weights, people or precounts": (replace(TASK, plain=False), GroupingSets),
     "many weighted rows": (replace(MANY, plain=False), GroupingSets),
@@ -349,12 +358,46 @@ def test_many_rows_are_sorted_only_where_there_is_room_and_most_differ() -> None
     assert GroupingSets is choose(MANY, differ=False)
 
 
+def test_keys_of_wide_sets_are_sorted_only_where_there_is_room() -> None:
+    task = replace(MANY, cells=(10**9, 1000))
+    assert ArraysAndKeys is choose(task, room=24 * MANY.rows)
+    assert GroupingSets is choose(task, room=24 * MANY.rows - 1)
+
+
+def test_narrow_sets_get_arrays_while_they_fit() -> None:
+    limits = Limits(cells_at_once=50)
+    assert ([0, 2], [1]) == split_widths([10, 900, 30], 1000, limits)
+    assert ([0], [1]) == split_widths([30, 30], 1000, limits)
+    assert ([], [0]) == split_widths([30], 7, limits)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_narrow_and_wide_sets_in_one_scan(seed: int) -> None:
+    """With few cells at once one of the sets has an array, the other sorted keys."""
+    table = SmallTable.draw(seed)
+    queries = (*GROUPED, CountQuery(("c",), "a"), CountQuery(("b", "a"), "s"))
+    with coded(table) as rows:
+        for most in (1, 10, 40, 100):
+            limits = Limits(cells_at_once=most)
+            cells, _ = count(ArraysAndKeys, rows, queries, limits)
+            assert {q: table.count(q) for q in queries} == cells
+
+
+def test_rows_that_came_or_went_are_noticed() -> None:
+    table = SmallTable.draw(4)
+    with coded(table) as rows:
+        for more in (1, -1):
+            rows.session.total = len(table.rows) + more
+            with pytest.raises(pv.EngineError, match="changed while it was read"):
+                count(ArraysAndKeys, rows, GROUPED, Limits(cells_at_once=1))
+
+
 def test_nothing_is_asked_of_the_rows_unless_it_matters() -> None:
     def never() -> bool:
         raise AssertionError
 
     for task, expected in CHOICES.values():
-        if expected is not SortedBlocks:
+        if expected not in (SortedBlocks, ArraysAndKeys):
             choose_strategy(task, room=never, mostly_differ=never)
     choose_strategy(MANY, room=lambda: 0, mostly_differ=never)
 

@@ -264,6 +264,22 @@ def _draft(path: Path) -> Sequence[str]:
     return [] if any(CANARY.encode() in line for line in first) else [done.output]
 
 
+# Files of other programs ------------------------------------------------------------
+
+
+def read_foreign(data: bytes, folder: Path) -> Sequence[str]:
+    """Audit a file of another format; its ending stands before its bytes."""
+    ending, _, body = data.partition(b"\n")
+    name = ending.decode("ascii", "replace")
+    path = folder / ("people" + (name if name in seeds.FOREIGN else ".csv"))
+    path.write_bytes(body)
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "problem")
+    limits: dict[str, Any] = {"spill_limit": "50MB", "memory_limit": "500MB"}
+    with pv.read(path, quasi="age", sensitive="problem", threads=1, **limits) as table:
+        pv.audit(table, [promise]).explain()
+    return ()
+
+
 # All of them ------------------------------------------------------------------------
 
 READERS = {
@@ -272,6 +288,7 @@ READERS = {
     "query": Reader(read_query, lambda: seeds.QUERIES, seeds.QUERY_WORDS),
     "manifest": Reader(read_manifest, list_manifests, seeds.MANIFEST_WORDS),
     "csv": Reader(read_csv, lambda: seeds.TABLES, seeds.TABLE_WORDS, True),
+    "foreign": Reader(read_foreign, seeds.foreign_files, seeds.FOREIGN_WORDS, True),
     "http": Reader(
         http_reader.read_request, lambda: seeds.REQUESTS, seeds.REQUEST_WORDS, True
     ),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import bz2
+import json
+import lzma
+import sqlite3
+import tempfile
+import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.feather
+import pyreadstat
 
 import privet as pv
 from policy.examples import DESIGN
@@ -206,6 +217,57 @@ TABLES = tuple(
     for kind, head in ((b"r", b""), (b"b", b""), (b"w", b"name,age,zip,problem\n"))
 )
 TABLE_WORDS = (CANARY.encode(), b'"', b'""', b",", b"\n", b",,,\n", b"31", b"x,1,2,y\n")
+
+# Files of other programs ------------------------------------------------------------
+
+PEOPLE = {"name": [CANARY, "Bob", "Eve"], "age": [31, 45, 45]}
+PEOPLE["problem"] = ["flu", "HIV", CANARY]
+FOREIGN = (".arrow", ".ipc", ".json", ".csv.bz2", ".csv.xz", ".zip", ".csv")
+FOREIGN += (".xlsx", ".sav", ".sqlite")
+"""Endings of files that are read in ways of their own."""
+
+FOREIGN_WORDS = (CANARY.encode(), b"\0" * 8, b"\xff\xfe", b"PK\x03\x04", b"[{", b"}]")
+
+
+@cache
+def foreign_files() -> Sequence[bytes]:
+    """The same people in every format, after the ending of the name."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [
+            ending.encode() + b"\n" + _write_foreign(Path(folder) / f"t{ending}")
+            for ending in FOREIGN
+        ]
+
+
+def _write_foreign(path: Path) -> bytes:
+    table, frame = pa.table(PEOPLE), pd.DataFrame(PEOPLE)
+    text = frame.to_csv(index=False).encode()
+    match "".join(path.suffixes):
+        case ".csv":
+            path.write_bytes("name;age;problem\nMüller;1,5;flu\n".encode("cp1252"))
+        case ".csv.bz2":
+            path.write_bytes(bz2.compress(text))
+        case ".csv.xz":
+            path.write_bytes(lzma.compress(text))
+        case ".zip":
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr("people.csv", text)
+        case ".json":
+            path.write_text(json.dumps(table.to_pylist()), encoding="utf-8")
+        case ".arrow":
+            pa.feather.write_feather(table, path)
+        case ".ipc":
+            with pa.ipc.new_stream(path, table.schema) as stream:
+                stream.write_table(table)
+        case ".xlsx":
+            frame.to_excel(path, index=False)
+        case ".sqlite":
+            with closing(sqlite3.connect(path)) as database:
+                frame.to_sql("people", database, index=False)
+        case _:
+            pyreadstat.write_sav(frame, path)
+    return path.read_bytes()
+
 
 # Requests ---------------------------------------------------------------------------
 

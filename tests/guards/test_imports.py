@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 HEAVY = {
+    "altair",
     "duckdb",
     "numba",
     "numpy",
@@ -22,6 +23,7 @@ HEAVY = {
     "rich",
     "sklearn",
     "starlette",
+    "vl_convert",
 }
 
 
@@ -105,7 +107,7 @@ def test_pandas_is_for_those_who_bring_a_frame(work: str) -> None:
     result = python(LIGHT.format(work=work))
     assert "" == result.stderr
     loaded = set(json.loads(result.stdout.splitlines()[-1]))
-    assert set() == {"pandas", "polars", "sklearn"} & loaded
+    assert set() == {"altair", "pandas", "polars", "sklearn", "vl_convert"} & loaded
 
 
 def test_values_do_not_wake_the_engine() -> None:

@@ -71,6 +71,8 @@ EXTRAS = {
     "fast": "dev",
     "collect": "dev",
     "sign": "dev",
+    "files": "dev",
+    "report": "dev",
     "spark": "places",
     "postgres": "places",
 }

@@ -16,13 +16,19 @@ KEYS = re.compile(rf"(?<!\w)({'|'.join(MODELS)})(?!\w)")
 
 ALLOWED = {
     # The draft of a policy states the measure everybody knows.
-    "draft/draft_policy.py": {"k_anonymity"},
+    "draft/policy_text.py": {"k_anonymity"},
     # So does the policy of the demonstration.
     "demo/patients.py": {"k_anonymity"},
     # Advice where no grouping does: which level to lower …
-    "microdata/generalisation/constraints.py": {"k_anonymity"},
+    "microdata/generalisation/infeasible_promises.py": {"k_anonymity"},
     # … and what to state beside a measure that cannot steer.
     "microdata/release.py": {"k_anonymity"},
+    # An example of a sweep.
+    "cli/compare.py": {"k_anonymity"},
+    # What other programs can be asked for, by their own names.
+    "comparison/peers/peer_trial.py": {
+        *("k_anonymity", "distinct_l_diversity", "t_closeness"),
+    },
     # A skyline's JSON says by these names what the same counts come to.
     "microdata/skyline/report.py": {"k_anonymity", "distinct_l_diversity"},
 }

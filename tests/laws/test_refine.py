@@ -103,3 +103,28 @@ def test_stopped_anywhere_the_release_is_safe(seed: int) -> None:
             assert release.safe
             shares.append(release.audit.worst.belief.posterior)
     assert sorted(shares) == shares  # showing more never lowers the worst belief
+
+
+def test_the_time_left_is_told_by_what_it_took_so_far() -> None:
+    """Ten moves are to be made: after each the share, from a twentieth on a time."""
+    told: list[RefinementProgress] = []
+    refine(Counting(10), watcher=told.append)
+    assert told[0].share is not None
+    assert all(t.seconds is None or t.seconds >= 0 for t in told)
+    shares = [t.share for t in told if t.share is not None]
+    assert sorted(shares) == shares
+    assert 0 < shares[0] <= shares[-1] <= 1
+
+
+def test_a_long_search_foresees_its_end() -> None:
+    class Slow(Counting):
+        def apply(self, move: int) -> int:
+            time.sleep(0.12)
+            return super().apply(move)
+
+    told: list[RefinementProgress] = []
+    refine(Slow(6), watcher=told.append)
+    seconds = [t.seconds for t in told]
+    assert all(s is not None for s in seconds[1:])
+    assert seconds[-1] is not None
+    assert seconds[-1] < 0.3

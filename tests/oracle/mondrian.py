@@ -133,30 +133,33 @@ class Mondrian:
         return None
 
     def candidates(self, group: Group) -> list[tuple[Any, tuple[Column, int]]]:
-        """One cut per column, the best column first."""
+        """The best cut of each column, the best column first; then all other cuts."""
         found = []
         for i, c in enumerate(self.columns):
-            best = self.cut(c, group)
-            if best is not None:
-                place, gain = best
-                key = (-gain if self.target else 0, -c.width(group), i)
-                found.append((key, (c, place)))
+            ranked = self.cuts(c, group)
+            if not ranked:
+                continue
+            gain = ranked[0][1]
+            column = (-gain if self.target else 0, -c.width(group), i)
+            for rank, (place, _) in enumerate(ranked):
+                found.append(((rank > 0, column, rank), (c, place)))
         return sorted(found, key=lambda f: f[0])
 
     def cut(self, c: Column, group: Group) -> tuple[int, float] | None:
         """The most even cut, or the most informative one; the first of equals."""
+        return next(iter(self.cuts(c, group)), None)
+
+    def cuts(self, c: Column, group: Group) -> list[tuple[int, float]]:
+        """Every cut of a column, the best first, of equals the lowest."""
         scores = []
         for place in c.cuts(group):
             left, right = self.parted(group, c, place)
             if self.target is None:
-                scores.append((min(people(left), people(right)), place))
+                scores.append((place, min(people(left), people(right))))
             else:
                 worth = self.bits(group) - self.bits(left) - self.bits(right)
-                scores.append((round(worth, 9), place))
-        if not scores:
-            return None
-        top = max(s for s, _ in scores)
-        return next((p, s) for s, p in scores if s == top)
+                scores.append((place, round(worth, 9)))
+        return sorted(scores, key=lambda s: (-s[1], s[0]))
 
     def bits(self, group: Group) -> float:
         """Entropy of the target, times people."""

@@ -18,7 +18,7 @@ import pytest
 
 import privet as pv
 
-CASES = int(os.environ.get("PRIVET_CASES", "60"))
+CASES = int(os.environ.get("PRIVET_CASES", "24"))
 
 Row = dict[str, str | None]
 
@@ -147,3 +147,73 @@ def check_covered(
             for limit in limits
             if limit.level < 1 or limit.strict
         )
+
+
+# Lists ------------------------------------------------------------------------------
+
+
+def draw_lists(draw: random.Random) -> list[dict[str, object]]:
+    return [
+        {
+            "a": draw.choice("12"),
+            "b": draw.choice("xy"),
+            "s": draw.choice(
+                [None, *(draw.sample(["flu", "hiv", "tbc"], n) for n in range(4))]
+            ),
+        }
+        for _ in range(draw.randint(2, 9))
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::privet.PrivacyWarning")
+def test_of_lists_people_are_counted_and_not_their_values() -> None:
+    """Who has several values one is sure of is one person; each by definition."""
+    draw = random.Random(19)
+    for _ in range(CASES // 3):
+        rows = draw_lists(draw)
+        level, named = Fraction(draw.randint(1, 5), 6), draw.random() < 0.5
+        about = {"s": ["hiv", "flu"]} if named else "s"
+        lists = pa.array([r["s"] for r in rows], pa.list_(pa.string()))
+        plain = {c: [r[c] for r in rows] for c in "ab"}
+        frame = pa.table({**plain, "s": lists})
+        table = pv.read(frame, quasi=["a", "b"], sensitive="s")
+        found = pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling(level), about))
+        (told,) = found.exposure.columns
+        check_lists(rows, level, ["hiv", "flu"] if named else list(VALUES), told)
+
+
+VALUES = ("flu", "hiv", "tbc")
+
+
+def check_lists(
+    rows: list[dict[str, object]], level: Fraction, named: list[str], told: object
+) -> None:
+    certain = beyond = true = 0
+    own = [0] * 21
+    for person in rows:
+        alike = [r for r in rows if all(r[c] == person[c] for c in "ab")]
+        belief = {
+            v: Fraction(sum(v in (r["s"] or ()) for r in alike), len(alike))
+            for v in VALUES
+        }
+        certain += any(b == 1 for b in belief.values())
+        sure = {v for v in named if belief[v] > level}
+        beyond += bool(sure)
+        true += bool(sure & set(person["s"] or ()))
+        best = max((belief[v] for v in person["s"] or ()), default=Fraction(0))
+        own[int(best * 20)] += 1
+    assert len(rows) == told.people
+    assert certain == told.certain
+    assert (beyond, true) == (told.beyond[0].people, told.beyond[0].true)
+    assert tuple(own) == told.own
+
+
+@pytest.mark.parametrize("about", ["s", {"s": {"within": 1}}])
+def test_no_more_people_are_right_than_there_are(about: object) -> None:
+    """Who has several rows is counted with each value, but is one person."""
+    rows = {"who": [1, 1, 1, 2], "a": ["x"] * 4, "s": [10, 11, 12, 30]}
+    roles = {"identifier": "who", "unit": "who", "quasi": "a", "sensitive": "s"}
+    table = pv.read(pa.table(rows), **roles)
+    found = pv.audit(table, pv.Promise(pv.Linker(), pv.Ceiling("0.4"), about))
+    (beyond,) = found.exposure.columns[0].beyond
+    assert (2, 2) == (beyond.people, beyond.true)

@@ -40,7 +40,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Value:privet.errors.PrivacyWarning"),
 ]
 
-CASES = int(os.environ.get("PRIVET_CASES", "60"))
+CASES = int(os.environ.get("PRIVET_CASES", "30"))
 COLUMNS = {"who": "ABC", "x": "uv", "b": "kl", "c": "yz", "ill": "fg"}
 MODELS = ("unrestricted", "restricted", "functional", "bag")
 LIMITS = ("1/3", "1/2", "3/5", "3/4", "9/10", "0.99")

@@ -16,7 +16,7 @@ from privet.microdata.delivered_rows import build_history, count_delivery
 from privet.microdata.joint_counts import ask_promises
 from privet.microdata.recipe import Hide, Recipe
 
-CASES = int(os.environ.get("PRIVET_CASES", "14"))
+CASES = int(os.environ.get("PRIVET_CASES", "7"))
 
 PROMISE = pv.Promise(
     against=pv.Linker(), about={"ill": "hiv"}, limit=pv.Ceiling("2/3"), name="p"
@@ -124,4 +124,4 @@ def test_digests_tell_what_rows_tell(tmp_path: Path) -> None:
             assert wanted.files == finding.belief.posterior
             assert str(wanted.matching) == finding.details["matching"]
         judged += 1
-    assert judged >= 8
+    assert 2 * judged >= CASES

@@ -16,7 +16,7 @@ from privet.release.joint.same_rows import JointColumn, Labels, SameRows
 
 Rows = Sequence[Labels]
 
-CASES = int(os.environ.get("PRIVET_CASES", "200"))
+CASES = int(os.environ.get("PRIVET_CASES", "64"))
 
 
 def show(columns: Sequence[JointColumn], k: int, rows: Rows) -> Counter[Labels]:

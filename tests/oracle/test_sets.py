@@ -161,17 +161,23 @@ def test_linkers_believe_single_values(seed: int) -> None:
     assert share(rows, held[-1]) == some.prior
 
 
-def test_lists_are_not_published_nor_measured() -> None:
+def test_lists_are_published_and_not_measured() -> None:
     """Whole lists all differ here; half of the people have a value in common."""
     rows = [(str(i // 2), "x", ("a", f"u{i}")[i % 2 :]) for i in range(20)]
     promise = pv.Promise(pv.Insider(1, 1, 1), pv.Ceiling("0.51"), {"s": "a"})
     with with_lists(rows) as table:
         assert not pv.audit(table, promise).safe
+        linker = pv.Promise(pv.Linker(), pv.Ceiling("0.9"), {"s": "a"}, name="linker")
         for method in (pv.Mondrian(), pv.TopDownDisclosure()):
-            for who in (pv.Linker(), pv.Insider(1, 1, 1)):
-                stated = [pv.Promise(who, pv.Ceiling("0.9"), {"s": "a"})]
-                with pytest.raises(pv.NoAudit, match="'s' has lists of values"):
-                    pv.publish(table, stated, method=method)
+            assert pv.publish(table, linker, method=method).safe
+        insider = pv.Promise(pv.Insider(1, 1, 1), pv.Ceiling("0.9"), {"s": "a"})
+        assert pv.publish(table, [linker, insider], method=pv.Mondrian()).safe
+        recipe = pv.publish(table, linker).recipe
+        with pytest.raises(pv.NoAudit, match="'s' has lists of values; what two"):
+            pv.publish(table, linker, recipe=recipe, since=table)
+        measured = pv.Policy([linker], measures=pv.Measure(distinct_l_diversity=2))
+        with pytest.raises(pv.NoAudit, match="one value per person"):
+            pv.publish(table, measured)
         with pytest.raises(pv.NoAudit, match="one value per person"):
             pv.audit(table, pv.Measure(distinct_l_diversity=2))
         with pytest.raises(pv.NoAudit, match="groups count one value"):

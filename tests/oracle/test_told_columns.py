@@ -75,11 +75,11 @@ def draw_case(
 
 def show(release: pv.Release) -> dict[str, dict[int, str]]:
     """The text that is shown for each value of each column."""
-    plain = replace(release.table, relabels={})
+    plain = replace(release._table, relabels={})
     domains = plain.domains(NAMES)
     texts = {}
     for c in NAMES:
-        relabel = release.table.relabels.get(c)
+        relabel = release._table.relabels.get(c)
         shown = domains[c].labels if relabel is None else relabel.texts
         values = [int(str(v).removeprefix("v")) for v in domains[c].labels]
         texts[c] = dict(zip(values, map(str, shown), strict=True))

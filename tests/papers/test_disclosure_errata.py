@@ -89,9 +89,11 @@ def test_greedy_is_not_optimal() -> None:
         pa.table({"j": values, "s": ["pi"] * 3 + ["no"] * 7}), quasi="j", sensitive="s"
     )
     promise = pv.Promise(pv.Linker("j"), pv.Ceiling("1/2"), {"s": "pi"})
-    release = pv.publish(table, [promise])
+    release = pv.publish(table, [promise], method=PAPER)
     assert [("j", "a")] == shown(release)
     assert pytest.approx(3 / (1 + 9 / 70)) == release.steps[0].score
+    mended = pv.publish(table, [promise])
+    assert {"j": ["a", "v0"]} == mended.hidden
     counts = Counter(values)
     best = max(
         sum(counts[v] for v in show)
@@ -182,7 +184,7 @@ def test_t6_a_lone_hidden_value_is_as_good_as_shown() -> None:
     )
     one = pv.Promise(pv.Linker("j"), pv.Ceiling("1"), {"s": "x"})
     stopped = pv.publish(table, [one], watcher=lambda _: False)
-    assert (1, {}) == (len(stopped.steps), stopped.hidden)
+    assert {} == stopped.hidden
 
 
 def test_t7_a_value_must_pass_every_template() -> None:

@@ -72,7 +72,34 @@ def _insider(
     return Insider(ruled, others, same, victim)
 
 
+chances = st.fractions(0, 1).filter(bool)
+members = st.one_of(
+    st.sampled_from(["share", "exclude"]),
+    st.builds(lambda p: {"alike": p}, st.fractions(0, 1)),
+    st.builds(
+        lambda v, w, p, rest: {"pairs": {v: {w: p}}, "otherwise": rest},
+        *(names, names, st.fractions(0, 1), st.fractions(0, 1)),
+    ),
+)
+
+
+def _doubtful(chance: list[Any], known: int, evidence: Any, one: bool) -> Insider:
+    sure = chance[0] if one else chance
+    more: dict[str, Any] = {"sure": sure, "evidence": evidence}
+    return Insider(rules_out=len(chance), knows_others=known, **more)
+
+
 adversaries = st.one_of(
+    st.builds(
+        _doubtful,
+        st.lists(chances, min_size=1, max_size=3),
+        small,
+        st.fractions(1, 9),
+        st.booleans(),
+    ),
+    st.builds(
+        lambda column, known: Insider(households=column, members=known), words, members
+    ),
     st.builds(Linker, st.none() | several),
     st.integers(1, 9).map(lambda n: Linker(knows_any=n)),
     st.builds(_insider, small | several, small | rows, small | several, names),

@@ -91,6 +91,14 @@ def test_bins_and_rows() -> None:
         ('against = "linker"\nknows = []', Linker([])),
         ('against = "insider"\nrules_out = ["Flu"]\nvictim = "Tom"', "insider"),
         (
+            'against = "insider"\nrules_out = 2\nsure = ["99 %", 0.9]\nevidence = 3',
+            Insider(rules_out=2, sure=["0.99", "9/10"], evidence="3"),
+        ),
+        (
+            'against = "insider"\nhouseholds = "home"\nmembers = { alike = 0.9 }',
+            Insider(households="home", members={"alike": "0.9"}),
+        ),
+        (
             'against = "reconstructor"\none_row_per_id = true',
             Reconstructor("restricted"),
         ),

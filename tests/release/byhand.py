@@ -188,8 +188,17 @@ class State:
         value = row[column]
         if column in self.cuts:
             ends = self.cuts[column]
+            if not ends:
+                return "⊥"
             missing = any(r[column] is None for r in case.rows)
-            return interval_label(value, ends, missing) if ends else "⊥"
+            words = interval_label(value, ends, missing)
+            beside = {
+                told(r[column])
+                for r in case.rows
+                if case.size(r) and interval_label(r[column], ends, missing) == words
+            }
+            # A value alone in its interval is shown as it is.
+            return told(value) if beside <= {told(value)} else words
         text = told(value)
         if column in case.bins:
             text = bin_label(value, pv.Bins(case.bins[column]))

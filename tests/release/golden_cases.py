@@ -226,6 +226,30 @@ def disclosed_intervals() -> None:
         write(pv.publish(table, promises), format="csv")
 
 
+def _people() -> pa.Table:
+    return pa.table(
+        {
+            "age": pa.array([20, 21, 30, 31, 40, None, 41, 50], pa.int16()),
+            "job": ["a", "b", "a", None, "b", "c", "c", "a"],
+            "ill": ["x", "x", "x", "y", "x", "y", "z", "x"],
+        }
+    )
+
+
+def disclosed_columns() -> None:
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("3/4"), "ill", "nobody")
+    method = pv.TopDownDisclosure(hidden="null", ranges="columns")
+    with pv.read(_people(), quasi=["age", "job"], sensitive="ill") as table:
+        write(pv.publish(table, [promise], method=method), format="csv")
+
+
+def mondrian_columns() -> None:
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("3/4"), "ill", "nobody")
+    method = pv.Mondrian(hidden="null", ranges="columns")
+    with pv.read(_people(), quasi=["age", "job"], sensitive="ill") as table:
+        write(pv.publish(table, [promise], method=method), format="csv")
+
+
 def disclosed_by_recipe() -> None:
     with bank() as table:
         write(pv.publish(table, LOANS), "first", custody="first-vault")
@@ -258,6 +282,20 @@ def mondrian_generalised_csv() -> None:
         write(release, format="csv")
 
 
+def levels_starred() -> None:
+    method = pv.FullDomain(hierarchies={"job": JOBS}, suppress="0.4")
+    with bank(weight=None, drop="count") as table:
+        release = pv.publish(table, [pv.Measure(k_anonymity=2)], method=method)
+        write(release.accept({"bankruptcy": "only groups are asked for"}))
+
+
+def subtrees_left_out_csv() -> None:
+    method = pv.FullDomain(suppress="0.3", leave_out=True, subtrees=True)
+    promises = [pv.Measure(k_anonymity=2), covering("4/5")]
+    with bank(weight=None, drop="count") as table:
+        write(pv.publish(table, promises, method=method), format="csv")
+
+
 def mondrian_buckets() -> None:
     with bank() as table:
         write(pv.publish(table, MANY, method=pv.Mondrian(form="buckets")))
@@ -265,7 +303,7 @@ def mondrian_buckets() -> None:
 
 def mondrian_buckets_csv() -> None:
     promise = pv.Promise(pv.Insider(), pv.Ceiling("3/4"))
-    table = jobs(list("aabbccdd"), list("xyxyxyxy"))
+    table = jobs(list("aabbccdd"), list("xxyyxyxy"))
     with table:
         method = pv.Mondrian(form="buckets")
         write(pv.publish(table, [promise], method=method), format="csv")
@@ -427,10 +465,14 @@ CASES: tuple[Callable[[], None], ...] = (
     disclosed_named_file,
     disclosed_intervals,
     disclosed_by_recipe,
+    disclosed_columns,
+    mondrian_columns,
     mondrian_generalised,
     mondrian_generalised_csv,
     mondrian_buckets,
     mondrian_buckets_csv,
+    levels_starred,
+    subtrees_left_out_csv,
     views_declared,
     views_csv,
     views_measured,

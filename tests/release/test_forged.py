@@ -94,6 +94,7 @@ def test_what_is_no_manifest(tmp_path: Path, change: Change, words: str) -> None
             read(folder)
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -180,6 +181,7 @@ def answers(folder: Path, **how: Any) -> None:
         pv.disguise(table, design, out, custody=vault, policy=policy, **how).close()
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize("kind", [views, classifier, answers])
 @pytest.mark.parametrize(
     "keys", [{"basis": "sampled"}, {"worst": "1/7"}, {"verdict": "breach"}]

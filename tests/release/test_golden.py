@@ -313,6 +313,7 @@ def problems(*words: str) -> Any:
     return told
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize("case", SPOILED, ids=lambda case: case.__name__)
 def test_spoiled(case: Callable[[], None], place: Path) -> None:
     case()

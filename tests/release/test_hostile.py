@@ -31,7 +31,10 @@ from release.hostile_folders import ANY_FORMAT, PARQUET_ONLY, Harm
 SECONDS = 10
 """When something is said to hang; here, where other tests run beside it, twice that."""
 
-pytestmark = pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning")
+pytestmark = [
+    pytest.mark.forgeries,
+    pytest.mark.filterwarnings("ignore::privet.errors.PrivacyWarning"),
+]
 
 
 @contextmanager
@@ -307,7 +310,6 @@ def list_forgeries(content: dict[str, Any]) -> Iterator[tuple[Path_, Any, Any]]:
             yield at, other, forged
 
 
-@pytest.mark.forgeries
 @pytest.mark.parametrize("case", cases.CASES, ids=lambda case: case.__name__)
 def test_no_field_of_a_manifest_can_be_changed(
     case: Callable[[], None], tmp_path: Path
@@ -331,6 +333,7 @@ def test_no_field_of_a_manifest_can_be_changed(
 RESEALED = (
     cases.disclosed_intervals,
     cases.mondrian_buckets,
+    cases.levels_starred,
     cases.views_by_level,
     cases.classifier_rows,
     cases.responses_csv,
@@ -366,7 +369,6 @@ def is_true_or_unknown(at: Path_, other: Any) -> bool:
             return False
 
 
-@pytest.mark.forgeries
 @pytest.mark.parametrize("case", RESEALED, ids=lambda case: case.__name__)
 def test_a_forger_who_redoes_the_digest_gains_little(
     case: Callable[[], None], tmp_path: Path

@@ -226,6 +226,7 @@ def take_another_signature(folder: Path) -> None:
     (folder / SIGNED).write_text(key.sign(b"{}"), encoding="utf-8")
 
 
+@pytest.mark.forgeries
 @pytest.mark.parametrize(
     "harm",
     [

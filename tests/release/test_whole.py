@@ -302,7 +302,7 @@ def small(folder, custody):
 
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
-    {"kill": lambda p: kill(p, 20), "once": once, "small": small}[what](*rest)
+    {"kill": lambda p: kill(p, 8), "once": once, "small": small}[what](*rest)
 """
 
 
@@ -323,7 +323,7 @@ def test_kill_leaves_a_whole_release_or_none(tmp_path: Path) -> None:
     with start("kill", str(place)) as process:
         lines = process.communicate(timeout=120)[0].splitlines()
     told = [set(json.loads(line)) for line in lines]
-    assert 20 == len(told)
+    assert 8 == len(told)
     for names in told:
         strangers = names - {"out", "vault", ".out.release-commit"}
         assert all(n.startswith(".out.partial-") for n in strangers)

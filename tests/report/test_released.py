@@ -31,12 +31,12 @@ def test_a_belief_below_a_limit_is_not_rounded_onto_it() -> None:
 
 
 def test_one_group_and_one_move_are_told_in_the_singular() -> None:
-    people = pa.table({c: ["a"] for c in ("job", "ill")})
+    people = pa.table({c: ["a", "b"] for c in ("job", "ill")})
     with pv.read(people, quasi="job", sensitive="ill") as table:
-        promise = pv.Promise(pv.Linker(), pv.Ceiling(1))
+        promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"))
         told = summarise_release(pv.publish(table, [promise], method=pv.Mondrian()))
     assert "without_role" not in told
-    assert "One group of everybody (1 in all)." in as_text(told)
+    assert "One group of everybody (2 in all)." in as_text(told)
     assert as_text(told).endswith("\nNo group can be split further.")
     shown = told | {"groups": None}
     assert as_text(shown | {"moves": 1}).endswith("(1 move)")

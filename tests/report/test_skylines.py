@@ -96,7 +96,7 @@ def test_levels_and_what_lies_beyond_them() -> None:
     [
         ({"u": [1, 1, 2], "q": ["a"] * 3, "s": ["x", "y", "x"]}, "one value"),
         ({"u": [1, 1, 2], "q": ["a", "b", "a"], "s": ["x", "x", "y"]}, "one group"),
-        ({"u": [1, 2, 3], "q": ["a"] * 3, "s": [["x"], ["x", "y"], []]}, "lists"),
+        ({"u": [1, 1, 3], "q": ["a"] * 3, "s": [["x"], ["x", "y"], []]}, "one value"),
     ],
 )
 def test_people_who_are_not_in_one_place_have_no_skyline(

@@ -281,9 +281,11 @@ def test_people_with_several_rows_may_be_in_several_groups() -> None:
     about_y = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), {"ill": "y"})
     found = pv.audit(table, about_y)
     assert "2 of 3 groups (up to 3 people) are" in words.describe_beyond(found.worst)
-    assert "Make one row per person to publish it with privet publish." in (
-        words.advise(found)
+    advice = (
+        "To publish it with privet publish, say in [person] of the policy how rows "
+        "become people."
     )
+    assert advice in words.advise(found)
 
 
 @pytest.mark.parametrize("source", ["loans.csv", pa.table({"a": [1]})])

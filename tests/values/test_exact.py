@@ -217,6 +217,7 @@ def test_percent_tells_apart_what_it_should(share: Fraction, other: Fraction) ->
     ("share", "unlike", "expected"),
     [
         ("1251/2500", "1/2", "50.04 %"),
+        ("299/4038", "26/353", "7.405 %"),
         ("4999/10000", "1/2", "49.99 %"),
         ("0.0004", "0.0003", "0.04 %"),
         ("50000000001/100000000000", "1/2", "slightly more than 50 %"),

@@ -8,7 +8,7 @@ from math import exp, log
 import pytest
 
 import privet as pv
-from privet.values.privacy_budget import (
+from privet.values.noise.privacy_budget import (
     PrivacyBudget,
     PrivacyLoss,
     bound_epsilon,

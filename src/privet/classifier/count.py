@@ -232,7 +232,8 @@ def _refuse_unit(table: Table) -> None:
     if table.roles.unit:
         raise InputError(
             "A table must have one row per person for a classifier; unit "
-            f"{table.roles.unit!r} says it may have several. With noise it may: give "
+            f"{table.roles.unit!r} says it may have several. Say in [person] of the "
+            "policy how rows become people. With noise it may have several: give "
             "epsilon, and rows_per_person."
         )
 

@@ -51,6 +51,7 @@ from privet.classifier.transforms.safety_transform import (
     bayesian_promises,
 )
 from privet.classifier.transforms.synthetic import make_synthetic_table
+from privet.display import Displayed
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Audit, Basis, Verdict
@@ -65,14 +66,14 @@ from privet.release.kinds import import_kind
 from privet.release.write import write
 from privet.table import Table
 from privet.values.noise.differential_privacy import DifferentialPrivacy
-from privet.values.privacy_budget import PrivacyLoss
+from privet.values.noise.privacy_budget import PrivacyLoss
 
 if TYPE_CHECKING:
     from privet.classifier.predict import PublishedNaiveBayes
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierRelease:
+class ClassifierRelease(Displayed):
     """A classifier that keeps every promise, and how it was made."""
 
     card: Scorecard
@@ -191,6 +192,12 @@ class ClassifierRelease:
         return changed(
             self, policy=policy, audit=attrs.evolve(self.audit, uncovered=())
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: promises before and after; no count."""
+        from privet.classifier.charts import summarise_shown
+
+        return summarise_shown(self)
 
     def __repr__(self) -> str:
         return f"ClassifierRelease({self.method}, {self.audit.verdict.value})"

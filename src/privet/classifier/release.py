@@ -16,6 +16,7 @@ import numpy as np
 
 from privet.classifier.class_labels import TEXT, name_kind, read_classes, text_of
 from privet.classifier.scores import Scores, scores_with_smoothing
+from privet.display import Displayed
 from privet.errors import InputError, find_nearest, suggest_names
 from privet.values import exact
 from privet.values.exact import Number
@@ -86,7 +87,7 @@ class Holders:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierViews:
+class ClassifierViews(Displayed):
     """The counts a naive Bayes classifier is made of.
 
     >>> v = ClassifierViews.from_counts({"50K": 2, "70K": 5},

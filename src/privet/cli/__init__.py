@@ -10,6 +10,8 @@ from privet import __version__
 from privet.cli import terminal
 from privet.cli.audit import audit, demo, init
 from privet.cli.classifier import classifier
+from privet.cli.compare import compare
+from privet.cli.discover import discover
 from privet.cli.keys import keys
 from privet.cli.learn import learn, score
 from privet.cli.ledger import ledger
@@ -70,7 +72,9 @@ def cli() -> None:
     privet demo                             see it work on a made-up hospital
     privet init  patients.csv -o p.toml     draft a policy for your table
     privet audit patients.csv -p p.toml     a verdict per promise, with a witness
+    privet discover patients.csv -p p.toml  which columns give away what
     privet skyline patients.csv -p p.toml   how much insiders may know
+    privet compare patients.csv -p p.toml   what every method keeps of the table
     privet publish patients.csv -p p.toml -o out --custody vault
                                             a release that keeps every promise
     privet classifier patients.csv -p p.toml -o out --custody vault
@@ -93,8 +97,10 @@ COMMANDS = (
     demo,
     init,
     audit,
+    discover,
     skyline,
     views,
+    compare,
     publish,
     classifier,
     verify,

@@ -20,6 +20,7 @@ CODES = {
     "verified": terminal.EXIT["safe"],
     "refused": terminal.EXIT["breach"],
     "written": terminal.EXIT["safe"],
+    "infeasible": terminal.INFEASIBLE,
     "": terminal.EXIT["safe"],
 }
 """Exit codes by verdict; what judges nothing has none, and was done."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -25,7 +24,6 @@ from privet.cli.options import (
 from privet.cli.responses import attack_answers
 
 if TYPE_CHECKING:
-    from privet.draft import Guess
     from privet.findings import Audit
     from privet.policy import Policy
 
@@ -78,33 +76,28 @@ def init(asked: TableArguments, output: str | None) -> Answer:
     """
     from shlex import join
 
-    from privet.draft import count_shares, draft_policy, guess_roles
-    from privet.engine.protocol import Run
+    from privet.draft import draft_policy
 
     if output is not None:
         terminal.refuse_existing(Path(output))
-    with asked.open_table() as (table, listener):
-        run = Run.start(listener, asked.max_seconds)
-        columns = table.engine.describe(run)
-        guesses = guess_roles(columns)
-        shares = count_shares(table, guesses, run)
     shown = without_secrets(asked.source)
-    name = Path(shown).name
-    text = draft_policy(
-        columns,
-        guesses,
-        title=f"Policy for {name}",
-        shares=shares,
-        file=asked.list_text_options(),
-    )
+    with asked.open_table() as (table, listener):
+        draft = draft_policy(
+            table,
+            title=f"Policy for {Path(shown).name}",
+            file=asked.list_text_options(),
+            progress=listener,
+            max_seconds=asked.max_seconds,
+        )
     if output is not None:
-        terminal.write_new(Path(output), text)
+        terminal.write_new(Path(output), draft.text)
     how = as_words(asked.reading)
     call = join(["privet", "audit", shown, "-p", output or "policy.toml", *how])
+    doubts = [f"In doubt: {doubt.words}" for doubt in draft.doubts]
     return Answer(
-        {"policy": text, "columns": [vars(g) for g in guesses]},
-        text.removesuffix("\n") if output is None else None,
-        asides=[*_list_doubts(guesses), f"Read the draft, correct it, then: {call}"],
+        draft.to_dict(),
+        draft.text.removesuffix("\n") if output is None else None,
+        asides=[*doubts, f"Read the draft, correct it, then: {call}"],
     )
 
 
@@ -154,9 +147,9 @@ def audit(
       privet audit out --as collector
       privet audit out --as minimality -p policy.toml --custody vault
 
-    TABLE is a CSV, Parquet or JSON lines file, a pattern in quotes, a folder of
-    Parquet files, a DuckDB database with --table, or the folder of a release.
-    Nothing is written.
+    TABLE is a file (CSV, Parquet, JSON, Arrow, a spreadsheet, SPSS, Stata, SAS), a
+    pattern in quotes, a folder of Parquet files, a database with --table, or the
+    folder of a release. Nothing is written.
 
     \b
     Exit codes: 0 every promise is kept, 1 one is broken, 2 wrong use,
@@ -260,10 +253,3 @@ def _attack_method(
         "\n".join([*words, SENSITIVE]),
         verdict=verdict,
     )
-
-
-def _list_doubts(guesses: Sequence[Guess]) -> Iterator[str]:
-    for guess in guesses:
-        if not guess.sure:
-            role = guess.role
-            yield f"unsure of {guess.name!r}: {role}, because {guess.reason}"

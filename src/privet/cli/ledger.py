@@ -19,7 +19,7 @@ from privet.cli.options import (
 if TYPE_CHECKING:
     from privet.policy import Policy
     from privet.release.ledger import Ledger
-    from privet.values.privacy_budget import PrivacyBudget
+    from privet.values.noise.privacy_budget import PrivacyBudget
 
 
 @command("List what was released about the same people, or enter more.")
@@ -123,9 +123,8 @@ def _tell(
     from privet.release.budget import SpentBudget
     from privet.report.ledger_words import list_entries, list_spent
 
-    entries = [e.summarise() for e in found.entries]
-    told: dict[str, Any] = {"ledger": str(found.folder), "releases": entries}
-    lines = list_entries(entries)
+    told = found.to_dict()
+    lines = list_entries(entries := told["releases"])
     spent = SpentBudget.of(found.entries, budget)
     if spent.losses or budget is not None:
         told["spent"] = spent.to_dict()

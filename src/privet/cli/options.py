@@ -114,7 +114,7 @@ def name_ledger(policy: Policy, ledger: str | None) -> Policy:
 
 def format_option(help_: str) -> Decorator:
     """How tables of a release are written."""
-    formats = click.Choice(["parquet", "csv"])
+    formats = click.Choice(["parquet", "csv", "xlsx", "sav", "dta"])
     return click.option("--format", "form", type=formats, help=help_)
 
 
@@ -132,7 +132,10 @@ def confidence_option(help_: str) -> Decorator:
 
 
 _reading = (
-    click.option("--table", help="Table of a DuckDB file or a PostgreSQL database."),
+    click.option(
+        "--table",
+        help="Table of a database, sheet of a spreadsheet, or file in a .zip file.",
+    ),
     click.option(
         "--where",
         multiple=True,
@@ -143,9 +146,9 @@ _reading = (
     click.option("--delimiter", help="Between two values of a text file."),
     click.option(
         "--encoding",
-        default="utf-8",
-        show_default=True,
-        help="Of a text file: utf-8, latin-1 or utf-16.",
+        metavar="NAME",
+        help="Of a text file: utf-8, cp1252, utf-16 and others; it is looked at unless "
+        "you say so.",
     ),
     click.option(
         "--header/--no-header",
@@ -165,6 +168,18 @@ _reading = (
         metavar="TEXT",
         help="Text that stands for a missing value, such as '?' or NA; in quotes it is "
         "a value like others.",
+    ),
+    click.option(
+        "--dates",
+        type=click.Choice(["dmy", "mdy", "ymd", "text"]),
+        help="Order of day, month and year in the dates of a text file; columns are "
+        "looked at unless you say so. text leaves dates as they are.",
+    ),
+    click.option(
+        "--decimal",
+        type=click.Choice([",", ".", "text"]),
+        help="What stands before the decimals of numbers in a text file; columns are "
+        "looked at unless you say so. text leaves numbers with commas as they are.",
     ),
     memory_option,
     click.option(
@@ -204,6 +219,8 @@ READING = (
     "header",
     "names",
     "null",
+    "dates",
+    "decimal",
     "memory_limit",
     "spill",
     "threads",
@@ -213,10 +230,10 @@ READING = (
 """What those options are called that `read` takes as they are."""
 
 
-TEXT_READING = ("delimiter", "encoding", "header", "names", "null")
+TEXT_READING = ("delimiter", "encoding", "header", "names", "null", "dates", "decimal")
 """Those about text files, which a policy remembers."""
 
-USUAL = {"encoding": "utf-8", "engine": "duckdb"}
+USUAL = {"engine": "duckdb"}
 """What is meant where nothing is said."""
 
 
@@ -266,10 +283,11 @@ class TableArguments:
 
     def _read(self, where: Wanted, policy: Policy | None) -> Table:
         """The table, as the command line says, or else as the policy remembers."""
-        from privet.engine.sources.find_source import is_text
+        from privet.engine.sources.find_source import list_options
         from privet.table import read
 
-        known = policy.file if policy and is_text(self.source) else {}
+        taken = list_options(self.source) if policy else ()
+        known = {k: v for k, v in policy.file.items() if k in taken} if policy else {}
         reading = {**self.reading, **known, **self.list_text_options()}
         return read(self.source, where=where, **reading)
 

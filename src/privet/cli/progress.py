@@ -51,16 +51,16 @@ class ProgressLine:
     def watch(self, event: RefinementProgress) -> None:
         """Take a move of a search."""
         self._enter(("search",), "searching")
-        total = None if event.left is None else event.moves + event.left
+        more = event.seconds
         self._bar.update(
             self._task,
             description=f"{event.moves:,} moves, {event.doing}",
-            total=total,
-            completed=event.moves,
+            total=None if event.share is None else 1.0,
+            completed=event.share or 0.0,
             about=join(
                 f"worst case {percent(event.worst)}",
                 "" if event.left is None else f"{event.left:,} left to try",
-                self._foresee(None if total is None else event.moves / total),
+                "" if more is None else f"about {format_seconds(more)} more",
             ),
         )
 

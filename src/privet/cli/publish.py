@@ -30,7 +30,9 @@ from privet.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from privet.microdata.recipe import Recipe
     from privet.policy import Policy
+    from privet.release.kinds import Verification
     from privet.table import Table
 
 
@@ -48,8 +50,9 @@ _grouping = combine_options(
     ),
     click.option(
         "--utility",
-        type=click.Choice(["ncp", "information"]),
-        help="How mondrian cuts: small ranges, or what tells about the target.",
+        type=click.Choice(["ncp", "information", "distortion"]),
+        help="What is worth showing: information about the target; for mondrian also "
+        "small ranges (ncp), for disclose as many cells as can be (distortion).",
     ),
     click.option(
         "--same-cuts",
@@ -60,14 +63,15 @@ _grouping = combine_options(
         "--hierarchy",
         multiple=True,
         metavar="COLUMN=FILE",
-        help="For mondrian: a column's value hierarchy as ARX writes it; repeat it for "
-        "several columns.",
+        help="A column's value hierarchy as ARX writes it; repeat it for several "
+        "columns. For disclose, auto makes one: COLUMN=auto.",
     ),
     click.option(
         "--suppress",
         metavar="SHARE",
-        help="For mondrian: leave out up to this share of the people, such as 0.05, in "
-        "the widest groups.",
+        help="Suppress up to this share of the people, such as 0.05: full-domain, and "
+        "mondrian with the same cuts, show * for them; else mondrian leaves out the "
+        "widest groups.",
     ),
     click.option(
         "--hide",
@@ -75,8 +79,79 @@ _grouping = combine_options(
         metavar="COLUMN=VALUE",
         help="For mondrian: a value that no group may name; repeat it for several.",
     ),
+    click.option(
+        "--leave-out",
+        is_flag=True,
+        help="For full-domain: leave suppressed people out instead of showing *.",
+    ),
+    click.option(
+        "--weigh",
+        multiple=True,
+        metavar="COLUMN=NUMBER",
+        help="For full-domain: how much a column's precision is worth; 1 unless said.",
+    ),
+    click.option(
+        "--price",
+        metavar="NUMBER",
+        help="For full-domain: what a suppressed person costs, where * in every column "
+        "costs 1. Below 1 more is suppressed.",
+    ),
 )
-"""How Mondrian makes groups."""
+"""How groups are made."""
+
+_disclosing = combine_options(
+    click.option(
+        "--paper",
+        is_flag=True,
+        help="For disclose: the published algorithm to the letter, value by value.",
+    ),
+    click.option(
+        "--split",
+        type=click.Choice(["valid", "infogain"]),
+        help="For disclose: cut ordered columns at the best place that keeps the "
+        "promises, which is usual, or at the most informative one or not at all.",
+    ),
+    click.option(
+        "--weighted/--unweighted",
+        default=None,
+        help="For disclose: whether gains count by the share of rows they concern; "
+        "they do unless --paper.",
+    ),
+    click.option(
+        "--ordered",
+        multiple=True,
+        metavar="COLUMN",
+        help="For disclose: a column that is cut into intervals; repeat it for "
+        "several, '' for none. Numbers and dates without bins unless you say so.",
+    ),
+    click.option(
+        "--improve",
+        type=click.Choice(["short", "thorough", "no"]),
+        help="For disclose: exchange shown values for others in the end: a few times, "
+        "which is usual, until none helps or --max-seconds are over, or not.",
+    ),
+)
+"""How values are disclosed."""
+
+SEARCHING = ("paper", "split", "improve", "hierarchies")
+"""Options of a search, which a recipe does without."""
+
+TAKES = {
+    "disclose": (
+        *("marker", "keep", "recipe", "hidden", "ranges", "utility", "paper", "split"),
+        *("weighted", "ordered", "improve", "hierarchies"),
+    ),
+    "mondrian": (
+        *("form", "utility", "same_cuts", "hierarchies", "suppress", "hide"),
+        *("hidden", "ranges"),
+    ),
+    "full-domain": ("hierarchies", "suppress", "leave_out", "weights", "price"),
+}
+"""The options of each method."""
+
+TAKES["subtrees"] = TAKES["full-domain"]
+SPELLED = {"hierarchies": "hierarchy", "weights": "weigh"}
+"""Options that are called otherwise in Python."""
 
 
 @command("Make a release that keeps every promise.")
@@ -84,16 +159,33 @@ _grouping = combine_options(
 @writes_release()
 @click.option(
     "--method",
-    type=click.Choice(["disclose", "mondrian"]),
+    type=click.Choice(list(TAKES)),
     default="disclose",
     show_default=True,
     help="How the table is made safe: disclose hides single values, mondrian makes "
-    "groups of people.",
+    "groups of people, full-domain shows each column at one level of its hierarchy, "
+    "subtrees each branch at its own.",
 )
 @_grouping
-@format_option("How the table is written; parquet unless -o ends in .csv.")
+@_disclosing
+@format_option(
+    "How the table is written; parquet unless the ending of -o says otherwise. "
+    "Excel, SPSS (sav) and Stata (dta) need privet[files]."
+)
 @click.option(
     "--marker", default=MARKER, show_default=True, help="Shown for hidden values."
+)
+@click.option(
+    "--hidden",
+    type=click.Choice(["marker", "null"]),
+    help="How hidden cells are written: as the marker (mondrian: *), which is usual, "
+    "or as nothing, like missing values; then a column keeps its type.",
+)
+@click.option(
+    "--ranges",
+    type=click.Choice(["labels", "columns"]),
+    help="How ranges of numbers and dates are written: as texts, which is usual, or as "
+    "two columns with their ends, such as age_from and age_to.",
 )
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Never hide its values.")
 @click.option(
@@ -113,6 +205,12 @@ _grouping = combine_options(
     is_flag=True,
     help="With --recipe: hide no more, but hold new rows back until enough have come.",
 )
+@click.option(
+    "--no-utility",
+    "unmeasured",
+    is_flag=True,
+    help="Do not tell, in numbers, what the release keeps of the table.",
+)
 @dry_run_option("Show what would be hidden")
 @ledger_option
 @replace_option
@@ -124,6 +222,7 @@ def publish(
     recipe: str | None,
     since: str | None,
     hold_back: bool,
+    unmeasured: bool,
     ledger: str | None,
     **how: Any,
 ) -> Answer:
@@ -140,6 +239,8 @@ def publish(
           --recipe vault/recipe.json
       privet publish may.csv -p policy.toml -o may --custody vault-may \\
           --recipe vault/recipe.json --hold-back
+      privet publish loans.csv -p policy.toml -o out --custody vault \\
+          --ranges columns --hidden null
 
     The release is read back and recounted before it appears. --max-seconds stops the
     search with what is safe so far, in time to write it. Nothing is written after
@@ -150,7 +251,6 @@ def publish(
     Exit codes: 0 released (or would be), 1 broken together with earlier releases,
     2 wrong use, 3 undecided or not covered, 4 infeasible.
     """
-    from privet.microdata.recipe import Recipe
     from privet.microdata.report import as_text, summarise_release
     from privet.policy import Policy
     from privet.release.gate import require_decided
@@ -169,9 +269,10 @@ def publish(
             table,
             stated,
             method=_choose_method(how["method"], stated, table, settings),
-            recipe=None if recipe is None else Recipe.load(Path(recipe)),
+            recipe=_load_recipe(recipe, how["hidden"], how["ranges"]),
             since=before,
             hold_back=hold_back,
+            utility=not unmeasured,
             progress=listener,
             watcher=None if listener is None else listener.watch,
         )
@@ -233,30 +334,67 @@ def _gather_settings(
     same_cuts: bool,
     hierarchy: tuple[str, ...],
     hide: tuple[str, ...],
+    weigh: tuple[str, ...],
+    ordered: tuple[str, ...],
+    weighted: bool | None,
     **others: Any,
 ) -> dict[str, Any]:
-    """The options of one method; those of the other must not be given."""
-    grouping = {
+    """The options of one method; those of the others must not be given."""
+    asked = {
         "form": shape,
         **others,
         "same_cuts": same_cuts,
         "hierarchies": parse_files(hierarchy, "--hierarchy"),
         "hide": parse_values(hide, "--hide"),
+        "weights": _parse_weights(weigh),
+        "marker": None if marker == MARKER else marker,
+        "keep": keep,
+        "recipe": recipe,
     }
-    given = {k: v for k, v in grouping.items() if v not in (None, False, {})}
-    if method == "mondrian":
-        others = {"--keep": keep, "--recipe": recipe, "--marker": marker != MARKER}
-        _refuse_options(method, others)
-        return given
-    _refuse_options(method, {f"--{key}": value for key, value in given.items()})
-    return {"marker": marker, "keep": keep}
+    given = {k: v for k, v in asked.items() if v not in (None, False, {}, ())}
+    if weighted is not None:
+        given["weighted"] = weighted
+    if ordered:
+        given["ordered"] = tuple(c for c in ordered if c)
+    for key in given:
+        if key not in TAKES[method]:
+            name = SPELLED.get(key, key).replace("_", "-")
+            raise click.UsageError(f"--{name} does not go with --method {method}.")
+        if recipe is not None and key in SEARCHING:
+            name = SPELLED.get(key, key)
+            raise click.UsageError(f"--{name} does not go with --recipe.")
+    given.pop("recipe", None)
+    return given
 
 
-def _refuse_options(method: str, given: dict[str, Any]) -> None:
-    for option, value in given.items():
-        if value:
-            name = option.replace("hierarchies", "hierarchy").replace("_", "-")
-            raise click.UsageError(f"{name} does not go with --method {method}.")
+def _parse_weights(weigh: tuple[str, ...]) -> dict[str, str]:
+    found = {}
+    for given in weigh:
+        column, sign, number = given.rpartition("=")
+        if not sign or not column:
+            raise click.UsageError(f"--weigh must be COLUMN=NUMBER; got {given!r}.")
+        found[column] = number
+    return found
+
+
+def _list_written(hidden: str | None, ranges: str | None) -> dict[str, str]:
+    """How cells are written, as far as that was asked for."""
+    given = {"hidden": hidden, "ranges": ranges}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _load_recipe(
+    recipe: str | None, hidden: str | None, ranges: str | None
+) -> Recipe | None:
+    """An earlier recipe, whose cells may be written otherwise now."""
+    from dataclasses import replace
+
+    from privet.microdata.recipe import Recipe
+
+    if recipe is None:
+        return None
+    written: dict[str, Any] = _list_written(hidden, ranges)
+    return replace(Recipe.load(Path(recipe)), **written)
 
 
 def _choose_method(
@@ -267,6 +405,10 @@ def _choose_method(
 
     if method == "mondrian":
         return Mondrian(**options)
+    if method in ("full-domain", "subtrees"):
+        from privet.microdata.full_domain.publish import FullDomain
+
+        return FullDomain(subtrees=method == "subtrees", **options)
     return choose_method(policy, table, **options)
 
 
@@ -309,7 +451,8 @@ def verify(
     whether the manifest was changed.
 
     \b
-    Exit codes: 0 as the manifest says, 1 not, 2 wrong use.
+    Exit codes: 0 as the manifest says, 1 not, 2 wrong use, 3 as it says, but a promise
+    cannot be recounted without the private table.
     """
     from privet.release.integrity.report import describe_signature
     from privet.release.verify import verify as check
@@ -318,7 +461,7 @@ def verify(
         folder, custody=custody, signed_by=signed_by, memory_limit=memory_limit
     )
     told: dict[str, Any] = {
-        "verdict": "verified" if found.good else "refused",
+        "verdict": _call_verification(found),
         "problems": list(found.problems),
         "audit": found.audit.to_dict() if found.audit else None,
         "signature": found.signature.to_dict() if found.signature else None,
@@ -328,6 +471,13 @@ def verify(
         lines.append(f"  {_describe_custody(folder)}")
     lines.append(describe_signature(found.signature))
     return Answer(told, "\n".join(lines), verdict=told["verdict"])
+
+
+def _call_verification(found: Verification) -> str:
+    """What a recipient may call a release."""
+    if found.good:
+        return "verified"
+    return "undecided" if found.open else "refused"
 
 
 def _describe_custody(folder: str) -> str:
@@ -343,6 +493,11 @@ def _list_verified(told: dict[str, Any]) -> list[str]:
     head = f"✓ Verified: the release is what its manifest says{safe}."
     if told["verdict"] == "refused":
         head = "✗ Refused: the release is not what its manifest says, or not safe."
+    elif told["verdict"] == "undecided":
+        head = (
+            "? Undecided: the release is what its manifest says, but not every promise "
+            "can be recounted from it."
+        )
     findings = told["audit"]["findings"] if told["audit"] else ()
     figures = [f"{f['promise']}: {_say_figures(f)}" for f in findings]
     exposed = (told["audit"] or {}).get("exposure") or {"words": ()}
@@ -353,6 +508,8 @@ def _list_verified(told: dict[str, Any]) -> list[str]:
 def _say_figures(finding: dict[str, Any]) -> str:
     """The figures of a finding; of answers also whom they are true of."""
     told = finding["figures"] or finding["words"]
+    if finding["verdict"] == "undecided":  # what was not counted has no figures
+        told = finding["words"]
     if told == finding["words"] or "alone" not in finding["details"]:
         return str(told)
     return f"{told} {finding['words']}"

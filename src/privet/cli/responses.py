@@ -56,7 +56,10 @@ design_option = click.option(
     metavar="COLUMN",
     help="Leave this column out, which the design does not name.",
 )
-@format_option("How the table is written; parquet unless -o ends in .csv.")
+@format_option(
+    "How the table is written; parquet unless the ending of -o says otherwise. "
+    "Excel, SPSS (sav) and Stata (dta) need privet[files]."
+)
 @ledger_option
 @replace_option
 @reads_table

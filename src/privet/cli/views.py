@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 @command("Judge, propose or release views of a table.")
 @policy_option("The policy file (TOML); its [[view]] sections declare the views.")
 @writes_release()
-@format_option("How views are written; parquet unless you say so.")
+@format_option(
+    "How views are written; parquet unless you say so. Excel, SPSS (sav) and Stata "
+    "(dta) need privet[files]."
+)
 @click.option(
     "--propose", is_flag=True, help="Propose pairs of views that keep every promise."
 )

@@ -1,12 +1,11 @@
 """Guessed roles (quasi-identifier, sensitive and others), and a policy to correct.
 
-Only names, kinds, numbers of different values and, of sensitive columns, the share of
-the commonest value are looked at; no cell is copied.
+Names, kinds and numbers of different values are looked at, and what a sample of the
+values looks like; values are named only where many people share them.
 """
 
-from privet.draft.common_values import count_shares
-from privet.draft.draft_policy import draft_policy
 from privet.draft.guess_roles import Guess, guess_roles
+from privet.draft.policy_draft import PolicyDraft, draft_policy
 from privet.engine.protocol import ColumnSummary
 
-__all__ = ["ColumnSummary", "Guess", "count_shares", "draft_policy", "guess_roles"]
+__all__ = ["ColumnSummary", "Guess", "PolicyDraft", "draft_policy", "guess_roles"]

@@ -29,7 +29,7 @@ def texts(values: Iterable[str | None]) -> pa.Array:
     known = [None if v is None else v.encode() for v in values]
     ends = accumulate((len(v or b"") for v in known), initial=0)
     buffers = [
-        np.packbits([v is not None for v in known], bitorder="little"),
+        np.packbits(np.array([v is not None for v in known], bool), bitorder="little"),
         np.fromiter(ends, dtype=np.int64, count=len(known) + 1),
         b"".join(v or b"" for v in known),
     ]

@@ -37,6 +37,8 @@ class DistinctValues:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._collected: set[int] = set()
+        self.sizes: dict[int, int] = {}
+        """How many different values columns have, where that is known by now."""
 
     def gather(self, columns: Sequence[int], run: Run) -> None:
         """Gather the values of columns that are not known yet."""
@@ -51,11 +53,13 @@ class DistinctValues:
         if c in self._collected:
             return
         found = f"SELECT c{c} AS v, CAST(sum(n) AS BIGINT) AS n FROM {cells} GROUP BY v"
-        self._session.make(found, f"pv_values_{c}", run, "reading values", (3, 3))
-        total = self._session.fetch_one(
-            f"SELECT CAST(sum(n) AS BIGINT) FROM pv_values_{c}"
-        )
-        self._session.total = int(total or 0)
+        table, step = f"pv_values_{c}", (3, 3)
+        self.sizes[c] = self._session.make(found, table, run, "reading values", step)
+        if self._session.total is None:
+            total = self._session.fetch_one(
+                f"SELECT CAST(sum(n) AS BIGINT) FROM {table}"
+            )
+            self._session.total = int(total or 0)
         self._collected.add(c)
 
     def _collect(self, columns: Sequence[int], run: Run, step: tuple[int, int]) -> None:
@@ -71,7 +75,8 @@ class DistinctValues:
             return
         for c in columns:
             own = f"SELECT c{c} AS v FROM pv_found WHERE g = {sql.mask([c], columns)}"
-            self._session.make(own, f"pv_values_{c}", run, "reading values", step)
+            table = f"pv_values_{c}"
+            self.sizes[c] = self._session.make(own, table, run, "reading values", step)
         whole = sql.mask([], columns)
         count = self._session.ask(f"SELECT n FROM pv_found WHERE g = {whole}")
         self._session.total = int(count["n"][0].as_py()) if len(count) else 0
@@ -126,12 +131,15 @@ FEW_LABELS = 100_000
 class SourceLabels(Sequence[str | None]):
     """The values of a column as the source wrote them, fetched when first needed."""
 
-    def __init__(self, session: Session, table: str, text: str, size: int) -> None:
+    def __init__(
+        self, session: Session, table: str, text: str, size: int | None
+    ) -> None:
+        """Labels by their codes; where nobody counted them they are few."""
         self._session = session
         self._table = table
         self._text = text
-        self._size = size
-        if size <= FEW_LABELS:
+        self._size = len(self._all) if size is None else size
+        if self._size <= FEW_LABELS:
             _ = self._all
 
     def __len__(self) -> int:
@@ -239,7 +247,6 @@ class Dictionaries:
                 made = self._relabel(c, how, run)
             else:
                 made = self._make_plain(c, how, run)
-            self._narrow(made.table, len(made.domain))
             self._made[c, how] = made
         return self._made[c, how]
 
@@ -252,7 +259,10 @@ class Dictionaries:
             else self._code_bins(c, cut, kind)
         )
         self._session.make(codes, table, run, "coding values", (1, 1))
-        return Dictionary(table, self._make_domain(c, cut, kind, table, text))
+        domain = self._make_domain(c, cut, kind, table, text)
+        if cut is not None or c not in self._values.sizes:
+            self._narrow(table, len(domain))
+        return Dictionary(table, domain)
 
     def _relabel(self, c: int, how: Relabel, run: Run) -> Dictionary:
         """The same values with other labels; those that look alike become one."""
@@ -266,7 +276,8 @@ class Dictionaries:
         texts = list(dict.fromkeys(how.texts))
         code = {text: i for i, text in enumerate(texts)}
         table = f"pv_dictionary_{c}_{len(self._made)}"
-        new = arrow.integers(np.array([code[t] for t in how.texts], np.uint32))
+        narrow = np.min_scalar_type(max(len(texts) - 1, 0))
+        new = arrow.integers(np.array([code[t] for t in how.texts], narrow))
         old = arrow.integers(np.arange(len(how.texts), dtype=np.uint32))
         self._session.register(f"{table}_new", arrow.frame(old=old, new=new))
         self._session.make(
@@ -297,10 +308,12 @@ class Dictionaries:
         return known, text
 
     def _code_values(self, c: int, kind: str, text: str) -> str:
+        size = self._values.sizes.get(c)
         if not self._source.is_text(c):
-            return sql.code_values(f"pv_values_{c}", ["v"])
+            return sql.code_values(f"pv_values_{c}", ["v"], size)
         ordered = text_types.order_values(f"pv_values_{c}", text, kind)
-        return sql.code_values(f"({ordered})", text_types.list_order_columns(kind))
+        by = text_types.list_order_columns(kind)
+        return sql.code_values(f"({ordered})", by, size)
 
     def _code_bins(self, c: int, cut: Bins, kind: str) -> str:
         rule = "dates" if cut.are_dates else "numbers"
@@ -325,7 +338,9 @@ class Dictionaries:
         name = self._columns[c].name
         if cut is not None:
             return Domain(name, (None, *cut.labels()), "text")
-        size = self._session.fetch_one(f"SELECT count(DISTINCT code) FROM {table}")
+        size = None
+        if self._values.sizes.get(c, FEW_LABELS + 1) > FEW_LABELS:
+            size = self._session.fetch_one(f"SELECT count(DISTINCT code) FROM {table}")
         if self._is_pandas_float(c):
             self._warn_of_floats(name, table)
         return Domain(name, SourceLabels(self._session, table, text, size), kind)
@@ -349,7 +364,7 @@ class Dictionaries:
             )
 
     def _narrow(self, table: str, size: int) -> None:
-        """Codes in as few bytes as hold them: each row is joined to one per column."""
-        width = "UTINYINT" if size <= 2**8 else "USMALLINT" if size <= 2**16 else ""
-        if width:
+        """Codes in as few bytes as hold them, where that was not known before."""
+        width = sql.code_type(size)
+        if width != "UINTEGER":
             self._session.ask(f"ALTER TABLE {table} ALTER code TYPE {width}")

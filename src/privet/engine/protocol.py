@@ -256,6 +256,22 @@ CountedClasses = Iterator[tuple[CountQuery, EquivalenceClasses]]
 """The classes of each query; perhaps in several parts, each with whole groups."""
 
 
+DrawnCells = Mapping[str, Sequence[str | None]]
+"""Some rows as they are: the texts of each column, one per row."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Columns that are written in place of one, whose texts are known."""
+
+    names: tuple[str, ...]
+    """What they are called."""
+    cells: Mapping[str | None, tuple[str | None, ...]]
+    """What stands in them for each text of the column."""
+    types: tuple[str, ...]
+    """Their types, in files that have some; empty: text."""
+
+
 @dataclass(frozen=True)
 class WriteQuery:
     """How rows are written out."""
@@ -263,7 +279,7 @@ class WriteQuery:
     path: str
     """The file; it must not exist yet."""
     format: str
-    """`csv` or `parquet`."""
+    """`csv`, `parquet`, `xlsx`, `sav` or `dta`."""
     columns: tuple[str, ...]
     """Which columns, in this order."""
     weight: str | None = None
@@ -274,6 +290,16 @@ class WriteQuery:
     """Whether rows that look alike are written once."""
     only: str | None = None
     """A column of multiplicities, itself not written: rows without any are left out."""
+    spread: Mapping[str, Spread] = field(default_factory=dict)
+    """Columns in whose place others are written."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The types of columns that are texts here, in files that have some."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that the file has."""
+        own = [self.spread[c].names if c in self.spread else (c,) for c in self.columns]
+        return tuple(name for several in own for name in several)
 
 
 class Engine(Protocol):
@@ -286,6 +312,9 @@ class Engine(Protocol):
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the source, in its order."""
+
+    def list_types(self) -> dict[str, str]:
+        """DuckDB's types of the columns that have one: texts may mean more."""
 
     def rows(self, run: Run) -> int:
         """How many rows there are."""
@@ -312,6 +341,12 @@ class Engine(Protocol):
     ) -> DrawnRows:
         """The codes of all rows, or of about so many that a hash draws."""
 
+    def sample_cells(self, by: NameList, most: int, run: Run) -> DrawnCells:
+        """The texts of all rows, or of about so many that a hash of `by` draws."""
+
+    def count_combinations(self, columns: NameList, run: Run) -> int:
+        """How many different rows there are, looking at some columns only."""
+
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
 
@@ -326,6 +361,16 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of everything, temporary files included."""
+
+
+@runtime_checkable
+class HoldingEngine(Protocol):
+    """An engine that can hold the codes of its rows in memory."""
+
+    def hold_rows(
+        self, columns: NameList, amount: CountUnit, recodings: Recodings, run: Run
+    ) -> Engine | None:
+        """An engine of the codes of all rows; None where they do not fit."""
 
 
 @runtime_checkable

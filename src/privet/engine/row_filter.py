@@ -9,6 +9,7 @@ import numpy as np
 
 from privet.engine import arrow, sql, text_types
 from privet.engine.duckdb.session import Session
+from privet.engine.sources.national_formats import respell
 from privet.engine.sources.source import Source
 from privet.errors import ColumnNotFound, InputError, suggest_names
 from privet.values.schema import Column
@@ -56,11 +57,11 @@ class RowFilter:
         cell = f"e.c{c}"
         if self._source.is_text(c):
             cell = text_types.text_of(cell, textual=True, json=self._source.json)
-            value = "v"
+            value = respell("v", self._source.respelled.get(c))
             if any(_is_number(v) for v in values):  # 2024 also means 2024.0
                 cell, value = (
                     text_types.normalise_number(cell),
-                    text_types.normalise_number("v"),
+                    text_types.normalise_number(value),
                 )
             select = f"SELECT DISTINCT {value} AS v FROM {table}_given"
         elif self._columns[c].kind in TYPED:

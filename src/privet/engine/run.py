@@ -12,7 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -125,6 +124,10 @@ POLL = 0.05
 """Seconds between two looks at a running statement."""
 
 
+Taker = Callable[[NDArray[Any]], None]
+"""Takes a batch of a column of numbers."""
+
+
 class StatementRunner:
     """Where statements run, one at a time.
 
@@ -157,10 +160,8 @@ class StatementRunner:
         """
         raise NotImplementedError
 
-    def tally_columns(
-        self, statement: str, sizes: Sequence[int]
-    ) -> list[NDArray[np.int64]]:
-        """Run a statement in this thread; how often each of its columns has 0, 1, …
+    def take_columns(self, statement: str, takers: Sequence[Taker]) -> None:
+        """Run a statement in this thread; who takes a column gets it in batches.
 
         Only where the dialect says that rows are at hand.
         """

@@ -10,20 +10,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from privet.engine import sql
 from privet.engine.counting.coded_rows import CodedRows
 from privet.engine.counting.counter import Counter
 from privet.engine.counting.pairs import DrawnRows, number_rows
 from privet.engine.counting.precount import Precount
-from privet.engine.describe import PRECISE_ROWS, count_values, summarise_column
+from privet.engine.describe import (
+    PRECISE_ROWS,
+    count_values,
+    read_json_cell,
+    summarise_column,
+)
 from privet.engine.dictionaries import Dictionaries, Dictionary, DistinctValues
 from privet.engine.digests import DigestQuery
 from privet.engine.duckdb.session import Session
+from privet.engine.person_statement import PeopleAsked
 from privet.engine.protocol import (
     ColumnSummary,
     CountedClasses,
     CountRequest,
     CountUnit,
+    DrawnCells,
     NameList,
     Queries,
     Recodings,
@@ -39,11 +48,16 @@ from privet.engine.randomise.randomise_rows import (
 from privet.engine.row_filter import RowFilter
 from privet.engine.run import StatementRunner
 from privet.engine.sources.source import Source
+from privet.errors import InputError
 from privet.values.contingency import Domain
+from privet.values.person_rows import PeopleMade
 from privet.values.schema import Column
 
 PEOPLE = "pv_people"
 """What statements call the rows."""
+
+CELL_LETTERS = 400
+"""How much of a cell is looked at."""
 
 
 class CountedRows(NamedTuple):
@@ -68,6 +82,8 @@ class SqlEngine:
     """Which version of the software counts."""
     session: Session
     """Where small statements run."""
+    made: PeopleMade | None
+    """How many rows stood for how many people; None: they are rows as they came."""
     _connection: StatementRunner  # where statements about all rows run
     _source: Source
     _columns: tuple[Column, ...]
@@ -79,14 +95,18 @@ class SqlEngine:
         where: Mapping[str, Sequence[object]] | None,
         session: Session,
         connection: StatementRunner,
+        people: PeopleAsked | None = None,
     ) -> None:
         self.session = session
         self._connection = connection
+        self.made: PeopleMade | None = None
         try:
             self._look_at(source)
             self._positions = {c.name: i for i, c in enumerate(self._columns)}
             self._filter = self._make_row_filter()
             self._select("pv_people", where or {}, "pv_everybody", "pv_wanted")
+            if people is not None:
+                self.made = self._gather_people(people)
         except BaseException:
             self.close()
             raise
@@ -105,6 +125,14 @@ class SqlEngine:
     def _look_at(self, source: Source) -> None:
         """Call the rows pv_everybody; know the source, its columns and their types."""
         raise NotImplementedError
+
+    def _gather_people(self, people: PeopleAsked) -> PeopleMade:
+        """Make one row per person of the rows, and call them pv_people."""
+        raise InputError(
+            f"Rows must be read here to become one per person; those of "
+            f"{self._source.words} stay in {self.name}. Make a view of one row per "
+            "person there, or export them."
+        )
 
     def _make_row_filter(self) -> RowFilter:
         """What finds rows by their values."""
@@ -161,6 +189,12 @@ class SqlEngine:
         """The columns of the source, in its order."""
         return self._columns
 
+    def list_types(self) -> dict[str, str]:
+        """The types of the columns that have one: texts may mean more."""
+        both = zip(self._columns, self._types, strict=True)
+        named = enumerate((c.name, type_) for c, type_ in both)
+        return {c: type_ for i, (c, type_) in named if not self._source.is_text(i)}
+
     def rows(self, run: Run) -> int:
         """How many rows there are; counted once."""
         self._check_whole(run)
@@ -190,6 +224,10 @@ class SqlEngine:
         textual = self._source.is_text(c)
         kind = self._dictionaries.find_kind(c, run) if textual else column.kind
         return summarise_column(column.name, kind, *numbers)
+
+    def list_missing_codes(self, run: Run) -> tuple[str, ...]:
+        """Texts that may stand for missing values; none where nobody looked."""
+        return ()
 
     def domains(
         self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
@@ -258,6 +296,53 @@ class SqlEngine:
         few = f" LIMIT {4 * most}" if share > 1 else ""
         table = coded.fetch(coded.select(at) + few, None, (1, 1), "looking at columns")
         return number_rows(table, [made[c].domain for c in at], whole=share <= 1)
+
+    def sample_cells(self, by: NameList, most: int, run: Run) -> DrawnCells:
+        """The texts of all rows, or of about so many drawn by a hash of some columns.
+
+        Where a few combinations of `by` have all rows, the hash may draw too few of
+        them, and the first rows are taken. Columns of other kinds are left out.
+        """
+        share = max(1, self.rows(run) // most)
+        names = ", ".join(f"p.c{self._position(c)}" for c in by)
+        key = self._connection.dialect.hash.format(columns=names)
+        drawn = f"WHERE {key} % {share} = 0" if share > 1 and by else ""
+        table = self._fetch_cells(drawn, most, run)
+        if drawn and len(table) * 4 < most:
+            table = self._fetch_cells("", most, run)
+        found = {}
+        for field in table.column_names:
+            c = int(field.removeprefix("t"))
+            cells = table[field].to_pylist()
+            read = read_json_cell if self._source.json else None
+            textual = self._source.is_text(c)
+            found[self._columns[c].name] = (
+                [read(cell) for cell in cells] if read and textual else cells
+            )
+        return found
+
+    def _fetch_cells(self, drawn: str, most: int, run: Run) -> pa.Table:
+        text = self._connection.dialect.text
+        chosen = ", ".join(
+            f"substr(CAST(p.c{c} AS {text}), 1, {CELL_LETTERS}) AS t{c}"
+            for c, column in enumerate(self._columns)
+            if column.kind != "other"
+        )
+        if not chosen:
+            return pa.table({})
+        statement = f"SELECT {chosen} FROM {PEOPLE} p {drawn} LIMIT {most}"
+        ask = partial(self._connection.fetch, statement)
+        return self._connection.run_watched(ask, run, "looking at values", (1, 1))
+
+    def count_combinations(self, columns: NameList, run: Run) -> int:
+        """How many different rows there are, looking at some columns only."""
+        names = ", ".join(f"c{self._position(c)}" for c in columns)
+        statement = f"SELECT count(*) AS n FROM (SELECT DISTINCT {names} FROM {PEOPLE})"
+        ask = partial(self._connection.fetch, f"{statement} q")
+        table = self._connection.run_watched(
+            ask, run, "counting different rows", (1, 1)
+        )
+        return int(table["n"][0].as_py())
 
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""

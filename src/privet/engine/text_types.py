@@ -154,6 +154,53 @@ def normalise_number(text: str) -> str:
     )
 
 
+# Missing values ---------------------------------------------------------------------
+
+MISSING_WORDS: tuple[str, ...] = (
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "NULL",
+    "null",
+    "None",
+    "nil",
+)
+MISSING_WORDS += (".", "..", "-", "--", "?", "#N/A", "missing", "Missing")
+"""Texts that often stand for a missing value, in any column."""
+
+MISSING_CODES = ("-7", "-8", "-9", "-77", "-88", "-99", "-777", "-888", "-999", "-9999")
+"""Numbers that often do, where no other number is below zero."""
+
+
+def count_missing_codes(cell: str) -> list[str]:
+    """How often each text that may mean nothing stands in a column; and its others."""
+    usual = [f"count(*) FILTER (WHERE {cell} = {literal(w)})" for w in MISSING_WORDS]
+    codes = [f"count(*) FILTER (WHERE {cell} = '{code}')" for code in MISSING_CODES]
+    listed = ", ".join(map(literal, (*MISSING_WORDS, *MISSING_CODES)))
+    number = f"TRY_CAST({cell} AS DOUBLE)"
+    others = f"{cell} NOT IN ({listed})"
+    return [
+        *usual,
+        *codes,
+        f"count(*) FILTER (WHERE {others})",
+        f"count(*) FILTER (WHERE {others} AND {number} >= 0)",
+    ]
+
+
+def choose_missing_codes(columns: Collection[list[int]]) -> tuple[str, ...]:
+    """The texts that may mean nothing, by the counts of each column."""
+    found: dict[str, None] = {}
+    for counts in columns:
+        *times, others, positive = counts
+        words, codes = times[: len(MISSING_WORDS)], times[len(MISSING_WORDS) :]
+        found |= {w: None for w, n in zip(MISSING_WORDS, words, strict=True) if n}
+        if others and positive == others:
+            found |= {c: None for c, n in zip(MISSING_CODES, codes, strict=True) if n}
+    return tuple(found)
+
+
 # Bins -------------------------------------------------------------------------------
 
 

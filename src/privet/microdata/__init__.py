@@ -15,6 +15,7 @@ from privet.microdata.files import (
     restate,
     restore_release,
 )
+from privet.microdata.full_domain.publish import FullDomain
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.groups import Groups
 from privet.microdata.joint_counts import ask_promises, count_rows
@@ -37,14 +38,14 @@ KIND = ReleaseKind(
     name="groups",
     values=VALUES,
     judges=JUDGES,
-    shows={Release: attrgetter("table")},
+    shows={Release: attrgetter("_table")},
     bind={Table: bind_table},
     watches={Table: ExposureWatch, Groups: GroupsWatch},
     knowing=find_belief_knowing,
     publish=publish_table,
     publishes=(Table,),
-    methods=(TopDownDisclosure, Mondrian),
-    options=("recipe", "since", "hold_back", "progress", "watcher"),
+    methods=(TopDownDisclosure, Mondrian, FullDomain),
+    options=("recipe", "since", "hold_back", "utility", "progress", "watcher"),
     parts=TableParts,
     open=open_judged_table,
     find_differences=find_differences,

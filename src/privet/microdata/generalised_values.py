@@ -17,6 +17,9 @@ from privet.values.contingency import Domain
 ANY, MISSING = "*", "missing"
 """What is written for any value, and for none."""
 
+BEGINS = "begins with"
+"""What is written before the beginnings of values."""
+
 Bools = NDArray[np.bool_]
 
 
@@ -29,6 +32,8 @@ def find_allowed_values(label: str | None, domain: Domain) -> Bools:
     >>> age = Domain("age", ["30", "40", "60"], "integer")
     >>> find_allowed_values("[30, 40]", age).tolist()
     [True, True, False]
+    >>> find_allowed_values("missing or begins with {A, Co}", town).tolist()
+    [True, True, False, True]
     """
     either = f"{MISSING} or "
     if label is not None and label.startswith(either):
@@ -39,6 +44,11 @@ def find_allowed_values(label: str | None, domain: Domain) -> Bools:
         return ~find_allowed_values(label.removeprefix("not "), domain)
     if label == ANY:
         return np.ones(len(domain), dtype=bool)
+    if label is not None and label.startswith(f"{BEGINS} {{"):
+        begin = [t for t in _parse_values(label.removeprefix(f"{BEGINS} ")) if t]
+        return np.array(
+            [v is not None and v.startswith(tuple(begin)) for v in domain.labels]
+        )
     if label is not None and label.startswith("["):
         low, high = (_find_code(end, domain) for end in label[1:-1].split(", "))
         code = np.arange(len(domain))

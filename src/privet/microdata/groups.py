@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 
+from privet.display import Displayed
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import EmptyTable, InputError
 from privet.microdata.list_columns import refuse_lists
@@ -26,7 +28,7 @@ LABEL = "group"
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class Groups(Displayed):
     """What an adversary sees of a table: who looks like whom, and which values occur.
 
     >>> two = Groups.from_histograms([{"flu": 2, "aids": 2}, {"flu": 1}])
@@ -68,6 +70,19 @@ class Groups:
             f"Groups({len(self)} groups of {self.people} {self.counted}, "
             f"about {self.about})"
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: how many groups there are of each size; no cell of a row."""
+        sizes, n = np.unique(self.grouped.total, return_counts=True)
+        counted = zip(sizes.tolist(), n.tolist(), strict=True)
+        return {
+            "about": self.about,
+            "quasi": list(self.quasi),
+            "groups": len(self),
+            "people": self.people,
+            "counted": self.counted,
+            "sizes": {str(size): number for size, number in counted},
+        }
 
     def histograms(self) -> Iterator[dict[str | None, int]]:
         """The histogram of each group."""

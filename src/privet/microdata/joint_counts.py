@@ -22,6 +22,7 @@ from privet.errors import TooLarge
 from privet.microdata.dependence.told_columns import sort_columns
 from privet.microdata.exposure.coverage import find_beside
 from privet.microdata.linkage import find_table_rules, query_templates
+from privet.microdata.list_columns import holds_lists
 from privet.microdata.recipe import Recipe
 from privet.policy import Accepted, Promise
 from privet.release.custody_record import describe_source
@@ -34,6 +35,12 @@ from privet.values.adversaries import Linker
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.windows import Within
+
+LISTS = (
+    "What several releases tell together of a column of lists is not counted: whoever "
+    "has both may know more than each tells alone."
+)
 
 MOST_COMBINATIONS = 500_000
 """Combinations of values that are counted to judge several releases."""
@@ -112,8 +119,12 @@ def _ask_promise(
     if not isinstance(promise.against, Linker):
         return JointQuestion(promise)
     asked = query_templates(promise, table)
-    values = None
-    if asked.values is not None:
+    if holds_lists(table, asked.column, Run()):
+        return JointQuestion(promise, about=asked.column, open=LISTS)
+    values, within = None, None
+    if isinstance(asked.values, Within):
+        within = asked.values
+    elif asked.values is not None:
         values = tuple(None if v is None else str(v) for v in asked.values)
     known = dict.fromkeys(t.by for t in asked.tallies)
     if beside:
@@ -121,7 +132,7 @@ def _ask_promise(
     sure, guessed = _close_sets(list(known), asked.column, table)
     known |= dict.fromkeys(sure)
     left = tuple(s for s in dict.fromkeys(guessed) if s not in known)
-    return JointQuestion(promise, tuple(known), asked.column, values, left)
+    return JointQuestion(promise, tuple(known), asked.column, values, left, within)
 
 
 def _close_sets(

@@ -19,11 +19,11 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit, TooLarge, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
+from privet.microdata import list_columns
 from privet.microdata.dependence.finer_groups import find_asked, list_quasi_known
 from privet.microdata.dependence.told_columns import (
     KnownSets,
@@ -36,129 +36,26 @@ from privet.microdata.dependence.told_columns import (
     with_rules,
 )
 from privet.microdata.groups import Groups
-from privet.microdata.list_columns import count_by_member, list_members, read_sets
+from privet.microdata.list_columns import SEVERAL_LISTS, list_members, read_sets
+from privet.microdata.worst_linkage import (
+    LinkageCase,
+    WorstLinkage,
+    WorstWindow,
+    count_span,
+)
 from privet.policy import Measure, Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
-from privet.values import exact
 from privet.values.adversaries import Insider, Linker, join_words
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import percent
+from privet.values.windows import Windows, Within
 
-# The worst case over groups ---------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LinkageCase:
-    """One person an adversary looks at: what is known, what is believed, how surely."""
-
-    part: int
-    """People who fit and have the value …"""
-    whole: int
-    """… out of those who fit."""
-    known: tuple[str | None, ...]
-    """The values known, in the order of the columns."""
-    value: str | None
-    """The value believed."""
-    rank: tuple[int, ...]
-    """Where the case stands in the table's own order; settles ties."""
-
-    @property
-    def belief(self) -> Fraction:
-        """How sure the adversary is."""
-        return Fraction(self.part, self.whole)
-
-    def worse_than(self, other: LinkageCase) -> bool:
-        """Surer; of equals, with more people; of those, first in the table's order."""
-        self_, other_ = (self.belief, self.part), (other.belief, other.part)
-        return self_ > other_ or (self_ == other_ and self.rank < other.rank)
-
-
-@dataclass(frozen=True)
-class WorstLinkage:
-    """The worst case among the groups seen so far, and how many are beyond the limit.
-
-    ``WorstLinkage(limit)`` is the empty fold; ``left | right`` merges disjoint groups.
-    """
-
-    limit: Ceiling
-    """What a belief is held against, to count the groups beyond it."""
-    values: tuple[int, ...] | None = None
-    """The codes of the values that matter; None: every value."""
-    case: LinkageCase | None = None
-    """The worst so far."""
-    groups: int = 0
-    """Groups seen."""
-    groups_above: int = 0
-    """Groups beyond the limit."""
-    people_above: int = 0
-    """People in them."""
-
-    def add(self, batch: EquivalenceClasses) -> WorstLinkage:
-        """With some more whole groups."""
-        rows = self._select_rows(batch)
-        group = batch.group if rows is None else batch.group[rows]
-        part = batch.n if rows is None else batch.n[rows]
-        whole = batch.total[group]
-        compare = exact.reaches if self.limit.strict else exact.exceeds
-        # Several values of a group may be beyond the limit; it counts once.
-        above = np.zeros(len(batch), dtype=bool)
-        above[group[compare(part, whole, self.limit.level)]] = True
-        here = replace(
-            self,
-            case=_find_worst_case(batch, rows, part, whole),
-            groups=len(batch),
-            groups_above=int(above.sum()),
-            people_above=int(batch.total[above].sum()),
-        )
-        return self | here
-
-    def _select_rows(self, batch: EquivalenceClasses) -> NDArray[np.intp] | None:
-        """The rows whose value matters; None: all of them."""
-        if self.values is None:
-            return None
-        return np.flatnonzero(np.isin(batch.value, self.values))
-
-    def __or__(self, other: WorstLinkage) -> WorstLinkage:
-        if self.case is None or (
-            other.case is not None and other.case.worse_than(self.case)
-        ):
-            case = other.case
-        else:
-            case = self.case
-        return replace(
-            self,
-            case=case,
-            groups=self.groups + other.groups,
-            groups_above=self.groups_above + other.groups_above,
-            people_above=self.people_above + other.people_above,
-        )
-
-
-def _find_worst_case(
-    batch: EquivalenceClasses,
-    rows: NDArray[np.intp] | None,
-    part: NDArray[np.int64],
-    whole: NDArray[np.int64],
-) -> LinkageCase | None:
-    if len(part) == 0:
-        return None
-    ties = exact.find_highest(part, whole)
-    # Groups are in the table's order, so the first of the largest settles the tie.
-    best = ties[np.argmax(part[ties])]
-    row = int(best if rows is None else rows[best])
-    group = int(batch.group[row])
-    return LinkageCase(
-        int(part[best]),
-        int(whole[best]),
-        batch.labels(group),
-        batch.about[int(batch.value[row])],
-        (*batch.keys[group], int(batch.value[row])),
-    )
-
+Asked = tuple[object, ...] | Within | None
+"""The values a promise is about, or how wide windows are; None: every value."""
 
 # Judging ----------------------------------------------------------------------------
 
@@ -175,6 +72,10 @@ BOUNDED = (
     "Who knows some of the columns may not tell a person's group, and is at most as "
     "sure as of the worst group."
 )
+SEVERAL_NUMBERS = (
+    "Some people have several numbers: each is counted, so that nobody is surer than "
+    "this that one of them lies in a window."
+)
 
 
 @dataclass(frozen=True)
@@ -186,7 +87,7 @@ class TemplateQuery:
     """The quasi-identifiers, sets of columns, to look at; the worst one counts."""
     column: str
     """What the belief is about."""
-    values: tuple[object, ...] | None
+    values: Asked
     """The values that matter; None: every value."""
     limit: Ceiling
     exact: bool = True
@@ -195,6 +96,8 @@ class TemplateQuery:
     """The same with columns that are not surely known; these bound the belief."""
     told: Mapping[str, Any] = field(default_factory=dict)
     """Which columns are taken as known besides, and by which counts."""
+    why: str = BOUNDED
+    """What is said of a bound."""
 
     @property
     def all_tallies(self) -> tuple[CountQuery, ...]:
@@ -220,24 +123,23 @@ def judge_table(
     }
     single = {c: list_members(domains[c], sets) for c, sets in lists.items()}
     folds = [
-        dict.fromkeys(
-            q.all_tallies,
-            WorstLinkage(
-                q.limit, find_codes(q.values, (domains | single)[q.column], warn)
-            ),
-        )
+        dict.fromkeys(q.all_tallies, _start_fold(q, (domains | single)[q.column], warn))
         for q in questions
     ]
     overall: dict[str, EquivalenceClasses] = {}
+    several: set[str] = set()
     for tally, counted in table.count(tallies, run):
         batch, column = counted, tally.about
         if column in lists:
-            batch = count_by_member(counted, lists[column], single[column])
+            several |= {column} if list_columns.has_several_lists(counted) else set()
+            batch = list_columns.count_by_member(counted, lists[column], single[column])
         if not tally.by:
             overall[tally.about] = batch
         for fold in folds:
             if tally in fold:
                 fold[tally] = fold[tally].add(batch)
+    bound: dict[str, Any] = {"exact": False, "why": SEVERAL_LISTS}
+    questions = [replace(q, **bound) if q.column in several else q for q in questions]
     return [
         _build_finding(q, fold, overall[q.column], table.counted)
         for q, fold in zip(questions, folds, strict=True)
@@ -255,12 +157,20 @@ def judge_groups(
         tally = CountQuery(groups.quasi, groups.about)
         _require_group_columns(promise, groups)
         question = TemplateQuery(promise, (tally,), groups.about, values, limit)
-        fold = WorstLinkage(
-            limit, find_codes(question.values, groups.grouped.about, warn)
-        )
+        fold = _start_fold(question, groups.grouped.about, warn, untyped=True)
         folds = {tally: fold.add(groups.grouped)}
         found.append(_build_finding(question, folds, groups.everybody, groups.counted))
     return found
+
+
+def _start_fold(
+    question: TemplateQuery, domain: Domain, warn: Warn, *, untyped: bool = False
+) -> WorstLinkage:
+    """No group yet, of values or of windows; `untyped`: texts may be numbers."""
+    if isinstance(question.values, Within):
+        windows = Windows.of(domain, question.values, untyped=untyped)
+        return WorstWindow(question.limit, windows=windows)
+    return WorstLinkage(question.limit, find_codes(question.values, domain, warn))
 
 
 def _require_group_columns(promise: Promise, groups: Groups) -> None:
@@ -384,7 +294,7 @@ def require_ceiling(promise: Promise) -> Ceiling:
 
 def read_about(
     promise: Promise, default: str | None, table: Table | None = None
-) -> tuple[str, tuple[object, ...] | None]:
+) -> tuple[str, Asked]:
     """The column and the values a promise is about; None for every value."""
     stated = promise.about
     if isinstance(stated, str):
@@ -396,14 +306,14 @@ def read_about(
                 f"got {', '.join(map(repr, stated)) or 'none'}."
             )
         ((column, values),) = stated.items()
+        if isinstance(values, Within):
+            return column, values
         return column, None if values == "*" else _as_tuple(values)
     column = default if default is not None else (table.protected() if table else "")
     return column, None if stated is None else _as_tuple(stated)
 
 
-def read_released_about(
-    promise: Promise, table: Table
-) -> tuple[str, tuple[object, ...] | None]:
+def read_released_about(promise: Promise, table: Table) -> tuple[str, Asked]:
     """See `read_about`; the column must be one that a table releases."""
     column, values = read_about(
         promise, None if promise.about else table.protected(), table
@@ -415,7 +325,20 @@ def read_released_about(
             f"about must be a column that is released; {column!r} is {what}. It is "
             "never released."
         )
+    if isinstance(values, Within):
+        _require_plain(column, table)
     return column, values
+
+
+def _require_plain(column: str, table: Table) -> None:
+    """Windows are counted over numbers or dates that are shown as they are."""
+    if column in table.roles.bins or column in table.roles.quasi:
+        what = "in bins" if column in table.roles.bins else "a quasi column"
+        raise InputError(
+            "within must be about a column that is shown as it is; "
+            f"{column!r} is {what}. Name the column alone: what it shows are its "
+            "values then."
+        )
 
 
 def _as_tuple(values: object) -> tuple[object, ...]:
@@ -557,9 +480,13 @@ def _build_finding(
     tally, worst = _find_worst_qid({t: folds[t] for t in question.tallies})
     if worst.case is None:  # no protected value occurs
         return _judge_template(question, worst, Belief(0, 0), None)
-    witness = _build_witness(tally, worst.case, everybody, counted)
+    windows = worst.windows if isinstance(worst, WorstWindow) else None
+    witness = _build_witness(tally, worst.case, everybody, counted, windows)
     found = _judge_template(question, worst, witness.belief, witness)
-    floor = describe_floor(everybody, worst.values, question.limit)
+    if windows is None:
+        floor = describe_floor(everybody, worst.values, question.limit)
+    else:
+        floor = describe_window_floor(everybody, windows, question.limit)
     found = replace(found, details={**found.details, **floor})
     if not question.bounds or found.verdict is Verdict.BREACH:
         return found
@@ -627,6 +554,18 @@ def describe_floor(
     return {"in_everybody": {"value": value, "count": int(n[most]), "of": whole}}
 
 
+def describe_window_floor(
+    everybody: EquivalenceClasses, windows: Windows, limit: Ceiling
+) -> dict[str, Any]:
+    """The same for the window of everybody that most are in."""
+    found = WorstWindow(limit, windows=windows).add(everybody).case
+    if found is None or limit.holds(Belief(found.belief, found.belief)):
+        return {}
+    assert found.span is not None
+    named = {"window": found.span.to_dict(), "count": found.part, "of": found.whole}
+    return {"in_everybody": {"value": str(found.span), **named}}
+
+
 def _find_worst_qid(
     folds: dict[CountQuery, WorstLinkage],
 ) -> tuple[CountQuery, WorstLinkage]:
@@ -646,18 +585,27 @@ def _is_surer(case: LinkageCase | None, other: LinkageCase | None) -> bool:
 
 
 def _build_witness(
-    tally: CountQuery, case: LinkageCase, everybody: EquivalenceClasses, counted: str
+    tally: CountQuery,
+    case: LinkageCase,
+    everybody: EquivalenceClasses,
+    counted: str,
+    windows: Windows | None,
 ) -> Witness:
-    same = np.flatnonzero(everybody.value == case.rank[-1])
+    if windows is None or case.span is None:
+        same = np.flatnonzero(everybody.value == case.rank[-1])
+        having = int(everybody.n[same[0]])
+    else:
+        having = count_span(everybody, windows, case.span)
     return Witness(
         knows=dict(zip(tally.by, case.known, strict=True)),
         column=tally.about,
         value=case.value,
         part=case.part,
         whole=case.whole,
-        prior_part=int(everybody.n[same[0]]),
+        prior_part=having,
         prior_whole=int(everybody.total[0]),
         counted=counted,
+        window=case.span,
     )
 
 
@@ -668,14 +616,15 @@ def _judge_template(
     witness: Witness | None,
 ) -> Finding:
     kept = question.limit.holds(belief)
-    if not question.exact:
+    several = isinstance(worst, WorstWindow) and worst.bound
+    if not question.exact or several:
         return Finding(
             promise=question.promise,
             verdict=Verdict.SAFE if kept else Verdict.UNDECIDED,
             basis=Basis.BOUND,
             belief=belief,
             groups=worst.groups,
-            note=BOUNDED,
+            note=SEVERAL_NUMBERS if question.exact else question.why,
             details=question.told,
         )
     return Finding(

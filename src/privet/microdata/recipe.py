@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
@@ -18,18 +19,29 @@ from typing import Any
 
 from privet.engine.protocol import Relabel
 from privet.errors import InputError
+from privet.microdata.written_columns import (
+    HIDDEN,
+    LABELS,
+    MARKED,
+    MARKER,
+    NULL,
+    RANGES,
+    require_choice,
+)
 from privet.release.manifest import RECIPE
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
 from privet.values.schema import KINDS, Bins
 
-MARKER = "⊥"
-"""How a hidden value is shown unless another text is chosen."""
+UNCHANGED = "as it is"
+"""How a table is made that keeps every promise without any change."""
+
+SEVERAL_ROWS = "protection of people who have several rows"
 
 NOT_PROMISED = (
     "protection against somebody who knows other columns than the promise names",
     "protection against a second release of the same people",
-    "protection of people who have several rows",
+    SEVERAL_ROWS,
     "protection against somebody who draws conclusions from how values were chosen to "
     "be hidden",
 )
@@ -55,6 +67,8 @@ class Hide:
     """The hidden values."""
     shown: Values | None = None
     """The values that were seen and shown; None: all that are not hidden."""
+    called: Mapping[str | None, str] = field(default_factory=dict)
+    """What values are called that are shown by a node of their hierarchy."""
 
     def texts(self, domain: Domain, marker: str) -> list[str | None]:
         """What is shown for each value."""
@@ -64,12 +78,22 @@ class Hide:
         def is_shown(label: str | None) -> bool:
             return label not in hidden if shown is None else label in shown
 
-        return [label if is_shown(label) else marker for label in domain.labels]
+        return [
+            self.called.get(label) or (label if is_shown(label) else marker)
+            for label in domain.labels
+        ]
+
+    def show(self, domain: Domain, marker: str) -> list[str | None]:
+        """What is written for each value: the same."""
+        return self.texts(domain, marker)
 
     def to_dict(self) -> dict[str, Any]:
         """For the recipe file."""
         shown = {} if self.shown is None else {"show": list(self.shown)}
-        return {"hide": list(self.hidden), **shown}
+        # A list of pairs: a value may be missing, which no key of JSON can be.
+        pairs = [[value, name] for value, name in self.called.items()]
+        called = {"call": pairs} if pairs else {}
+        return {"hide": list(self.hidden), **shown, **called}
 
 
 @dataclass(frozen=True)
@@ -87,6 +111,24 @@ class Cut:
     """The last value of each interval but the last, in order."""
     kind: str | None = None
     """The kind of values that were cut; None: whatever the column holds."""
+    alone: Values = ()
+    """Values that stood alone in their intervals, and are shown as long as they do."""
+
+    def show(self, domain: Domain, marker: str) -> list[str | None]:
+        """What is written for each value: alone in its interval, the value itself.
+
+        Which values are told apart is as `texts` says it, whatever they are called.
+
+        >>> few = Domain("age", ["18", "40", "60"], "integer")
+        >>> Cut(("18",), alone=("18",)).show(few, "⊥")
+        ['18', 'above 18', 'above 18']
+        """
+        texts = self.texts(domain, marker)
+        often, alone = Counter(texts), set(self.alone)
+        return [
+            label if often[text] == 1 and label in alone else text
+            for label, text in zip(domain.labels, texts, strict=True)
+        ]
 
     def texts(self, domain: Domain, marker: str) -> list[str | None]:
         """The interval of each value; the marker where nothing is cut."""
@@ -124,7 +166,13 @@ class Cut:
     def to_dict(self) -> dict[str, Any]:
         """For the recipe file."""
         kind = {} if self.kind is None else {"kind": self.kind}
-        return {"cut_after": list(self.after), **kind}
+        alone = {"alone": list(self.alone)} if self.alone else {}
+        return {"cut_after": list(self.after), **kind, **alone}
+
+
+def shows_labels(how: Hide | Cut) -> bool:
+    """Whether a column shows labels for several values each, hidden ones aside."""
+    return bool(how.called) if isinstance(how, Hide) else bool(how.after)
 
 
 Place = Callable[[str | None], tuple[int, Any]]
@@ -209,8 +257,14 @@ class Recipe:
     """What is hidden or cut, by column."""
     marker: str = MARKER
     """How a hidden value is shown."""
+    hidden: str = MARKED
+    """How hidden cells are written: as the "marker", or "null", like missing ones."""
+    ranges: str = LABELS
+    """How intervals are written: as "labels", or as "columns" with their ends."""
 
     def __post_init__(self) -> None:
+        require_choice(self.hidden, "hidden", HIDDEN)
+        require_choice(self.ranges, "ranges", RANGES)
         text = isinstance(self.marker, str) and self.marker
         if not (text and self.marker.isprintable() and text == text.strip()):
             raise InputError(
@@ -221,12 +275,32 @@ class Recipe:
     def relabels(
         self, domains: Mapping[str, Domain], bins: Mapping[str, Bins]
     ) -> dict[str, Relabel]:
-        """The recipe for a table with these values."""
-        return {
-            c: Relabel(tuple(self._show_values(how, domains[c])), bins.get(c))
+        """The recipe for a table with these values; all shown as they are: nothing."""
+        shown = {
+            c: self._show_values(how, domains[c])
             for c, how in self.columns.items()
             if c in domains
         }
+        return {
+            c: Relabel(tuple(texts), bins.get(c))
+            for c, texts in shown.items()
+            if texts != list(domains[c].labels)
+        }
+
+    def hide_missing(self, domains: Mapping[str, Domain]) -> Recipe:
+        """Where hidden cells are empty, missing values are hidden with the others.
+
+        Nobody can tell them apart then: they are one value to whoever reads the file.
+        """
+        if self.hidden != NULL:
+            return self
+        columns = {
+            c: _add_missing(how)
+            if isinstance(how, Hide) and domains[c].code(None) is not None
+            else how
+            for c, how in self.columns.items()
+        }
+        return replace(self, columns=columns)
 
     def _show_values(self, how: Hide | Cut, domain: Domain) -> list[str | None]:
         if domain.code(self.marker) is not None:
@@ -234,12 +308,15 @@ class Recipe:
                 f"marker must not be a value of the table; {self.marker!r} is one of "
                 f"column {domain.name!r}. Choose another marker."
             )
-        return how.texts(domain, self.marker)
+        return how.show(domain, self.marker)
 
     def to_dict(self) -> dict[str, Any]:
         """For the recipe file."""
         columns = {c: how.to_dict() for c, how in self.columns.items()}
-        return {"recipe": 1, "marker": self.marker, "columns": columns}
+        stated = {"recipe": 1, "marker": self.marker, "columns": columns}
+        usual = {"hidden": MARKED, "ranges": LABELS}
+        own = {"hidden": self.hidden, "ranges": self.ranges}
+        return stated | {k: v for k, v in own.items() if v != usual[k]}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Recipe:
@@ -252,6 +329,8 @@ class Recipe:
         return cls(
             {c: _read_column(how) for c, how in columns.items()},
             content.get("marker", MARKER),
+            content.get("hidden", MARKED),
+            content.get("ranges", LABELS),
         )
 
     @classmethod
@@ -274,6 +353,13 @@ class Recipe:
         return cls.from_dict(content)
 
 
+def _add_missing(how: Hide) -> Hide:
+    if None in how.hidden or not how.hidden:
+        return how
+    shown = None if how.shown is None else tuple(v for v in how.shown if v is not None)
+    return Hide((None, *how.hidden), shown, how.called)
+
+
 def _no_recipe() -> InputError:
     return InputError("A recipe must be a file that privet wrote; this is none.")
 
@@ -286,11 +372,29 @@ def _read_column(stated: object) -> Hide | Cut:
         kind = stated.get("kind")
         if kind is not None and not isinstance(kind, str):
             raise _no_recipe()
-        return Cut(_read_values(stated["cut_after"]), kind)
+        alone = _read_values(stated.get("alone", []))
+        return Cut(_read_values(stated["cut_after"]), kind, alone)
     shown = stated.get("show")
     return Hide(
-        _read_values(stated.get("hide")), None if shown is None else _read_values(shown)
+        _read_values(stated.get("hide")),
+        None if shown is None else _read_values(shown),
+        _read_called(stated.get("call", [])),
     )
+
+
+def _read_called(pairs: object) -> dict[str | None, str]:
+    """What values are called, as a recipe file says it."""
+    if not isinstance(pairs, list):
+        raise _no_recipe()
+    found = {}
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise _no_recipe()
+        value, name = _read_values(pair)
+        if not name:
+            raise _no_recipe()
+        found[value] = name
+    return found
 
 
 def _read_values(values: object) -> Values:

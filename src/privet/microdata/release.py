@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
+from privet.display import Displayed
 from privet.engine.protocol import Run
 from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
@@ -22,6 +24,9 @@ from privet.microdata.generalisation.forms import GroupedForm
 from privet.microdata.generalisation.mondrian import SplitStep as Split
 from privet.microdata.privacy_models.models import is_monotone
 from privet.microdata.recipe import Cut, Hide, Recipe
+from privet.microdata.skyline.household_findings import asks_households
+from privet.microdata.suppression.exchange import ExchangeStep
+from privet.microdata.suppression.sweeps import SweepStep
 from privet.microdata.suppression.top_down_disclosure import DisclosureStep
 from privet.policy import Measure, Policy, Promise
 from privet.release.audit import audit_settled
@@ -29,13 +34,16 @@ from privet.release.history import History
 from privet.release.write import TableRelease
 from privet.table import Table
 
+if TYPE_CHECKING:
+    from privet.microdata.information_loss.utility_report import UtilityReport
+
 
 @dataclass(frozen=True, eq=False)
-class Release(TableRelease):
+class Release(TableRelease, Displayed):
     """A table that keeps every promise, and how it was made."""
 
-    table: Table
-    """What is released: the private rows as they will be shown, or the public file."""
+    _table: Table
+    """What is judged: the private rows as they will be shown, or the public file."""
     policy: Policy
     """What was promised."""
     audit: Audit
@@ -44,7 +52,7 @@ class Release(TableRelease):
     """How it was made."""
     recipe: Recipe | None = None
     """What is hidden; None once loaded from public files."""
-    steps: tuple[DisclosureStep | Split, ...] = ()
+    steps: tuple[DisclosureStep | SweepStep | ExchangeStep | Split, ...] = ()
     """The moves that led to it."""
     before: Audit | None = None
     """What an adversary could have learnt from the table itself."""
@@ -61,12 +69,17 @@ class Release(TableRelease):
     """The groups of a release made by Mondrian; None once loaded."""
     folder: Path | None = None
     """Where it was loaded from; None: it was made here."""
-    origin: Table | None = None
-    """The private table, where what is released is another one."""
+    _origin: Table | None = None
+    """The private table, where what is judged is another one."""
     made_by: object = None
     """The method with its options; None once loaded, and where a recipe was applied."""
     held_back: tuple[int, int] | None = None
     """New rows that wait for a later delivery, and how many new ones there are."""
+    measured: bool = True
+    """Whether it is told, in numbers, what the release keeps of its table."""
+    _figures: dict[str, tuple[UtilityReport | None, str]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def exposure(self) -> Exposure | None:
@@ -89,11 +102,11 @@ class Release(TableRelease):
 
     def accept(self, accept: Mapping[str, str]) -> Self:
         """The release with columns accepted that no promise covers, and why."""
-        entries = accept_by_name(accept, self.table.roles.sensitive)
+        entries = accept_by_name(accept, self._table.roles.sensitive)
         entries = (*self.policy.accepted, *entries)
         policy = attrs.evolve(self.policy, accepted=entries)
         return replace(
-            self, policy=policy, audit=accept_exposure(self.table, policy, self.audit)
+            self, policy=policy, audit=accept_exposure(self._table, policy, self.audit)
         )
 
     @property
@@ -124,18 +137,62 @@ class Release(TableRelease):
         }
 
     @property
-    def private(self) -> Table:
+    def _private(self) -> Table:
         """The table the release was made from."""
-        return self.origin or self.table
+        return self._origin or self._table
+
+    @cached_property
+    def table(self) -> Table:
+        """What is released, as its readers see it: no identifiers, nothing hidden.
+
+        Of a release made here it is drafted when it is first asked for.
+        """
+        if self.folder is not None:
+            return self._table
+        from privet.microdata.files import open_judged_table
+
+        drafted = self._drafted
+        assert drafted.kept is not None
+        assert drafted.content is not None
+        folder = drafted.kept.path / "release"
+        found = open_judged_table(folder, drafted.content)
+        kept = replace(found.source, words="the release", kept=drafted)
+        return replace(found, words="the release", source=kept)
 
     def columns(self) -> tuple[str, ...]:
         """The columns that are published: all but identifiers."""
         if self.grouped is not None:
             named = (c for f in self.grouped.files for c in f.columns)
             return tuple(dict.fromkeys(named))
-        roles = self.table.roles
+        roles = self._table.roles
         dropped = {*roles.withheld, roles.unit}
-        return tuple(c for c in self.table.schema.names if c not in dropped)
+        return tuple(c for c in self._table.schema.names if c not in dropped)
+
+    @property
+    def utility(self) -> UtilityReport | None:
+        """What it keeps of its table, in numbers; None: see `utility_note`.
+
+        Worked out when first asked for, while the table is open. Private: it tells of
+        the table.
+        """
+        return self._measure()[0]
+
+    @property
+    def utility_note(self) -> str:
+        """Why there are no numbers; empty where there are."""
+        return self._measure()[1]
+
+    def _measure(self) -> tuple[UtilityReport | None, str]:
+        from privet.microdata.information_loss.loss_measures import (
+            NOT_ASKED,
+            measure_in_time,
+        )
+
+        if not self.measured:
+            return None, NOT_ASKED
+        if "found" not in self._figures:
+            self._figures["found"] = measure_in_time(self)
+        return self._figures["found"]
 
     def hidden_cells(self) -> dict[str, int]:
         """How many cells of each column are hidden."""
@@ -147,11 +204,22 @@ class Release(TableRelease):
         if self.grouped is not None:
             groups = f"{len(self.grouped.partition)} groups"
             return f"Release({self.method}, {self.audit.verdict.value}, {groups})"
-        hidden = self.hidden
-        shown = "" if hidden is None else f", hidden {hidden}"
-        cuts = self.intervals
-        cut = f", cut {cuts}" if cuts else ""
+        # Which values are hidden is told by `hidden` alone, never by being printed.
+        hidden = sum(map(len, (self.hidden or {}).values()))
+        shown = "" if self.hidden is None else f", hidden {_count_values(hidden)}"
+        cuts = len(self.intervals or {})
+        cut = f", cut {cuts} {'column' if cuts == 1 else 'columns'}" if cuts else ""
         return f"Release({self.method}, {self.audit.verdict.value}{shown}{cut})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: promises before and after, and how much is hidden, not what."""
+        from privet.microdata.charts.exhibits import summarise_shown
+
+        return summarise_shown(self)
+
+
+def _count_values(number: int) -> str:
+    return "1 value" if number == 1 else f"{number:,} values"
 
 
 def judge_policy(
@@ -217,12 +285,33 @@ NOT_STEERED = (
 )
 
 
+BIN_QUASI = "Bin the quasi columns, or leave some of them out."
+
+
+def _blur_telling(finding: Finding) -> Iterator[str]:
+    """What to do about columns by which hidden ones show through."""
+    for rule in finding.details.get("derived", {}).get("shows_through", ()):
+        by = " or ".join(repr(c) for c in rule["by"])
+        yield (
+            f"Declare {by} as quasi, so that it is blurred, too, or drop it: as it is "
+            f"shown now, it tells {rule['column']!r}."
+        )
+
+
+NOT_UNDONE = (
+    "Households are checked in the end. Mondrian with cuts of its own for each group "
+    "undoes splits for them: --method mondrian without --same-cuts (Mondrian())."
+)
+
+
 def _suggest_remedies(release: Release, finding: Finding) -> list[str]:
     if release.method == "recipe":
         return ["Publish anew without the recipe."]
-    steps = ["Bin the quasi columns, or leave some of them out."]
+    steps = [*_blur_telling(finding), BIN_QUASI]
     if isinstance(finding.promise, Measure) and not is_monotone(finding.promise):
         steps.insert(0, NOT_STEERED)
+    if release.grouped is not None and asks_households(finding.promise):
+        steps.insert(0, NOT_UNDONE)
     if release.grouped is None and (
         not isinstance(finding.promise, Promise)
         or finding.promise.against.kind == "insider"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from privet.engine.protocol import CountQuery
-from privet.findings import Attack, AttackedGroup, Audit, Cell, Finding
+from privet.findings import Audit, Finding
 from privet.microdata.dependence.told_columns import phrase_rule
 from privet.microdata.exposure.exposure import Exposure
 from privet.microdata.exposure.report import (
@@ -21,15 +21,23 @@ from privet.microdata.exposure.report import (
     join_names,
     suggest_cover,
 )
+from privet.microdata.information_loss.report import describe_utility
 from privet.microdata.minimality.minimality import (
     MethodBelief,
     OriginalTables,
     measure_cheaply,
 )
 from privet.microdata.privacy_models.models import find_model
+from privet.microdata.recipe import Cut, Hide
 from privet.microdata.release import Release
+from privet.microdata.skyline.insider_words import (
+    describe_evidence,
+    describe_households,
+    describe_knowledge,
+)
 from privet.policy import Measure, Promise
 from privet.release.kinds import Sentences
+from privet.release.note import describe_choice
 from privet.report import words
 from privet.report.render import EXPOSURE, HISTORY, list_history
 from privet.report.summary import finding
@@ -42,12 +50,23 @@ ENDED = {
     "finished": "Every value that may be shown is shown.",
     "time": "Stopped at the time limit: more values might have been shown.",
     "callback": "Stopped on request: more values might have been shown.",
+    "improved": "Every value that may be shown beside the others is shown. Stopped "
+    "before all exchanges were tried: some might show more.",
     "recipe": "Made by an earlier release's recipe.",
+    "chosen": "Shown is what the method chooses: more values might be shown.",
+    "together": "What tells hidden values is hidden, too: more values might be shown.",
 }
 ENDED_GROUPS = {
     "finished": "No group can be split further.",
     "time": "Stopped at the time limit: groups might have been split further.",
     "callback": "Stopped on request: groups might have been split further.",
+    "households": "Splits were undone for households: groups might be split otherwise.",
+}
+ENDED_SAME = "No further cut for everybody is allowed and lowers what is blurred."
+"""Of the same cuts, some of which may cost more stars than they save."""
+ENDED_SEARCH = {
+    "time": ("Stopped at the time limit: another choice might keep more.",),
+    "callback": ("Stopped on request: another choice might keep more.",),
 }
 
 
@@ -60,10 +79,13 @@ def summarise_release(release: Release) -> dict[str, Any]:
         "ended": release.ended,
         "left": dict(release.left),
         "moves": len(release.steps),
+        "people": _describe_people_made(release),
         "held_back": _describe_held(release),
         "columns": dict(_describe_columns(release)),
         "groups": _describe_groups(release),
         "promises": list(_compare_promises(release)),
+        "utility": release.utility.to_dict() if release.utility else None,
+        "utility_note": release.utility_note,
         "method_known": _describe_method_known(release),
         "exposure": _summarise_exposure(release),
         "uncovered": [
@@ -77,6 +99,14 @@ def summarise_release(release: Release) -> dict[str, Any]:
         "history": None if release.history is None else release.history.to_dict(),
         "sensitive": words.SENSITIVE,
     }
+
+
+def _describe_people_made(release: Release) -> dict[str, Any] | None:
+    """How many rows stood for how many people; None: a row is a person."""
+    made = release._private.people_made
+    if made is None:
+        return None
+    return {**made.to_dict(), "words": words.describe_people_made(made)}
 
 
 def _describe_held(release: Release) -> dict[str, int] | None:
@@ -97,13 +127,15 @@ def _describe_columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
     recipe = release.recipe
     if recipe is None:
         return
-    plain = replace(release.table, relabels={})
-    tallies = [CountQuery((), c) for c in recipe.columns]
+    plain = replace(release._table, relabels={})
+    changed = [c for c in recipe.columns if c in release._table.relabels]
+    tallies = [CountQuery((), c) for c in changed]
     for tally, counts in plain.count(tallies):
-        texts = release.table.relabels[tally.about].texts
+        texts = release._table.relabels[tally.about].texts
         shown = [texts[int(code)] for code in counts.value]
         hidden = [text == recipe.marker for text in shown]
-        if not any(hidden):
+        levels = _count_labels(recipe.columns[tally.about], shown)
+        if not any(hidden) and not levels:
             yield tally.about, {"intervals": len(set(shown)), "values": len(shown)}
             continue
         yield (
@@ -113,8 +145,16 @@ def _describe_columns(release: Release) -> Iterator[tuple[str, dict[str, Any]]]:
                 "values": len(shown),
                 "hidden_cells": int(counts.n[np.array(hidden)].sum()),
                 "cells": int(counts.n.sum()),
+                **levels,
             },
         )
+
+
+def _count_labels(how: Hide | Cut, shown: Sequence[str | None]) -> dict[str, int]:
+    """How many labels of its hierarchy a column shows, where it has one."""
+    if isinstance(how, Cut) or not how.called:
+        return {}
+    return {"labels": len(set(shown) & set(how.called.values()))}
 
 
 def _describe_groups(release: Release) -> dict[str, Any] | None:
@@ -130,6 +170,9 @@ def _describe_groups(release: Release) -> dict[str, Any] | None:
         "smallest": int(sizes.min()),
         "largest": int(sizes.max()),
         "suppressed": partition.suppressed,
+        "starred": partition.starred,
+        "same_cuts": bool(partition.blocks_of) and partition.choice is None,
+        "chosen": None if partition.choice is None else partition.choice.to_dict(),
         "width": {c: round(w, 4) for c, w in partition.average_widths().items()},
     }
 
@@ -180,6 +223,9 @@ def as_text(told: Mapping[str, Any]) -> str:
             else _format_groups(told["groups"])
         ),
     ]
+    if told["people"]:
+        lines += ["", told["people"]["words"]]
+    lines += ["", *describe_utility(told["utility"], told["utility_note"])]
     if told["held_back"]:
         lines += ["", _format_held(told["held_back"])]
     if told["exposure"]:
@@ -195,10 +241,26 @@ def as_text(told: Mapping[str, Any]) -> str:
     if told["method_known"] is not None:
         lines += ["", told["method_known"]["words"]]
     if told["groups"] is not None:
-        return "\n".join([*lines, "", ENDED_GROUPS[told["ended"]], *_tell_left(told)])
+        return "\n".join([*lines, "", *_tell_search(told)])
     moves = "1 move" if told["moves"] == 1 else f"{told['moves']:,} moves"
     lines += ["", f"{ENDED[told['ended']]} ({moves})", *_tell_left(told)]
     return "\n".join(lines)
+
+
+def _tell_search(told: Mapping[str, Any]) -> list[str]:
+    """How the search for groups ended; of levels, also what was judged."""
+    about = told["groups"]["chosen"]
+    if about is None:
+        same = told["groups"]["same_cuts"] and told["ended"] == "finished"
+        ended = ENDED_SAME if same else ENDED_GROUPS[told["ended"]]
+        return [ended, *_tell_left(told)]
+    lines = [
+        f"{about['judged']:,} of {about['combinations']:,} combinations of levels were "
+        f"judged; this one costs {about['cost']:.4f} (NCP, suppressed people included)."
+    ]
+    if about["optimum"] not in ("proved", "local", "open"):
+        lines.append(f"None costs less than {about['bound']:.4f}.")
+    return [*ENDED_SEARCH.get(told["ended"], ()), *lines]
 
 
 def _tell_left(told: Mapping[str, Any]) -> list[str]:
@@ -240,7 +302,14 @@ def _format_groups(about: Mapping[str, Any]) -> list[str]:
     ]
     if about["groups"] == 1:
         lines = [f"One group of everybody ({about['people']:,} in all)."]
-    if about["suppressed"]:
+    if about["chosen"]:
+        lines += describe_choice(about["chosen"])
+    elif about["starred"]:
+        lines.append(
+            f"{about['starred']:,} people are starred: they are one of these groups, "
+            "and show * in every known column."
+        )
+    elif about["suppressed"]:
         lines.append(f"{about['suppressed']:,} people in wide groups are left out.")
     if about["form"] == "buckets":
         return [*lines, "Known values are shown as they are; who has which is not."]
@@ -254,7 +323,10 @@ def _format_column(name: str, about: Mapping[str, Any]) -> str:
     if "intervals" in about:
         return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
     cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
-    return f"{name}: {about['hidden_values']:,} of {about['values']:,} values ({cells})"
+    told = f"{about['hidden_values']:,} of {about['values']:,} values ({cells})"
+    if "labels" in about:
+        told += f", others as {about['labels']:,} labels of its hierarchy"
+    return f"{name}: {told}"
 
 
 # Who knows the method ---------------------------------------------------------------
@@ -312,62 +384,6 @@ METHOD_GRANTED = (
 """What is said with every answer of the attacker who knows the method."""
 
 
-def describe_knowledge(column: str, attack: Attack) -> str:
-    """What the insider knows, as clauses that follow "someone who knows"."""
-    own, *others = attack.groups
-    whose = f"{escape_name(attack.victim)}'s" if attack.victim else "a person's"
-    clauses = [f"that {whose} {_join_facts(own)}"] if own.where else []
-    if attack.rules_out:
-        out = " nor ".join(format_cell(v) for v in attack.rules_out)
-        their = "their" if clauses else whose
-        lead = "neither " if len(attack.rules_out) > 1 else "not "
-        clauses.append(f"that {their} {escape_name(column)} is {lead}{out}")
-    alike = "of the others who look the same" if own.where else "of the others"
-    clauses += _describe_people(own, alike, column)
-    for group in others:
-        place = f"of the people whose {_join_facts(group)}"
-        clauses += _describe_people(group, place, column)
-    return join_words(clauses) if clauses else "nothing but the table"
-
-
-def _describe_people(group: AttackedGroup, place: str, column: str) -> Iterator[str]:
-    for name, has in group.names.items():
-        yield f"that {escape_name(name)} has {_format_cell(has)}"
-    unnamed = dict(group.known)
-    for has in group.names.values():
-        unnamed[has] -= 1
-    have = [f"{_say_how_many(n)} {_format_cell(v)}" for v, n in unnamed.items() if n]
-    if have:
-        yield f"that {place} {join_words(have)}"
-    for name in group.companion_names:
-        yield f"that {escape_name(name)} has the same {escape_name(column)}"
-    if more := group.companions - len(group.companion_names):
-        them = "of them" if have else place
-        number = "one" if more == 1 else f"{more:,}"
-        same = f"the same {escape_name(column)}"
-        yield f"that {number} {them} {_conjugate_have(more)} {same}"
-
-
-def _say_how_many(n: int) -> str:
-    return f"{'one' if n == 1 else f'{n:,}'} {_conjugate_have(n)}"
-
-
-def _conjugate_have(n: int) -> str:
-    return "has" if n == 1 else "have"
-
-
-def _join_facts(group: AttackedGroup) -> str:
-    return join_words(
-        [f"{escape_name(c)} is {format_cell(v)}" for c, v in group.where.items()]
-    )
-
-
-def _format_cell(cell: Cell) -> str:
-    if isinstance(cell, tuple):
-        return join_words([format_cell(v) for v in cell]) if cell else "nothing"
-    return "a missing value" if cell is None else format_cell(cell)
-
-
 def phrase_measure(measure: Measure, found: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
     several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
@@ -416,7 +432,7 @@ def _explain_linker(finding: Finding) -> str:
         f"{who} can be {words.format_posterior(w.belief, stated.limit)} sure "
         f"({words.format_share(w.part, w.whole)} "
         f"{words.name_unit(w.counted, w.whole)}) that "
-        f"{escape_name(w.column)} is {format_cell(w.value)}."
+        f"{words.format_believed(w)}."
     )
     sure = f"{sure} Without that, {words.format_prior(w)}." if w.knows else sure
     return " ".join([sure, *_describe_derived(finding.details.get("derived", {}))])
@@ -448,17 +464,17 @@ def _explain_insider(finding: Finding) -> str:
     sure = (
         f"Someone who knows {describe_knowledge(w.column, w.attack)} can be "
         f"{words.format_posterior(w.belief, stated.limit)} sure that {whose} "
-        f"{escape_name(w.column)} is "
-        f"{format_cell(w.value)}."
+        f"{words.format_believed(w)}."
     )
     alone = (
         f"{percent(Fraction(w.part, w.whole))} ({words.format_share(w.part, w.whole)} "
     )
-    return (
+    told = (
         f"{sure} Of those who look the same, {alone}"
         f"{words.name_unit(w.counted, w.whole)}) "
         f"have it; of everybody, {words.format_prior(w)}."
     )
+    return " ".join([told, *describe_evidence(finding)])
 
 
 def _describe_insider_beyond(finding: Finding) -> str:
@@ -468,7 +484,9 @@ def _describe_insider_beyond(finding: Finding) -> str:
     assert isinstance(stated.against, Insider)
     one_by_one = stated.against.same_as and finding.groups > 1
     past = "beyond the limit" + (", each by itself" if one_by_one else "")
-    return words.describe_groups_beyond(finding, past)
+    past += ", with such evidence" if stated.against.evidence > 1 else ""
+    alone = words.describe_groups_beyond(finding, past)
+    return " ".join([alone, *describe_households(finding)])
 
 
 # What would help --------------------------------------------------------------------
@@ -483,15 +501,18 @@ def _explain_floor(finding: Finding) -> str:
         Belief(w.belief.prior, w.belief.prior)
     ):
         floor = {"value": w.value, "count": w.prior_part, "of": w.prior_whole}
+        floor |= {} if w.window is None else {"window": w.window.to_dict()}
     if floor is None:
         return ""
     column, value = escape_name(w.column), format_cell(floor["value"])
     share = f"{percent(Fraction(floor['count'], floor['of']))} of everybody"
+    verb, change = "is", "Name the values that must not be learnt"
+    if "window" in floor:
+        verb, change = "lies", "Ask for narrower windows"
     return (
-        f"Hiding cannot help: {column} is {value} for {share} "
+        f"Hiding cannot help: {column} {verb} {value} for {share} "
         f"({words.format_share(floor['count'], floor['of'])}), so no coarser table "
-        "keeps the promise. Name the values that must not be learnt, allow more, or "
-        f"leave out the column {column}."
+        f"keeps the promise. {change}, allow more, or leave out the column {column}."
     )
 
 
@@ -515,7 +536,10 @@ def _repair_linkage(finding: Finding) -> Sequence[str]:
 
 def _offer_publishing(finding: Finding) -> Sequence[str]:
     if finding.witness and finding.witness.counted == "people":
-        return ("Make one row per person to publish it with privet publish.",)
+        return (
+            "To publish it with privet publish, say in [person] of the policy how rows "
+            "become people.",
+        )
     return ()
 
 

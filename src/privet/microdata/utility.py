@@ -385,7 +385,7 @@ def measure_utility(
             "one loaded from files."
         )
     run = Run()
-    table, plain = release.table, replace(release.table, relabels={})
+    table, plain = release._table, replace(release._table, relabels={})
     target = table.roles.target
     names = _list_known_columns(release)
     hidden = release.hidden_cells()
@@ -403,8 +403,8 @@ def measure_utility(
 def _list_known_columns(release: Release) -> list[str]:
     """Quasi columns and others that were hidden; without the target."""
     assert release.recipe is not None
-    named = dict.fromkeys([*release.table.roles.quasi, *release.recipe.columns])
-    return [c for c in named if c != release.table.roles.target]
+    named = dict.fromkeys([*release._table.roles.quasi, *release.recipe.columns])
+    return [c for c in named if c != release._table.roles.target]
 
 
 def _count_whole(
@@ -461,7 +461,7 @@ def _entropy(n: NDArray[Any]) -> float:
 def _compare_predictions(
     release: Release, folds: int, leaf: int, run: Run
 ) -> Predictions:
-    table = release.table
+    table = release._table
     target = _require_target(table)
     if folds < 2 or leaf < 1:
         raise InputError(

@@ -99,8 +99,8 @@ PROMISE_NAME = Key(TEXT, "How reports call the promise; each has its own.")
 PROMISED = {
     "about": Key(
         {"anyOf": [TEXT, CELLS, VALUES]},
-        'A column (each of its values), { column = "value" }, several values, or a '
-        "secret query.",
+        'A column (each of its values), { column = "value" }, several values, a number '
+        'within a window, { column = { within = "10 %" } }, or a secret query.',
     ),
     "at_most": Key(LEVEL, "The belief may be this much, not more."),
     "below": Key(LEVEL, "The belief must stay below this."),
@@ -152,12 +152,38 @@ SECTIONS: dict[str, Mapping[str, Key]] = {
         "unit": Key(NAME, "Tells people apart where somebody has several rows."),
         "weight": Key(NAME, "Says how many rows each row stands for."),
     },
+    "person": {
+        "by": Key(NAME, "The column that tells people apart; the unit, if left out."),
+        "order": Key(
+            NAMES,
+            "Columns of numbers or dates that say which row of a person is the first.",
+        ),
+        "first": Key(NAMES, "Columns of which the first row's cell is taken."),
+        "last": Key(NAMES, "Columns of which the last row's cell is taken."),
+        "least": Key(NAMES, "Columns of which the least value is taken."),
+        "most": Key(NAMES, "Columns of which the largest value is taken."),
+        "commonest": Key(
+            NAMES,
+            "Columns of which the commonest value is taken; of several as common, the "
+            "least.",
+        ),
+        "set": Key(NAMES, "Columns of which the list of different values is taken."),
+        "count": Key(NAMES, "Columns of which the rows with a value are counted."),
+    },
     "file": {
         "delimiter": Key(DELIMITER, "What stands between two values of a text file."),
-        "encoding": Key(TEXT, "Its encoding: utf-8, latin-1 or utf-16."),
+        "encoding": Key(TEXT, "Its encoding: utf-8, cp1252, utf-16 and others."),
         "header": Key(FLAG, "Whether its first line names the columns."),
         "names": Key(TITLES, "What its columns are called, where it does not say so."),
         "null": Key(NAMES, "Texts that stand for a missing value."),
+        "dates": Key(
+            {"enum": ["dmy", "mdy", "ymd", "text"]},
+            "The order of day, month and year in its dates; text: they stay texts.",
+        ),
+        "decimal": Key(
+            {"enum": [",", ".", "text"]},
+            "What stands before its decimals; text: numbers with commas stay texts.",
+        ),
     },
     "promise": KeysWhenAsked(_list_promise_keys),
     "view": {
@@ -260,6 +286,8 @@ STATED = ("promise", "measure")
 MEANINGS = {
     "view": "Columns that are published together, without duplicates; one of several.",
     "columns": "What the columns are for.",
+    "person": "How several rows of a person become one. A column without a rule must "
+    "be the same in all of a person's rows.",
     "file": "How the text file of the table is written, where that was asked.",
     "promise": "What nobody may learn, and how sure they may become of it.",
     "measure": "A familiar measure that the table must reach.",

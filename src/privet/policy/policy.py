@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from privet.display import Displayed
 from privet.errors import InputError, PolicyError, Problem, suggest_names
 from privet.policy.acceptance import (
     Accepted,
@@ -35,7 +36,8 @@ from privet.values.beliefs import Ceiling
 from privet.values.frozen_dict import FrozenDict
 from privet.values.noise.declared_domain import DeclaredDomain, read_domains
 from privet.values.noise.differential_privacy import DifferentialPrivacy
-from privet.values.privacy_budget import PrivacyBudget
+from privet.values.noise.privacy_budget import PrivacyBudget
+from privet.values.person_rows import PersonRows, read_person
 from privet.values.schema import SEVERAL, Roles, Schema, as_names
 from privet.values.visible_text import require_encodable
 
@@ -57,10 +59,22 @@ def find_misfits(policy: Policy, roles: Roles, columns: Sequence[str]) -> list[P
         for name in names
         if name not in columns
     ]
+    if policy.person is not None:
+        problems += _find_person_misuse(policy.person, roles)
     for i, promise in enumerate(policy.promises, 1):
         if select_promises("groups", [promise]):
             problems += _find_misuse(f"promise[{i}]", promise, roles)
     return problems
+
+
+def _find_person_misuse(person: PersonRows, roles: Roles) -> Iterator[Problem]:
+    """What of people does not go with the roles of their columns."""
+    if person.by is None and roles.unit is None:
+        return  # the table may say who is who
+    try:
+        person.resolve(roles)
+    except InputError as error:
+        yield Problem(f"person: {error}", "person")
 
 
 def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
@@ -78,6 +92,11 @@ def _list_named_columns(policy: Policy, roles: Roles) -> Iterator[Named]:
     for section, named in free.items():
         for column in named:
             yield f"{section}.{column}", [column]
+    if policy.person is not None:
+        yield "person.by", [policy.person.by] if policy.person.by else []
+        yield "person.order", policy.person.order
+        for key, column in policy.person.list_ruled():
+            yield f"person.{key}", [column]
     for i, view in enumerate(policy.views, 1):
         yield f"view[{i}].columns", view.columns
     for i, accepted in enumerate(policy.accepted, 1):
@@ -189,7 +208,7 @@ def _require_files(files: Mapping[str, str | Path]) -> FrozenDict[str, str]:
     return FrozenDict({c: str(f) for c, f in files.items()})
 
 
-FILE_KEYS = ("delimiter", "encoding", "header", "names", "null")
+FILE_KEYS = ("delimiter", "encoding", "header", "names", "null", "dates", "decimal")
 """What a policy says of a text file."""
 
 
@@ -225,7 +244,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 
 
 @attrs.frozen
-class Policy:
+class Policy(Displayed):
     """Promises, measures, the roles of columns, and the purpose."""
 
     promises: tuple[Promise, ...] = attrs.field(default=(), converter=_read_promises)
@@ -266,6 +285,8 @@ class Policy:
     """The values columns may have, said without looking at the table."""
     budget: PrivacyBudget | None = None
     """How much all releases in the ledger may tell of any one person."""
+    person: PersonRows | None = attrs.field(default=None, converter=read_person)
+    """How several rows of a person become one; None: rows stay as they are."""
     origin: Origin | None = attrs.field(default=None, eq=False, repr=False)
     """Where it was read."""
 
@@ -310,6 +331,15 @@ class Policy:
         from privet.policy.toml import write
 
         return write(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: what is promised, and its file as text."""
+        from importlib import import_module
+
+        found: dict[str, Any] = import_module("privet.report.charts").summarise_policy(
+            self
+        )
+        return found
 
     def ledger_folder(self) -> Path | None:
         """The folder of the ledger, relative to the policy file; None without one."""

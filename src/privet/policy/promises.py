@@ -25,11 +25,12 @@ from privet.values.frozen_dict import FrozenDict
 from privet.values.known_cells import as_cell
 from privet.values.schema import as_names
 from privet.values.visible_text import require_encodable
+from privet.values.windows import Within
 
 Values = str | None | tuple[str | None, ...]
 """One value of a column or several; None: missing."""
 
-About = None | str | tuple[str | None, ...] | FrozenDict[str, Values]
+About = None | str | tuple[str | None, ...] | FrozenDict[str, Values | Within]
 """What a belief is about; see `Promise.about`."""
 
 
@@ -42,8 +43,9 @@ class Promise:
     limit: Limit
     """How sure they may be."""
     about: About = None
-    """``{"column": "value"}``, or "*" for every value, or several values; a column
-    (every value of it); values of the one sensitive column; None: that column."""
+    """``{"column": "value"}``, or "*" for every value, or several values; a number
+    within a window, ``{"column": {"within": "10 %"}}``; a column (every value of it);
+    values of the one sensitive column; None: that column."""
     name: str = ""
     """How reports call the promise."""
 
@@ -63,6 +65,7 @@ class Promise:
                 f"limit must be a Ceiling against {against.kind}s; got {limit!r}."
             )
         read = _read_about(about)
+        _refuse_windows(read, against)
         self.__attrs_init__(against, limit, read, name or _name_promise(against, read))
 
     def to_dict(self) -> dict[str, Any]:
@@ -81,7 +84,22 @@ class Promise:
         return {key if k == "at_most" else k: v for k, v in limit.items()}
 
 
+def _refuse_windows(about: About, against: Adversary) -> None:
+    """Only groups of people who look alike are counted window by window."""
+    windows = isinstance(about, dict) and any(
+        isinstance(v, Within) for v in about.values()
+    )
+    if windows and "groups" not in against.looks_at:
+        raise InputError(
+            "about must name values against "
+            f"{against.kind}s; a number within a window is judged against linkers and "
+            "insiders."
+        )
+
+
 def _as_lists(about: Any) -> Any:
+    if isinstance(about, Within):
+        return about.to_dict()
     if isinstance(about, dict):
         return {c: _as_lists(v) for c, v in about.items()}
     return list(about) if isinstance(about, tuple) else about
@@ -98,7 +116,7 @@ def _read_about(about: object) -> About:
     if isinstance(about, Mapping) and about:
         for column in about:
             _require(column, str, "A column of about", "a name")
-        return FrozenDict({c: read_values(v, f"about {c!r}") for c, v in about.items()})
+        return FrozenDict({c: _read_asked(v, f"about {c!r}") for c, v in about.items()})
     if isinstance(about, Sequence | set | frozenset) and about:
         several = read_values(about, "about")
         assert isinstance(several, tuple)
@@ -107,6 +125,15 @@ def _read_about(about: object) -> About:
         "about must be a column, values, or a column with its value such as "
         f"{{'bankruptcy': 'Discharged'}}; got {about!r}."
     )
+
+
+def _read_asked(given: object, what: str) -> Values | Within:
+    """Values, or how wide the windows are that a number may lie in."""
+    if isinstance(given, Within):
+        return given
+    if isinstance(given, Mapping):
+        return Within.from_key(given, what)
+    return read_values(given, what)
 
 
 def read_values(given: object, what: str) -> Values:
@@ -129,7 +156,10 @@ def _name_promise(against: Adversary, about: About) -> str:
     ]
     who = f"{against.kind} ({'; '.join(known)})" if known else against.kind
     if isinstance(about, dict):
-        about = ", ".join(f"{c} = {_format_value(v)}" for c, v in about.items())
+        about = ", ".join(
+            f"{c} within {v}" if isinstance(v, Within) else f"{c} = {_format_value(v)}"
+            for c, v in about.items()
+        )
     elif isinstance(about, tuple):
         about = _format_value(about)
     return f"{who} about {about or against.subject}"

@@ -25,7 +25,8 @@ from privet.values.beliefs import Limit, read_limit
 from privet.values.key_forms import Key
 from privet.values.noise.declared_domain import DeclaredDomain
 from privet.values.noise.differential_privacy import DifferentialPrivacy
-from privet.values.privacy_budget import PrivacyBudget
+from privet.values.noise.privacy_budget import PrivacyBudget
+from privet.values.person_rows import PersonRows
 from privet.values.schema import Bins, Roles, find_conflicts
 
 # Writing ----------------------------------------------------------------------------
@@ -51,6 +52,7 @@ def write(policy: Policy) -> str:
         "file": dict(policy.file),
         "bins": {c: _list_edges(b) for c, b in roles.bins.items()},
         "where": {c: list(v) for c, v in policy.where.items()},
+        "person": policy.person and policy.person.to_dict(),
         "hierarchy": policy.hierarchies,
         "domain": {c: d.to_key() for c, d in policy.domain.items()},
         "derived": {d.column: d.to_key() for d in policy.derived},
@@ -232,6 +234,7 @@ class Reader:
         domain = self._read_domain()
         privacy = self._read_section("privacy", DifferentialPrivacy)
         budget = self._read_section("budget", PrivacyBudget)
+        person = self._read_section("person", PersonRows)
         views = self._read_views()
         self._refuse_same_names({"promise": promises, "measure": measures})
         if not promises and not measures and not self.problems:
@@ -251,6 +254,7 @@ class Reader:
             privacy=privacy,
             domain=domain,
             budget=budget,
+            person=person,
             file=self._select_fitting("file", self.content.get("file")),
             where=self.content.get("where", {}),
             title=self.content.get("title", ""),

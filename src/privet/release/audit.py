@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from privet.engine.protocol import Listener, Run
+from privet.engine.sources.dataframes import is_frame
 from privet.errors import InputError, NoAudit, Stopped, warn
 from privet.findings import Audit, Finding, Verdict
 from privet.policy import Measure, Policy, Promise
@@ -20,7 +21,8 @@ from privet.release.kinds import (
     list_kinds,
 )
 from privet.report.joint_reasons import SEARCHED_TOO_LONG
-from privet.table import Table
+from privet.report.words import describe_people_made
+from privet.table import Table, read
 from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.schema import Roles
@@ -47,7 +49,8 @@ def audit(
     ----------
     release
         A table, judged as if it were released as it is; groups, views, a classifier;
-        disguised rows, or the design that disguises them.
+        disguised rows, or the design that disguises them. With a policy that says what
+        the columns are for, also a frame: pandas, polars, pyarrow, DuckDB.
     promises
         A policy, or promises and measures.
     strict
@@ -73,7 +76,7 @@ def audit(
     >>> found.safe, found.worst.belief
     (False, Belief(prior=Fraction(1, 3), posterior=Fraction(1, 2)))
     """
-    _refuse_unread(release)
+    release = open_frame(release, promises)
     kind, value = _find_kind(release)
     named = promises
     if value is not release:
@@ -89,6 +92,7 @@ def audit(
     )
     left_out = not exposure and _require_type(kind, value) in kind.watches
     notes = (*found.notes, NO_EXPOSURE) if left_out else found.notes
+    notes = (*list_people_made(value), *notes)
     known = _judge_history(kind, release, value, named, run) if policy else None
     return attrs.evolve(found, notes=notes, history=known)
 
@@ -141,29 +145,41 @@ def audit_settled(
     return Audit(tuple(findings), title, tuple(notes.said), tuple(uncovered), told)
 
 
+def list_people_made(value: object) -> list[str]:
+    """How many rows stood for how many people, where a table's rows became so."""
+    table = value if isinstance(value, Table) else getattr(value, "table", None)
+    made = table.people_made if isinstance(table, Table) else None
+    return [] if made is None else [describe_people_made(made)]
+
+
 NO_EXPOSURE = (
     "Of how many people something is told was not counted, since that was asked for."
 )
 
 
-FRAMES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark", "pathlib")
-"""Packages whose values must be read first, as texts must."""
+def open_frame(subject: Any, promises: object = None) -> Any:
+    """A frame as a table, whose roles a policy settles; anything else is itself.
 
-
-def _refuse_unread(release: object) -> None:
-    kind = type(release)
-    if kind is str or kind.__module__.partition(".")[0] in FRAMES:
+    A path must be read first, and so must a frame of whose columns nothing is known.
+    """
+    kind = type(subject)
+    frame = is_frame(subject)
+    if frame and isinstance(promises, Policy) and promises.roles != Roles():
+        return read(subject)
+    if frame or kind is str or kind.__module__.partition(".")[0] == "pathlib":
+        given = "; or give a policy that says so" if frame else ""
         raise InputError(
             f"A table must be read first; got {kind.__name__}. Say what its columns "
-            "are for: pv.read(table, quasi=[...], sensitive=...)."
+            f"are for: pv.read(table, quasi=[...], sensitive=...){given}."
         )
+    return subject
 
 
 def _as_released(promises: Any) -> Any:
     """A policy for what is left of its table: the release knows its own roles."""
     if not isinstance(promises, Policy):
         return promises
-    return attrs.evolve(promises, roles=Roles(), where={}, origin=None)
+    return attrs.evolve(promises, roles=Roles(), where={}, person=None, origin=None)
 
 
 def bind_table(table: Table, policy: Policy) -> Table:
@@ -171,7 +187,7 @@ def bind_table(table: Table, policy: Policy) -> Table:
     shown = table.shown
     elsewhere = (*shown.known, *shown.beside) if shown else ()
     roles = policy.bind(table.schema, elsewhere)
-    bound = table.meant_by(policy.where).with_roles(roles)
+    bound = table.meant_by(policy.where).with_roles(roles).per_person(policy.person)
     return replace(bound, derived=policy.derived or table.derived)
 
 
@@ -203,8 +219,7 @@ def belief(
     """
     if knowing is not None:
         return _judge_sentence(release, adversary, about, knowing, Run(progress))
-    _refuse_unread(release)
-    kind, value = _find_kind(release)
+    kind, value = _find_kind(open_frame(release))
     promise = Promise(adversary, Ceiling(1), about)  # whatever is found stays below
     notes = Notes(strict=False, sets_empty_apart=False)
     (found,) = _judge(kind, value, [promise], Run(progress), notes)

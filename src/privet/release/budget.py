@@ -17,7 +17,7 @@ from privet.errors import Infeasible, InputError
 from privet.policy import Policy
 from privet.release.ledger import Ledger, LedgerEntry
 from privet.report import ledger_words as words
-from privet.values.privacy_budget import PrivacyBudget, PrivacyLoss, bound_spent
+from privet.values.noise.privacy_budget import PrivacyBudget, PrivacyLoss, bound_spent
 
 
 def read_loss(entry: LedgerEntry) -> PrivacyLoss | None:

@@ -17,9 +17,11 @@ from privet.values.schema import Bins
 
 def describe_table(table: Table) -> dict[str, Any]:
     """The private table: its files, its rows, and what counted them."""
+    made = table.people_made
     return {
         "source": digest_files(table),
         "rows": table.engine.rows(Run()),
+        **({"people": made.to_dict()} if made else {}),
         "rows_from": describe_source(table),
         "engine": {table.engine.name: table.engine.version},
     }
@@ -42,9 +44,10 @@ def describe_source(table: Table) -> dict[str, Any]:
     return {
         **({"reading": how} if how else {}),
         "files": sorted(digest(Path(p)) for p in table.source.paths),
-        "table": table.source.scan if table.source.attach else "",
+        "table": table.source.table,
         "where": {c: sorted(map(str, v)) for c, v in sorted(where.items())},
         "bins": {c: b.to_list() for c, b in sorted(table.roles.bins.items())},
+        **({"person": table.person.to_dict()} if table.person else {}),
     }
 
 

@@ -15,7 +15,7 @@ from privet.release.commit.intent import place_claim
 from privet.release.manifest import RECIPE
 from privet.release.verify import CUSTODY, MANIFEST, OWN, read_manifest
 
-FORMATS = ("parquet", "csv")
+FORMATS = ("parquet", "csv", "xlsx", "sav", "dta")
 """How tables are written."""
 
 

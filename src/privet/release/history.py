@@ -194,6 +194,8 @@ def choose_columns(table: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What a row is told by, and what a person; nothing: by the whole row."""
     roles = table.roles
     columns = tuple(c for c in table.schema.names if c != roles.weight)
+    if table.person is not None and table.person.by is not None:
+        return columns, (table.person.by,)
     person = (roles.unit,) if roles.unit else roles.identifier
     return columns, tuple(person)
 
@@ -406,6 +408,10 @@ class _Judging:
         if not questions:
             return tuple(self._leave_measures(new))
         found = self._judge_all(new, same, others, questions)
+        found = [
+            Finding(q.promise, Verdict.UNDECIDED, note=q.open) if q.open else f
+            for f, q in zip(found, questions, strict=True)
+        ]
         guesses = [replace(q, known=q.guessed) for q in questions if q.guessed]
         if not guesses:
             return tuple(found)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from privet.engine.protocol import Run
-from privet.findings import Audit, Exposed, Finding
+from privet.findings import Audit, Exposed, Finding, Verdict
 from privet.policy import Measure, Policy
 from privet.policy.acceptance import Uncovered
 from privet.report import words
@@ -124,6 +124,20 @@ class Verification:
         """Whether the release is what its manifest says, and safe."""
         kept = self.unpromised or (self.audit is not None and self.audit.safe)
         return not self.problems and kept
+
+    @property
+    def open(self) -> bool:
+        """Whether all that can be recounted is as it should be, and something cannot.
+
+        A promise about people who belong together is judged with a private column.
+        """
+        if self.problems or self.audit is None or self.good or self.audit.uncovered:
+            return False
+        unjudged = [f for f in self.audit.findings if f.verdict is Verdict.UNDECIDED]
+        fine = (Verdict.SAFE, Verdict.NOT_APPLICABLE, Verdict.UNDECIDED)
+        return all(f.verdict in fine for f in self.audit.findings) and all(
+            f.belief is None for f in unjudged
+        )
 
 
 class Watch(Protocol):

@@ -22,6 +22,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from privet.display import Displayed
 from privet.engine.digests import KEY_LETTERS, Overlap, compare_digests
 from privet.errors import InputError
 from privet.release.atomic_folder import as_json, save, sync
@@ -153,7 +154,7 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class Ledger(Displayed):
     """Every release about the same people, as a private folder keeps them.
 
     >>> import tempfile
@@ -175,6 +176,11 @@ class Ledger:
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: what is known of each release, and nothing of a person."""
+        entries = [e.summarise() for e in self.entries]
+        return {"ledger": str(self.folder), "releases": entries}
 
     @property
     def head(self) -> str:

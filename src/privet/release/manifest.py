@@ -44,7 +44,7 @@ COMMON_KEYS = (
 MOST_CLAIMS = 1_000
 """Promises that are recounted; each takes a count of its own."""
 
-ENDINGS = (".parquet", ".csv", ".json")
+ENDINGS = (".parquet", ".csv", ".xlsx", ".sav", ".dta", ".json")
 """What the files of a release may be; a database, say, would be opened otherwise."""
 
 
@@ -281,8 +281,10 @@ _COLUMN: dict[str, Callable[[Any], bool]] = {
     "bins": _are_texts,
     "hidden_values": is_count,
     "shown_as": lambda value: isinstance(value, str),
+    "written_as": lambda value: value == "null" or _are_texts(value),
     "file": lambda value: isinstance(value, str),
     "values": is_count,
+    "lists": lambda value: value in ("typed", "json"),
 }
 """What may be said of a column."""
 

@@ -57,7 +57,9 @@ def find_delivery(custody: Path, table: Table) -> str | None:
     path = Path(files[0]["path"])
     if not path.is_file() or digest(path) != files[0]["sha256"]:
         return None
-    same = describe_source(table) == record.get("rows_from")
+    # The table is not bound to its policy yet, so its rows are no people yet.
+    known = {k: v for k, v in record.get("rows_from", {}).items() if k != "person"}
+    same = describe_source(table) == known
     return None if same else str(path)
 
 
@@ -71,12 +73,18 @@ def _open_source(table: Table, record: Mapping[str, Any]) -> Table | None:
     where = {c: sorted(map(str, v)) for c, v in _list_filter(table).items()}
     if record.get("rows_from", {}).get("where", {}) != where:
         return None
+    person = table.person.to_dict() if table.person else None
+    if record.get("rows_from", {}).get("person") != person:
+        return None
     how = record.get("rows_from", {}).get("reading", {})
+    part = record.get("rows_from", {}).get("table") or None
     try:
-        found = find_source([str(f) for f in files], text=TextOptions(**how))
+        named = [str(f) for f in files]
+        found = find_source(named, table=part, text=TextOptions(**how))
     except (InputError, TypeError):
         return None
-    if (found.names, found.scan) != (table.source.names, table.source.scan):
+    names = table.source.names if found.names is None else found.names
+    if (names, found.scan) != (table.source.names, table.source.scan):
         return None  # other columns, or read in another way
     return open_table(found, table.roles, **table.options)
 

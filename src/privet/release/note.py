@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from privet.values.exact import fraction, percent, write_in_full
@@ -42,11 +42,18 @@ def write_table_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     changed = [_describe_change(c, about) for c, about in manifest["columns"].items()]
     if "group" in manifest:
         changed += list(BUCKETS)
-    changed = [line for line in changed if line] or ["Nothing."]
+    people = list(_describe_person(manifest))
+    changed = [line for line in changed if line] or ([] if people else ["Nothing."])
     changed += [
         f"{k} means {words}." for k, words in manifest.get("labels", {}).items()
     ]
-    changed += [rows, *([manifest["escaped"]] if "escaped" in manifest else [])]
+    if "chosen" in manifest:
+        changed += describe_choice(manifest["chosen"])
+    changed += [
+        *people,
+        rows,
+        *([manifest["escaped"]] if "escaped" in manifest else []),
+    ]
     promised = [_describe_promise(p) for p in manifest["promises"] if "worst" in p]
     promised += [
         f"{m['name']}; it is {m['measured']}."
@@ -57,6 +64,62 @@ def write_table_note(manifest: Mapping[str, Any], rows: str = ROWS) -> str:
     if told := _describe_exposure(manifest):
         sections["What it tells all the same"] = told
     return write_note(manifest, "A released table", sections, [RECOUNT])
+
+
+TAKEN = {
+    "first": "the cell of the first row",
+    "last": "the cell of the last row",
+    "least": "the least value",
+    "most": "the largest value",
+    "commonest": "the commonest value",
+    "set": "the list of different values",
+    "count": "the number of rows with a value",
+}
+"""What was taken of a person's rows, by rule."""
+
+
+def _describe_person(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """How several rows of a person became one."""
+    told = manifest.get("person")
+    if told is None:
+        return
+    yield "Each row is one person, who may have had several rows before."
+    if "order" in told:
+        yield f"The rows of a person were put in the order of {_join(told['order'])}."
+    for rule, words in TAKEN.items():
+        if rule in told:
+            yield f"Of {_join(told[rule])} it shows {words}."
+
+
+def describe_choice(stated: Mapping[str, Any]) -> list[str]:
+    """Which levels of hierarchies were chosen, who is suppressed, and how good it is.
+
+    >>> told = {"by": "levels", "optimum": "within 3 %", "suppressed": 1}
+    >>> describe_choice({**told, "shown_as": "left out"})[1:]
+    ['1 person is left out.', 'Another choice of levels might cost up to 3 % less.']
+    """
+    what = "column is shown at one level of its hierarchy"
+    best = "No other choice of levels keeps more."
+    if stated["by"] == "subtrees":
+        what = "branch of a hierarchy is shown at a level of its own"
+        best = "Another choice might keep more."
+        if stated["optimum"] == "local":
+            best = "No step up or down one branch keeps more; another choice might."
+    elif stated["optimum"] != "proved":
+        far = stated["optimum"].removeprefix("within ")
+        best = f"Another choice of levels might cost up to {far} less."
+    lines, people = [f"Each {what}, the same for everybody."], stated["suppressed"]
+    several = "1 person" if people == 1 else f"{people:,} people"
+    if people and stated["shown_as"] == "starred":
+        verb = "shows" if people == 1 else "show"
+        lines.append(f"{several} {verb} * in every known column: one more group.")
+    elif people:
+        lines.append(f"{several} {'is' if people == 1 else 'are'} left out.")
+    return [*lines, best]
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(names)
 
 
 def _describe_exposure(manifest: Mapping[str, Any]) -> list[str]:
@@ -83,21 +146,63 @@ def _describe_exposure(manifest: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+LABELS = {
+    "intervals": "in intervals",
+    "ranges": "in ranges of values",
+    "sets": "in sets of values",
+    "levels": "by a level of its hierarchy",
+}
+"""How columns are shown that do not show each value."""
+
+
 def _describe_change(column: str, about: Mapping[str, Any]) -> str:
-    if about.get("shown_as") == "intervals":
-        return f"{column} is shown in intervals."
-    if about.get("shown_as") in ("ranges", "sets"):
-        return f"{column} is shown in {about['shown_as']} of values."
-    if about.get("shown_as") == "levels":
-        return f"{column} is shown by a level of its hierarchy."
-    if "shown_as" in about:
+    shown = about.get("shown_as", "")
+    if about.get("lists") == "json":
+        return f"{column} holds lists, each written as JSON: [] is an empty one."
+    if "written_as" in about:
+        return _describe_written(column, about)
+    if (how := LABELS.get(shown)) is not None:
+        return f"{column} is shown {how}.{_describe_nodes(about)}"
+    if "hidden_values" in about:
         return (
             f"{column}: {about['hidden_values']} values are hidden and shown as "
-            f"{about['shown_as']}, which stands for any of them."
+            f"{shown}, which stands for any of them."
         )
     if "bins" in about:
         return f"{column} is shown in ranges that were fixed beforehand."
     return ""
+
+
+def _describe_nodes(about: Mapping[str, Any]) -> str:
+    """What else is said where each value is shown by a node of its own level."""
+    if "hidden_values" not in about:
+        return ""
+    return (
+        " Each value has the finest one that may be shown; what is left of it reads "
+        f"“other”. {about['hidden_values']} values are hidden behind one label, which "
+        "stands for any of them."
+    )
+
+
+def _describe_written(column: str, about: Mapping[str, Any]) -> str:
+    """How ranges and hidden cells stand in the file, where that is no text."""
+    if about["written_as"] == "null":
+        if "hidden_values" not in about:
+            return (
+                f"{column} is shown in {about['shown_as']} of values; an empty cell "
+                "stands for any value, or none."
+            )
+        return (
+            f"{column}: {about['hidden_values']} values are hidden. Their cells are "
+            "empty, as those of missing values are."
+        )
+    low, high, *missing = about["written_as"]
+    ends = f"from {low} to {high}, both included"
+    if about["shown_as"] == "intervals":
+        ends = f"above {low} up to {high}; where both are equal, it is that value"
+    empty = "Where one is empty, there is no such end."
+    told = f"{column} is shown in two columns: {ends}. {empty}"
+    return told + "".join(f" {m} says whether it may be missing." for m in missing)
 
 
 def _describe_promise(promise: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from privet.engine.protocol import Listener, limit_time
 from privet.errors import InputError
 from privet.policy.policy import Stated
+from privet.release.audit import open_frame
 from privet.release.kinds import ReleaseKind, list_kinds
 from privet.release.refine import Watcher
 from privet.table import Table
@@ -14,6 +15,8 @@ from privet.table import Table
 if TYPE_CHECKING:
     from privet.release.verb_types import (
         ClassifierRelease,
+        Frame,
+        FullDomain,
         ListenOptions,
         Mondrian,
         Recipe,
@@ -36,7 +39,7 @@ def publish(
 
 @overload
 def publish(
-    table: Table,
+    table: Table | Frame,
     promises: Stated,
     *,
     method: SplitViews,
@@ -46,10 +49,10 @@ def publish(
 
 @overload
 def publish(
-    table: Table,
+    table: Table | Frame,
     promises: Stated,
     *,
-    method: TopDownDisclosure | Mondrian | None = None,
+    method: TopDownDisclosure | Mondrian | FullDomain | None = None,
     **options: Unpack[SearchOptions],
 ) -> Release: ...
 
@@ -72,6 +75,7 @@ def publish(
     recipe: Recipe | None = None,
     since: Table | None = None,
     hold_back: bool = False,
+    utility: bool = True,
     max_seconds: float | None = None,
     progress: Listener | None = None,
     watcher: Watcher | None = None,
@@ -81,14 +85,16 @@ def publish(
     Parameters
     ----------
     table
-        The private table; views of it, which are released as they are if they keep
-        every promise; or a classifier: a `NaiveBayes`, its `ClassifierViews`, or a
-        fitted `CategoricalNB`.
+        The private table, or a frame of pandas, polars, pyarrow or DuckDB if a policy
+        says what its columns are for; views of it, which are released as they are if
+        they keep every promise; or a classifier: a `NaiveBayes`, its `ClassifierViews`,
+        or a fitted `CategoricalNB`.
     promises
         A policy, or promises and measures.
     method
         How to make it safe: `TopDownDisclosure()`, which hides values, by default;
-        `Mondrian()`, which makes groups; or `SplitViews()`, which makes two views. For
+        `Mondrian()`, which makes groups; `FullDomain()`, which shows each column at a
+        level of its hierarchy; or `SplitViews()`, which makes two views. For
         a classifier `SafetyTransform()`, or `ExtendedSafetyTransform()` where a promise
         has a prior of its own.
     recipe
@@ -101,6 +107,8 @@ def publish(
     hold_back
         With `since`: hide no more than the recipe, and hold new rows back instead,
         until enough have come.
+    utility
+        Whether to tell, in numbers, what a released table keeps: `Release.utility`.
     max_seconds
         How long it may take, with counting and judging. The search stops early enough
         for what it reached, which is safe, to be judged; what does not fit is
@@ -122,11 +130,13 @@ def publish(
     """
     given = {
         "recipe": recipe,
-        "since": since,
+        "since": None if since is None else open_frame(since, promises),
         "hold_back": hold_back or None,
+        "utility": None if utility else False,
         "progress": progress,
         "watcher": watcher,
     }
+    table = open_frame(table, promises)
     kind = _find_publisher(table, method)
     options = {name: value for name, value in given.items() if value is not None}
     for name in options:

@@ -32,6 +32,10 @@ class RefinementProgress:
     """The highest belief of any promise now."""
     left: int | None = None
     """How many values, cuts or groups could be tried now, as last counted."""
+    share: float | None = None
+    """How much of all that is to be decided is decided, as far as that can be told."""
+    seconds: float | None = None
+    """How long the search will take yet, by what it took so far; None: no telling."""
 
 
 Watcher = Callable[[RefinementProgress], bool | None]
@@ -78,38 +82,57 @@ def refine(
     Where the whole work has a limit, the loop leaves time for what follows it. Ctrl-C
     is not caught here: who presses it wants nothing.
     """
-    end, steps = _find_end(max_seconds), list[Step]()
-    outlook = _Outlook(state)
+    end, steps = find_end(max_seconds), list[Step]()
+    outlook = _Outlook(state, watched=watcher is not None)
     while (move := state.find_best_move()) is not None:
         if end is not None and monotonic() > end:
             return Refinement(tuple(steps), "time", state.count_left())
         steps.append(state.apply(move))
         if watcher is None:
             continue
-        worst, left = state.find_worst_belief(), outlook.count_left()
-        if watcher(RefinementProgress(len(steps), str(move), worst, left)) is False:
+        told = outlook.describe(len(steps), str(move), state.find_worst_belief())
+        if watcher(told) is False:
             return Refinement(tuple(steps), "callback", state.count_left())
     return Refinement(tuple(steps), "finished")
+
+
+CERTAIN = 0.05
+"""Shares below this say little about how long a search will take."""
 
 
 class _Outlook:
     """How much is left to try, counted now and then: it may cost as much as a move."""
 
-    def __init__(self, state: State[Any, Any]) -> None:
+    def __init__(self, state: State[Any, Any], *, watched: bool) -> None:
         self._state = state
         self._next = 0.0
         self._left: int | None = None
+        self._began = monotonic()
+        self._first = (self.count_left() if watched else None) or 0
 
     def count_left(self) -> int | None:
         """The last count; at most a twentieth of the time is spent on it."""
         begin = monotonic()
         if begin >= self._next:
             self._left = sum(self._state.count_left().values())
-            self._next = monotonic() + max(0.5, 20 * (monotonic() - begin))
+            self._next = monotonic() + max(0.1, 20 * (monotonic() - begin))
         return self._left
 
+    def describe(self, moves: int, doing: str, worst: Fraction) -> RefinementProgress:
+        """How far the search is, and how long it will take."""
+        left = self.count_left()
+        if left is None:
+            return RefinementProgress(moves, doing, worst)
+        # A move may decide many values, or let more be tried: then moves are counted.
+        done = max(moves, self._first - left)
+        share = done / (done + left)
+        seconds = None
+        if share >= CERTAIN:
+            seconds = (monotonic() - self._began) * (1 - share) / share
+        return RefinementProgress(moves, doing, worst, left, share, seconds)
 
-def _find_end(max_seconds: float | None) -> float | None:
+
+def find_end(max_seconds: float | None) -> float | None:
     """When to stop; None: when nothing is left."""
     limit = LIMIT.get()
     ends = [] if max_seconds is None else [monotonic() + max_seconds]

@@ -5,7 +5,7 @@ Nothing is imported from here while the program runs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from privet.classifier.publish import ClassifierRelease
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from privet.classifier.transforms.rounding import FlattenedCard
     from privet.classifier.transforms.safety_transform import SafetyTransform
     from privet.engine.protocol import Listener
+    from privet.microdata.full_domain.publish import FullDomain
     from privet.microdata.generalisation.publish import Mondrian
     from privet.microdata.groups import Groups
     from privet.microdata.recipe import Recipe
@@ -30,8 +31,21 @@ if TYPE_CHECKING:
     from privet.views.release import Views, ViewsRelease
     from privet.views.split import Proposal, SplitViews
 
+    class Frame(Protocol):
+        """A frame of pandas, polars or pyarrow, or a relation of DuckDB."""
+
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            """The rows, as all of them hand them over."""
+
     Auditable: TypeAlias = (
-        Table | Groups | Views | ClassifierViews | Scorecard | Responses | Design
+        Table
+        | Frame
+        | Groups
+        | Views
+        | ClassifierViews
+        | Scorecard
+        | Responses
+        | Design
     )
     """What can be audited: a table as if it were released, or what is released."""
 
@@ -67,13 +81,16 @@ if TYPE_CHECKING:
         recipe: Recipe | None
         since: Table | None
         hold_back: bool
+        utility: bool
         watcher: Watcher | None
 
     __all__ = [
         "Auditable",
         "AuditableRelease",
         "ClassifierRelease",
+        "Frame",
         "ListenOptions",
+        "FullDomain",
         "Mondrian",
         "Recipe",
         "Release",

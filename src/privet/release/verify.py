@@ -18,10 +18,12 @@ from typing import Any
 
 import attrs
 
+from privet.engine.export.file_kinds import EXACT
 from privet.engine.protocol import Listener, Run
 from privet.engine.sources.find_source import Source, TextOptions, find_source
+from privet.engine.sources.joined_columns import JoinedColumn, join_columns
 from privet.engine.sources.text_files import FILES
-from privet.errors import InputError, PrivetError
+from privet.errors import InputError, MissingExtra, PrivetError
 from privet.findings import Audit
 from privet.policy import Accepted, Measure, Policy, Promise
 from privet.release.audit import audit_settled
@@ -175,6 +177,8 @@ def verify(
                 problems += found.problems
                 if kept is not None and proof:
                     problems += proof(found.shown, kept, content)
+        except MissingExtra:  # says nothing of the release
+            raise
         except PrivetError as error:
             problems, found = [*problems, str(error)], None
         problems += given.inventory.find_changes()
@@ -265,9 +269,13 @@ def open_files(
     *,
     guarded: bool,
     shown: ReleasedAs | None = None,
+    joined: Mapping[str, JoinedColumn] | None = None,
     **options: Any,
 ) -> Table:
-    """The released file as a table, with the roles that are left."""
+    """The released file as a table, with the roles that are left.
+
+    Columns that stand there in several are read as the one they are.
+    """
     released = Roles(
         quasi=roles.quasi,
         sensitive=roles.sensitive,
@@ -276,6 +284,8 @@ def open_files(
         weight=roles.weight,
     )
     source = find_exact_source(path, guarded)
+    if joined:
+        source = join_columns(source, joined)
     if released.weight not in (source.names or ()):  # rows are written one by one
         released = attrs.evolve(released, weight=None)
     return replace(open_table(source, released, **options), shown=shown)
@@ -283,7 +293,20 @@ def open_files(
 
 def find_exact_source(path: Path, guarded: bool) -> Source:
     """The one file of a release; the folder's name is neither pattern nor data."""
-    text = TextOptions(delimiter=",", header=True, guarded=guarded)
+    text = TextOptions(
+        delimiter=",",
+        encoding="utf-8",
+        header=True,
+        guarded=guarded,
+        dates="text",
+        decimal="text",
+    )
+    if path.suffix.lower().removeprefix(".") in EXACT:
+        from privet.engine.export.exact_files import convert_to_parquet
+
+        stored, folder = convert_to_parquet(path)
+        source = find_exact_source(stored, guarded=False)
+        return replace(source, words=repr(path.name), kept=folder)
     try:
         source = find_source(path, text=text)
     except UnicodeDecodeError:  # names of columns that are none

@@ -10,16 +10,26 @@ from __future__ import annotations
 
 import errno
 import shutil
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace as changed
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+from privet.engine.export.file_kinds import EXACT
 from privet.engine.protocol import Listener, Run, limit_time
-from privet.errors import EngineError, InputError, NotCovered, NotTogether
+from privet.engine.scratch import ScratchFolder
+from privet.errors import (
+    EngineError,
+    InputError,
+    NotCovered,
+    NotTogether,
+    PrivacyWarning,
+)
 from privet.findings import Audit, Verdict
 from privet.release.atomic_folder import as_json, move, save, sync
 from privet.release.commit.intent import (
@@ -34,6 +44,7 @@ from privet.release.commit.intent import (
     recover,
     save_fresh,
 )
+from privet.release.commit.released_rows import ReleasedRows, StoredRows, open_stored
 from privet.release.destination import (
     Destination,
     explain_refusals,
@@ -43,7 +54,12 @@ from privet.release.destination import (
 )
 from privet.release.history import History
 from privet.release.integrity.inventory import measure_file
-from privet.release.integrity.signature import SIGNATURE, Signer, load_signing_key
+from privet.release.integrity.signature import (
+    SIGNATURE,
+    Signer,
+    SigningKey,
+    load_signing_key,
+)
 from privet.release.kinds import find_judging_kind, find_sentences, import_kind
 from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
 from privet.release.note import NOTE
@@ -125,17 +141,7 @@ def write(
     rehearse(parts, destination, replace=replace)
     with explain_refusals(destination), make_draft(destination.folder) as made:
         draft = changed(destination, folder=made.folder)
-        files = parts.write_files(draft, run)
-        with _refuse_miscounted(parts.promised):
-            entries = parts.describe(draft, files, run)
-            content = build_manifest(entries, files, escaped=draft.format == "csv")
-            save(draft.folder / MANIFEST, as_json(content))
-            note = import_kind(entries.kind).note(content)
-            save(draft.folder / NOTE, escape_controls(note))
-            if key is not None:
-                signed = key.sign((draft.folder / MANIFEST).read_bytes())
-                save(draft.folder / SIGNATURE, signed)
-            found = _read_back(draft.folder, run)
+        content, found = write_draft(parts, draft, run, key)
         record = {
             "custody": 1,
             **parts.build_record(content, found),
@@ -147,6 +153,24 @@ def write(
         run.check()
         appear(made, destination, kept, replace=replace, entry=entry)
     return content
+
+
+def write_draft(
+    parts: ReleaseParts, draft: Destination, run: Run, key: SigningKey | None = None
+) -> tuple[dict[str, Any], Audit | None]:
+    """Write all that is public of a release, and recount it: manifest and audit."""
+    files = parts.write_files(draft, run)
+    with _refuse_miscounted(parts.promised, draft.format):
+        entries = parts.describe(draft, files, run)
+        content = build_manifest(entries, files, escaped=draft.format == "csv")
+        save(draft.folder / MANIFEST, as_json(content))
+        note = import_kind(entries.kind).note(content)
+        save(draft.folder / NOTE, escape_controls(note))
+        if key is not None:
+            signed = key.sign((draft.folder / MANIFEST).read_bytes())
+            save(draft.folder / SIGNATURE, signed)
+        found = _read_back(draft.folder, run)
+    return content, found
 
 
 def rehearse(
@@ -204,7 +228,7 @@ def _name_phase(listener: Listener) -> Listener:
 
 
 @contextmanager
-def _refuse_miscounted(promised: str) -> Iterator[None]:
+def _refuse_miscounted(promised: str, format_: str) -> Iterator[None]:
     """A publisher never signs its own work: what cannot be recounted is no release."""
     try:
         yield
@@ -212,6 +236,7 @@ def _refuse_miscounted(promised: str) -> Iterator[None]:
         raise EngineError(
             f"What was written does not recount to {promised}; nothing is released. "
             "Please report this as a bug."
+            + (" Write Parquet meanwhile." if format_ in EXACT else "")
         ) from None
 
 
@@ -322,8 +347,49 @@ def refuse_uncovered(found: Audit) -> None:
 # Tables -----------------------------------------------------------------------------
 
 
-class TableRelease:
+NOT_ENTERED = (
+    "These rows are not entered in the ledger: later releases do not know of them. "
+    "Write the release, and hand out what was written."
+)
+
+
+class TableRelease(ReleasedRows):
     """A release that is written as one table or several."""
+
+    manifest: Mapping[str, Any]
+    """The public document; empty until it is written."""
+    folder: Path | None
+    """Where it was loaded from; None: it was made here."""
+
+    @cached_property
+    def _drafted(self) -> StoredRows:
+        """The files as they would be written, recounted; nothing of them appears."""
+        scratch = ScratchFolder()
+        folder = scratch.path / "release"
+        folder.mkdir()
+        place = Destination(folder, "table.parquet", "parquet", scratch.path / "none")
+        try:
+            content, _ = write_draft(self._find_parts(), place, Run())
+        except BaseException:
+            scratch.close()
+            raise
+        paths = [folder / file["path"] for file in content["files"]]
+        return StoredRows({path.stem: path for path in paths}, scratch, content)
+
+    def _find_parts(self) -> ReleaseParts:
+        found = find_judging_kind(self)
+        assert found is not None
+        return found[0].parts(self)
+
+    def _store_rows(self) -> StoredRows:
+        if self.folder is not None:
+            return open_stored(self.folder, self.manifest)
+        parts = self._find_parts()
+        parts.refuse()
+        ledger = parts.history.ledger if parts.history else None
+        if ledger is not None and not self.manifest:
+            warnings.warn(NOT_ENTERED, PrivacyWarning, stacklevel=3)
+        return self._drafted
 
     def accept(self, accept: Mapping[str, str]) -> Self:
         """The release with something accepted that no promise covers, and why."""
@@ -347,13 +413,13 @@ class TableRelease:
 
         What was written is read back and audited before it counts as a release. What
         no promise covers is written only if `accept` names the column and says why.
-        `sign` is a `SigningKey`, or the file of one.
+        `format` is ``"parquet"``, ``"csv"``, ``"xlsx"`` (Excel), ``"sav"`` (SPSS) or
+        ``"dta"`` (Stata); the last three need the extra ``files``, and refuse what they
+        would change. `sign` is a `SigningKey`, or the file of one.
         What takes longer than `max_seconds` is `Stopped`; then nothing is written.
         """
         released = self if accept is None else self.accept(accept)
-        found = find_judging_kind(released)
-        assert found is not None
-        parts = found[0].parts(released)
+        parts = released._find_parts()
         destination = parts.resolve(folder, custody, format)
         with limit_time(max_seconds):
             content = write(

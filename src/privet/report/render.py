@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,12 @@ COLOURS = {
 LISTS = (("Notes", "notes"), ("What to do", "advice"))
 """Numbered lists of a report: their headings and where they are."""
 
+
+LEFT = "text-align:left;vertical-align:top"
+"""How cells stand; notebooks put them to the right."""
+
+MOST_LINES = 100
+"""Lines of a table in a notebook."""
 
 HISTORY = "Earlier releases:"
 """The heading of what is known of them."""
@@ -146,7 +152,7 @@ def _render_steps(steps: list[str]) -> RenderableType:
 # A notebook -------------------------------------------------------------------------
 
 
-def as_html(summary: Summary) -> str:
+def as_html(summary: Summary, picture: str = "") -> str:
     """For a notebook; one piece, nothing loaded from anywhere."""
     title = (
         f"<p>{escape(escape_name(summary['title']))}</p>" if summary["title"] else ""
@@ -170,13 +176,30 @@ def as_html(summary: Summary) -> str:
     )
     return (
         f"<div><p><strong>{escape(_format_headline(summary))}</strong></p>{title}"
-        f"{_render_table(summary['findings'])}{exposed}{lists}{small}</div>"
+        f"{picture}{_render_table(summary['findings'])}{exposed}{lists}{small}</div>"
     )
 
 
-def finding_as_html(finding: Summary) -> str:
+def finding_as_html(finding: Summary, picture: str = "") -> str:
     """One finding for a notebook."""
-    return f"<div>{_render_table([finding])}</div>"
+    return f"<div>{_render_table([finding])}{picture}</div>"
+
+
+def table_as_html(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> str:
+    """Lines of plain cells as a table; a very long one is cut, and says so."""
+    head = "".join(f'<th scope="col" style="{LEFT}">{escape(h)}</th>' for h in heads)
+    rows = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="{LEFT}">{escape(escape_controls(str(cell)))}</td>'
+            for cell in line
+        )
+        + "</tr>"
+        for line in lines[:MOST_LINES]
+    )
+    left = len(lines) - MOST_LINES
+    more = f"<p><small>and {left:,} more</small></p>" if left > 0 else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
 def _render_items(steps: list[str]) -> str:

@@ -17,6 +17,8 @@ from privet.policy.acceptance import Uncovered
 from privet.values.adversaries import join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
 from privet.values.exact import percent, write_in_full
+from privet.values.person_rows import PeopleMade
+from privet.values.windows import Within
 
 if TYPE_CHECKING:
     from privet.release.kinds import Sentences
@@ -155,8 +157,7 @@ def explain_plainly(finding: Finding) -> str:
     return (
         f"{who[:1].upper()}{who[1:]}{known} can be "
         f"{format_posterior(w.belief, stated.limit)} sure that "
-        f"{escape_name(w.column)} is {format_cell(w.value)}. Without that, "
-        f"{percent(w.belief.prior)}."
+        f"{format_believed(w)}. Without that, {percent(w.belief.prior)}."
     )
 
 
@@ -224,6 +225,13 @@ def format_cell(cell: str | None) -> str:
         return "missing"
     odd = not cell.strip() or cell != cell.strip() or not cell.isprintable()
     return repr(cell) if odd or cell == "missing" else cell
+
+
+def format_believed(w: Witness) -> str:
+    """What is believed of somebody: a value, or between which numbers one lies."""
+    lies = w.window is not None and w.window.low != w.window.high
+    verb = "lies" if lies else "is"
+    return f"{escape_name(w.column)} {verb} {format_cell(w.value)}"
 
 
 def escape_name(name: str) -> str:
@@ -320,7 +328,12 @@ def _describe_about(promise: Promise) -> str:
         return subject
     if isinstance(about, dict):
         return join_words(
-            [f"{escape_name(c)} is {_format_values(v)}" for c, v in about.items()]
+            [
+                f"{escape_name(c)} to within {v}"
+                if isinstance(v, Within)
+                else f"{escape_name(c)} is {_format_values(v)}"
+                for c, v in about.items()
+            ]
         )
     if isinstance(about, tuple):
         return f"the sensitive column is {_format_values(about)}"
@@ -340,6 +353,24 @@ def _format_values(values: object) -> str:
 def describe_beyond(finding: Finding) -> str:
     """How much of the release is beyond the limit."""
     return _find_sentences(finding).beyond(finding) if finding.groups else ""
+
+
+def describe_people_made(made: PeopleMade) -> str:
+    """How many rows stood for how many people.
+
+    >>> describe_people_made(PeopleMade(rows=6, people=3, most=3))
+    '6 rows stood for 3 people, up to 3 for one.'
+    """
+    people = "1 person" if made.people == 1 else f"{made.people:,} people"
+    rows = "1 row" if made.rows == 1 else f"{made.rows:,} rows"
+    said = f"{rows} stood for {people}, up to {made.most:,} for one."
+    if made.tied:
+        tied = "1 of them" if made.tied == 1 else f"{made.tied:,} of them"
+        said += (
+            f" For {tied} several rows were the first or last, and their other cells "
+            "decided."
+        )
+    return said
 
 
 def describe_groups_beyond(finding: Finding, past: str = "beyond the limit") -> str:

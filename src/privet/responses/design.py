@@ -23,6 +23,7 @@ from typing import Any
 
 import attrs
 
+from privet.display import Displayed
 from privet.errors import ColumnNotFound, InputError, PrivetError, suggest_names, warn
 from privet.responses.channels import (
     CHANNELS,
@@ -175,7 +176,7 @@ class MarginalChannel:
 
 
 @attrs.frozen(init=False)
-class Design:
+class Design(Displayed):
     """What is asked of each person, and with which chances it is disguised."""
 
     questions: tuple[Question, ...]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.display import Displayed
 from privet.engine.protocol import Listener, Run
 from privet.errors import EmptyTable, InputError
 from privet.responses.channel_inverse import (
@@ -54,7 +55,7 @@ EXACT_CELLS = 4096
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Displayed):
     """A share of the truth, and how far to trust it."""
 
     value: float
@@ -355,7 +356,7 @@ def count_answers(counts: NDArray[np.int64]) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates:
+class Estimates(Displayed):
     """What can be estimated from some disguised rows."""
 
     responses: Responses
@@ -465,6 +466,13 @@ class Estimates:
             shaped = where.reshape(known.counts.shape)
             found[some] = known.estimate(shaped, confidence=self.confidence)
         return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: every share of every disguised question."""
+        return {
+            column: {value: e.to_dict() for value, e in shares.items()}
+            for column, shares in self.every_share().items()
+        }
 
     def misfit(self) -> DesignMisfit:
         """Whether the answers look as if they were disguised otherwise, or not at all.

@@ -7,11 +7,14 @@ from dataclasses import replace as changed
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
+
+import attrs
 
 from privet.engine.protocol import Listener, Run
 from privet.engine.randomise.randomise_rows import MARK
+from privet.engine.sources.dataframes import is_frame
 from privet.errors import (
     Infeasible,
     InputError,
@@ -40,13 +43,18 @@ from privet.responses.files import (
 )
 from privet.responses.release import Responses
 from privet.responses.transformer import TWICE
-from privet.table import Table
+from privet.table import Table, read
 from privet.values.adversaries import Collector
 from privet.values.schema import Roles
 
+if TYPE_CHECKING:
+    from privet.release.verb_types import Frame
+else:  # for whoever reads the hints while running
+    Frame = object
+
 
 def disguise(
-    table: Table,
+    table: Table | Frame,
     design: Design,
     folder: str | PathLike[str],
     *,
@@ -62,7 +70,7 @@ def disguise(
     Parameters
     ----------
     table
-        The true answers.
+        The true answers; or a frame of pandas, polars, pyarrow or DuckDB.
     design
         What is asked and how it is disguised. Columns it does not name stay here; each
         of them must have a role in the table or the policy, such as `drop`.
@@ -72,7 +80,7 @@ def disguise(
         Promises against a Bayesian that the design must keep; nothing is written
         without one.
     format
-        ``"parquet"`` or ``"csv"``.
+        ``"parquet"``, ``"csv"``, ``"xlsx"``, ``"sav"`` or ``"dta"``; see `write`.
     replace
         Whether to write over an earlier release.
     sign
@@ -80,6 +88,8 @@ def disguise(
     progress
         Takes `Progress` events.
     """
+    table = table if isinstance(table, Table) else _open_frame(table)
+    table = _gather_people(table, policy)
     require_asked(table.schema, design.columns, policy.roles if policy else Roles())
     found = _judge_policy(design, policy)
     destination = resolve_destination(folder, custody, format)
@@ -90,6 +100,25 @@ def disguise(
     content = write(parts, destination, replace=replace, run=Run(progress), sign=sign)
     written = open_responses(destination.folder, content)
     return changed(written, history=history)
+
+
+def _open_frame(frame: object) -> Table:
+    if is_frame(frame):
+        return read(frame)
+    raise InputError(
+        "The answers must be a Table, such as read() opens, or a frame; got "
+        f"{type(frame).__name__}."
+    )
+
+
+def _gather_people(table: Table, policy: Policy | None) -> Table:
+    """One row per person, where the policy says how; what is dropped stays so."""
+    if policy is None or policy.person is None:
+        return table
+    roles = policy.bind(table.schema)
+    more = tuple(c for c in table.roles.drop if not roles.role(c))
+    roles = attrs.evolve(roles, drop=(*roles.drop, *more))
+    return table.with_roles(roles).per_person(policy.person)
 
 
 def is_disguised(table: Table) -> bool:
@@ -115,7 +144,7 @@ def _judge_history(
         refuse_noiseless(policy, "Disguised answers")
     if policy is None or not (policy.ledger or policy.earlier):
         return History()
-    bound = table.with_roles(policy.bind(table.schema))
+    bound = table.with_roles(policy.bind(table.schema)).per_person(policy.person)
     found = judge_history(outline_responses(design), bound, policy, run)
     if not found.safe:
         told = [f for f in found.findings if f.verdict is found.verdict]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privet.display import Displayed
 from privet.engine.protocol import Run
 from privet.engine.randomise.randomise_rows import Cells
+from privet.engine.scratch import ScratchFolder
 from privet.errors import InputError, TooLarge
+from privet.release.commit.released_rows import ReleasedRows, StoredRows, store_table
 from privet.release.history import History
 from privet.responses.design import Design, MarginalChannel, Question
 from privet.table import Table, require_columns
@@ -22,7 +26,7 @@ MOST_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Responses:
+class Responses(ReleasedRows, Displayed):
     """What a collector holds: rows in which nobody's answer can be relied on."""
 
     rows: Table
@@ -45,9 +49,27 @@ class Responses:
         asked = ", ".join(self.design.columns)
         return f"Responses({self.rows.words}: {asked})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: how the rows were disguised; no answer of anybody."""
+        return {"kind": "responses", "design": self.design.to_dict()}
+
     def close(self) -> None:
         """Let go of the rows."""
         self.rows.close()
+
+    @cached_property
+    def _stored(self) -> StoredRows:
+        """The disguised rows as they are; nothing is drawn again."""
+        scratch = ScratchFolder()
+        try:
+            path = store_table(self.rows, scratch, "table")
+        except BaseException:
+            scratch.close()
+            raise
+        return StoredRows({"table": path}, scratch)
+
+    def _store_rows(self) -> StoredRows:
+        return self._stored
 
     def count_beyond(self, run: Run | None = None) -> int:
         """Rows that answer more than was asked of one person, or less.

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from operator import index
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar
 
 import attrs
 
@@ -21,9 +20,13 @@ from privet.values.converters import name_fields
 from privet.values.exact import Number
 from privet.values.frozen_dict import FrozenDict
 from privet.values.key_forms import (
+    CHANCES,
     COUNT,
     FACTOR,
     FLAG,
+    LEVEL,
+    MEMBERS,
+    NAME,
     NEARLY,
     READING,
     ROW,
@@ -34,27 +37,28 @@ from privet.values.key_forms import (
     Key,
 )
 from privet.values.known_cells import (
+    EXCLUDE,
+    PRIORS,
     READINGS,
+    SHARE,
+    Members,
     Reading,
+    read_amount,
+    read_attributes,
     read_cells,
+    read_evidence,
+    read_members,
+    read_near,
+    read_others,
+    read_prior,
+    read_sure,
     read_tilt,
     read_unknown,
+    require_whole,
 )
 from privet.values.schema import as_names
 
 # What adversaries are given ---------------------------------------------------------
-
-
-def _require_whole(value: Any, what: str, *, least: int) -> int:
-    try:
-        number = -1 if isinstance(value, bool) else index(value)
-    except TypeError:
-        number = -1
-    if number < least:
-        raise InputError(
-            f"{what} must be a whole number of at least {least}; got {value!r}."
-        )
-    return number
 
 
 def _require_choice(value: str, known: Sequence[str], what: str) -> str:
@@ -64,55 +68,6 @@ def _require_choice(value: str, known: Sequence[str], what: str) -> str:
             f"{suggest_names(str(value), known)}"
         )
     return value
-
-
-def _is_several(value: object) -> TypeGuard[Any]:
-    return isinstance(value, str | Mapping | Sequence | set | frozenset)
-
-
-def _read_amount(
-    given: int | Sequence[str], what: str = "same_as"
-) -> int | tuple[str, ...]:
-    """A number stays one; anything else is the knowledge itself."""
-    if _is_several(given):
-        return as_names(given, what, noun="value" if what == "rules_out" else "name")
-    return _require_whole(given, what, least=0)
-
-
-def _read_others(given: int | Mapping[str, object]) -> int | Mapping[str, str] | None:
-    if _is_several(given):
-        return read_cells(given)
-    return _require_whole(given, "knows_others", least=0)
-
-
-def _read_attributes(
-    known: Mapping[str, object] | Sequence[str] | int | None,
-) -> Mapping[str, str] | tuple[str, ...] | int | None:
-    if known is None or isinstance(known, Mapping):
-        return read_cells(known)
-    if _is_several(known):
-        return as_names(known, "knows")
-    return _require_whole(known, "knows", least=0)
-
-
-PRIORS = ("uniform", "any")
-"""Priors that have a name; any: the worst of all, for disguised rows."""
-
-
-def _read_prior(
-    prior: str | Mapping[str, Number],
-) -> str | FrozenDict[str, Fraction]:
-    if isinstance(prior, str) and prior in PRIORS:
-        return prior
-    if not isinstance(prior, Mapping) or not all(isinstance(c, str) for c in prior):
-        raise InputError(
-            "prior must be 'uniform', a probability per class, or 'any' for disguised "
-            f"rows; got {prior!r}."
-        )
-    shares = {c: exact.probability(p, f"prior of {c}") for c, p in prior.items()}
-    if (total := sum(shares.values())) != 1:
-        raise InputError(f"prior must sum to 1 over the classes; got {total}.")
-    return FrozenDict(shares)
 
 
 def _read_unrelated(given: bool | Sequence[str]) -> bool | tuple[str, ...]:
@@ -198,7 +153,7 @@ class Linker(Adversary):
             None if knows is None else as_names(knows, "knows"),
             None
             if knows_any is None
-            else _require_whole(knows_any, "knows_any", least=1),
+            else require_whole(knows_any, "knows_any", least=1),
         )
 
     def words(self) -> str:
@@ -244,22 +199,54 @@ class Insider(Adversary):
         knows_others=Key({"anyOf": [WHOLE, ROW]}, "k: people whose value is known."),
         same_as=Key({"anyOf": [WHOLE, TEXTS]}, "m: people with the victim's value."),
         victim=Key(TEXT, "Whom the insider's knowledge is about."),
+        sure=Key(
+            {"anyOf": [LEVEL, CHANCES]},
+            "How surely values are ruled out: once for all of them, or one by one; "
+            "left out: for certain.",
+        ),
+        evidence=Key(
+            FACTOR,
+            "Besides, any evidence that is at most this many times likelier if "
+            "something is true than if it is not.",
+        ),
+        households=Key(NAME, "A column that says who belongs together."),
+        members=Key(
+            MEMBERS,
+            "What is known of people who belong together: they share one value, "
+            "exclude each other's, are alike with a probability, or go in pairs.",
+        ),
     )
-    rules_out: int | tuple[str, ...] = attrs.field(default=0, converter=_read_amount)
+    rules_out: int | tuple[str, ...] = attrs.field(default=0, converter=read_amount)
     """l: values the victim does not have."""
     knows_others: int | Mapping[str, str] = attrs.field(
-        default=0, converter=_read_others
+        default=0, converter=read_others
     )
     """k: people whose value is known."""
-    same_as: int | tuple[str, ...] = attrs.field(default=0, converter=_read_amount)
+    same_as: int | tuple[str, ...] = attrs.field(default=0, converter=read_amount)
     """m: people who share the victim's value."""
     victim: str | None = None
     """Whom the knowledge is about, where it is given itself and not as a number."""
+    sure: tuple[Fraction, ...] | None = attrs.field(
+        default=None, converter=read_sure, kw_only=True
+    )
+    """How surely values are ruled out: one probability for all, or one for each."""
+    evidence: Fraction = attrs.field(
+        default=Fraction(1), converter=read_evidence, kw_only=True
+    )
+    """Any other evidence, at most so many times likelier if something is true."""
+    households: str | None = attrs.field(default=None, kw_only=True)
+    """A column that says who belongs together."""
+    members: Members = attrs.field(default=SHARE, converter=read_members, kw_only=True)
+    """What is known of them: "share" or "exclude" values; alike with a probability,
+    ``{"alike": "0.9"}``; or weights of pairs, ``{"pairs": {"A": {"B": 0}}}``."""
 
     def __attrs_post_init__(self) -> None:
-        if self.victim is not None and not isinstance(self.victim, str):
-            raise InputError(f"victim must be a name; got {self.victim!r}.")
+        for key in ("victim", "households"):
+            name = getattr(self, key)
+            if name is not None and not isinstance(name, str):
+                raise InputError(f"{key} must be a name; got {name!r}.")
         self._refuse_same_people()
+        self._refuse_unfit()
 
     def _refuse_same_people(self) -> None:
         """The victim, the people known and the companions are different people."""
@@ -277,24 +264,88 @@ class Insider(Adversary):
                 f"got {twice[0]!r} twice."
             )
 
+    def _refuse_unfit(self) -> None:
+        """Doubts and households go with numbers of people, not with names."""
+        named, out = self.victim is not None, self.rules_out
+        several = out if isinstance(out, int) else len(out)
+        if named and (self.sure or self.households):
+            key = "sure" if self.sure else "households"
+            raise InputError(f"{key} must be left out where a victim is named.")
+        if (self.sure and len(self.sure) not in (1, several)) or (
+            self.sure and not several
+        ):
+            raise InputError(
+                "sure must be one probability, or one for each of the values ruled "
+                f"out; got {len(self.sure)} for {several}."
+            )
+        if self.households is None and self.members != SHARE:
+            raise InputError("members must go with households; got no such column.")
+        if self.members != SHARE and (self.knows_others or self.same_as):
+            raise InputError(
+                "knows_others and same_as must be 0 unless members share one value; "
+                "got more."
+            )
+
+    @property
+    def doubts(self) -> bool:
+        """Whether some value is ruled out, and not for certain."""
+        return any(p < 1 for p in self.sure or ())
+
+    def list_doubts(self, values: int) -> tuple[Fraction, ...]:
+        """How much of the likelihood of each value stays, of so many at most."""
+        sure = self.sure or (Fraction(1),)
+        several = self.rules_out if isinstance(self.rules_out, int) else values
+        each = sure * min(several, values) if len(sure) == 1 else sure
+        return tuple(1 - p for p in each)
+
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        return (
-            f"someone who can rule out {_format_amount(self.rules_out, 'value')}, "
-            "knows the value of "
+        known = (
+            f"someone who can rule out {_format_amount(self.rules_out, 'value')}"
+            f"{_format_sure(self.sure)}, knows the value of "
             f"{_format_amount(self.knows_others, 'other person')} and knows "
             f"{_format_amount(self.same_as, 'person')} with the victim's own value"
         )
+        if self.households is not None:
+            known += f", knows who has the same {self.households}, and that they "
+            known += phrase_members(self.members)
+        if self.evidence > 1:
+            known += f", and has evidence that is up to {self.evidence} times likelier "
+            known += "if something is true"
+        return known
 
     def to_dict(self) -> dict[str, Any]:
         """The insider as a policy writes it."""
+        sure = self.sure and [str(p) for p in self.sure]
         known = {
             "rules_out": _as_list(self.rules_out),
             "knows_others": self.knows_others,
             "same_as": _as_list(self.same_as),
             "victim": self.victim,
+            "sure": sure[0] if sure and len(sure) == 1 else sure,
+            "evidence": str(self.evidence) if self.evidence > 1 else None,
+            "households": self.households,
+            "members": None if self.members == SHARE else _in_texts(self.members),
         }
         return {"against": self.kind} | _drop_none(known)
+
+
+def _format_sure(sure: Sequence[Fraction] | None) -> str:
+    if sure is None:
+        return ""
+    return f" ({join_words([exact.percent(p) for p in sure])} sure)"
+
+
+def phrase_members(members: Members) -> str:
+    """What people who belong together do, as far as is known."""
+    if members == SHARE:
+        return "share one value"
+    if members == EXCLUDE:
+        return "all have different values"
+    assert isinstance(members, Mapping)
+    if "alike" in members:
+        return f"have one value with {exact.percent(members['alike'])}"
+    return "have values that go together as declared"
 
 
 MODELS = ("unrestricted", "restricted", "functional", "bag")
@@ -395,13 +446,13 @@ class Bayesian(Adversary):
         ),
     )
     knows: Mapping[str, str] | tuple[str, ...] | int | None = attrs.field(
-        default=None, converter=_read_attributes
+        default=None, converter=read_attributes
     )
     """One victim's attributes, a list or number of attributes, or None for all."""
     sees: Mapping[str, str] | None = attrs.field(default=None, converter=read_cells)
     """A disguised row."""
     prior: str | Mapping[str, Fraction] = attrs.field(
-        default="uniform", converter=_read_prior
+        default="uniform", converter=read_prior
     )
     """Belief over the classes before the release."""
     averaging: str = "rows"
@@ -518,24 +569,6 @@ class Collector(Adversary):
         return {"against": self.kind}
 
 
-def _read_near(near: Mapping[str, Number] | None) -> FrozenDict[str, Fraction] | None:
-    if near is None:
-        return None
-    if not isinstance(near, Mapping) or set(near) != {"within", "at_most"}:
-        raise InputError(
-            "near must be within and at_most, such as { within = '10 %', at_most = "
-            f"0.3 }}; got {near!r}."
-        )
-    within = near["within"]
-    if isinstance(within, str) and within.endswith("%"):
-        within = exact.fraction(within[:-1].strip(), "within") / 100
-    found = {
-        "within": exact.probability(within, "within"),
-        "at_most": exact.probability(near["at_most"], "at_most"),
-    }
-    return FrozenDict(found)
-
-
 @attrs.frozen(init=False)
 class Inverter(Adversary):
     """Somebody who works out the original counts of a published classifier.
@@ -583,7 +616,7 @@ class Inverter(Adversary):
             None if class_sizes is None else FrozenDict(class_sizes),
             exact.fraction(smoothing, "smoothing"),
             exact.fraction(margin, "margin"),
-            _read_near(near),
+            read_near(near),
         )
 
     def words(self) -> str:

@@ -216,6 +216,24 @@ class EquivalenceClasses:
         return replace(whole, total=_merge_totals(whole, both))
 
 
+def group_histograms(parts: NDArray[np.int64], domain: Domain) -> EquivalenceClasses:
+    """Histograms, a line per group and a column per value, as groups."""
+    group, value = np.nonzero(parts)
+    # np.nonzero goes line by line, so that groups rise.
+    start = np.searchsorted(group, np.arange(len(parts) + 1))
+    names = Domain("group", [str(i) for i in range(len(parts))])
+    keys = ClassKeys.from_codes([np.arange(len(parts))], [len(parts)], len(parts))
+    return EquivalenceClasses(
+        (names,),
+        domain,
+        keys,
+        parts.sum(axis=1),
+        start.astype(np.intp),
+        value,
+        parts[group, value],
+    )
+
+
 def _merge_totals(
     whole: EquivalenceClasses, parts: Sequence[EquivalenceClasses]
 ) -> NDArray[np.int64]:

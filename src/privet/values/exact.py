@@ -164,11 +164,12 @@ def percent(p: Fraction, *, unlike: Fraction | None = None) -> str:
     '50.04 %'
     """
     text = _format_percent(p)
-    if unlike is None or p == unlike or text != _format_percent(unlike):
+    if unlike is None or p == unlike or text != (other := _format_percent(unlike)):
         return text
-    ends = () if p in (0, 1) else ("0 %", "100 %")
+    # 7.4 % is no answer where the other is read as 7.4 %, be both 7.40 and 7.37.
+    taken = (other,) if p in (0, 1) else (other, "0 %", "100 %")
     for digits in range(2, 7):
-        if (text := _rounded(p, digits)) not in (*ends, _rounded(unlike, digits)):
+        if (text := _rounded(p, digits)) not in (*taken, _rounded(unlike, digits)):
             return text
     return f"slightly {'more' if p > unlike else 'less'} than {write_in_full(unlike)}"
 

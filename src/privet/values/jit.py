@@ -33,11 +33,14 @@ def import_numba() -> Any:
 def compile_together(
     loops: Mapping[str, Callable[..., Any]], make: Callable[[Any], Any]
 ) -> dict[str, Any]:
-    """Loops of one module, each made by `make`; by these names they call each other.
+    """Loops, each made by `make`; by these names they call each other.
 
-    Whoever calls them from Python is stopped before or behind them.
+    All see what their modules hold, the first of them first. Whoever calls them from
+    Python is stopped before or behind them.
     """
-    made = dict(vars(import_module(next(iter(loops.values())).__module__)))
+    made: dict[str, Any] = {}
+    for module in dict.fromkeys(loop.__module__ for loop in loops.values()):
+        made = {**vars(import_module(module)), **made}
     for name, loop in loops.items():
         made[name] = make(FunctionType(loop.__code__, made, name))
     return {name: _hold_signals(made[name]) for name in loops}

@@ -30,6 +30,12 @@ LEVEL: Form = {
     "exclusiveMinimum": 0,
     "maximum": 1,
 }
+CHANCES: Form = {
+    "title": "a list of such numbers",
+    "type": "array",
+    "items": LEVEL,
+    "minItems": 1,
+}
 FACTOR: Form = {
     "title": 'a number such as 2 or "3/2"',
     "type": ["number", "string"],
@@ -48,10 +54,17 @@ ROW: Form = {
     "type": "object",
     "additionalProperties": CELL,
 }
+WINDOW: Form = {
+    "title": 'a table such as { within = "10 %" }',
+    "type": "object",
+    "propertyNames": {"enum": ["within"]},
+    "additionalProperties": {"type": ["number", "string"]},
+    "minProperties": 1,
+}
 VALUES: Form = {
     "title": 'a table such as { bankruptcy = "Discharged" }',
     "type": "object",
-    "additionalProperties": {"anyOf": [CELL, CELLS]},
+    "additionalProperties": {"anyOf": [CELL, CELLS, WINDOW]},
     "minProperties": 1,
 }
 SHARES: Form = {
@@ -73,6 +86,34 @@ READING: Form = {
             {"title": "a list of rows", "type": "array", "items": ROW},
         ]
     },
+}
+MEMBERS: Form = {
+    "anyOf": [
+        {"enum": ["share", "exclude"]},
+        {
+            "title": "a table such as { alike = 0.9 }",
+            "type": "object",
+            "propertyNames": {"enum": ["alike"]},
+            "additionalProperties": {
+                "type": ["number", "string"],
+                "minimum": 0,
+                "maximum": 1,
+            },
+            "minProperties": 1,
+        },
+        {
+            "title": "a table such as { pairs = { A = { B = 0 } }, otherwise = 1 }",
+            "type": "object",
+            "propertyNames": {"enum": ["pairs", "otherwise"]},
+            "additionalProperties": {
+                "anyOf": [
+                    {"type": "object", "additionalProperties": SHARES},
+                    {"type": ["number", "string"], "minimum": 0, "maximum": 1},
+                ]
+            },
+            "minProperties": 1,
+        },
+    ]
 }
 NEARLY: Form = {
     "title": 'a table such as { within = "10 %", at_most = 0.3 }',

@@ -28,7 +28,7 @@ from privet.views.private_associations import (
     read_private_association,
     reduce_views,
 )
-from privet.views.release import Views
+from privet.views.release import OpenViews, Views
 from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import combine_worlds, make_undecided, make_unsupported
 
@@ -42,21 +42,26 @@ def judge_views(
     views: Views, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge a reconstructor's promises on views, each by itself."""
-    return [
-        _judge(views, read_private_association(promise, views), run, warn)
-        for promise in promises
-    ]
+    opened = OpenViews(views, run)
+    try:
+        return [
+            _judge(opened, read_private_association(promise, views), warn)
+            for promise in promises
+        ]
+    finally:
+        opened.close()
 
 
-def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Finding:
-    run.check()
+def _judge(opened: OpenViews, secret: PrivateAssociation, warn: Warn) -> Finding:
+    opened.run.check()
+    views = opened.views
     if not (views.showing(secret.person) and views.showing(secret.secret)):
         nowhere = NOWHERE.format(person=secret.person, secret=secret.secret)
         return make_unsupported(secret, nowhere)
     if both := views.showing(secret.person, secret.secret):
         secret = replace(secret, published=True)
         sides = _pair_one_view(views, both[0], secret)
-        found = two_views.judge_two_views(views, secret, sides, run, warn)
+        found = two_views.judge_two_views(opened, secret, sides, warn)
         assert found is not None  # keys are people: nothing ties them together
         return found
     used, asked = secret.list_used_columns(), {secret.person, secret.secret}
@@ -67,7 +72,7 @@ def _judge(views: Views, secret: PrivateAssociation, run: Run, warn: Warn) -> Fi
     }
     check_condition(used, parts[secret.against.worlds], secret.full)
     projected, full = (
-        partial(_judge_worlds, views, replace(secret, worlds=w), parts[w], run)
+        partial(_judge_worlds, opened, replace(secret, worlds=w), parts[w])
         for w in ("projected", "full")
     )
     first = projected(warn)
@@ -88,19 +93,19 @@ def _say_nothing(words: str) -> None:
 
 
 def _judge_worlds(
-    views: Views,
+    opened: OpenViews,
     secret: PrivateAssociation,
     parts: Sequence[RemainingView],
-    run: Run,
     warn: Warn,
 ) -> Finding:
     """Judge one promise by the tables over what is left of some views."""
     sides = _pair_two_views(parts, secret)
     try:
         if sides is not None and two_views.suits(secret, sides):
-            found = two_views.judge_two_views(views, secret, sides, run, warn)
+            found = two_views.judge_two_views(opened, secret, sides, warn)
             if found is not None:
                 return found
+        views, run = opened.views, opened.run
         return many_views.judge_many_views(views, secret, parts, run, warn)
     except TooLarge as large:
         return make_undecided(secret, str(large))

@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 
+from privet.display import Displayed
 from privet.engine.protocol import Run
 from privet.errors import InputError, TooLarge
 from privet.policy import Promise
@@ -61,7 +62,7 @@ class GraphNode:
 
 
 @attrs.frozen(repr=False)
-class ConnectivityGraph:
+class ConnectivityGraph(Displayed):
     """Which tuples of the views can belong together; `Views.connectivity` makes it."""
 
     person: str

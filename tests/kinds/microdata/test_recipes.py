@@ -143,10 +143,10 @@ def test_cut_values_may_be_gone() -> None:
     later = ages([17, 20, 70, 90], ["y", "y", "y", "x"])
     release = pv.publish(later, [AGES], recipe=recipe)
     expected = ["up to 18", "above 18 up to 65", "above 65"]
-    assert expected == list(release.table.domains(["age"])["age"].labels)
+    assert sorted(expected) == sorted(release.table.domains(["age"])["age"].labels)
     decimals = ages([17.5, 18.5, 65.5, 66.0], ["y", "y", "y", "x"])
     release = pv.publish(decimals, [AGES], recipe=recipe)
-    assert expected == list(release.table.domains(["age"])["age"].labels)
+    assert sorted(expected) == sorted(release.table.domains(["age"])["age"].labels)
 
 
 def test_cut_missing_values_and_days() -> None:
@@ -154,14 +154,14 @@ def test_cut_missing_values_and_days() -> None:
     later = ages([70, 20, 70, 20], ["x", "x", "y", "y"])
     release = pv.publish(later, [AGES], recipe=recipe)
     expected = ["up to 65", "above 65"]
-    assert expected == list(release.table.domains(["age"])["age"].labels)
+    assert sorted(expected) == sorted(release.table.domains(["age"])["age"].labels)
     from datetime import date
 
     days = pv.Recipe({"age": Cut(("1990-01-02",), "date")})
     later = ages([date(1990, 1, d) for d in (1, 3, 1, 3)], ["x", "x", "y", "y"])
     release = pv.publish(later, [AGES], recipe=days)
     expected = ["up to 1990-01-02", "above 1990-01-02"]
-    assert expected == list(release.table.domains(["age"])["age"].labels)
+    assert sorted(expected) == sorted(release.table.domains(["age"])["age"].labels)
 
 
 def test_a_column_of_another_kind_is_not_cut() -> None:

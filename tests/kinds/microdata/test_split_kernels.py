@@ -15,7 +15,10 @@ import pytest
 
 import privet as pv
 from privet.engine.duckdb.session import parse_size
-from privet.microdata.generalisation import domain_order, kernels
+from privet.microdata.generalisation import domain_order, mondrian
+from privet.microdata.generalisation.splits import kernels, prefix_cuts
+from privet.microdata.generalisation.splits import split_loops as loops
+from privet.microdata.generalisation.splits import split_task as tasks
 from privet.values.beliefs import NEVER, Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
 from privet.values.hierarchies import Hierarchy
@@ -60,8 +63,28 @@ def random_cells(rng: np.random.Generator, lines: int) -> tuple[Any, Any]:
     return domain_order.pack_domains(made), rows.astype(np.int16)
 
 
-def random_rules(rng: np.random.Generator) -> kernels.GroupRules:
-    return kernels.GroupRules(
+def random_rules(rng: np.random.Generator) -> tasks.GroupRules:
+    """Two rules about one column, and in half of the cases one about its windows."""
+    rules = _rules_about_values(rng)
+    if rng.random() < 0.5:
+        return rules
+    # Codes 0 to 4 are the numbers 4 1 2 and 0, and none; windows hold two or three.
+    return rules._replace(
+        about=np.array([3, 3]),
+        offset=np.array([0, 5, 6]),
+        of=np.array([0, 1]),
+        ruled=np.array([int(rng.integers(0, 3)), 0]),
+        den=np.array([4, 13]),
+        num=np.array([3, 10]),
+        mask=np.column_stack([rules.mask, [False, True]]),
+        window=np.array([-1, 0]),
+        place=np.array([3, 1, 2, 0, -1]),
+        stop=np.array([2, 4, 4, 4, 0]),
+    )
+
+
+def _rules_about_values(rng: np.random.Generator) -> tasks.GroupRules:
+    return tasks.GroupRules(
         np.array([3]),
         np.array([0, 5]),
         int(rng.integers(1, 8)),
@@ -81,14 +104,14 @@ def test_all_ways_make_the_same_tree(
 ) -> None:
     rng = np.random.default_rng(seed)
     shape, rows = random_cells(rng, int(rng.integers(1, 120)))
-    aim = kernels.make_criterion(target, 3)
-    task = kernels.SplitTask(shape, aim, random_rules(rng))
+    aim = tasks.make_criterion(target, 3)
+    task = tasks.SplitTask(shape, aim, random_rules(rng))
     found = []
     for way in ways:
         cells, worst = rows.copy(), np.tile([0, 1], (2, 1))
         lines = way.finish(cells, 0, len(cells), task, worst)
         assert sorted(map(tuple, rows.tolist())) == sorted(map(tuple, cells.tolist()))
-        found.append((lines.tolist(), worst.tolist()))
+        found.append((lines.tolist(), [Fraction(a, b) for a, b in worst.tolist()]))
     assert [found[0]] * len(ways) == found
 
 
@@ -100,7 +123,7 @@ def test_all_ways_see_and_count_the_same(
     shape, rows = random_cells(rng, 30)
     rules = random_rules(rng)
     for target in (-1, 4):
-        aim = kernels.make_criterion(target, 3)
+        aim = tasks.make_criterion(target, 3)
         seen = [
             [array.tolist() for array in way.survey(rows, 3, 28, shape, aim)]
             for way in ways
@@ -112,12 +135,12 @@ def test_all_ways_see_and_count_the_same(
 
 
 def test_numbers_beyond_the_table_have_logarithms_too() -> None:
-    logs = kernels.make_criterion(0, 2).logs
+    logs = tasks.make_criterion(0, 2).logs
     numbers = np.array([0, 1, 8, 2**20, 2**40 + 12345])
-    found = kernels.times_log(numbers, logs)
+    found = prefix_cuts.times_log(numbers, logs)
     assert [0, 0, 24, 20 * 2**20] == found[:4].tolist()
     assert found[4] == pytest.approx(40 * 2.0**40, rel=1e-6)
-    plain = [kernels.times_log_loop(int(n), logs) for n in numbers]
+    plain = [loops.times_log_loop(int(n), logs) for n in numbers]
     assert plain == found.tolist()
 
 
@@ -180,6 +203,19 @@ def test_releases_are_the_same_with_and_without_numba(
     assert used
 
 
+@pytest.mark.parametrize("cells", [30, 10_000])
+def test_companions_in_order_are_the_same_loop_or_split_by_split(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Groups of a large table are finished from left to right, minima carried along."""
+    monkeypatch.setattr(mondrian, "LARGE", 0)
+    monkeypatch.setattr(mondrian, "IN_ORDER", cells)
+    expected = [published(seed) for seed in range(1, 7, 2)]
+    monkeypatch.setattr(kernels, "choose_kernels", lambda *_: STEP_BY_STEP)
+    assert expected == [published(seed) for seed in range(1, 7, 2)]
+    assert any(step.groups > 2 for step in expected[0][1])  # type: ignore[attr-defined]
+
+
 def test_small_tables_do_without_numba() -> None:
     assert kernels.NUMPY is kernels.choose_kernels(kernels.WORTH - 1)
 
@@ -209,15 +245,17 @@ def test_importing_mondrian_does_not_import_numba() -> None:
 STOPPED_LOOPS = """
 import random, signal, time
 import numpy as np
-from privet.microdata.generalisation import domain_order, kernels
+from privet.microdata.generalisation import domain_order
+from privet.microdata.generalisation.splits import kernels
+from privet.microdata.generalisation.splits import split_task as tasks
 from privet.values.contingency import Domain
 
 made = kernels.compile_kernels()
 domains = [Domain(c, [str(i) for i in range(30)], "integer") for c in "ab"]
 shape = domain_order.pack_domains([domain_order.order_by_value(d) for d in domains])
 cells = np.random.default_rng(1).integers(0, 30, (300, 3)).astype(np.int16)
-aim = kernels.SplitCriterion(-1, 1, np.zeros(1))
-rules = kernels.GroupRules(
+aim = tasks.SplitCriterion(-1, 1, np.zeros(1))
+rules = tasks.GroupRules(
     *(np.array([1]), np.array([0, 30]), 2, np.zeros(1, dtype=np.int64)),
     *(np.array([0]), np.array([0]), np.array([9]), np.array([10])),
     np.ones((1, 30), dtype=bool),
@@ -229,7 +267,7 @@ def work():
     made.tally(cells, 0, len(cells), 0, 15, rules)
     made.part(cells, 0, len(cells), 0, 15)
     worst = np.tile(np.array([0, 1]), (1, 1))
-    made.finish(cells.copy(), 0, 40, kernels.SplitTask(shape, aim, rules), worst)
+    made.finish(cells.copy(), 0, 40, tasks.SplitTask(shape, aim, rules), worst)
 
 
 def stop(number, frame):

@@ -41,7 +41,7 @@ def opened(columns, **roles):
     return pv.read(pa.table(columns), **({"other": other} | roles))
 
 
-@pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.parametrize("form", ["parquet", "csv", "xlsx", "sav", "dta"])
 def test_views_survive_a_round_trip(patients, tmp_path, form):
     release = pv.publish(pv.Views(patients, *VIEWS), [ONE_ROW])
     release.write(tmp_path / "out", custody=tmp_path / "vault", format=form)

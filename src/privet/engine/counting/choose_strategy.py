@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from privet.engine.counting.arrays_and_keys import ArraysAndKeys, split_widths
 from privet.engine.counting.coded_rows import CodedRows, Order
 from privet.engine.counting.dense_arrays import DenseArrays
 from privet.engine.counting.grouping_sets import GroupingSets
@@ -62,6 +63,8 @@ def choose_strategy(
     … at most 8 million keys (rows · sets)       SortedKeys        sorting beats
                                                                    grouping rows that
                                                                    mostly differ
+    … some sets that are narrow, 32 million      ArraysAndKeys     each its own way,
+      keys of wide ones, which fit the room                        in one scan
     … one set with groups, keys fit the room,    SortedBlocks      grouping would hold
       most of the first million rows differ                        as many cells
     anything else: weights, people with several  GroupingSets      all sets in one
@@ -80,10 +83,23 @@ def choose_strategy(
         return parts if task.grouped else MergedPartitions
     if not task.plain:
         return GroupingSets
+    return _choose_for_plain(task, room, mostly_differ, limits)
+
+
+def _choose_for_plain(
+    task: CountTask,
+    room: Callable[[], int],
+    mostly_differ: Callable[[], bool],
+    limits: Limits,
+) -> type[CountStrategy]:
     if sum(task.cells) <= min(limits.cells_at_once, limits.cells_per_row * task.rows):
         return DenseArrays
     if task.rows * len(task.cells) <= limits.keys_at_once:
         return SortedKeys
+    narrow, wide = split_widths(task.cells, task.rows, limits)
+    keys = task.rows * len(wide)
+    if narrow and keys <= limits.keys_in_room and keys * limits.key_bytes <= room():
+        return ArraysAndKeys
     one = len(task.cells) == 1 and task.grouped
     if one and task.rows * limits.key_bytes <= room() and mostly_differ():
         return SortedBlocks

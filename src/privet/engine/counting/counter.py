@@ -73,6 +73,10 @@ class Counter:
     ) -> Iterator[tuple[CountQuery, Tables]]:
         sets, tried = self._rows.list_all_sets(few), 0
         one_statement = fits_one_statement(self._rows, sets)
+        if one_statement and len(few) > 1 and self._will_overflow(few, step):
+            for query in few:
+                yield from self._count_round([query], step)
+            return
         if one_statement:
             try:
                 yield from self._open_strategy(few, step, True).count(few)
@@ -82,6 +86,19 @@ class Counter:
         for query in few:
             way = self._open_strategy([query], step, one_statement, tried)
             yield from way.count([query])
+
+    def _will_overflow(self, few: Sequence[CountQuery], step: Step) -> bool:
+        """Whether one query has more cells than fit, so that each goes by itself.
+
+        One statement for all would find that out at its end; a sample does at once.
+        """
+        rows, limits = self._rows, self._limits
+        if not rows.is_plain or rows.total <= 2 * limits.cells_at_once:
+            return False
+        widest = max(few, key=lambda q: rows.count_cells(rows.list_sets(q)[0]))
+        if rows.count_cells(rows.list_sets(widest)[0]) <= limits.cells_at_once:
+            return False
+        return mostly_differ(rows, widest, step, limits)
 
     def _open_strategy(
         self,

@@ -1,6 +1,7 @@
 """An engine in memory: counts that are at hand already, counted further.
 
-There are no rows, and nothing to open.
+There are no rows, and nothing to open; or the codes of all rows, held because very many
+sets of columns are to be counted.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from privet.engine.counting.dense_arrays import MOST_CELLS, CodeTally
 from privet.engine.counting.pairs import DrawnRows
 from privet.engine.protocol import (
     ColumnSummary,
     CountedClasses,
     CountRequest,
+    DrawnCells,
     NameList,
     Queries,
     Recodings,
@@ -24,7 +27,7 @@ from privet.engine.protocol import (
 from privet.engine.randomise.randomise_rows import Cells, Randomisation
 from privet.errors import InputError
 from privet.values.contingency import Counts, Domain
-from privet.values.equivalence_classes import group_counts
+from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.schema import Column
 
 
@@ -35,15 +38,28 @@ class InMemory:
     version = "1"
 
     def __init__(
-        self, domains: Sequence[Domain], codes: Sequence[NDArray[Any]], n: Any
+        self,
+        domains: Sequence[Domain],
+        codes: Sequence[NDArray[Any]],
+        n: Any,
+        *,
+        most_cells: int = MOST_CELLS,
     ):
-        """Codes of each column, and how many rows have each combination."""
+        """Codes of each column, and how many rows have each combination.
+
+        Arrays of at most so many cells are filled to count them.
+        """
         self._domains = {d.name: d for d in domains}
         self._counts = Counts(tuple(domains), tuple(codes), n)
+        self._tally = CodeTally(self._counts, most_cells)
 
     def columns(self) -> tuple[Column, ...]:
         """The columns of the count."""
         return tuple(Column(d.name, d.kind) for d in self._domains.values())
+
+    def list_types(self) -> dict[str, str]:
+        """None: values are kept as texts."""
+        return {}
 
     def rows(self, run: Run) -> int:
         """How many rows were counted."""
@@ -71,13 +87,28 @@ class InMemory:
         for tally in dict.fromkeys(request.tallies):
             run.check()
             by = sorted(tally.by, key=order.index)
-            yield tally, group_counts(self._counts, by, tally.about)
+            yield tally, self._group(by, tally.about)
+
+    def _group(self, by: NameList, about: str) -> EquivalenceClasses:
+        if not self._tally.packs([*by, about]):
+            whole = self._counts.over([*by, about])
+            return EquivalenceClasses.from_counts(whole, by, about)
+        domains = [self._domains[c] for c in (*by, about)]
+        return EquivalenceClasses.from_sorted(domains, *self._tally.count([*by, about]))
 
     def sample_rows(
         self, columns: NameList, recodings: Recodings, most: int, run: Run
     ) -> DrawnRows:
         """All rows: they are counted already."""
         return DrawnRows.from_counts(self._counts.over(columns))
+
+    def sample_cells(self, by: NameList, most: int, run: Run) -> DrawnCells:
+        """Counts have no rows to look at; the table they were made from does."""
+        raise _no_rows()
+
+    def count_combinations(self, columns: NameList, run: Run) -> int:
+        """Counts are counted as they are."""
+        raise _no_rows()
 
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Counts are not written; the rows they stand for are."""

@@ -54,7 +54,8 @@ def mostly_differ(
     (some,) = rows.fetch_keys(
         rows.list_sets(query)[:1], step, f"LIMIT {limits.sampled_rows}"
     )
-    return 2 * len(np.unique(some)) > len(some)
+    ordered = np.sort(some)  # np.unique hashes, which takes ten times as long
+    return bool(2 * (np.count_nonzero(np.diff(ordered)) + 1) > len(some))
 
 
 def count_keys(keys: NDArray[np.int64]) -> pa.Table:
@@ -72,12 +73,13 @@ def _count_sorted(keys: NDArray[np.int64]) -> pa.Table:
 def count_in_blocks(
     keys: NDArray[np.int64], size: int, most: int
 ) -> Iterator[pa.Table]:
-    """The same, so many keys at a time, but those of a group together.
+    """The same, so many keys at a time, but those of a group together; sorts them.
 
     A group has so many keys, one after the other: with 4 values, group 2 has the keys
     8 to 11. A group of more rows than a block comes by itself.
     """
-    ordered, start = np.sort(keys), 0
+    ordered, start = keys if keys.flags.writeable else keys.copy(), 0
+    ordered.sort()
     while start < len(ordered):
         stop = min(start + most, len(ordered))
         if stop < len(ordered):

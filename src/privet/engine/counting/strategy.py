@@ -19,6 +19,9 @@ class Limits:
     """With more cells than that for each row, most of an array would stay empty."""
     keys_at_once: int = 8_000_000
     """Keys of rows that are sorted here, whether they differ or not."""
+    keys_in_room: int = 32_000_000
+    """Keys of wide sets that are sorted beside arrays of narrow ones; with many more a
+    database with many cores groups them sooner."""
     key_bytes: int = 24
     """What a key takes while it is sorted."""
     sampled_rows: int = 1_000_000

@@ -14,9 +14,14 @@ from functools import partial
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from attrs import evolve
 
 from privet.engine import arrow, sql, text_types
+from privet.engine.counting.coded_rows import CodedRows
+from privet.engine.counting.dense_arrays import MOST_CELLS
+from privet.engine.counting.in_memory import InMemory
 from privet.engine.counting.precount import Precount
 from privet.engine.counting.weights import check_weights
 from privet.engine.describe import kind_of, summarise_column
@@ -28,12 +33,22 @@ from privet.engine.digests import (
     write_cell,
     write_digests,
 )
-from privet.engine.duckdb.session import Session
+from privet.engine.duckdb.conversion import give_key
+from privet.engine.duckdb.session import FEW, Session, too_little_memory
 from privet.engine.export.row_writer import RowWriter
 from privet.engine.export.shuffle import is_streamed, write_stream
+from privet.engine.person_statement import (
+    ROWS,
+    PeopleAsked,
+    PersonCell,
+    PersonStatement,
+    refuse_nobody,
+    refuse_varying,
+)
 from privet.engine.projections import Projection
 from privet.engine.protocol import (
     ColumnSummary,
+    CountUnit,
     NameList,
     Queries,
     Recodings,
@@ -47,23 +62,40 @@ from privet.engine.randomise.randomise_rows import (
     RowRandomiser,
     tabulate_cells,
 )
-from privet.engine.run import TooLittleMemory
+from privet.engine.run import DoesNotFit, TooLittleMemory, check_complete
 from privet.engine.sources.dataframes import Stream
+from privet.engine.sources.national_formats import (
+    count_spellings,
+    decide_spelling,
+    find_hints,
+    respell,
+)
 from privet.engine.sources.source import Source
+from privet.engine.sources.staged_rows import StagedRows
 from privet.engine.sources.text_files import (
-    JSON_KEYS,
-    OTHER_LINES,
+    ARRAY,
+    LINES,
     check_whole,
+    count_others,
     json_scan,
+    select_keys,
 )
 from privet.engine.sql import quoted
 from privet.engine.sql_engine import PEOPLE, CountedRows, SqlEngine
+from privet.engine.text_types import text_of
 from privet.errors import EmptyTable, EngineError, InputError, suggest_names
 from privet.values.contingency import Domain
+from privet.values.person_rows import PeopleMade
 from privet.values.schema import Column
 
 DATABASE = "source_database"
 """What we call a database file that was attached."""
+
+HELD_BYTES = 40
+"""What a row in memory takes beside its codes: its key and weight, and sorting them."""
+
+CELL_BYTES = 16
+"""What a cell of an array takes that is filled: its count, and where it is."""
 
 
 # Files ------------------------------------------------------------------------------
@@ -92,12 +124,15 @@ def ignore_folder_names(scan: str) -> str:
 # Databases --------------------------------------------------------------------------
 
 
-def open_session(source: Source, **options: Any) -> Session:
+def open_session(
+    source: Source, staged: StagedRows | None = None, **options: Any
+) -> Session:
     """A session that reads what a source needs, and nothing else."""
     marks = source.marks
     marked = () if marks is None else (*marks.files, marks.key_file)
     attach = (source.attach, DATABASE) if source.attach else None
     reads = () if source.attach else source.paths
+    reads = reads if staged is None else staged.paths
     try:
         return Session(source.words, reads=(*reads, *marked), attach=attach, **options)
     except EngineError as error:
@@ -149,16 +184,22 @@ def _find_table(tables: dict[str, str], table: str, path: str) -> str:
 # JSON and frames --------------------------------------------------------------------
 
 
-def read_json_names(session: Session, words: str) -> list[str]:
+def read_json_names(session: Session, source: Source) -> list[str]:
     """All keys of all objects."""
-    if others := session.fetch_one(OTHER_LINES):
+    if others := session.fetch_one(count_others(source.scan)):
+        each, several = ROWS_OF_JSON[source.form]
         raise InputError(
-            f"Each line of {words} must be a JSON object; {others} lines are not."
+            f"Each {each} of {source.words} must be a JSON object; {others} {several} "
+            "are not."
         )
-    names: list[str] = session.ask(JSON_KEYS)["k"].to_pylist()
+    names: list[str] = session.ask(select_keys(source.scan))["k"].to_pylist()
     if not names:
-        raise EmptyTable(f"A table must have columns; {words} has none.")
+        raise EmptyTable(f"A table must have columns; {source.words} has none.")
     return names
+
+
+ROWS_OF_JSON = {LINES: ("line", "lines"), ARRAY: ("value", "values")}
+"""What objects are in files of each form."""
 
 
 def register_frame(session: Session, source: Source) -> None:
@@ -216,18 +257,44 @@ class DuckDB(SqlEngine):
         spill: str | os.PathLike[str] | None = None,
         spill_limit: str | None = None,
         threads: int | None = None,
+        people: PeopleAsked | None = None,
     ) -> None:
-        session = open_session(
-            source,
-            memory_limit=memory_limit,
-            spill=spill,
-            spill_limit=spill_limit,
-            threads=threads,
-        )
+        options = {
+            "memory_limit": memory_limit,
+            "spill": spill,
+            "spill_limit": spill_limit,
+            "threads": threads,
+        }
+        self._held, self._staged = source.staging, None
+        if self._held is not None:
+            self._staged = self._held.hold(options)
+            source = self._staged.describe(source)
+        try:
+            session = open_session(source, self._staged, **options)
+        except BaseException:
+            self._release()
+            raise
         session.expected = source.rows
-        super().__init__(source, where, session, session)
-        self._whole = False
+        self._whole = self._staged is not None
+        self._gathers = people is not None
+        super().__init__(source, where, session, session, people)
         self._cells = Precount(session, self._values)
+        self._weights: dict[int, int] = {}  # columns that were checked, and their sums
+
+    def close(self) -> None:
+        """Let go of the rows, and of everything that was made or spilled."""
+        super().close()
+        self._release()
+
+    def _release(self) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            held.release()
+
+    @property
+    def source(self) -> Source:
+        """Where the rows come from, with what was found there; to be opened again."""
+        return self._opened
 
     def _check_whole(self, run: Run) -> None:
         """Compressed files must be complete; looked at once, before rows are read."""
@@ -262,6 +329,17 @@ class DuckDB(SqlEngine):
                 found[at[c]] = replace(one, nearly=close if kind == "text" else "")
         return found
 
+    def list_missing_codes(self, run: Run) -> tuple[str, ...]:
+        """Texts of a text file that may stand for missing values."""
+        source = self._source
+        if not source.textual or source.json:
+            return ()
+        at = [f"c{c}" for c in range(len(self._columns))]
+        tests = text_types.count_missing_codes("v")
+        work = partial(self.session.aggregate_columns, at, "pv_people", tests)
+        numbers = self.session.run_watched(work, run, "reading columns", (1, 1))
+        return text_types.choose_missing_codes(list(numbers.values()))
+
     def domains(
         self, columns: NameList, recodings: Recodings, run: Run, before: Queries = ()
     ) -> dict[str, Domain]:
@@ -288,8 +366,46 @@ class DuckDB(SqlEngine):
 
     def _weigh_rows(self, name: str, people: str, run: Run, before: int) -> CountedRows:
         w, step = self._position(name), (before + 1, before + 2)
-        total = check_weights(self.session, w, self._columns[w], run, step)
+        if w not in self._weights:
+            column = self._columns[w]
+            self._weights[w] = check_weights(self.session, w, column, run, step)
+        total = self._weights[w]
         return CountedRows(people, total, before + 1, f"CAST(s.c{w} AS BIGINT)")
+
+    def hold_rows(
+        self, columns: NameList, amount: CountUnit, recodings: Recodings, run: Run
+    ) -> InMemory | None:
+        """The codes of all rows in memory, to be counted very often.
+
+        None where they do not fit, or where people have several rows.
+        """
+        if amount.unit is not None:
+            return None
+        rows, at = self.rows(run), [self._position(c) for c in columns]
+        made = self._code_columns(at, recodings, run)
+        domains = [made[c].domain for c in at]
+        types = [np.min_scalar_type(max(len(d) - 1, 0)) for d in domains]
+        needed = rows * (sum(t.itemsize for t in types) + HELD_BYTES)
+        room = self.session.room
+        if needed > room:
+            return None
+        chosen = self._choose_rows(amount, {}, run, 0)
+        coded = CodedRows(self.session, made, self._position, run, weight=chosen.weight)
+        codes = [np.empty(rows, dtype=t) for t in types]
+        n = np.broadcast_to(np.int64(1), rows)
+        into = codes
+        if chosen.weight:
+            n = np.empty(rows, dtype=np.int64)
+            into = [*codes, n]
+        work = partial(self.session.fill_columns, coded.select(at), into)
+        try:
+            check_complete(coded.watch(work, (1, 1), "reading rows"), rows)
+        except DoesNotFit:
+            return None
+        if chosen.weight and not (n > 0).all():  # who counts for nobody is not there
+            codes, n = [c[n > 0] for c in codes], n[n > 0]
+        most = min(MOST_CELLS, (room - needed) // CELL_BYTES)
+        return InMemory(domains, codes, n, most_cells=most)
 
     def write(self, writing: WriteQuery, recodings: Recodings, run: Run) -> int:
         """Write rows out, recoded and shuffled; how many were written."""
@@ -300,7 +416,10 @@ class DuckDB(SqlEngine):
     def _write_rows(
         self, writing: WriteQuery, made: Mapping[int, Dictionary], run: Run
     ) -> int:
-        writer = RowWriter(self.session, self._position, made, writing, self._source)
+        lists = [i for i, kind in enumerate(self._types) if kind.endswith("]")]
+        writer = RowWriter(
+            self.session, self._position, made, writing, self._source, lists
+        )
         return writer.write(run)
 
     def _write_reports(
@@ -329,11 +448,97 @@ class DuckDB(SqlEngine):
         source, made = self._source, self._dictionaries
         return Projection(self.session, self._columns, source, made)
 
+    # People -------------------------------------------------------------------------
+
+    def _gather_people(self, people: PeopleAsked) -> PeopleMade:
+        run = Run()
+        people.person.check([c.name for c in self._columns])
+        self._check_whole(run)
+        statement = self._write_person_statement(people, run)
+        statement.refuse_kinds()
+        try:
+            made = self._make_people(statement, run)
+        except DoesNotFit:
+            raise too_little_memory() from None
+        self._keep_people(people)
+        self.session.total = self.session.expected = made.people
+        if people.only:
+            self.session.make(
+                "SELECT * FROM pv_people", "pv_all", run, "choosing", (1, 1)
+            )
+            self._select("pv_people", people.only, "pv_all", "pv_chosen")
+            self.session.total = self.session.expected = None
+        return made
+
+    def _write_person_statement(self, people: PeopleAsked, run: Run) -> PersonStatement:
+        """The statement for these columns; what texts mean is found out first."""
+        source = self._source
+        texts = [c for c in range(len(self._columns)) if source.is_text(c)]
+        kinds = {c: x.kind for c, x in self._describe_texts(False, run).items()}
+        cells = [
+            PersonCell(i, kinds.get(i, column.kind), i in texts, source.json)
+            for i, column in enumerate(self._columns)
+        ]
+        person, columns = people.person, self._columns
+        return PersonStatement(person, columns, cells, people.withheld)
+
+    def _make_people(self, statement: PersonStatement, run: Run) -> PeopleMade:
+        """The table pv_persons of one row each; who has none is refused."""
+        session = self.session
+        session.make(
+            statement.write("pv_people"), "pv_persons", run, "gathering people", (1, 2)
+        )
+        varying = statement.count_varying()
+        asked = [
+            "count(*)",
+            f"CAST(coalesce(sum({ROWS}), 0) AS BIGINT)",
+            f"coalesce(max({ROWS}), 0)",
+            f"CAST(coalesce(sum({ROWS}) FILTER (WHERE c{statement.by} IS NULL), 0) "
+            "AS BIGINT)",
+            *varying.values(),
+        ]
+        found = session.ask(f"SELECT {', '.join(asked)} FROM pv_persons").to_pylist()
+        people, rows, most, nobody, *differ = found[0].values()
+        refuse_nobody(nobody, rows, self._columns[statement.by].name)
+        refuse_varying(dict(zip(varying, differ, strict=True)), people)
+        tied = statement.count_tied("pv_people", "pv_persons")
+        if tied:
+            work = partial(session.fetch, tied)
+            counted = session.run_watched(work, run, "gathering people", (2, 2))
+            return PeopleMade(rows, people, most, counted["n"][0].as_py())
+        return PeopleMade(rows, people, most)
+
+    def _keep_people(self, people: PeopleAsked) -> None:
+        """From now on the rows are people; sets are lists, and counts numbers."""
+        names = ", ".join(f"c{i}" for i in range(len(self._columns)))
+        self.session.view("pv_people", f"SELECT {names} FROM pv_persons")
+        person, source = people.person, self._source
+        changed = {} if source.json else dict.fromkeys(person.set, "other")
+        changed |= {} if source.json else dict.fromkeys(person.count, "integer")
+        self._columns = tuple(
+            Column(c.name, changed.get(c.name, c.kind)) for c in self._columns
+        )
+        self._types = self._describe_scan("pv_people")["column_type"].to_pylist()
+        texts = frozenset(
+            i
+            for i, c in enumerate(self._columns)
+            if source.is_text(i) and c.name not in changed
+        )
+        self._source = replace(
+            source, textual=source.json, mixed=texts, frame=None, rows=None
+        )
+        if source.marks is not None:  # of people, not of their rows
+            marked = self._mark_rows(f"SELECT {names} FROM pv_persons", source.marks)
+            self.session.view("pv_people", marked)
+            self._positions = {c.name: i for i, c in enumerate(self._columns)}
+        self._filter = self._make_row_filter()
+
     # Opening ------------------------------------------------------------------------
 
     def _look_at(self, source: Source) -> None:
         self._source = source
         scan, names = self._prepare_scan(source)
+        self._source = self._opened = source = self._find_spelling(source, scan, names)
         self._types = self._describe_scan(scan)["column_type"].to_pylist()
         self._columns = tuple(
             Column(name, "text" if source.is_text(i) else kind_of(type_))
@@ -341,12 +546,53 @@ class DuckDB(SqlEngine):
         )
         spelled = sql.unguarded if source.guarded else str
         numbers = range(len(names))
-        cells = ", ".join(f"{spelled(f't.c{i}')} AS c{i}" for i in numbers)
+        how = source.respelled
+        cells = ", ".join(
+            f"{respell(spelled(f't.c{i}'), how.get(i), json=source.json)} AS c{i}"
+            for i in numbers
+        )
         renamed = ", ".join(f"c{i}" for i in numbers)
         everybody = f"SELECT {cells} FROM {scan} AS t({renamed})"
-        if source.marks is not None:
+        if source.marks is not None and not self._gathers:
             everybody = self._mark_rows(everybody, source.marks)
         self.session.view("pv_everybody", everybody)
+
+    def _find_spelling(self, source: Source, scan: str, names: Sequence[str]) -> Source:
+        """The source, with what is to be respelled: decimal commas, national dates."""
+        looks = source.textual or source.staging is not None
+        at = [c for c in range(len(names)) if source.is_text(c)]
+        if source.looked_at or source.guarded or not looks or not at:
+            return source
+        rows = f"{scan} AS t({', '.join(f'c{i}' for i in range(len(names)))})"
+        texts = {c: text_of(f"c{c}", textual=True, json=source.json) for c in at}
+        hints = self._find_hints(rows, texts)
+        if not hints:
+            return replace(source, looked_at=True)
+        asked = {c: count_spellings(texts[c], hint) for c, hint in hints.items()}
+        tests = ", ".join(test for some in asked.values() for test in some)
+        table = self.session.ask(f"SELECT {tests} FROM {rows}")
+        numbers = iter([column[0].as_py() for column in table.columns])
+        counts = {
+            c: (hints[c], [next(numbers) for _ in some]) for c, some in asked.items()
+        }
+        found = decide_spelling(counts, names, source.text)
+        text = evolve(
+            source.text,
+            dates=source.text.dates or found.order or None,
+            decimal=source.text.decimal or found.decimal or None,
+        )
+        respelled = dict(found.respelled)
+        return replace(source, text=text, respelled=respelled, looked_at=True)
+
+    def _find_hints(self, rows: str, texts: Mapping[int, str]) -> dict[int, str]:
+        """What a few rows allow; a file that cannot be read tells nothing yet."""
+        cells = ", ".join(f"{text} AS c{c}" for c, text in texts.items())
+        try:
+            few = self.session.ask(f"SELECT {cells} FROM {rows} LIMIT {FEW}")
+        except (InputError, EngineError):
+            return {}
+        columns = {c: few[f"c{c}"].to_pylist() for c in texts}
+        return find_hints(columns, self._source.text, json=self._source.json)
 
     def _mark_rows(self, rows: str, marks: RowMarks) -> str:
         """The rows with columns that say which files of digests have them."""
@@ -369,11 +615,14 @@ class DuckDB(SqlEngine):
         if source.attach:
             scan = attached_table(session, source.attach, source.scan)
             return scan, self._describe_scan(scan)["column_name"].to_pylist()
-        if source.paths:
+        if self._staged is not None:
+            give_key(session, self._staged)
+            source = replace(source, scan=self._staged.scan)
+        elif source.paths:
             name_files(session, source.paths)
         if source.json:
-            names = read_json_names(session, source.words)
-            return json_scan(names), names
+            names = read_json_names(session, source)
+            return json_scan(names, source), names
         if source.frame is not None:
             register_frame(session, source)
         return ignore_folder_names(source.scan or "frame"), source.names or ()

@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -31,6 +31,7 @@ from privet.engine.run import (
     POLL,
     DoesNotFit,
     StatementRunner,
+    Taker,
     explain_error,
     too_little_memory,
 )
@@ -81,6 +82,9 @@ MIN_AT_ONCE, MAX_AT_ONCE, CELLS_AT_ONCE = 4, 250, 5_000_000
 
 ROWS_AT_ONCE = 1_000_000
 """Rows of a result that are fetched together."""
+
+PROGRESS = ("enable_progress_bar", "enable_progress_bar_print")
+"""Without these nothing is told between two statements, and all else is as it was."""
 
 SETTINGS: dict[str, object] = {
     "enable_progress_bar": True,
@@ -137,6 +141,7 @@ class Session(StatementRunner):
         super().__init__(words)
         if spill is not None and not Path(spill).is_dir():
             raise InputError(f"spill must be a folder; {str(spill)!r} is not.")
+        self._stops: list[Callable[[], None]] = []
         self._folder = ScratchFolder(spill)
         (self._folder.path / OUTPUT).mkdir()
         self.con = self._worker.submit(duckdb.connect).result()
@@ -204,13 +209,27 @@ class Session(StatementRunner):
             "allowed_directories": [f"{self._folder.path / OUTPUT}{os.sep}"],
         }
 
+    @property
+    def output(self) -> Path:
+        """The folder where statements may write."""
+        return self._folder.path / OUTPUT
+
+    @contextmanager
+    def stop_also(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Whoever interrupts a statement meanwhile also stops what it waits for."""
+        self._stops.append(stop)
+        try:
+            yield
+        finally:
+            self._stops.remove(stop)
+
     @contextmanager
     def write_file(self, path: str) -> Iterator[str]:
         """The name under which a statement may write a file, which is moved then.
 
         Where files go is not known when the database is sealed.
         """
-        own = self._folder.path / OUTPUT / Path(path).name
+        own = self.output / Path(path).name
         try:
             yield str(own)
             shutil.move(own, path)
@@ -228,6 +247,8 @@ class Session(StatementRunner):
             try:
                 self.con.execute(f"SET {key} = {_as_setting(value)}")
             except duckdb.Error:
+                if key in PROGRESS:  # in a notebook it asks for ipywidgets
+                    continue
                 name = OPTIONS.get(key, key)
                 raise InputError(
                     f"{name} must be a value DuckDB takes, such as "
@@ -283,21 +304,25 @@ class Session(StatementRunner):
                     raise DoesNotFit
         return pa.Table.from_batches(batches, reader.schema)
 
-    def tally_columns(
-        self, statement: str, sizes: Sequence[int]
-    ) -> list[NDArray[np.int64]]:
-        """Run a statement in this thread; how often each of its columns has 0, 1, …
-
-        Adding up in arrays is several times faster than grouping, where they fit.
-        """
-        # A column of keys 3 0 3 and the size 4 give 1 0 0 2.
-        found = [np.zeros(size, dtype=np.int64) for size in sizes]
+    def take_columns(self, statement: str, takers: Sequence[Taker]) -> None:
+        """Run a statement in this thread; who takes a column gets it in batches."""
         with closing(self.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)) as reader:
             for batch in reader:
-                for n, column in zip(found, batch.columns, strict=True):
-                    at: NDArray[Any] = np.from_dlpack(column)
-                    np.add.at(n, at, 1)
-        return found
+                for take, column in zip(takers, batch.columns, strict=True):
+                    take(np.from_dlpack(column))
+
+    def fill_columns(self, statement: str, arrays: Sequence[NDArray[Any]]) -> int:
+        """Run a statement in this thread; its columns go into arrays, each as wide as
+        its numbers need. How many rows there were; no more than fit are kept.
+        """
+        at = 0
+        with closing(self.con.sql(statement).to_arrow_reader(ROWS_AT_ONCE)) as reader:
+            for batch in reader:
+                for into, column in zip(arrays, batch.columns, strict=True):
+                    new: NDArray[Any] = np.from_dlpack(column)
+                    into[at : at + len(new)] = new[: max(len(into) - at, 0)]
+                at += len(batch)
+        return at
 
     def find_possible_kinds(
         self, columns: Sequence[str], *, json: bool, source: str = "pv_people"
@@ -353,10 +378,13 @@ class Session(StatementRunner):
 
     def make(
         self, select: str, table: str, run: Run, doing: str, step: tuple[int, int]
-    ) -> None:
-        """Make a table of what is selected."""
+    ) -> int:
+        """Make a table of what is selected; how many rows it has."""
         create = f"CREATE OR REPLACE TEMP TABLE {table} AS {select}"
-        self.run(create, run, doing, step)
+        made = self.run_watched(
+            lambda: self.con.execute(create).fetchall(), run, doing, step
+        )
+        return int(made[0][0])
 
     @property
     def room(self) -> int:
@@ -376,6 +404,8 @@ class Session(StatementRunner):
     def interrupt(self) -> None:
         """Stop the statement that runs, if any does."""
         self.con.interrupt()
+        for stop in list(self._stops):
+            stop()
 
     def share(self) -> float | None:
         """How much of the running statement is done."""

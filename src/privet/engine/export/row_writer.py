@@ -7,8 +7,8 @@ one `age_1`. Such rows are handed to Arrow, which keeps every name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,12 @@ import pyarrow as pa
 from privet.engine import arrow, sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import ROWS_AT_ONCE, Session, too_little_memory
+from privet.engine.export.file_kinds import (
+    EXACT,
+    ROWS,
+    kind_of_values,
+    select_exactly,
+)
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source, differ
@@ -28,13 +34,18 @@ from privet.errors import InputError
 
 
 def copy_selected(session: Session, select: str, writing: WriteQuery) -> int:
-    """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has."""
-    names = [guard_name(name, writing.format) for name in writing.columns]
+    """Write what is selected as `o0`, `o1`, …, in this thread; how many rows it has.
+
+    One for each of `writing.names`, as `finish_rows` gives them.
+    """
+    names = [guard_name(name, writing.format) for name in writing.names]
     if "" in names and writing.format == "csv":
         raise InputError(
             "A column must have a name to be written as CSV; one has none. Name it, or "
             "write Parquet."
         )
+    if writing.format in EXACT:
+        return _write_exactly(session.con, select, names, writing)
     if "" in names or not differ(names):
         return _stream_rows(session.con, select, names, writing)
     cells = ", ".join(f"o{i} AS {sql.quoted(name)}" for i, name in enumerate(names))
@@ -64,6 +75,32 @@ def _stream_rows(
     return rows
 
 
+def _write_exactly(
+    con: duckdb.DuckDBPyConnection,
+    select: str,
+    names: Sequence[str],
+    writing: WriteQuery,
+) -> int:
+    """Write Excel, SPSS or Stata, which know few kinds of values."""
+    from privet.engine.export.exact_files import ExactFile
+
+    types = [str(type_) for type_ in con.sql(select).types]
+    cells = [select_exactly(f"o{i}", type_) for i, type_ in enumerate(types)]
+    chosen = ", ".join(f"{cell} AS o{i}" for i, (cell, _) in enumerate(cells))
+    kinds = [kind for _, kind in cells]
+    rows = 0
+    with (
+        closing(
+            con.sql(f"SELECT {chosen} FROM ({select})").to_arrow_reader(ROWS)
+        ) as reader,
+        ExactFile(writing.path, writing.format, names, kinds) as file,
+    ):
+        for batch in reader:
+            file.write_batch(batch)
+            rows += len(batch)
+    return rows
+
+
 def guard_name(name: str, format_: str) -> str:
     """A name that a spreadsheet does not take for a formula."""
     return sql.guarded_name(name) if format_ == "csv" else name
@@ -79,6 +116,11 @@ def open_file(path: str, format_: str, schema: pa.Schema) -> Any:
 
         plain = pa.schema([pa.field(f.name, pa.string()) for f in schema])
         return _CsvWriter(csv.CSVWriter(path, plain), plain)
+    if format_ in EXACT:
+        from privet.engine.export.exact_files import ExactFile
+
+        kinds = [kind_of_values(type_) for type_ in schema.types]
+        return ExactFile(path, format_, schema.names, kinds)
     from pyarrow import parquet
 
     # Of texts that are numbered, statistics would be those of all numbered texts.
@@ -122,12 +164,14 @@ class RowWriter:
         dictionaries: Mapping[int, Dictionary],
         writing: WriteQuery,
         source: Source,
+        lists: Collection[int] = (),
     ) -> None:
         self._session = session
         self._position = position
         self._dictionaries = dictionaries
         self._writing = writing
         self._source = source
+        self._lists = lists
 
     def write(self, run: Run) -> int:
         """Write the file; how many rows it has."""
@@ -138,7 +182,10 @@ class RowWriter:
             )
             self._session.register(f"labels_{c}", labels)
         try:
-            with self._session.allow_drawing() as drawn:
+            with (
+                spread_cells(self._session, self._writing),
+                self._session.allow_drawing() as drawn,
+            ):
                 statement = self._build_statement(drawn, run)
                 rows = self._session.run_watched(
                     partial(self._copy_rows, statement), run, "writing", (1, 1)
@@ -163,11 +210,7 @@ class RowWriter:
             shuffled = self._select_rows(
                 cells, f"({sql.shuffled(self._repeat_rows(), drawn)})"
             )
-        chosen = ", ".join(
-            f"{guard_cell(f'o{i}', name, self._writing)} AS o{i}"
-            for i, name in enumerate(self._writing.columns)
-        )
-        return f"SELECT {chosen} FROM ({shuffled})"
+        return finish_rows(shuffled, self._writing)
 
     def _select_rows(self, cells: list[str], people: str) -> str:
         """The rows to write; those that look alike once, where they are counted."""
@@ -203,20 +246,27 @@ class RowWriter:
             return f"l{c}.label"
         if name == self._writing.weight:
             return f"CAST(s.c{c} AS BIGINT)"
+        if c in self._lists and self._writing.format != "parquet":
+            return write_list(f"s.c{c}")
         text = text_types.text_of(f"s.c{c}", textual=True, json=self._source.json)
         wanted = types.get(f"c{c}")
         return f"CAST({text} AS {wanted})" if wanted else text
 
     def _find_types(self, run: Run) -> dict[str, str]:
         """The types of texts that are written as they are."""
-        if self._writing.format != "parquet":
+        if self._writing.format == "csv":
             return {}
-        shown = {self._position(n) for n in self._writing.columns} - {
-            *self._dictionaries
-        }
+        plain = [n for n in self._writing.columns if n not in self._writing.types]
+        shown = {self._position(n) for n in plain} - {*self._dictionaries}
         cells = [f"c{c}" for c in sorted(shown) if self._source.is_text(c)]
         json = self._source.json
         return find_file_types(self._session, cells, "pv_people", run, json=json)
+
+
+def write_list(cell: str) -> str:
+    """A list as JSON has it, each value as a text; so files without lists hold any."""
+    json = f"CAST(to_json(CAST({cell} AS VARCHAR[])) AS VARCHAR)"
+    return f"CASE WHEN {cell} IS NULL THEN NULL ELSE {json} END"
 
 
 def sum_weights(rows: str, columns: int, weight: int) -> str:
@@ -235,6 +285,58 @@ def guard_cell(cell: str, name: str, writing: WriteQuery) -> str:
     if writing.format != "csv" or name == writing.weight:
         return cell
     return sql.guarded(cell)
+
+
+# Columns in place of others ---------------------------------------------------------
+
+
+@contextmanager
+def spread_cells(session: Session, writing: WriteQuery) -> Iterator[None]:
+    """Let a session know what stands in columns that are written in place of others."""
+    made = []
+    try:
+        for i, name in enumerate(writing.columns):
+            if name not in writing.spread:
+                continue
+            cells = writing.spread[name].cells
+            several = range(len(writing.spread[name].names))
+            lists = [[c[j] for c in cells.values()] for j in several]
+            parts = {f"p{j}": arrow.texts(texts) for j, texts in enumerate(lists)}
+            frame = arrow.frame(label=arrow.texts(cells), **parts)
+            session.register(f"pv_spread_{i}", frame)
+            made.append(f"pv_spread_{i}")
+        yield
+    finally:
+        for name in made:
+            session.unregister(name)
+
+
+def finish_rows(rows: str, writing: WriteQuery) -> str:
+    """Rows as they are written: `o0`, `o1`, … for each of the file's columns.
+
+    `rows` has one such cell for each of the columns that are asked for.
+    """
+    typed, cells, joins = writing.format != "csv", [], []
+    for i, name in enumerate(writing.columns):
+        spread = writing.spread.get(name)
+        if spread is None:
+            wanted = writing.types.get(name, "") if typed else ""
+            cells.append(guard_cell(cast_cell(f"r.o{i}", wanted), name, writing))
+            continue
+        joins.append(
+            f"LEFT JOIN pv_spread_{i} p{i} ON "
+            + sql.DUCKDB.same.format(a=f"r.o{i}", b=f"p{i}.label")
+        )
+        for j, wanted in enumerate(spread.types):
+            cell = cast_cell(f"p{i}.p{j}", wanted if typed else "")
+            cells.append(guard_cell(cell, spread.names[j], writing))
+    chosen = ", ".join(f"{cell} AS o{i}" for i, cell in enumerate(cells))
+    return f"SELECT {chosen} FROM ({rows}) r {' '.join(joins)}"
+
+
+def cast_cell(cell: str, wanted: str) -> str:
+    """A text as a type; as it is where none is wanted."""
+    return f"CAST({cell} AS {wanted})" if wanted else cell
 
 
 # Types ------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ one of so many parts, each of which fits the memory limit, then its place there.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -42,12 +44,26 @@ def write_stream(
 ) -> int:
     """Write the file; how many rows it has."""
     column = {c.name: c for c in stream.columns}
-    chosen = [column[name] for name in writing.columns]
-    shown = [(c, _make_encoder(session, c, run)) for c in chosen]
+    chosen = [c for name in writing.columns for c in _spread(column[name], writing)]
+    shown = [(c, _make_encoder(session, c, wanted, run)) for c, wanted in chosen]
     assert writing.times is not None
     times = column[writing.times].in_rows()
     room = session.room
     return session.run_guarded(lambda: _write_batches(shown, times, room, writing, run))
+
+
+def _spread(
+    column: StreamColumn, writing: WriteQuery
+) -> Iterator[tuple[StreamColumn, str]]:
+    """A column with its type, or those that are written in its place."""
+    spread = writing.spread.get(column.name)
+    if spread is None:
+        yield column, writing.types.get(column.name, "")
+        return
+    cells = [spread.cells[text] for text in column.texts]
+    for j, (name, wanted) in enumerate(zip(spread.names, spread.types, strict=True)):
+        texts = [c[j] for c in cells]
+        yield replace(column, name=name, texts=texts, kind="text"), wanted
 
 
 def _write_batches(
@@ -138,12 +154,20 @@ def _draw_numbers(rows: int, kind: Any) -> NDArray[Any]:
     return np.frombuffer(os.urandom(rows * np.dtype(kind).itemsize), kind)
 
 
-def _make_encoder(session: Session, column: StreamColumn, run: Run) -> Shown:
-    """How a column is written."""
+def _make_encoder(
+    session: Session, column: StreamColumn, wanted: str, run: Run
+) -> Shown:
+    """How a column is written, as the type that is wanted or that fits all texts."""
     if not column.texts:
         return arrow.integers
-    values = arrow.texts(column.texts)
-    if not column.coded and (typed := _cast_texts(session, values, run)) is not None:
+    if column.lists:
+        listed = [None if t is None else json.loads(t) for t in column.texts]
+        sets = pa.array(listed, pa.list_(pa.string()))
+        return lambda numbers: sets.take(arrow.integers(numbers))
+    values, typed = arrow.texts(column.texts), None
+    if wanted or not column.coded:
+        typed = _cast_texts(session, values, wanted, run)
+    if typed is not None:
         return lambda numbers: typed.take(arrow.integers(numbers))
     return _encode_by_label(column.texts)
 
@@ -183,12 +207,14 @@ def _look_up_numbers(
         yield column.numbers[groups[id(column.of)]]
 
 
-def _cast_texts(session: Session, values: pa.Array, run: Run) -> pa.Array | None:
-    """Texts as what they mean, where files have a type for it."""
+def _cast_texts(
+    session: Session, values: pa.Array, wanted: str, run: Run
+) -> pa.Array | None:
+    """Texts as a type, or as what they mean, where files have a type for it."""
     code = arrow.integers(np.arange(len(values)))
     session.register("pv_values", arrow.frame(code=code, v=values))
     try:
-        kind = find_file_types(session, ["v"], "pv_values", run)["v"]
+        kind = wanted or find_file_types(session, ["v"], "pv_values", run)["v"]
         if not kind:
             return None
         cast = f"SELECT CAST(v AS {kind}) AS v FROM pv_values ORDER BY code"

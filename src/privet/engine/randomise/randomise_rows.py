@@ -53,7 +53,7 @@ class Randomisation:
     path: str
     """The file; it must not exist yet."""
     format: str
-    """`csv` or `parquet`."""
+    """`csv`, `parquet`, `xlsx`, `sav` or `dta`."""
     columns: tuple[str, ...]
     """Which columns, in this order."""
     labels: Mapping[str, tuple[str, ...]]

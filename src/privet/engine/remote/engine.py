@@ -19,6 +19,7 @@ from privet.engine.dictionaries import Dictionary
 from privet.engine.digests import DigestQuery, write_cell, write_digests
 from privet.engine.duckdb.session import Session
 from privet.engine.export.row_writer import find_file_types
+from privet.engine.person_statement import PeopleAsked
 from privet.engine.protocol import CountUnit, NameList, Recodings, Run, WriteQuery
 from privet.engine.randomise.randomise_rows import DisguiseBatches, Randomisation
 from privet.engine.remote.connection import Connection
@@ -46,6 +47,7 @@ class Remote(SqlEngine):
         source: Source,
         *,
         where: Mapping[str, Sequence[object]] | None = None,
+        people: PeopleAsked | None = None,
         **local: Any,
     ) -> None:
         assert source.address is not None
@@ -58,7 +60,7 @@ class Remote(SqlEngine):
         self.name = connection.name
         self.version = connection.version
         self._sent: set[str] = set()  # tables that the place has
-        super().__init__(source, where, session, connection)
+        super().__init__(source, where, session, connection, people)
 
     def _look_at(self, source: Source) -> None:
         self._cells = self._connection.list_columns()
@@ -83,6 +85,11 @@ class Remote(SqlEngine):
 
     def _make_distinct_values(self) -> RemoteValues:
         return RemoteValues(self.session, self._connection)
+
+    def list_types(self) -> dict[str, str]:
+        """The same, and of numbers that come as texts, too: those of `numeric(9,2)`."""
+        known = {c.name: c.written for c in self._cells if c.written}
+        return super().list_types() | known
 
     def hold(
         self, columns: NameList, amount: CountUnit, recodings: Recodings, run: Run

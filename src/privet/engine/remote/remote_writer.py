@@ -11,7 +11,12 @@ import numpy as np
 from privet.engine import arrow, sql, text_types
 from privet.engine.dictionaries import Dictionary
 from privet.engine.duckdb.session import Session, too_little_memory
-from privet.engine.export.row_writer import copy_selected, guard_cell, sum_weights
+from privet.engine.export.row_writer import (
+    copy_selected,
+    finish_rows,
+    spread_cells,
+    sum_weights,
+)
 from privet.engine.protocol import Run, WriteQuery
 from privet.engine.remote.connection import Connection
 from privet.engine.remote.transfer import upload_selected
@@ -61,7 +66,7 @@ class RemoteWriter:
         types = self._find_types(typed)  # asked now: a stream lets nothing else run
         many = self._writing.format == "parquet" and rows > ROWS_PER_FILE
         if many and not self._writing.distinct:
-            plain = not (self._json or any(types.values()))
+            plain = not (self._json or any(types.values()) or self._writing.spread)
             parts = -(-rows // ROWS_PER_FILE)
             work = partial(
                 self._connection.write_parts, self._select_rows(), columns, path, parts
@@ -85,7 +90,7 @@ class RemoteWriter:
 
     def _find_types(self, typed: Callable[[int], str]) -> dict[str, str]:
         """The types that texts have in a file, of columns that stay as they are."""
-        if self._writing.format != "parquet":
+        if self._writing.format == "csv":
             return {}
         at = {c: self._position(c) for c in self._writing.columns}
         changed = {self._writing.weight}
@@ -95,13 +100,9 @@ class RemoteWriter:
     def _copy_rows(self, types: Mapping[str, str], run: Run) -> int:
         """Shuffle and write what comes, as rows of files are written."""
         writing = self._writing
-        cells = ", ".join(
-            f"{guard_cell(f'o{i}', name, writing)} AS o{i}"
-            for i, name in enumerate(writing.columns)
-        )
-        with self._local.allow_drawing() as drawn:
+        with spread_cells(self._local, writing), self._local.allow_drawing() as drawn:
             shuffled = sql.shuffled(self._select_arrived(types), drawn)
-            select = f"SELECT {cells} FROM ({shuffled})"
+            select = finish_rows(shuffled, writing)
             work = partial(copy_selected, self._local, select, writing)
             return self._local.run_watched(work, run, "writing", (1, 1))
 

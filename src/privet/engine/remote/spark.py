@@ -32,9 +32,8 @@ from privet.engine.remote.spark_files import read_spread
 from privet.engine.remote.spark_partitions import SparkPartitionedCounts
 from privet.engine.run import DoesNotFit
 from privet.engine.sources.find_source import find_root, find_source
-from privet.engine.sources.header_line import weigh_header
+from privet.engine.sources.header_line import describe_doubt, weigh_header
 from privet.engine.sources.source import Source, TextOptions
-from privet.engine.sources.text_files import describe_doubt, find_delimiter
 from privet.engine.sql import Dialect
 from privet.errors import EngineError, InputError, MissingExtra, PrivetError
 
@@ -391,7 +390,7 @@ def from_cluster(source: Any, master: str | None, text: TextOptions) -> Source:
     if any("://" in c for c in called):
         return _from_addresses(session, called, text)
     found = find_source(source, text=text)
-    if found.attach:
+    if found.attach or found.staging is not None or found.frame is not None:
         raise InputError(
             f"Spark must be given Parquet files or text files; {found.words} is "
             "neither. Convert it to Parquet, or hand over a DataFrame."
@@ -429,7 +428,7 @@ def _read_frame(session: Any, found: Source, root: Path) -> tuple[Any, tuple[str
     if not found.textual:
         frame = _read_parquet(session, files, uri_of(root))
         return frame.select(*(f"`{_escape_ticks(n)}`" for n in names)), names
-    delimiter = find_delimiter(Path(found.paths[0]), text)
+    delimiter = found.delimiter
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
     return _read_csv(session, files, text, delimiter, schema).toDF(*names), names
 
@@ -535,7 +534,7 @@ def _read_csv(
         # the first is no text that occurs.
         "nullValue": secrets.token_hex(16),
         "emptyValue": "",
-        "encoding": text.encoding,
+        "encoding": text.encoding or "utf-8",
     }
     for key, value in options.items():
         reader = reader.option(key, value)

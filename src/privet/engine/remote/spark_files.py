@@ -61,7 +61,7 @@ def read_spread(spark: Any, found: Source) -> tuple[Any, tuple[str, ...]]:
     names, scan = found.names or (), found.scan
     if found.json:
         names = tuple(_read_names(found))
-        scan = json_scan(names)
+        scan = json_scan(names, found)
     reading = SparkReader(ignore_folder_names(scan), len(names))
     files = spark.createDataFrame([(p,) for p in found.paths], "path STRING")
     schema = ", ".join(f"c{i} STRING" for i in range(len(names)))
@@ -81,6 +81,6 @@ def _read_names(found: Source) -> Sequence[str]:
     session = Session(found.words, reads=found.paths)
     try:
         name_files(session, found.paths)
-        return read_json_names(session, found.words)
+        return read_json_names(session, found)
     finally:
         session.close()

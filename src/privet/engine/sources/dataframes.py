@@ -33,6 +33,10 @@ OBJECTS = {
 """What pandas calls columns of Python objects that have an Arrow type in common."""
 
 
+LISTS = (list, tuple, set, frozenset, np.ndarray)
+"""Python objects that are read as lists."""
+
+
 def from_frame(frame: Any) -> Source:
     """A table in memory; nothing of it is copied, except what no engine reads."""
     kind = type(frame)
@@ -54,6 +58,19 @@ def from_frame(frame: Any) -> Source:
         f"a DuckDB relation or a Spark DataFrame; got {called}."
         + (" Call collect() first." if kind.__name__ == "LazyFrame" else "")
     )
+
+
+FRAMES = ("pandas", "polars", "pyarrow", "duckdb", "pyspark")
+"""Packages whose tables can be read."""
+
+
+def is_frame(value: object) -> bool:
+    """Whether a value is of a package whose tables can be read.
+
+    >>> is_frame(pa.table({"job": ["Cook"]})), is_frame("people.csv")
+    (True, False)
+    """
+    return type(value).__module__.partition(".")[0] in (*FRAMES, "_duckdb")
 
 
 def _is_a(frame: object, module: str, name: str) -> bool:
@@ -87,6 +104,8 @@ def _from_pandas(frame: Any) -> Source:
     for i, name in enumerate(names):
         column = shown[f"c{i}"]
         kind = _infer_objects(column)
+        if kind == "string" or _is_text(column):  # looked at as those of files are
+            mixed.add(i)
         if kind in ("", "string", "empty"):
             continue
         typed = _convert_objects(column, kind, name)
@@ -114,6 +133,14 @@ def _infer_objects(column: Any) -> str:
     )
 
 
+def _is_text(column: Any) -> bool:
+    """Whether pandas itself says that a column holds texts."""
+    import pandas as pd
+
+    typed = column.dtype != object and pd.api.types.is_string_dtype(column.dtype)
+    return typed and not isinstance(column.dtype, pd.CategoricalDtype)
+
+
 def _convert_objects(column: Any, kind: str, name: str) -> Any:
     """Python objects as Arrow values; as texts where they have no type in common.
 
@@ -122,7 +149,7 @@ def _convert_objects(column: Any, kind: str, name: str) -> Any:
     """
     import pandas as pd
 
-    values: pa.Array = None
+    values: pa.Array = _convert_lists(column) if kind == "mixed" else None
     if kind in OBJECTS:
         try:
             values = pa.array(column, from_pandas=True)
@@ -131,6 +158,32 @@ def _convert_objects(column: Any, kind: str, name: str) -> Any:
     if values is None:
         values = _convert_to_texts(column, name)
     return pd.Series(pd.arrays.ArrowExtensionArray(values), index=column.index)
+
+
+def _convert_lists(column: Any) -> pa.Array | None:
+    """Lists as lists, of texts if need be; None: there are other objects, too.
+
+    As texts nobody would find the values in them.
+    """
+    missing = column.isna()
+    cells = [None if m else v for v, m in zip(column, missing, strict=True)]
+    if not all(v is None or isinstance(v, LISTS) for v in cells):
+        return None
+    lists = [None if v is None else _order(v) for v in cells]
+    try:
+        return pa.array(lists, from_pandas=True)
+    except (pa.ArrowException, OverflowError, ValueError, TypeError):
+        pass
+    texts = [None if v is None else list(map(_value_as_text, v)) for v in lists]
+    return pa.array(texts, pa.list_(pa.string()))
+
+
+def _order(values: Any) -> list[Any]:
+    return sorted(values, key=str) if isinstance(values, set | frozenset) else [*values]
+
+
+def _value_as_text(value: object) -> str | None:
+    return None if value is None else _object_as_text(value)
 
 
 def _warn_of_several(names: Sequence[str]) -> None:
@@ -299,6 +352,8 @@ class StreamColumn:
     """Where numbers are given per group: the group of each row."""
     kind: str = "text"
     """What kind of values the texts are."""
+    lists: bool = False
+    """Whether the texts are lists as JSON writes them."""
 
     @property
     def coded(self) -> bool:

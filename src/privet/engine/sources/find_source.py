@@ -13,9 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from privet.engine.sources.arrow_files import from_arrow_file
 from privet.engine.sources.dataframes import from_frame
-from privet.engine.sources.source import Source, TextOptions, refuse_twice
-from privet.engine.sources.text_files import FILES, from_csv, split_endings
+from privet.engine.sources.foreign_files import ForeignPart, require_reader
+from privet.engine.sources.packed_files import PACKED, PackedFile, split_endings
+from privet.engine.sources.source import TEXT_KEYS, Source, TextOptions, refuse_twice
+from privet.engine.sources.staged_rows import Staging
+from privet.engine.sources.text_files import FILES, from_csv, from_json
 from privet.engine.sql import quoted
 from privet.errors import EmptyTable, InputError, find_nearest
 from privet.values.visible_text import hide_secrets
@@ -36,10 +40,34 @@ FORMATS = {
     ".duckdb": "database",
     ".ddb": "database",
     ".db": "database",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    **dict.fromkeys((".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"), "spreadsheet"),
+    **dict.fromkeys((".sav", ".zsav", ".por", ".dta"), "statistics"),
+    **dict.fromkeys((".sas7bdat", ".xpt"), "statistics"),
 }
-"""File formats by the ending of the name, before .gz or .zst."""
+"""File formats by the ending of the name, before that of a compression."""
+
+TEXTS = tuple(ending for ending, form in FORMATS.items() if form in ("csv", "json"))
+"""Endings of files that may be packed."""
+
+TAKES = {
+    "csv": TEXT_KEYS,
+    "spreadsheet": ("header", "names"),
+    "statistics": ("encoding",),
+}
+"""Which options of text files each format takes."""
+
+TABLES = ("database", "sqlite", "spreadsheet", ".zip")
+"""Formats of files that hold several tables."""
 
 PARQUET = (".parquet", ".pq")
+
+MAGIC = b"SQLite format 3\0"
+"""What databases of SQLite begin with, whatever they are called."""
 
 DATABASES = {
     "postgresql": "privet.engine.remote.postgres",
@@ -66,13 +94,15 @@ def find_source(
     return found
 
 
-def is_text(path: str) -> bool:
-    """Whether a path is that of values with delimiters between them.
+def list_options(path: str) -> tuple[str, ...]:
+    """Which options of text files a file takes, by its name.
 
-    >>> is_text("people.csv.gz"), is_text("people.parquet")
-    (True, False)
+    >>> list_options("people.xlsx"), list_options("people.parquet")
+    (('header', 'names'), ())
     """
-    return FORMATS.get(split_endings(Path(path))[0]) == "csv"
+    ending, packed = split_endings(Path(path))
+    unknown = TAKES["csv"] if packed == ".zip" and ending not in FORMATS else ()
+    return TAKES.get(FORMATS.get(ending, ""), unknown)
 
 
 def _find_database(address: str) -> str:
@@ -158,46 +188,85 @@ def find_root(*called: str) -> Path:
     return Path(os.path.commonpath([os.path.abspath(r) for r in roots]))  # noqa: PTH100 - links stay
 
 
-def _recognise_format(path: Path) -> str:
-    ending, packed = split_endings(path)
-    form = FORMATS.get(ending, "")
-    if not form or (packed and form not in ("csv", "json")):
+def _recognise_format(file: PackedFile) -> str:
+    form = FORMATS.get(file.ending, "")
+    if not form or (file.packed and form not in ("csv", "json")):
         raise InputError(
-            f"File {path.name!r} must end in one of {', '.join(FORMATS)} "
-            "(text files also with .gz or .zst)."
+            f"File {file.path.name!r} must end in one of {', '.join(FORMATS)} "
+            f"(text files also with {', '.join(PACKED)})."
         )
+    if file.ending == ".db" and _begins_with(file.path, MAGIC):
+        return "sqlite"
     return form
+
+
+def _begins_with(path: Path, magic: bytes) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(magic)) == magic
+    except OSError:
+        return False
 
 
 def _from_files(
     paths: list[Path], root: Path, called: str, table: str | None, text: TextOptions
 ) -> Source:
-    words, formats = repr(called), {_recognise_format(p) for p in paths}
+    words = repr(called)
+    for path in paths:
+        _check_readable(path)
+    files = [PackedFile.find(path, table, TEXTS) for path in paths]
+    formats = {_recognise_format(file) for file in files}
     if len(formats) > 1:
         raise InputError(
             f"All files of {words} must have one format; got {sorted(formats)}."
         )
-    for path in paths:
-        _check_readable(path)
     form = formats.pop()
-    if form != "database":
+    if form not in TABLES and not any(file.member for file in files):
         _refuse_table(table, words)
     match form:
         case "parquet":
             found = _from_parquet(paths, root, words)
         case "csv":
-            found = from_csv(paths, words, text)
+            found = from_csv(files, words, text)
         case "json":
-            found = Source(None, json=True, textual=True, words=words)
-        case _:
+            found = from_json(files, words)
+        case "database":
             found = _from_database(paths, table)
-    return replace(found, paths=tuple(map(str, paths)))
+        case "arrow":
+            found = from_arrow_file(_require_one(paths, "Arrow"), words)
+        case _:
+            found = _from_foreign(form, paths, table, text)
+    return replace(
+        found,
+        paths=tuple(map(str, paths)),
+        table=table or "",
+        takes=TAKES.get(form, ()),
+    )
+
+
+def _require_one(paths: list[Path], what: str) -> Path:
+    if len(paths) > 1:
+        raise InputError(f"{what} files must be given one at a time.")
+    return paths[0]
+
+
+def _from_foreign(
+    form: str, paths: list[Path], table: str | None, text: TextOptions
+) -> Source:
+    """A file that its own library reads, while it is converted."""
+    path = _require_one(paths, form.capitalize())
+    require_reader(form)
+    part = ForeignPart(form, path, {"table": table, **text.to_dict()})
+    called = "" if table is None else f"table {table!r} of "
+    words = f"{called}{path.name!r}"
+    return Source(None, staging=Staging([part], words), words=words, text=text)
 
 
 def _refuse_table(table: str | None, words: str) -> None:
     if table is not None:
         raise InputError(
-            f"table must be left out for {words}, which is no database; got {table!r}."
+            f"table must be left out for {words}, which holds one table only; got "
+            f"{table!r}."
         )
 
 
@@ -326,12 +395,11 @@ def _hive_scan(path: Path, hive: list[str], names: list[str]) -> str:
 
 
 def _from_database(paths: list[Path], table: str | None) -> Source:
-    if len(paths) > 1:
-        raise InputError("Database files must be given one at a time.")
+    path = _require_one(paths, "Database")
     called = "" if table is None else f"table {table!r} of "
     return Source(
         None,
         table or "",
-        attach=str(paths[0]),
-        words=f"{called}{paths[0].name!r}",
+        attach=str(path),
+        words=f"{called}{path.name!r}",
     )

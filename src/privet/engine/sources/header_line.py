@@ -12,6 +12,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from privet.engine.sources.source import TextOptions
+from privet.errors import InputError
+
 NUMBER = re.compile(
     r"[+-]?[$€£]?([0-9][0-9,]*([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?%?"
 )
@@ -27,6 +30,9 @@ MOSTLY = 9, 10
 
 MANY = 5
 """So many columns numbered one after the other are names, such as years."""
+
+MOST_RECORDS = 1_000
+"""So many records are looked at to tell a header from a row."""
 
 ENOUGH = 3
 """So many values tell what all values of a column have in common."""
@@ -90,6 +96,81 @@ def weigh_header(
         **{kind: counted[kind] for kind in ("names", "row", "unlike", "alike")},
         twice=len(set(filled)) < len(filled),
     )
+
+
+def decide_header(
+    records: Sequence[Sequence[str]], text: TextOptions, place: str
+) -> bool:
+    """Whether the first record names the columns; where that is in doubt, ask."""
+    if text.header is not None:
+        return text.header
+    evidence = weigh_header(records, text.null)
+    if text.names is None:
+        if evidence.is_doubtful:
+            raise InputError(describe_doubt(place))
+        unnamed = count_unnamed(records)
+        below = unnamed and weigh_header(records[1:], text.null).is_sure
+        if below or unnamed * 2 >= len(records[0]) > 1:
+            raise InputError(_describe_title(place, unnamed))
+        return True
+    if list(text.names) == [c.strip() for c in records[0]]:
+        return True
+    if evidence.is_sure:
+        raise InputError(
+            f"The first line of {place!r} seems to name columns. Say "
+            "--header (header=True) too if your names are to take its place, or "
+            "--no-header (header=False) if it is a row like the others."
+        )
+    return False
+
+
+def describe_doubt(place: str) -> str:
+    """The question whether a file has a header; what may be a person is not shown."""
+    return (
+        f"The first line of {place!r} must be known to name columns or to be a row; it "
+        "looks like the rows below it, and is not shown for that. Say --header "
+        "(header=True) if it names columns, --no-header (header=False) if it is a row, "
+        "or --names a,b,c (names=[...]) to name the columns of a file without a header."
+    )
+
+
+def count_unnamed(records: Sequence[Sequence[str]]) -> int:
+    """Columns that the first record leaves without a name, though they have values.
+
+    The first column may be: programs write the numbers of rows so.
+
+    >>> count_unnamed([["Patients", ""], ["job", "age"], ["Cook", "39"]])
+    1
+    >>> count_unnamed([["", "age", ""], ["1", "39", ""], ["2", "40", ""]])
+    0
+    """
+    first, *below = records
+    empty = [i for i, cell in enumerate(first) if i and not cell.strip()]
+    return sum(any(r[i].strip() for r in below if len(r) > i) for i in empty)
+
+
+def _describe_title(place: str, unnamed: int) -> str:
+    return (
+        f"The first line of {place!r} must name all columns; number of those with "
+        f"values below it and no name in it, as below a title: {unnamed}. Take away "
+        "what stands above the names, or say --header (header=True) if it is the "
+        "names: the others are called column2 and so on. Say --no-header "
+        "(header=False) if it is a row."
+    )
+
+
+def fill_names(
+    first: Sequence[str], text: TextOptions, words: str, *, header: bool
+) -> list[str]:
+    """The names of the columns: those that were given, the header's, or numbers."""
+    if text.names is not None and len(text.names) != len(first):
+        raise InputError(
+            f"names must be one for each of the {len(first)} columns of {words}; got "
+            f"{len(text.names)}."
+        )
+    if text.names is not None:
+        return list(text.names)
+    return [c if header and c else f"column{i + 1}" for i, c in enumerate(first)]
 
 
 def _weigh_column(first: str, column: Sequence[str], missing: Collection[str]) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import codecs
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import attrs
 
+from privet.engine.sources.encodings import name_encoding
 from privet.errors import InputError
 
 if TYPE_CHECKING:
     from privet.engine.digests import RowMarks
-
-ENCODINGS = ("utf-8", "latin-1", "utf-16")
-ALIASES = {"utf-8-sig": "utf-8", "ascii": "utf-8", "utf-16-le": "utf-16"}
-"""Encodings that one of `ENCODINGS` reads as well."""
+    from privet.engine.sources.staged_rows import Staging
 
 LONGEST_DELIMITER = 4
 """Bytes; DuckDB takes no longer one."""
@@ -30,18 +29,44 @@ class Address(Protocol):
         """A `Connection` to there; messages call the rows by these words."""
 
 
-def _recognise_encoding(wanted: str) -> str:
-    try:
-        name = codecs.lookup(wanted).name
-    except (LookupError, TypeError):
-        name = ""
-    known = {codecs.lookup(e).name: ALIASES.get(e, e) for e in (*ENCODINGS, *ALIASES)}
-    if name not in known:
-        raise InputError(
-            f"encoding must be one of {', '.join(ENCODINGS)}; got {wanted!r}. "
-            "Convert the file to UTF-8 if it is none of them."
-        )
-    return known[name]
+@dataclass(frozen=True)
+class Feed:
+    """Rows on their way into the engine, while they are converted."""
+
+    scan: str
+    """What to select them from."""
+    stop: Callable[[], None]
+    """Lets nobody wait for further rows."""
+    path: str = ""
+    """The pipe they come through as text; empty: they are a frame."""
+    frame: Any = None
+    """The frame they come as, called `pv_feed`; None: they are text."""
+    names: tuple[str, ...] | None = None
+    """The columns; None: as the source says."""
+    mixed: frozenset[int] = frozenset()
+    """Columns of texts that may mean more."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What the file says of columns, in words."""
+
+
+class StagingRoom(NamedTuple):
+    """What converting a file may take."""
+
+    disk: int
+    """Bytes of its rows when they are unpacked."""
+    memory: int
+    """Bytes of memory of whoever reads it."""
+
+
+class FilePart(Protocol):
+    """One file whose rows no engine reads, and which are converted for that."""
+
+    def open(self, place: Path, room: StagingRoom) -> AbstractContextManager[Feed]:
+        """Its rows, with a folder to work in."""
+
+
+def _name_encoding(wanted: Any) -> str | None:
+    return None if wanted is None else name_encoding(wanted)
 
 
 def _as_names(names: Any) -> tuple[str, ...] | None:
@@ -53,14 +78,32 @@ def _as_names(names: Any) -> tuple[str, ...] | None:
     return tuple(names)
 
 
+TEXT_KEYS = ("delimiter", "encoding", "header", "names", "null", "dates", "decimal")
+"""What `TextOptions` has that a policy remembers."""
+
+DATES = ("dmy", "mdy", "ymd", "text")
+DECIMALS = (",", ".", "text")
+"""The last means: left as the texts they are."""
+
+
+def _check_among(name: str, known: Sequence[str]) -> Callable[[Any, Any, Any], None]:
+    def check(_options: Any, _field: Any, value: object) -> None:
+        if value not in known:
+            raise InputError(
+                f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}."
+            )
+
+    return check
+
+
 @attrs.frozen
 class TextOptions:
     """How text files are written, where the usual guess is wrong."""
 
     delimiter: str | None = None
     """Between two values; None: the likeliest of comma, semicolon, tab, bar, blank."""
-    encoding: str = attrs.field(default="utf-8", converter=_recognise_encoding)
-    """One of `ENCODINGS`."""
+    encoding: str | None = attrs.field(default=None, converter=_name_encoding)
+    """As Python calls it; None: it is detected."""
     null: tuple[str, ...] = ()
     """Texts that stand for a missing value, besides nothing at all."""
     header: bool | None = None
@@ -69,6 +112,15 @@ class TextOptions:
     """Column names, in place of those a file has, or where it has none."""
     guarded: bool = False
     """Whether `privet` wrote the file with texts guarded against spreadsheets."""
+    dates: str | None = attrs.field(
+        default=None, validator=attrs.validators.optional(_check_among("dates", DATES))
+    )
+    """The order of day and month, one of `DATES`; None: columns are looked at."""
+    decimal: str | None = attrs.field(
+        default=None,
+        validator=attrs.validators.optional(_check_among("decimal", DECIMALS)),
+    )
+    """What stands before decimals, one of `DECIMALS`; None: columns are looked at."""
 
     def __attrs_post_init__(self) -> None:
         if self.delimiter is not None:
@@ -81,25 +133,17 @@ class TextOptions:
 
     def to_dict(self) -> dict[str, Any]:
         """What differs from the usual, under the names that `read` has for it."""
-        usual, told = TextOptions(), ("delimiter", "encoding", "header", "names")
-        given = {key: getattr(self, key) for key in (*told, "null")}
+        given = {key: getattr(self, key) for key in TEXT_KEYS}
         return {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in given.items()
-            if value != getattr(usual, key)
+            if value not in (None, ()) and (key, value) != ("encoding", "utf-8")
         }
 
-    def refuse_given(self, words: str) -> None:
-        """These options must not be given for a source that is not a text file."""
-        given = {
-            "delimiter": self.delimiter,
-            "null": self.null,
-            "header": self.header,
-            "names": self.names,
-            "encoding": self.encoding if self.encoding != ENCODINGS[0] else None,
-        }
-        for name, value in given.items():
-            if value not in (None, ()):
+    def refuse_given(self, words: str, but: Collection[str] = ()) -> None:
+        """Options must not be given for a source that is not a text file, but these."""
+        for name, value in self.to_dict().items():
+            if name not in but:
                 raise InputError(
                     f"{name} must be left out for {words}, which is not a text file "
                     f"of values; got {value!r}."
@@ -129,8 +173,12 @@ class Source:
     """Whether every value arrives as the text the file has."""
     json: bool = False
     """Whether those texts are JSON: quoted where the file has a text."""
+    form: str = ""
+    """How JSON objects stand in the file: one per line, or as a list."""
+    delimiter: str = ""
+    """What stands between two values of a text file."""
     mixed: frozenset[int] = frozenset()
-    """Columns of a frame whose objects had no type in common and are texts now."""
+    """Columns of a frame that are texts which may mean more, as those of files do."""
     address: Address | None = None
     """Where rows stay that are counted elsewhere."""
     attach: str = ""
@@ -145,8 +193,29 @@ class Source:
     """Further columns: how often files of digests have each row."""
     rows: int | None = None
     """How many rows there are, where the source tells without being read."""
+    kept: Any = None
+    """What must live as long as the source does: the folders of its files."""
     text: TextOptions = TextOptions()
-    """How text files were asked to be read; without a header, that is said here."""
+    """How text files were asked to be read, and what was found in them."""
+    staging: Staging | None = None
+    """Converts rows that no engine reads where they are."""
+    table: str = ""
+    """Which sheet, table or member of the file is meant."""
+    takes: tuple[str, ...] = ()
+    """Which options of text files it takes, though it is none."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What the file says of its columns, in words."""
+    respelled: Mapping[int, str] = field(default_factory=dict)
+    """How cells of some columns are spelled here; {} stands for the cell."""
+    looked_at: bool = False
+    """Whether that was looked for already."""
+
+    def list_found(self) -> dict[str, Any]:
+        """How text is written, as it was found: encoding, dates and decimals."""
+        if not self.takes:
+            return {}
+        known = self.text.to_dict()
+        return {k: known[k] for k in ("encoding", "dates", "decimal") if k in known}
 
     def is_text(self, column: int) -> bool:
         """Whether the values of a column arrive as texts that may mean more."""

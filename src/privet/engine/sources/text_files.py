@@ -1,38 +1,46 @@
-"""Text files: comma-separated values with all their dialects, and JSON lines."""
+"""Text files: comma-separated values with all their dialects, and JSON objects."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 import attrs
-import pyarrow as pa
 
 from privet.engine.protocol import Progress, Run
-from privet.engine.sources.header_line import weigh_header
-from privet.engine.sources.source import (
-    ENCODINGS,
-    Source,
-    TextOptions,
-    differ,
-    refuse_twice,
+from privet.engine.sources.encodings import MARKS, detect_encoding, find_encoding
+from privet.engine.sources.header_line import (
+    MOST_RECORDS,
+    decide_header,
+    fill_names,
 )
+from privet.engine.sources.packed_files import DAMAGES, PackedFile, split_endings
+from privet.engine.sources.source import Source, TextOptions, differ, refuse_twice
+from privet.engine.sources.staged_rows import Staging
+from privet.engine.sources.text_pipes import TextPart
 from privet.engine.sql import literal, unguarded_name
 from privet.errors import EmptyTable, InputError
 
-PACKED = {".gz": "gzip", ".zst": "zstd"}
-"""Compressions by the ending of the name."""
+NATIVE = ("utf-8", "latin-1")
+"""Encodings that DuckDB reads itself."""
+
+FIRST_BYTES = 4_096
+"""Bytes that tell a list of objects from lines."""
 
 DELIMITERS = (",", ";", "\t", "|")
 TABS = (".tsv", ".tab")
 
-MOST_LINES, FEW_LINES, MOST_LETTERS = 1_000, 20, 250_000
+FEW_LINES, MOST_LETTERS = 20, 250_000
 """How much of a file is looked at to tell a header from a row."""
+
+MOST_LINE = 1 << 21
+"""Letters of a line; longer ones no engine reads."""
 
 TWO_WORDS = 2
 """So many words may be one value, such as a name."""
@@ -41,87 +49,77 @@ FILES = "getvariable('files')"
 """The list of files, as a statement refers to it; the engine sets the variable."""
 
 
-def split_endings(path: Path) -> tuple[str, str]:
-    """The ending that names the format, and the one that names the compression.
-
-    >>> split_endings(Path("people.csv.gz"))
-    ('.csv', '.gz')
-    """
-    packed = path.suffix.lower() if path.suffix.lower() in PACKED else ""
-    inner = Path(path.stem) if packed else path
-    return inner.suffix.lower(), packed
-
-
 # Comma-separated values -------------------------------------------------------------
 
 
-def from_csv(paths: list[Path], words: str, text: TextOptions) -> Source:
+def from_csv(files: Sequence[PackedFile], words: str, text: TextOptions) -> Source:
     """Files of values with delimiters between them."""
-    first = FirstLines.read(paths[0], text)
+    if text.encoding is None:
+        text = attrs.evolve(text, encoding=_find_one_encoding(files, words))
+    first = FirstLines.read(files[0], text)
     delimiter = first.find_delimiter()
     own, header = first.read_header(delimiter), first.has_header(delimiter)
-    for path in paths[1:] if header else ():
-        if FirstLines.read(path, text).read_header(delimiter) != own:
+    for file in files[1:] if header else ():
+        if FirstLines.read(file, text).read_header(delimiter) != own:
             raise InputError(
-                f"All files of {words} must have the same header; {str(path)!r} "
-                f"has another one than {str(paths[0])!r}."
+                f"All files of {words} must have the same header; {str(file.path)!r} "
+                f"has another one than {str(files[0].path)!r}."
             )
-    if text.names and len(text.names) != len(own):
-        raise InputError(
-            f"names must be one for each of the {len(own)} columns of {words}; got "
-            f"{len(text.names)}."
-        )
-    names = list(text.names or (own if header else _number_names(len(own))))
+    names = fill_names(own, text, words, header=header)
     if text.guarded:
         names = [unguarded_name(n) for n in names]
     refuse_twice(names, words)
-    scan = csv_scan(len(names), delimiter, text, header=header)
-    return Source(
+    known = text if header else attrs.evolve(text, header=False)
+    found = Source(
         tuple(names),
-        scan,
+        csv_scan(len(names), delimiter, text, header=header),
         textual=True,
         words=words,
         guarded=text.guarded,
-        text=text if header else attrs.evolve(text, header=False),
+        text=attrs.evolve(known, delimiter=text.delimiter),
+        delimiter=delimiter,
     )
+    return _pipe_if_needed(found, files, str(text.encoding))
 
 
-def _number_names(columns: int) -> list[str]:
-    return [f"column{i + 1}" for i in range(columns)]
+def _find_one_encoding(files: Sequence[PackedFile], words: str) -> str:
+    found = {find_encoding(file) for file in files}
+    if len(found) > 1:
+        raise InputError(
+            f"All files of {words} must have one encoding; got {sorted(found)}. "
+            "Convert them to UTF-8."
+        )
+    return found.pop()
 
 
-def describe_doubt(place: str) -> str:
-    """The question whether a file has a header; what may be a person is not shown."""
-    return (
-        f"The first line of {place!r} must be known to name columns or to be a row; it "
-        "looks like the rows below it, and is not shown for that. Say --header "
-        "(header=True) if it names columns, --no-header (header=False) if it is a row, "
-        "or --names a,b,c (names=[...]) to name the columns of a file without a header."
-    )
+def _pipe_if_needed(
+    found: Source, files: Sequence[PackedFile], encoding: str
+) -> Source:
+    """Text that engines cannot read as it is comes through a pipe."""
+    if encoding in NATIVE and all(f.is_unpacked_by_engines for f in files):
+        return found
+    parts = [TextPart(file, encoding, found.scan) for file in files]
+    return replace(found, staging=Staging(parts, found.words))
 
 
 def csv_scan(columns: int, delimiter: str, text: TextOptions, *, header: bool) -> str:
     """What to select from; a text in quotes never stands for a missing value."""
     names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(columns))
+    encoding = text.encoding if text.encoding in NATIVE else "utf-8"
     nulls = ", ".join(literal(n) for n in dict.fromkeys(("", *text.null)))
     return (
         f"read_csv({FILES}, auto_detect = false, header = {header}, "
         f"delim = {literal(delimiter)}, quote = '\"', escape = '\"', "
-        f"encoding = {literal(text.encoding)}, nullstr = [{nulls}], "
+        f"encoding = {literal(str(encoding))}, nullstr = [{nulls}], "
         f"allow_quoted_nulls = false, columns = {{{names}}})"
     )
-
-
-def find_delimiter(path: Path, text: TextOptions) -> str:
-    """What stands between two values of a file."""
-    return FirstLines.read(path, text).find_delimiter()
 
 
 @dataclass(frozen=True)
 class FirstLines:
     """The first lines of a file; they may be about people, and are never shown."""
 
-    path: Path
+    file: PackedFile
     """The file."""
     text: TextOptions
     """How it was asked to be read."""
@@ -129,26 +127,27 @@ class FirstLines:
     """As they stand there; bytes that are no text come as surrogates."""
 
     @classmethod
-    def read(cls, path: Path, text: TextOptions) -> FirstLines:
+    def read(cls, file: PackedFile, text: TextOptions) -> FirstLines:
         """Look at a file; an error quotes nothing of it."""
-        lines = _read_lines(path, _detect_encoding(path, text.encoding))
+        encoding = str(text.encoding or "utf-8")
+        lines = _read_lines(file, _choose_decoder(file, encoding))
         if not lines:
             raise InputError(
-                f"File {str(path)!r} must be readable {text.encoding} text; its first "
-                "line is not."
+                f"File {str(file.path)!r} must be readable {encoding} text; its first "
+                "line is not, or is too long."
             )
         if any("\udc80" <= letter <= "\udcff" for letter in lines[0]):
             raise InputError(
-                f"File {str(path)!r} must be {text.encoding} text; its first line is "
-                f"not. Give the encoding: one of {', '.join(ENCODINGS)}."
+                f"File {str(file.path)!r} must be {encoding} text; its first line is "
+                "not. Say another --encoding (encoding=...)."
             )
-        return cls(path, text, lines)
+        return cls(file, text, lines)
 
     def find_delimiter(self) -> str:
         """What stands between two values."""
         if self.text.delimiter:
             return self.text.delimiter
-        if split_endings(self.path)[0] in TABS:
+        if self.file.ending in TABS:
             return "\t"
         found = {d: len(self.read_header(d)) for d in DELIMITERS}
         best = max(found, key=lambda d: found[d])
@@ -161,16 +160,16 @@ class FirstLines:
         records = self.split(delimiter, most=1)
         if not records:
             raise InputError(
-                f"File {str(self.path)!r} must be readable text; a value of its first "
-                "line is too long, or a quote is never closed."
+                f"File {str(self.file.path)!r} must be readable text; a value of its "
+                "first line is too long, or a quote is never closed."
             )
         if not any(records[0]):
             raise EmptyTable(
-                f"File {str(self.path)!r} must start with a line of values."
+                f"File {str(self.file.path)!r} must start with a line of values."
             )
         return [c or f"column{i + 1}" for i, c in enumerate(records[0])]
 
-    def split(self, delimiter: str, most: int = MOST_LINES) -> list[list[str]]:
+    def split(self, delimiter: str, most: int = MOST_RECORDS) -> list[list[str]]:
         """The first records; fewer where a quote is never closed."""
         if len(delimiter) > 1:
             plain = (line.rstrip("\r\n") for line in self.lines[:most])
@@ -183,23 +182,7 @@ class FirstLines:
 
     def has_header(self, delimiter: str) -> bool:
         """Whether the first line names the columns; where that is in doubt, ask."""
-        if self.text.header is not None:
-            return self.text.header
-        records, names = self.split(delimiter), self.text.names
-        evidence = weigh_header(records, self.text.null)
-        if names is None:
-            if evidence.is_doubtful:
-                raise InputError(describe_doubt(str(self.path)))
-            return True
-        if list(names) == [c.strip() for c in records[0]]:
-            return True
-        if evidence.is_sure:
-            raise InputError(
-                f"The first line of {str(self.path)!r} seems to name columns. Say "
-                "--header (header=True) too if your names are to take its place, or "
-                "--no-header (header=False) if it is a row like the others."
-            )
-        return False
+        return decide_header(self.split(delimiter), self.text, str(self.file.path))
 
 
 def _are_regular(records: Sequence[Sequence[str]]) -> bool:
@@ -215,81 +198,112 @@ def _are_spaced(records: Sequence[Sequence[str]]) -> bool:
     return all(cell[:1] == " " for record in records for cell in record[1:])
 
 
-def _read_lines(path: Path, encoding: str) -> tuple[str, ...]:
+def _read_lines(file: PackedFile, encoding: str) -> tuple[str, ...]:
     """Some lines; none where not even the first can be read."""
     kept: list[str] = []
     letters = 0
     with (
-        suppress(OSError, EOFError, pa.ArrowException, UnicodeError),
+        suppress(*DAMAGES),
         io.TextIOWrapper(
-            open_unpacked(path), encoding, errors="surrogateescape", newline=""
+            file.open(), encoding, errors="surrogateescape", newline=""
         ) as lines,
     ):
-        for line in lines:
+        while line := lines.readline(MOST_LINE):
+            if len(line) == MOST_LINE:
+                break
             kept.append(line)
             letters += len(line)
             many = letters > MOST_LETTERS and len(kept) > FEW_LINES
-            if many or len(kept) > MOST_LINES:
+            if many or len(kept) > MOST_RECORDS:
                 break
     return tuple(kept)
 
 
-def _detect_encoding(path: Path, encoding: str) -> str:
-    """The encoding, told apart by the mark a file may begin with."""
-    with open_unpacked(path) as file:
-        mark = file.read(2)
-    if mark == b"\xfe\xff":
+def _choose_decoder(file: PackedFile, encoding: str) -> str:
+    """The decoder of a file that may begin with a mark, which must not deny it."""
+    try:
+        with file.open() as stream:
+            mark = bytes(stream.read(4))
+    except DAMAGES:
+        mark = b""
+    told = detect_encoding(mark).name if mark.startswith(tuple(MARKS)) else ""
+    if told and told != "utf-8" and not encoding.startswith(told[:5]):
         raise InputError(
-            f"File {str(path)!r} must not be big-endian UTF-16. Convert it to UTF-8."
+            f"File {str(file.path)!r} must be {encoding} text; it begins as "
+            f"{told.upper()}. Say --encoding {told} (encoding={told!r})."
         )
-    if mark == b"\xff\xfe" and encoding != "utf-16":
-        raise InputError(
-            f"File {str(path)!r} must be {encoding} text; it begins as UTF-16. "
-            "Give encoding='utf-16'."
-        )
-    if encoding == "utf-16":
-        return "utf-16" if mark == b"\xff\xfe" else "utf-16-le"
+    if encoding == "utf-16" and not told:
+        return "utf-16-le"
     return "utf-8-sig" if encoding == "utf-8" else encoding
 
 
-def open_unpacked(path: Path) -> pa.NativeFile:
-    """The bytes of a file, unpacked."""
-    return pa.input_stream(str(path), compression=PACKED.get(split_endings(path)[1]))
+# JSON objects -----------------------------------------------------------------------
+
+LINES, ARRAY = "newline_delimited", "array"
+"""How DuckDB calls files of one object per line, and of one list of objects."""
 
 
-# JSON lines -------------------------------------------------------------------------
-
-OBJECTS = (
-    f"read_json_objects({FILES}, format = 'newline_delimited', "
-    "hive_partitioning = false)"
-)
-"""The lines, each as one JSON value called `json`."""
-
-JSON_KEYS = (
-    "SELECT k, avg(p) AS p FROM (SELECT unnest(keys) AS k, "
-    "unnest(range(len(keys))) AS p FROM (SELECT json_keys(json) AS keys "
-    f"FROM {OBJECTS} WHERE json_type(json) = 'OBJECT')) GROUP BY k ORDER BY p, k"
-)
-"""All keys of all objects, in about the order they stand there."""
-
-OTHER_LINES = f"SELECT count(*) FROM {OBJECTS} WHERE json_type(json) <> 'OBJECT'"
-"""How many lines are no objects."""
+def from_json(files: Sequence[PackedFile], words: str) -> Source:
+    """Files of JSON objects: one per line, or all in one list."""
+    forms = {_find_form(file) for file in files}
+    if len(forms) > 1:
+        raise InputError(
+            f"All files of {words} must have one form; some are lists of JSON objects "
+            "and others have one object per line."
+        )
+    form = forms.pop()
+    found = Source(
+        None, scan=list_objects(form), json=True, textual=True, words=words, form=form
+    )
+    return _pipe_if_needed(found, files, "utf-8")
 
 
-def json_scan(names: Sequence[str]) -> str:
-    """JSON lines with every value as its JSON text; missing and null are NULL.
+def _find_form(file: PackedFile) -> str:
+    """Whether a file is one list; only those that end in .json may be."""
+    if file.ending != ".json":
+        return LINES
+    try:
+        with file.open() as stream:
+            first = bytes(stream.read(FIRST_BYTES)).removeprefix(codecs.BOM_UTF8)
+    except DAMAGES:
+        return LINES
+    return ARRAY if first.lstrip()[:1] == b"[" else LINES
+
+
+def list_objects(form: str) -> str:
+    """The objects of files, each as one JSON value called `json`."""
+    return f"read_json_objects({FILES}, format = '{form}', hive_partitioning = false)"
+
+
+def select_keys(objects: str) -> str:
+    """All keys of all objects, in about the order they stand there."""
+    return (
+        "SELECT k, avg(p) AS p FROM (SELECT unnest(keys) AS k, "
+        "unnest(range(len(keys))) AS p FROM (SELECT json_keys(json) AS keys "
+        f"FROM {objects} WHERE json_type(json) = 'OBJECT')) GROUP BY k ORDER BY p, k"
+    )
+
+
+def count_others(objects: str) -> str:
+    """How many values are no objects."""
+    return f"SELECT count(*) FROM {objects} WHERE json_type(json) <> 'OBJECT'"
+
+
+def json_scan(names: Sequence[str], source: Source) -> str:
+    """JSON objects with every value as its JSON text; missing and null are NULL.
 
     DuckDB's names do not tell `a` from `A`, its paths into an object do.
     """
-    if "" not in names and differ(names):
+    if "" not in names and differ(names) and source.scan == list_objects(source.form):
         columns = ", ".join(f"{literal(n)}: 'JSON'" for n in names)
         return (
-            f"read_json({FILES}, format = 'newline_delimited', "
+            f"read_json({FILES}, format = '{source.form}', "
             f"columns = {{{columns}}}, hive_partitioning = false)"
         )
     paths = ", ".join(literal("/" + _escape_pointer(n)) for n in names)
     cells = ", ".join(f"nullif(v[{i + 1}], 'null') AS c{i}" for i in range(len(names)))
-    return f"(SELECT {cells} FROM (SELECT json_extract(json, [{paths}]) AS v FROM {OBJECTS}))"  # noqa: E501
+    values = f"SELECT json_extract(json, [{paths}]) AS v FROM {source.scan}"
+    return f"(SELECT {cells} FROM ({values}))"
 
 
 def _escape_pointer(name: str) -> str:
@@ -301,22 +315,22 @@ def _escape_pointer(name: str) -> str:
 
 def check_whole(paths: Sequence[str], run: Run) -> None:
     """A compressed file must be complete: engines take half a file for a whole one."""
-    packed = [p for p in map(Path, paths) if split_endings(p)[1]]
-    for i, path in enumerate(packed):
+    files = [PackedFile(p, *split_endings(p)) for p in map(Path, paths)]
+    packed = [file for file in files if file.packed]
+    for i, file in enumerate(packed):
         run.tell(Progress("checking files", i + 1, len(packed), 0.0, None))
-        if not _is_whole(path, run):
+        if not _is_whole(file, run):
             raise InputError(
-                f"File {str(path)!r} must be a whole {split_endings(path)[1]} file; "
-                "it is "
-                "cut short or damaged."
+                f"File {str(file.path)!r} must be a whole {file.packed} file; "
+                "it is cut short or damaged."
             )
 
 
-def _is_whole(path: Path, run: Run) -> bool:
+def _is_whole(file: PackedFile, run: Run) -> bool:
     try:
-        with open_unpacked(path) as file:
-            while file.read(1 << 22):
+        with file.open() as stream:
+            while stream.read(1 << 22):
                 run.check()
-    except (OSError, EOFError, pa.ArrowException):
+    except DAMAGES:
         return False
     return True

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from privet.engine.counting.pairs import Cells, DrawnRows
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import TooLarge
-from privet.microdata.recipe import MARKER
+from privet.microdata.written_columns import MARKER
 from privet.policy.acceptance import DerivedColumn
 from privet.table import Table, require_columns
 from privet.values.contingency import Domain

@@ -50,6 +50,13 @@ def judge_finer(judge: Judge) -> Judge:
     return judge_again
 
 
+def list_finer(table: Table, stated: Promise | Measure, run: Run) -> list[str]:
+    """Columns beside the groups of a release that make them finer."""
+    if not is_coarse(table) or not (table.rules and table.rules.told):
+        return []
+    return _FinerGroups(table, find_undone(table, run)).list_columns(stated)
+
+
 def list_quasi_known(table: Table) -> tuple[str, ...]:
     """What whoever knows the quasi columns knows, as they are and as they are shown."""
     told = table.shown.known if table.shown else ()
@@ -73,6 +80,14 @@ class _FinerGroups:
 
     table: Table
     undone: UndoneRules
+
+    def list_columns(self, stated: Promise | Measure) -> list[str]:
+        """The columns by which groups may be finer."""
+        asked = find_asked(stated, self.table)
+        about, known = asked[0] if asked else "", list_quasi_known(self.table)
+        sets = close_sets(self.table, [known], about, self.undone)
+        every = [c for columns in (*sets.exact, *sets.bounds) for c in columns]
+        return [c for c in dict.fromkeys(every) if c not in (*known, *asked)]
 
     def weigh(self, found: Finding, judge: Judge, run: Run) -> Finding:
         """A promise that is kept, by the finer groups: told surely, or perhaps."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.microdata.dependence.derived_columns import find_rules, list_published
-from privet.microdata.recipe import MARKER
+from privet.microdata.written_columns import MARKER
 from privet.table import Table
 from privet.values.adversaries import join_words
 from privet.values.contingency import Domain

@@ -23,9 +23,10 @@ from privet.policy.promises import select_promises
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
 from privet.values.beliefs import Ceiling
+from privet.values.windows import Within
 
-Values = tuple[object, ...] | None
-"""The values a promise is about; None: every value."""
+Values = tuple[object, ...] | Within | None
+"""The values a promise is about, or how wide windows are; None: every value."""
 Stated = Sequence[Promise | Measure]
 """What is promised."""
 
@@ -112,20 +113,9 @@ def is_covered(
         for promise, values in promises
         if _covers(promise, values, table, column, exposed)
     ]
-    if None in covering:
-        return True
-    matter = _list_mattering(promises)
-    if matter is None:
-        return False
-    limited = {v for values in covering for v in values or ()}
-    return set(matter) <= limited
-
-
-def _list_mattering(promises: Sequence[tuple[Promise, Values]]) -> Values:
-    """The values that promises name; None: every value, also where none is named."""
-    if not promises or any(values is None for _, values in promises):
-        return None
-    return tuple(dict.fromkeys(v for _, values in promises for v in values or ()))
+    # Of no promise at all every value matters.
+    matter = [values for _, values in promises] or [None]
+    return all(_are_within(values, covering) for values in matter)
 
 
 def _covers(
@@ -199,11 +189,22 @@ def find_beside(
 
 
 def _are_within(values: Values, others: Sequence[Values]) -> bool:
-    """Whether values are among those of some other promises."""
+    """Whether values are among those of some other promises.
+
+    Who is limited in every window is limited in every number: nobody is surer of one
+    than of a window around it. Windows are wider than single values, and that one has
+    no number is in none of them.
+    """
+    windows = [w for w in others if isinstance(w, Within)]
+    if isinstance(values, Within):
+        return any(w.covers(values) for w in windows)
     if None in others:
         return True
-    limited = {v for several in others for v in several or ()}
-    return values is not None and set(values) <= limited
+    if values is None:
+        return False
+    limited = {v for w in others if isinstance(w, tuple) for v in w}
+    numbers = {v for v in values if windows and v is not None}
+    return set(values) <= limited | numbers
 
 
 def _order_limit(limit: object) -> tuple[Fraction, bool]:

@@ -31,11 +31,18 @@ from privet.microdata.exposure.exposure import (
     expose_few_columns,
 )
 from privet.microdata.groups import Groups
-from privet.microdata.list_columns import Set, count_by_member, list_members, read_sets
+from privet.microdata.list_columns import (
+    HeldMembers,
+    Set,
+    count_by_member,
+    list_members,
+    read_sets,
+)
 from privet.policy import Accepted, Measure, Promise
 from privet.table import Table
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.windows import Windows, Within
 
 MOST_KEPT = 4_000_000
 """Rows of histograms that are kept for sets of two and three columns."""
@@ -81,11 +88,14 @@ class ColumnCount:
 
     def add(self, groups: EquivalenceClasses) -> None:
         """Some more whole groups."""
+        held = None
         if self.sets is not None:
-            groups = count_by_member(groups, self.sets[1], self.sets[0])
+            lists, (members, sets) = groups, self.sets
+            groups = count_by_member(lists, sets, members)
+            held = HeldMembers.of(lists, sets, groups)
         if self.fold is None:
             self.fold = self._start(groups.about)
-        self.fold = self.fold.add(groups)
+        self.fold = self.fold.add(groups, held)
         self.rows += len(groups.n)
         if self.rows <= MOST_KEPT:
             self.kept.append(groups)
@@ -105,7 +115,11 @@ class ColumnCount:
         self.kept.clear()
 
 
-def _find_codes(values: Sequence[object], domain: Domain) -> tuple[int, ...]:
+def _find_codes(
+    values: Sequence[object] | Within, domain: Domain
+) -> tuple[int, ...] | Windows:
+    if isinstance(values, Within):  # judges refuse texts of tables before
+        return Windows.of(domain, values, untyped=True)
     codes = (domain.code(v) for v in values)
     return tuple(c for c in codes if c is not None)
 

@@ -11,6 +11,7 @@ from privet.policy.toml import quote, write_sections
 from privet.report.words import escape_name, format_cell
 from privet.values.adversaries import join_words
 from privet.values.exact import percent
+from privet.values.windows import Within
 
 
 def describe_exposure(told: Exposure) -> list[str]:
@@ -48,7 +49,7 @@ def _describe_exposed(told: ColumnExposure) -> list[str]:
         sure = "at least" if b.limit.strict else "more than"
         people = f"{most}{b.people:,} people, {b.true:,} rightly"
         others = _list_few({f.columns: f.beyond[i] for f in few})
-        value = "" if b.about is None else f" is {_list_values(b.about)}"
+        value = _describe_values(b.about)
         lines.append(
             f"{name}{value}, {sure} {percent(b.limit.level)} sure: "
             f"{people if b.people else 'nobody'}{others}."
@@ -65,6 +66,14 @@ def _list_few(people: Mapping[int, int]) -> str:
         f"; with at most {_NUMBERS[columns]} of them {n:,}"
         for columns, n in people.items()
     )
+
+
+def _describe_values(values: Sequence[object] | Within | None) -> str:
+    if values is None:
+        return ""
+    if isinstance(values, Within):
+        return f" to within {values}"
+    return f" is {_list_values(values)}"
 
 
 def _list_values(values: Sequence[object]) -> str:

@@ -14,7 +14,7 @@ Chen, LeFevre, Ramakrishnan 2007, "Skyline Privacy Criterion", "SkylineAnonymize
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor
@@ -23,9 +23,28 @@ from typing import Any
 import numpy as np
 
 from privet.errors import Infeasible, InputError
-from privet.microdata.generalisation import kernels
-from privet.microdata.generalisation.kernels import GroupRules
-from privet.microdata.linkage import check_known, list_known_beside
+from privet.microdata.generalisation.infeasible_promises import (
+    infeasible_measure,
+    refuse_beside,
+    refuse_infeasible,
+)
+from privet.microdata.generalisation.splits.split_task import GroupRules
+from privet.microdata.generalisation.splits.tallies import (
+    find_beyond,
+    find_surest_beliefs,
+    keep_surest,
+)
+from privet.microdata.generalisation.window_constraints import (
+    Parted,
+    WindowConstraint,
+    WindowsSoFar,
+)
+from privet.microdata.linkage import (
+    Asked,
+    check_known,
+    list_known_beside,
+    read_released_about,
+)
 from privet.microdata.linkage import read_about as meant
 from privet.microdata.privacy_models.class_scores import Batch
 from privet.microdata.privacy_models.models import (
@@ -34,16 +53,28 @@ from privet.microdata.privacy_models.models import (
     score_groups,
 )
 from privet.microdata.skyline.closed_forms import Point
-from privet.microdata.skyline.incremental import Requirement, RunningMinima
+from privet.microdata.skyline.evidence import find_ratio, tighten
+from privet.microdata.skyline.incremental import (
+    PointMinima,
+    Requirement,
+    RunningMinima,
+    pack_minima,
+)
+from privet.microdata.skyline.minima_loops import MinimaTables
+from privet.microdata.skyline.set_minima import SetIndex, SetMinima
+from privet.microdata.skyline.weak_rule_outs import read_weak_point
 from privet.policy import Measure, Promise
 from privet.policy.promises import select_promises
 from privet.table import ReleasedAs, Table, require_columns
 from privet.values.adversaries import Insider, Linker
-from privet.values.arrays import Ints
+from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Ceiling, largest_fraction_within
 from privet.values.contingency import Domain
-from privet.values.equivalence_classes import ClassKeys, EquivalenceClasses
-from privet.values.exact import percent
+from privet.values.equivalence_classes import group_histograms
+from privet.values.windows import Windows, Within
+
+Minima = RunningMinima | SetMinima
+"""How close a release is to what is promised of a column."""
 
 # From promises to constraints -------------------------------------------------------
 
@@ -55,13 +86,39 @@ class GroupConstraint:
     promise: Promise | Measure
     column: str
     """What the belief is about."""
-    values: tuple[object, ...] | None
-    """The values that matter; None: every value."""
+    values: Asked
+    """The values that matter, or how wide windows are; None: every value."""
     point: Point
     """l, k and m; a linker knows (0, 0, 0)."""
     limit: Ceiling
     beside: tuple[tuple[str, ...], ...] = ()
     """Sets of columns that a linker knows besides, and groups show as they are."""
+    doubtful: Insider | None = None
+    """An insider who rules values out with probabilities."""
+    evidence: Fraction = Fraction(1)
+    """How strong other evidence may be; the limit allows for it already."""
+
+    @property
+    def is_simple_window(self) -> bool:
+        """Whether the fullest window of each group decides: nothing is ruled out, and
+        nobody knows companions or columns beside the groups.
+        """
+        simple = self.point.l == 0 and self.point.m == 0 and not self.beside
+        return isinstance(self.values, Within) and simple
+
+    @property
+    def forbids_something(self) -> bool:
+        """Whether any belief is too much."""
+        return self.limit.strict or self.limit.level < 1
+
+    def as_fullest(self) -> GroupConstraint:
+        """The same about the one value of a column of windows."""
+        return replace(self, column=self.windows_name, values=None)
+
+    @property
+    def windows_name(self) -> str:
+        """How the column of windows is called; no table has such a one."""
+        return f"{self.column}\N{SYMBOL FOR UNIT SEPARATOR}{self.values}"
 
     def cap_knowledge(self, values: int, people: int) -> GroupConstraint:
         """The same of a column with so many values: nobody knows more people."""
@@ -70,10 +127,17 @@ class GroupConstraint:
         near = Point(min(l, values), min(k, people), min(m, people))
         return replace(self, point=near)
 
+    def require(self, domain: Domain) -> Requirement:
+        """What is asked of the values of a column."""
+        who = self.doubtful
+        weak = None if who is None else read_weak_point(who, domain)
+        return Requirement(self.point, self.limit, self.find_codes(domain), weak)
+
     def find_codes(self, domain: Domain) -> tuple[int, ...] | None:
         """The values that matter and occur."""
         if self.values is None:
             return None
+        assert not isinstance(self.values, Within)
         found = [domain.code(v) for v in self.values]
         return tuple(c for c in found if c is not None)
 
@@ -112,11 +176,17 @@ def _derive_constraint(
             f"about must be a column that groups keep as it is; {column!r} is {role}. "
             "Groups show such columns coarsely or not at all."
         )
+    if isinstance(values, Within):
+        read_released_about(promise, table)
     if not isinstance(promise.limit, Ceiling):
         raise InputError(
             "A promise about groups must be limited by at_most or below; "
             f"got {promise.limit!r}."
         )
+    who, ratio = promise.against, find_ratio(promise)
+    doubtful = who if isinstance(who, Insider) and who.doubts else None
+    if isinstance(values, Within):
+        refuse_more_knowledge(who, "a number lies within a window")
     beside: list[tuple[str, ...]] = []
     if isinstance(promise.against, Linker):
         check_known(promise.against.knows or (), column, table)
@@ -126,9 +196,20 @@ def _derive_constraint(
         column,
         values,
         _read_point(promise),
-        promise.limit,
+        tighten(promise.limit, ratio),
         tuple(s for s in beside if s),
+        doubtful,
+        ratio,
     )
+
+
+def refuse_more_knowledge(who: object, where: str) -> None:
+    """Doubts and households are for people who have one value, looked at by itself."""
+    if isinstance(who, Insider) and (who.doubts or who.households is not None):
+        key = "sure" if who.doubts else "households"
+        raise InputError(
+            f"{key} must be left out where {where}. Audit such a promise separately."
+        )
 
 
 def _read_point(promise: Promise) -> Point:
@@ -155,10 +236,14 @@ class SteeringConstraint:
 
     column: str
     """What it looks at."""
-    keeps: Callable[[Ints], bool]
-    """Whether groups with these histograms, one line each, do."""
+    find_beyond: Callable[[Ints], Flags]
+    """Which groups with these histograms, one line each, do not."""
     refuse: Callable[[Ints], Infeasible]
     """What to raise where not even one group of everybody does."""
+
+    def keeps(self, parts: Ints) -> bool:
+        """Whether all groups with these histograms do."""
+        return not bool(self.find_beyond(parts).any())
 
 
 class Constraints:
@@ -166,6 +251,10 @@ class Constraints:
 
     steering: Sequence[tuple[int, SteeringConstraint]] = ()
     """What is judged on histograms, and the column of the cells it looks at."""
+    windows: Sequence[WindowConstraint] = ()
+    """Promises about numbers within windows, judged on rows."""
+    so_far: tuple[WindowsSoFar, ...] = ()
+    """What these have come to."""
     most_groups: int | None = None
     """How many groups there may be."""
     most_alone: int | None = None
@@ -179,84 +268,140 @@ class Constraints:
         domains: Sequence[Domain],
         columns: Sequence[int],
         people: int,
+        windows: Mapping[str, Windows] | None = None,
+        sets: Mapping[str, SetIndex] | None = None,
     ) -> None:
-        """Rules about these columns, which stand at these positions in the cells."""
-        at = {d.name: j for j, d in enumerate(domains)}
+        """Rules about these columns, which stand at these positions in the cells.
+
+        A column of `windows` has one value: whoever lies in the fullest of them. Some
+        may be columns of `sets`, whose members are believed.
+        """
+        at, sets = {d.name: j for j, d in enumerate(domains)}, sets or {}
+        inside = {c: i.members(c) for c, i in sets.items()}
         stated = [
-            r.cap_knowledge(len(domains[at[r.column]]), people)
+            r.cap_knowledge(len(inside.get(r.column, domains[at[r.column]])), people)
             for r in rules
-            if r.limit.strict or r.limit.level < 1
+            if r.forbids_something and not isinstance(r.values, Within)
         ]
-        self.alone = [r for r in stated if r.point.m == 0]
+        self.alone = [
+            r
+            for r in stated
+            if r.point.m == 0 and r.column not in sets and not r.doubtful
+        ]
         self.least = least
         self.rules = _compile_rules(self.alone, least, domains, columns, people)
+        self.rules = _add_windows(self.rules, domains, windows or {})
         self.worst_found = np.tile(np.array([0, 1]), (len(self.alone), 1))
-        self.minima: dict[int, RunningMinima] = {}
+        self.minima: dict[int, Minima] = {}
         self.apart: dict[int, list[GroupConstraint]] = {}
         for rule in stated:
-            if rule.point.m:
+            if rule.point.m or rule.column in sets:
                 self.apart.setdefault(at[rule.column], []).append(rule)
         for j, several in self.apart.items():
-            asked = [
-                Requirement(r.point, r.limit, r.find_codes(domains[j])) for r in several
-            ]
-            self.minima[j] = RunningMinima.empty(asked, len(domains[j]))
+            column = domains[j].name
+            domain = inside.get(column, domains[j])
+            asked = [r.require(domain) for r in several]
+            self.minima[j] = (
+                SetMinima.empty(asked, sets[column])
+                if column in sets
+                else RunningMinima.empty(asked, len(domain))
+            )
 
     @property
     def is_local(self) -> bool:
-        """Whether the loops can judge each group by itself; order is no matter then."""
+        """Whether histograms judge each group by itself; order is no matter then."""
         overall = self.most_groups is not None or self.most_alone is not None
-        return not (self.minima or self.steering or overall)
+        return not (self.minima or self.windows or overall)
 
-    def begin(self, hist: Ints, people: int) -> None:
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether the loops can judge each group by itself."""
+        return self.is_local and not self.steering
+
+    @property
+    def is_by_minima(self) -> bool:
+        """Whether the loops can judge splits one after the other, by running minima."""
+        overall = self.most_groups is not None or self.most_alone is not None
+        if not self.minima or self.windows or self.steering or overall:
+            return False
+        return all(
+            isinstance(m, RunningMinima) and len(m.certain) == len(m.points)
+            for m in self.minima.values()
+        )
+
+    def pack_minima(self) -> MinimaTables:
+        """The minima of all points, for loops that split a group in two."""
+        points, begin = list[PointMinima](), list[int]()
+        for j, minima in self.minima.items():
+            assert isinstance(minima, RunningMinima)
+            points += minima.certain
+            begin += [int(self.rules.offset[j])] * len(minima.points)
+        return pack_minima(points, begin, 2)
+
+    def take_minima(self, tables: MinimaTables) -> None:
+        """The splits of a loop were made."""
+        first, after = 0, dict[int, Minima]()
+        for j, minima in self.minima.items():
+            assert isinstance(minima, RunningMinima)
+            after[j] = minima.take(tables, first)
+            first += len(minima.points)
+        self.minima = after
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether there may be no more groups at all."""
+        return _exceeds(self.groups + 1, self.most_groups)
+
+    def begin(self, hist: Ints, people: int, rows: Any = None) -> None:
         """Judge everybody as one group; raise what no grouping can mend."""
-        broken = []
+        broken: list[tuple[GroupConstraint, Fraction]] = []
         for r, rule in enumerate(self.alone):
-            a, whole = self._judge_one_group(r, hist, people)
+            one = find_surest_beliefs(hist[None, :], np.array([people]), self.rules, r)
+            a, whole = (int(x[0]) for x in one)
             self.worst_found[r] = a, whole
             if a * int(self.rules.den[r]) > int(self.rules.num[r]) * whole:
                 broken.append((rule, Fraction(a, whole)))
         for j, empty in self.minima.items():
-            self.minima[j] = empty.with_groups(self._slice_histograms(j, hist[None, :]))
+            self.minima[j] = empty.with_groups(self.slice_histograms(j, hist[None, :]))
             reached = self.minima[j].beliefs()
             broken += [
                 (rule, belief)
                 for rule, belief in zip(self.apart[j], reached, strict=True)
                 if not _holds(rule.limit, belief)
             ]
+        for each in self.windows:
+            broken += judge_window(each, rows)
         refuse_infeasible(broken, self.least, people)
+        self.so_far = self._try_windows(lambda: (rows, _one_part(rows), 1)) or ()
         self.singles = int(people == 1)
         for j, steering in self.steering:
-            everybody = self._slice_histograms(j, hist[None, :])
+            everybody = self.slice_histograms(j, hist[None, :])
             if not steering.keeps(everybody):
                 raise steering.refuse(everybody)
         if _exceeds(1, self.most_groups) or _exceeds(self.singles, self.most_alone):
             raise Infeasible("One group of everybody is more than a measure allows.")
 
-    def _judge_one_group(self, r: int, hist: Ints, people: int) -> tuple[int, int]:
-        j = int(self.rules.of[r])
-        part = slice(int(self.rules.offset[j]), int(self.rules.offset[j + 1]))
-        return kernels.find_surest_belief(
-            hist[part],
-            self.rules.mask[r, part],
-            int(self.rules.ruled[r]),
-            int(self.rules.known[r]),
-            people,
-        )
+    def _try_windows(self, parted: Parted | None) -> tuple[WindowsSoFar, ...] | None:
+        """What promises about windows come to with new groups; None: unsafe."""
+        if not self.windows:
+            return ()
+        assert parted is not None
+        rows, part, parts = parted()
+        found = []
+        for i, each in enumerate(self.windows):
+            before = self.so_far[i] if self.so_far else WindowsSoFar()
+            after = each.try_parts(rows, part, parts, before)
+            if after is None:
+                return None
+            found.append(after)
+        return tuple(found)
 
-    def _slice_histograms(self, j: int, hist: Ints) -> Ints:
+    def slice_histograms(self, j: int, hist: Ints) -> Ints:
+        """The part of histograms that is about one protected column."""
         return hist[:, self.rules.offset[j] : self.rules.offset[j + 1]]
 
-    def try_split(self, hist: Ints, left: int, people: int) -> SplitTrial | None:
-        """What a split into these two histograms comes to; None if it is unsafe."""
-        totals = np.array([left, people - left])
-        found = np.zeros((2, len(self.alone), 2), dtype=np.int64)
-        if not kernels.is_allowed(hist, totals, self.rules, found):
-            return None
-        return self._judge_release(hist, totals, found)
-
     def _judge_release(
-        self, hist: Ints, totals: Ints, found: Ints
+        self, hist: Ints, totals: Ints, parted: Parted | None
     ) -> SplitTrial | None:
         """What must hold beyond the rules on single groups."""
         # A group that falls into two had two people or more: no single is lost.
@@ -264,78 +409,100 @@ class Constraints:
         singles = self.singles + int((totals == 1).sum())
         if _exceeds(groups, self.most_groups) or _exceeds(singles, self.most_alone):
             return None
-        if not all(s.keeps(self._slice_histograms(j, hist)) for j, s in self.steering):
+        if not all(s.keeps(self.slice_histograms(j, hist)) for j, s in self.steering):
             return None
-        after: dict[int, RunningMinima] = {}
+        after: dict[int, Minima] = {}
         for j, minima in self.minima.items():
-            split = minima.split(self._slice_histograms(j, hist))
+            split: Minima | None = minima.split(self.slice_histograms(j, hist))
             if split is None:
                 return None
             after[j] = split
-        return SplitTrial(found, after, groups, singles)
-
-    def try_parts(self, hist: Ints, totals: Ints) -> SplitTrial | None:
-        """The same for any number of parts at once, some groups' worth of them."""
-        if len(totals) and totals.min() < self.least:
+        windows = self._try_windows(parted)
+        if windows is None:
             return None
-        found = np.zeros((len(totals), len(self.alone), 2), dtype=np.int64)
-        for r in range(len(self.alone)):
-            a, whole = self._judge_all_groups(r, hist, totals)
-            if (a * self.rules.den[r] > self.rules.num[r] * whole).any():
-                return None
-            found[:, r, 0], found[:, r, 1] = a, whole
-        return self._judge_release(hist, totals, found)
+        return SplitTrial(hist, totals, after, groups, singles, windows)
 
-    def _judge_all_groups(self, r: int, hist: Ints, totals: Ints) -> tuple[Ints, Ints]:
-        """`kernels.find_surest_belief` for many groups."""
-        # of, ruled and known
-        j, l, k = (int(x[r]) for x in self.rules[3:6])
-        values = self._slice_histograms(j, hist)
-        mask = self.rules.mask[r, self.rules.offset[j] : self.rules.offset[j + 1]]
-        a = values[:, mask].max(axis=1, initial=0)
-        # (groups, l + 1)
-        falling = -np.sort(-values, axis=1)[:, : l + 1]
-        gone = falling[:, :l].sum(axis=1)
-        if falling.shape[1] > l:
-            gone = gone + np.minimum(falling[:, l], a)
-        whole = a + np.maximum(totals - gone - k, 0)
-        return a, np.where(a == 0, 1, whole)
+    def try_parts(
+        self, hist: Ints, totals: Ints, parted: Parted | None = None
+    ) -> SplitTrial | None:
+        """What the release comes to if groups fall into these parts; None: unsafe.
+
+        A line of the histograms per part, two parts per group.
+        """
+        if find_beyond(hist, totals, self.rules).any():
+            return None
+        return self._judge_release(hist, totals, parted)
+
+    def find_failing(self, hist: Ints, totals: Ints) -> Flags:
+        """Which groups are too small, tell too much, or are beyond a measure."""
+        failing = find_beyond(hist, totals, self.rules)
+        for j, steering in self.steering:
+            failing |= steering.find_beyond(self.slice_histograms(j, hist))
+        for j, minima in self.minima.items():
+            if isinstance(minima, SetMinima):
+                own = self.slice_histograms(j, hist)
+                failing |= minima.find_unsafe(own, ~failing)
+        return failing
+
+    def is_safe_together(self, hist: Ints, totals: Ints) -> bool:
+        """Whether groups that keep the rules by themselves are safe together."""
+        alone = int((totals == 1).sum())
+        if _exceeds(len(totals), self.most_groups) or _exceeds(alone, self.most_alone):
+            return False
+        return all(
+            minima.without_groups()
+            .with_groups(self.slice_histograms(j, hist))
+            .is_safe()
+            for j, minima in self.minima.items()
+        )
 
     def accept(self, trial: SplitTrial) -> None:
         """The split was made."""
-        kernels.keep_worst(self.worst_found, trial.found)
+        keep_surest(self.worst_found, trial.hist, trial.totals, self.rules)
         self.minima = trial.minima
+        self.so_far = trial.windows
         self.groups, self.singles = trial.groups, trial.singles
 
     def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""
         alone = [Fraction(int(a), int(whole)) for a, whole in self.worst_found]
         apart = [b for m in self.minima.values() for b in m.beliefs()]
-        return max([*alone, *apart], default=Fraction(0))
+        windows = [w.belief for w in self.so_far]
+        return max([*alone, *apart, *windows], default=Fraction(0))
 
 
 @dataclass(frozen=True, eq=False)
 class SplitTrial:
     """What the release comes to after a split."""
 
-    found: Ints
-    minima: dict[int, RunningMinima]
+    hist: Ints
+    totals: Ints
+    minima: dict[int, Minima]
     groups: int
     singles: int
+    windows: tuple[WindowsSoFar, ...] = ()
+
+
+def judge_window(
+    each: WindowConstraint, rows: Any
+) -> list[tuple[GroupConstraint, Fraction]]:
+    """A promise about windows, and the belief, if one group of everybody breaks it."""
+    belief = each.find_belief(rows)
+    if not _holds(each.rule.limit, belief):
+        return [(each.rule, belief)]
+    for known, names in zip(each.beside, each.rule.beside, strict=True):
+        belief = each.find_belief(rows, known)
+        if not _holds(each.rule.limit, belief):
+            raise refuse_beside(each.rule, names, belief)
+    return []
+
+
+def _one_part(rows: Any) -> Ints:
+    return np.zeros(len(rows), dtype=np.int64)
 
 
 def _exceeds(number: int, most: int | None) -> bool:
     return most is not None and number > most
-
-
-def infeasible_measure(measure: Measure) -> Infeasible:
-    """What no grouping reaches."""
-    return Infeasible(
-        f"Measure {measure.name!r} cannot be reached by grouping: one group of "
-        "everybody does not.",
-        promise=measure,
-        advice=["Ask for less, or merge values of the sensitive column."],
-    )
 
 
 def _holds(limit: Ceiling, belief: Fraction) -> bool:
@@ -374,45 +541,27 @@ def _compile_rules(
     )
 
 
-def refuse_infeasible(
-    broken: Sequence[tuple[Any, Any]], least: int, people: int
-) -> None:
-    """Raise where even one group of everybody breaks a promise."""
-    if people < least:
-        raise Infeasible(
-            f"Groups of {least} people cannot be made: there are only {people}.",
-            best=people,
-            advice=["Collect more rows, or lower k_anonymity."],
-        )
-    if not broken:
-        return
-    kept = [b for b in broken if not isinstance(b[0].promise, Measure)]
-    if not kept:
-        raise infeasible_measure(broken[0][0].promise)
-    lines = [
-        f"Promise {rule.promise.name!r} cannot be kept by grouping: even in one "
-        f"group of everybody the belief is {belief} ({percent(belief)})."
-        for rule, belief in kept
-    ]
-    rule, belief = max(kept, key=lambda b: b[1])
-    raise Infeasible(
-        "\n".join(lines),
-        promise=rule.promise,
-        best=belief,
-        advice=[
-            advise_limit(rule.promise, belief),
-            "Leave the sensitive column out, or merge its values.",
-            *(["Let the insider know less."] if rule.point != (0, 0, 0) else []),
-        ],
+def _add_windows(
+    rules: GroupRules, domains: Sequence[Domain], windows: Mapping[str, Windows]
+) -> GroupRules:
+    """With the windows of columns, one after the other."""
+    if not windows:
+        return rules
+    begin, place, stop, used = [], [], [], 0
+    for domain in domains:
+        if (own := windows.get(domain.name)) is None:
+            begin.append(-1)
+            continue
+        begin.append(used)
+        size = len(own.domain)
+        place.append(np.where(own.place < len(own), own.place, -1))
+        stop.append(np.concatenate([own.stop, np.zeros(size - len(own), np.int64)]))
+        used += size
+    return rules._replace(
+        window=np.array(begin, dtype=np.int64),
+        place=np.concatenate(place),
+        stop=np.concatenate(stop),
     )
-
-
-def advise_limit(promise: Promise | Measure, belief: Fraction) -> str:
-    """A limit that could be kept, if any can."""
-    limit = promise.limit if isinstance(promise, Promise) else None
-    if not (isinstance(limit, Ceiling) and limit.strict):
-        return f"Raise the limit to at least {belief}."
-    return f"Raise the limit above {belief}." if belief < 1 else "Say at_most = 1."
 
 
 # Measures that steer ----------------------------------------------------------------
@@ -428,16 +577,14 @@ class ScoredMeasure:
     def start(self, domain: Domain, everybody: Ints) -> SteeringConstraint:
         """The measure for a column with these values."""
 
-        def keeps(parts: Ints) -> bool:
+        def find_beyond(parts: Ints) -> Flags:
             if not len(parts):  # a cut between groups, none of which falls apart
-                return True
-            found = score_groups(
-                self.measure, Batch(as_groups(parts, domain), everybody)
-            )
-            return not bool(found.beyond.any())
+                return np.zeros(0, dtype=bool)
+            groups = group_histograms(parts, domain)
+            return score_groups(self.measure, Batch(groups, everybody)).beyond
 
         return SteeringConstraint(
-            self.column, keeps, lambda _: infeasible_measure(self.measure)
+            self.column, find_beyond, lambda _: infeasible_measure(self.measure)
         )
 
 
@@ -469,7 +616,7 @@ def derive_measure_constraints(
     return MeasureConstraints(
         max([1, *(s.least_size for _, s in asked)]),
         tuple(r for m, s in asked for r in _derive_rules(m, s, table)),
-        tuple(ScoredMeasure(m, _choose_column(m, table)) for m, s in asked if s.scored),
+        tuple(ScoredMeasure(m, choose_column(m, table)) for m, s in asked if s.scored),
         _find_lowest(s.most_groups for _, s in asked),
         _find_lowest(s.most_alone for _, s in asked),
     )
@@ -480,11 +627,12 @@ def _derive_rules(
 ) -> list[GroupConstraint]:
     if steering.point is None or steering.limit is None:
         return []
-    column = _choose_column(measure, table)
+    column = choose_column(measure, table)
     return [GroupConstraint(measure, column, None, steering.point, steering.limit)]
 
 
-def _choose_column(measure: Measure, table: Table) -> str:
+def choose_column(measure: Measure, table: Table) -> str:
+    """The column a measure is about."""
     column = measure.about or table.protected()
     require_columns([column], table.schema, "about")
     if column in (*table.roles.quasi, *table.roles.withheld):
@@ -501,21 +649,3 @@ def _find_lowest(levels: Iterable[Fraction | None]) -> Fraction | None:
 def count_most(share: Fraction | None, people: int) -> int | None:
     """So many out of so many people."""
     return None if share is None else floor(share * people)
-
-
-def as_groups(parts: Ints, domain: Domain) -> EquivalenceClasses:
-    """Histograms, one line each, as groups."""
-    group, value = np.nonzero(parts)
-    # np.nonzero goes line by line, so that groups rise.
-    start = np.searchsorted(group, np.arange(len(parts) + 1))
-    names = Domain("group", [str(i) for i in range(len(parts))])
-    keys = ClassKeys.from_codes([np.arange(len(parts))], [len(parts)], len(parts))
-    return EquivalenceClasses(
-        (names,),
-        domain,
-        keys,
-        parts.sum(axis=1),
-        start.astype(np.intp),
-        value,
-        parts[group, value],
-    )

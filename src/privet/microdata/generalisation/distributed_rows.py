@@ -25,20 +25,26 @@ from privet.engine.remote.partitioned_counts import (
     SplitTree,
 )
 from privet.errors import EngineError
-from privet.microdata.generalisation import kernels
 from privet.microdata.generalisation.distinct_rows import (
     DistinctRows,
     allocate_rows,
     check_people,
 )
 from privet.microdata.generalisation.domain_order import DomainArrays
-from privet.microdata.generalisation.kernels import (
+from privet.microdata.generalisation.splits import kernels
+from privet.microdata.generalisation.splits.kernels import SplitKernels, Sweep
+from privet.microdata.generalisation.splits.prefix_cuts import (
+    CutRows,
+    find_cuts,
+    list_places,
+)
+from privet.microdata.generalisation.splits.split_loops import keep_worst
+from privet.microdata.generalisation.splits.split_task import (
     LINE,
     BestSplits,
     Cells,
     GroupRules,
     SplitCriterion,
-    SplitKernels,
     SplitTask,
 )
 from privet.table import Table
@@ -161,7 +167,12 @@ class DistributedRows:
         partners = [*about, *([target] if target >= 0 else [])]
         self._partners = tuple(dict.fromkeys(partners)) or (-1,)
         return SplitKernels(
-            "distributed", self.survey, self.tally, self.part, self.finish
+            "distributed",
+            self.survey,
+            self.tally,
+            self.sweep,
+            self.part,
+            self.finish,
         )
 
     def _fetch_histograms(self, leaf: int) -> dict[ColumnPair, Histogram]:
@@ -224,6 +235,23 @@ class DistributedRows:
         any_ = seen[ColumnPair(column, self._partners[0])]
         return hist, int(any_.n[any_.first <= cut].sum())
 
+    def sweep(
+        self, _cells: Any, start: int, stop: int, column: int, task: SplitTask
+    ) -> Sweep:
+        """See `kernels.sweep`: people by position and value stand in for rows."""
+        shape, aim, rules = task
+        seen = self._fetch_histograms(self._leaves.find_leaf(start, stop))
+        partner = aim.target if aim.target >= 0 else self._partners[0]
+        own = seen[ColumnPair(column, partner)]
+        keys = own.first * aim.classes + (own.second if aim.target >= 0 else 0)
+        places = list_places(keys, int(shape.size[column]), own.n, 1, aim.classes)
+
+        def fetch(j: int) -> CutRows:
+            of = seen[ColumnPair(column, int(rules.about[j]))]
+            return CutRows(np.zeros_like(of.first), of.first, of.second, of.n)
+
+        return find_cuts(places, column, shape, aim)[0], fetch
+
     def part(self, _cells: Any, start: int, stop: int, column: int, cut: int) -> int:
         """See `kernels.part`: no row is moved before all are."""
         leaf = self._leaves.find_leaf(start, stop)
@@ -243,7 +271,7 @@ class DistributedRows:
             self._finish_small(FinishSplits(task))
         # (rules, 2) of the surest beliefs, then lines of the tree from row 0 on.
         said = np.frombuffer(self._told[leaf], dtype=np.int64)
-        kernels.keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
+        keep_worst(worst, said[: worst.size].reshape(1, *worst.shape))
         lines = said[worst.size :].reshape(-1, LINE).copy()
         lines[:, :2] += start
         return lines

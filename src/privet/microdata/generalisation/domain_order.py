@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privet.errors import InputError
-from privet.microdata.generalised_values import ANY, MISSING
+from privet.microdata.generalised_values import ANY, BEGINS, MISSING
 from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 from privet.values.hierarchies import TOP, Hierarchy
@@ -192,7 +192,7 @@ def _scale_values(domain: Domain) -> Floats:
     steps = np.arange(size) / max(size - 1, 1)
     if domain.kind not in RANGES:
         return steps
-    numbers = [_parse_number(v, domain.kind) for v in domain.labels if v is not None]
+    numbers = [parse_number(v, domain.kind) for v in domain.labels if v is not None]
     if len(numbers) < 2 or not all(map(math.isfinite, numbers)):
         return steps
     values = np.array(numbers)
@@ -209,7 +209,8 @@ def _scale_values(domain: Domain) -> Floats:
     return np.maximum.accumulate(at)
 
 
-def _parse_number(label: str, kind: str) -> float:
+def parse_number(label: str, kind: str) -> float:
+    """A number, or a date as days or seconds; not a number where it is none."""
     try:
         if kind in NUMBERS:
             return float(label)
@@ -275,6 +276,6 @@ def quote_value(value: str) -> str:
     ('Cook', '"a, b"', '"missing"')
     """
     plain = value and value == value.strip() and not set(value) & set('{}[]",')
-    if plain and value != ANY and not value.startswith((MISSING, "not ")):
+    if plain and value != ANY and not value.startswith((MISSING, "not ", BEGINS)):
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,14 +19,30 @@ import attrs
 import numpy as np
 
 from privet.engine.counting.in_memory import InMemory
-from privet.engine.protocol import Relabel
+from privet.engine.protocol import Relabel, Spread
 from privet.engine.sources.dataframes import Stream, StreamColumn
 from privet.errors import InputError
 from privet.microdata.generalisation.distinct_rows import sum_partition_rows
 from privet.microdata.generalisation.domain_order import TREE, OrderedDomain
-from privet.microdata.generalisation.kernels import COLUMN, CUT, LEFT
-from privet.microdata.generalisation.partition import GRAMMAR, Partition
+from privet.microdata.generalisation.partition import (
+    Partition,
+    explain_labels,
+    explain_levels,
+)
+from privet.microdata.generalisation.splits.split_task import COLUMN, CUT, LEFT
+from privet.microdata.generalised_values import ANY
+from privet.microdata.list_columns import LISTS, write_lists
 from privet.microdata.recipe import NOT_PROMISED
+from privet.microdata.written_columns import (
+    COLUMNS,
+    LABELS,
+    NULL,
+    choose_type,
+    describe_ends,
+    find_types,
+    spread_hidden,
+    spread_range,
+)
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.arrays import Ints
 from privet.values.contingency import Domain
@@ -60,6 +76,10 @@ class File:
     weight: str | None = None
     """The column of multiplicities that is written."""
     at_hand: InMemory | None = None
+    spread: Mapping[str, Spread] = field(default_factory=dict)
+    """Columns in whose place others are written."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The types of columns that show single values, as the source has them."""
 
     @cached_property
     def counts(self) -> Table:
@@ -93,6 +113,11 @@ class GroupedForm:
         """What promises are judged on."""
         return self.files[-1].table
 
+    def close(self) -> None:
+        """Let go of the tables."""
+        for file in self.files:
+            file.table.close()
+
     def describe_columns(self, stated: Mapping[str, Any]) -> dict[str, Any]:
         """What the manifest says of each column, given its role and type."""
         found = {c: dict(about) for c, about in stated.items()}
@@ -101,6 +126,7 @@ class GroupedForm:
         shown = {a.name: _describe_labels(a) for a in self.partition.attributes}
         for c in self.coarse:
             found[c]["shown_as"] = shown[c]
+            found[c] |= self._describe_written(c)
         if self.form == BUCKETS:
             people, values = self.files
             found[self.table.roles.quasi[0]] = {"role": "group", "type": "integer"}
@@ -111,13 +137,25 @@ class GroupedForm:
                 found[c]["file"] = people.stem
         return found
 
+    def _describe_written(self, column: str) -> dict[str, Any]:
+        """How a column that does not show its values is written, if not as labels."""
+        spread = self.files[-1].spread.get(column)
+        if spread is not None and spread.names == (column,):
+            return {"written_as": NULL}
+        return describe_ends(spread)
+
     def describe_form(self) -> dict[str, Any]:
         """What the manifest says of the form."""
-        said = {"form": self.form, "not_promised": list(NOT_PROMISED_OF_GROUPS)}
+        lines = list(NOT_PROMISED_OF_GROUPS)
+        said: dict[str, Any] = {"form": self.form, "not_promised": lines}
         if self.form == BUCKETS:
             values = self.files[-1]
             return said | {"group": self.table.roles.quasi[0], "count": values.times}
-        return said | {"labels": dict(GRAMMAR)}
+        if self.partition.choice is not None:
+            chosen = self.partition.choice.to_public()
+            return said | {"labels": explain_levels(), "chosen": chosen}
+        texts = [t for labels in self.partition.labels for t in labels.texts]
+        return said | {"labels": explain_labels(texts)}
 
     def describe_recipe(self) -> dict[str, Any]:
         """How the groups were made, for the custody record."""
@@ -125,8 +163,17 @@ class GroupedForm:
             a.name: [a.domain[int(c)] for c in a.codes]
             for a in self.partition.attributes
         }
+        partition = self.partition
+        chosen: dict[str, Any] = {}
+        if partition.choice is not None:
+            names = zip(partition.attributes, partition.names_of, strict=True)
+            chosen = {
+                "chosen": partition.choice.to_dict(),
+                "labels": {a.name: list(own) for a, own in names},
+            }
         return {
             "recipe": "groups",
+            **chosen,
             "columns": columns,
             "tree": {
                 "column": self.partition.tree[:, COLUMN].tolist(),
@@ -151,34 +198,86 @@ def _describe_labels(attribute: OrderedDomain) -> str:
     return "ranges" if attribute.as_ranges else "sets"
 
 
-def build_form(partition: Partition, table: Table, form: str) -> GroupedForm:
+def build_form(
+    partition: Partition, table: Table, form: str, ranges: str = LABELS
+) -> GroupedForm:
     """The tables that show a partition of a table."""
-    shapes = {GENERALISED: _generalise, BUCKETS: _bucketize}
     kinds = {a.name: a.domain.kind for a in partition.attributes}
-    files, coarse = shapes[form](partition, table)
+    if form == BUCKETS:
+        files, coarse = _bucketize(partition, table)
+    else:
+        files, coarse = _generalise(partition, table, ranges)
+    own = find_types(table)
+    files = tuple(_keep_types(file, own, coarse) for file in files)
     return GroupedForm(partition, form, files, kinds, coarse)
 
 
+def _keep_types(file: File, own: Mapping[str, str], coarse: Sequence[str]) -> File:
+    """With the types that columns have in the source, where they show single values."""
+    plain = {c: t for c, t in own.items() if c in file.columns and c not in coarse}
+    return replace(file, types={c: t for c, t in plain.items() if c != file.weight})
+
+
 def _generalise(
-    partition: Partition, table: Table
+    partition: Partition, table: Table, ranges: str
 ) -> tuple[tuple[File, ...], tuple[str, ...]]:
     known = len(partition.attributes)
     behind = range(known, known + len(partition.others))
     group, codes, n = sum_partition_rows(partition, list(behind))
-    columns, coarse = {}, []
+    columns: dict[str, StreamColumn] = {}
+    coarse: list[str] = []
+    spread: dict[str, Spread] = {}
+    own = find_types(table)
     for attribute, labels in zip(partition.attributes, partition.labels, strict=True):
         name, domain = attribute.name, attribute.domain
-        exactly = set(labels.texts) <= set(domain.labels)
-        kind = domain.kind if exactly else "text"
+        texts = _find_single_values(attribute, labels.texts)
+        kind = "text" if texts is None else domain.kind
         of = labels.of.astype(_choose_dtype(len(labels.texts)))
-        columns[name] = StreamColumn(name, labels.texts, of, group, kind)
-        coarse += [] if exactly else [name]
+        columns[name] = StreamColumn(name, texts or labels.texts, of, group, kind)
+        if texts is None:
+            coarse.append(name)
+            spread |= _spread_labels(partition, attribute, labels.texts, ranges, own)
     for domain, code in zip(partition.others, codes, strict=True):
-        columns[domain.name] = _build_plain_column(domain, code)
+        columns[domain.name] = _build_plain_column(write_lists(table, domain), code)
     roles = attrs.evolve(_select_released(table.roles), quasi=tuple(_list_quasi(table)))
     shown = ReleasedAs(roles.quasi, roles.quasi)
     file = _build_file("table", columns, n, roles, table, shown, coarse=coarse)
-    return (file,), tuple(coarse)
+    return (replace(file, spread=spread),), tuple(coarse)
+
+
+def _find_single_values(
+    attribute: OrderedDomain, labels: Sequence[str | None]
+) -> list[str | None] | None:
+    """The values that labels mean, if each means a single one; None: some mean more."""
+    values = dict(zip(attribute.spelled, attribute.texts, strict=True))
+    if attribute.kind == TREE and {t for ns in attribute.names[1:] for t in ns} & set(
+        values
+    ):
+        return None
+    if all(text is None or text in values for text in labels):
+        return [None if text is None else values[text] for text in labels]
+    return None
+
+
+def _spread_labels(
+    partition: Partition,
+    attribute: OrderedDomain,
+    labels: Sequence[str | None],
+    ranges: str,
+    own: Mapping[str, str],
+) -> dict[str, Spread]:
+    """What is written in place of the labels of a column, if not they."""
+    name, domain = attribute.name, attribute.domain
+    if attribute.as_ranges and ranges == COLUMNS:
+        type_ = choose_type(domain.kind, domain.labels, own.get(name))
+        return {name: spread_range(name, labels, "ranges", type_)}
+    if not (partition.blank and ANY in labels):
+        return {}
+    single = _find_single_values(attribute, [t for t in labels if t != ANY])
+    type_ = ""
+    if single is not None:
+        type_ = choose_type(domain.kind, domain.labels, own.get(name))
+    return {name: spread_hidden(name, labels, ANY, type_)}
 
 
 def _bucketize(
@@ -199,7 +298,7 @@ def _bucketize(
         domain = attribute.domain
         columns[domain.name] = _build_plain_column(domain, attribute.codes[position])
     for domain, code in zip(kept, codes[known:], strict=True):
-        columns[domain.name] = _build_plain_column(domain, code)
+        columns[domain.name] = _build_plain_column(write_lists(table, domain), code)
     target = roles.target if roles.target in columns else None
     shown_roles = Roles(quasi=roles.quasi, other=roles.other, target=target)
     people = _build_file(PEOPLE, columns, n, shown_roles, table, None)
@@ -207,7 +306,7 @@ def _bucketize(
     group, codes, n = sum_partition_rows(partition, [of[d.name] for d in secret])
     columns = {name: StreamColumn(name, numbers, group, kind="integer")}
     for domain, code in zip(secret, codes, strict=True):
-        columns[domain.name] = _build_plain_column(domain, code)
+        columns[domain.name] = _build_plain_column(write_lists(table, domain), code)
     judged = Roles(quasi=(name,), sensitive=roles.sensitive)
     beside = tuple(d.name for d in kept)
     shown = ReleasedAs(tuple(_list_quasi(table)), (name,), beside)
@@ -235,7 +334,9 @@ def _build_plain_column(domain: Domain, code: Ints) -> StreamColumn:
     texts = [domain[int(c)] for c in np.flatnonzero(used)]
     # Of codes 0 1 2 with nobody at 1, 2 becomes 1.
     number = (np.cumsum(used) - 1).astype(_choose_dtype(len(texts)))
-    return StreamColumn(domain.name, texts, number[code], kind=domain.kind)
+    lists = domain.kind == LISTS
+    kind = "text" if lists else domain.kind
+    return StreamColumn(domain.name, texts, number[code], kind=kind, lists=lists)
 
 
 def _choose_dtype(values: int) -> type[np.signedinteger[Any]]:
@@ -264,7 +365,7 @@ def _build_file(
     stream = Stream(
         [*(columns[c] for c in names), StreamColumn(times, (), n.astype(np.int64))]
     )
-    options = {k: v for k, v in table.options.items() if k != "where"}
+    options = {k: v for k, v in table.options.items() if k not in ("where", "people")}
     opened = open_table(
         stream.as_source("the release"), attrs.evolve(roles, weight=times), **options
     )
@@ -275,6 +376,7 @@ def _build_file(
         shown=shown,
         rules=table.rules,
         coarse=dict.fromkeys(coarse),
+        json_lists=frozenset(c for c in names if columns[c].lists),
     )
     domains = [Domain(c, columns[c].texts, columns[c].kind) for c in names]
     codes = [columns[c].in_rows() for c in names]
@@ -295,6 +397,5 @@ def closing(grouped: GroupedForm) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for file in grouped.files:
-            file.table.close()
+        grouped.close()
         raise

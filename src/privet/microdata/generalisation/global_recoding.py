@@ -2,8 +2,9 @@
 
 One set of ranges per column is refined from the top. A move splits one range of one
 column in all groups at once. What it is worth depends on the column alone, so that each
-split is tried once, the best first; one that is refused is refused for ever, since
-groups only become smaller. Splits are judged on the whole release.
+split is tried once, the best of each range first, then all others; one that is refused
+is refused for ever, since groups only become smaller. Splits are judged on the whole
+release.
 Fung, Wang, Yu 2005 (top-down specialization).
 """
 
@@ -18,8 +19,15 @@ import numpy as np
 
 from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import OrderedDomain, pack_domains
-from privet.microdata.generalisation.kernels import Cells, SplitCriterion, survey
 from privet.microdata.generalisation.mondrian import SplitStep
+from privet.microdata.generalisation.splits.kernels import survey, sweep
+from privet.microdata.generalisation.splits.split_task import (
+    Cells,
+    SplitCriterion,
+    SplitTask,
+    count_no_rules,
+)
+from privet.microdata.generalisation.splits.tallies import count_parts
 from privet.values.arrays import Ints
 
 
@@ -66,10 +74,11 @@ class RecodingState:
         self.blocks = [np.zeros(len(a), dtype=np.int64) for a in attributes]
         self._alone = [self._count_margin(d) for d in range(len(attributes))]
         self._pending: list[tuple[float, int, int, int, int]] = []
+        self._refused: list[tuple[float, int, int, int, int]] = []
         hist = self._count_histograms(
             np.zeros(len(cells), dtype=np.int64), slice(None), 1
         )
-        judge.begin(hist[0], int(self.people.sum()))
+        judge.begin(hist[0], int(self.people.sum()), cells)
         for d, attribute in enumerate(attributes):
             self._queue_range(d, 0, len(attribute))
 
@@ -90,12 +99,8 @@ class RecodingState:
         low, high = np.searchsorted(margin[:, 0], [start, stop])
         if high - low < 2:
             return
-        # The margin has position, class and people: its target is column 1.
-        aim = SplitCriterion(
-            1 if self.aim.target >= 0 else -1, self.aim.classes, self.aim.logs
-        )
         one = pack_domains([self.attributes[d]])
-        seen = survey(margin, int(low), int(high), one, aim)
+        seen = survey(margin, int(low), int(high), one, self._own_aim)
         if seen.cut[0] < 0:
             return
         people = float(margin[low:high, -1].sum())
@@ -104,18 +109,42 @@ class RecodingState:
         heappush(self._pending, entry)
 
     def find_best_move(self) -> GlobalSplit | None:
-        """The best split that leaves the whole release safe."""
+        """The best split that leaves the whole release safe.
+
+        Where the best splits of all ranges are refused, every other one is tried.
+        """
         while self._pending:
             _, d, start, cut, stop = self._pending[0]
             move = self._try(d, start, cut, stop)
             if move is not None:
                 return move
-            heappop(self._pending)
+            heappush(self._refused, heappop(self._pending))
+        while self._refused:
+            _, d, start, cut, stop = self._refused[0]
+            for other in self._list_cuts(d, start, stop):
+                move = None if other == cut else self._try(d, start, other, stop)
+                if move is not None:
+                    return move
+            heappop(self._refused)
         return None
+
+    def _list_cuts(self, d: int, start: int, stop: int) -> list[int]:
+        """Every cut of a range, the best first."""
+        low, high = np.searchsorted(self._alone[d][:, 0], [start, stop])
+        nothing = count_no_rules()
+        task = SplitTask(pack_domains([self.attributes[d]]), self._own_aim, nothing)
+        cuts, _ = sweep(self._alone[d], int(low), int(high), 0, task)
+        return [int(c) for c in cuts.cut[cuts.rank()]]
+
+    @property
+    def _own_aim(self) -> SplitCriterion:
+        """The criterion for margins: position, class and people, the target second."""
+        return self.aim._replace(target=1 if self.aim.target >= 0 else -1)
 
     def count_left(self) -> dict[str, int]:
         """How many ranges of each column were not tried yet."""
-        return dict(Counter(self.attributes[p[1]].name for p in self._pending))
+        waiting = [*self._pending, *self._refused]
+        return dict(Counter(self.attributes[p[1]].name for p in waiting))
 
     def _try(self, d: int, start: int, cut: int, stop: int) -> GlobalSplit | None:
         position = self.cells[:, d]
@@ -137,7 +166,11 @@ class RecodingState:
         kept = part >= 0
         hist = self._count_histograms(part[kept], inside[kept], 2 * len(split))
         totals = sizes[split].astype(np.int64).ravel()
-        trial = self.judge.try_parts(hist, totals)
+        trial = self.judge.try_parts(
+            hist,
+            totals,
+            lambda: (self.cells[inside[kept]], part[kept], 2 * len(split)),
+        )
         if trial is None:
             return None
         name = self.attributes[d].name
@@ -145,13 +178,8 @@ class RecodingState:
 
     def _count_histograms(self, part: Ints, rows: Ints | slice, parts: int) -> Ints:
         """The protected values of each part."""
-        rules = self.judge.rules
-        values = int(rules.offset[-1])
-        hist = np.zeros((parts, values), dtype=np.int64)
-        for j, c in enumerate(rules.about.tolist()):
-            code = self.cells[rows, c].astype(np.int64) + rules.offset[j]
-            np.add.at(hist, (part, code), self.people[rows])
-        return hist
+        own = self.cells[rows], self.people[rows]
+        return count_parts(*own, part, parts, self.judge.rules)
 
     def apply(self, move: GlobalSplit) -> SplitStep:
         """Split a column in all groups."""
@@ -166,7 +194,7 @@ class RecodingState:
         block = self.blocks[move.column].copy()
         block[move.cut + 1 : move.stop] = block.max() + 1
         self.judge.accept(move.trial)
-        heappop(self._pending)
+        heappop(self._pending or self._refused)
         self.group, self.blocks[move.column] = group, block
         self.groups += len(move.groups)
         self._queue_range(move.column, move.start, move.cut + 1)

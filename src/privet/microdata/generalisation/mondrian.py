@@ -1,10 +1,11 @@
 """SkylineAnonymize: Mondrian's multidimensional splits, the most blurred group first.
 
 This is the search of local recoding: everybody is one equivalence class, and a group is
-split by its widest column, or by the one that tells most. Group-local checks would be
-unsound where an insider has companions, so that every split is judged on the whole
-release (`constraints.py`). A split that is refused once is refused for ever: each is
-tried once, and in the end none is left.
+split by its widest column, or by the one that tells most, at its best cut; where none
+of these is allowed, at any other cut of any column. Group-local checks would be unsound
+where an insider has companions, so that every split is judged on the whole release
+(`constraints.py`). A split that is refused once is refused for ever: each is tried
+once, and in the end no cut of any column of any group is left.
 Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm"; LeFevre, DeWitt,
 Ramakrishnan 2006, Mondrian.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -20,7 +22,10 @@ import numpy as np
 
 from privet.microdata.generalisation.constraints import Constraints, SplitTrial
 from privet.microdata.generalisation.domain_order import DomainArrays
-from privet.microdata.generalisation.kernels import (
+from privet.microdata.generalisation.splits.kernels import SplitKernels
+from privet.microdata.generalisation.splits.prefix_cuts import find_allowed
+from privet.microdata.generalisation.splits.split_levels import finish_levels
+from privet.microdata.generalisation.splits.split_task import (
     COLUMN,
     EVERYBODY,
     LEFT,
@@ -30,13 +35,19 @@ from privet.microdata.generalisation.kernels import (
     STOP,
     BestSplits,
     SplitCriterion,
-    SplitKernels,
     SplitTask,
 )
 from privet.values.arrays import Ints
 
 AT_ONCE = 200_000
 """Cells of a group whose splits are made in one move, where order is no matter."""
+
+IN_ORDER = 2_000
+"""The same where minima over all groups are carried along: from left to right."""
+
+LARGE = 20_000
+"""Cells of a table whose groups are finished in order; below it the most blurred one is
+always the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +105,13 @@ class MondrianState:
         self.aim = aim
         self.judge = judge
         self.cutter = cutter
+        self.task = SplitTask(shape, aim, judge.rules)
         self.names = names
         self._most = AT_ONCE if at_once is None else at_once
         hist, people = self.cutter.tally(
             cells, 0, len(cells), 0, EVERYBODY, judge.rules
         )
-        judge.begin(hist[0], people)
+        judge.begin(hist[0], people, cells)
         self._lines = np.empty((64, LINE), dtype=np.int64)
         self._used = 0
         self._add([[0, len(cells), -1, 0, 0, people]])
@@ -125,7 +137,7 @@ class MondrianState:
         start, stop, *_, people = self.tree[line].tolist()
         if people < 2 * self.judge.least or stop - start < 2:
             return
-        if self._can_finish_at_once(line):  # order is no matter
+        if self._can_finish_at_once(line):
             heappush(self._pending, (0.0, line, None))
             return
         survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
@@ -136,7 +148,10 @@ class MondrianState:
             heappush(self._pending, (-float(blur), line, survey))
 
     def _can_finish_at_once(self, line: int) -> bool:
+        """Whether order is no matter, or the group is small."""
         start, stop = self.tree[line, :2].tolist()
+        if self.judge.is_by_minima and len(self.cells) >= LARGE:
+            return bool(stop - start <= IN_ORDER)
         return self.judge.is_local and stop - start <= self._most
 
     def find_best_move(self) -> Split | None:
@@ -154,24 +169,69 @@ class MondrianState:
         return {"groups": len(self._pending)}
 
     def _try(self, line: int, survey: BestSplits) -> Split | None:
-        start, stop, *_, people = self.tree[line].tolist()
-        for d in survey.rank_columns():
-            cut, left = int(survey.cut[d]), int(survey.left[d])
-            if min(left, people - left) < self.judge.least:
-                continue
-            hist, _ = self.cutter.tally(
-                self.cells, start, stop, d, cut, self.judge.rules
-            )
-            trial = self.judge.try_split(hist, left, people)
-            if trial is not None:
-                return Split(line, d, cut, left, trial, self.names[d])
+        """The first split that is allowed: the best of each column, then all others."""
+        if self.judge.is_exhausted:
+            return None
+        columns = survey.rank_columns()
+        for d in columns:
+            move = self._try_cut(line, d, int(survey.cut[d]), int(survey.left[d]))
+            if move is not None:
+                return move
+        for d in columns:
+            move = self._try_every_cut(line, d, survey)
+            if move is not None:
+                return move
         return None
+
+    def _try_cut(self, line: int, d: int, cut: int, left: int) -> Split | None:
+        """A split, if the whole release stays safe."""
+        start, stop, *_, people = self.tree[line].tolist()
+        if min(left, people - left) < self.judge.least:
+            return None
+        hist, _ = self.cutter.tally(self.cells, start, stop, d, cut, self.judge.rules)
+        totals = np.array([left, people - left])
+        parted = partial(self._part_rows, start, stop, d, cut)
+        trial = self.judge.try_parts(hist, totals, parted)
+        if trial is None:
+            return None
+        return Split(line, d, cut, left, trial, self.names[d])
+
+    def _try_every_cut(self, line: int, d: int, survey: BestSplits) -> Split | None:
+        """The best split by one column that is allowed."""
+        start, stop, *_, people = self.tree[line].tolist()
+        cuts, fetch = self.cutter.sweep(self.cells, start, stop, d, self.task)
+        enough = np.minimum(cuts.left, people - cuts.left) >= self.judge.least
+        cuts = cuts.select(enough & (cuts.cut != survey.cut[d]))
+        judge = self.judge
+        cuts = cuts.select(find_allowed(cuts, fetch, judge.rules, judge.find_failing))
+        for i in cuts.rank():
+            move = self._try_cut(line, d, int(cuts.cut[i]), int(cuts.left[i]))
+            if move is not None:
+                return move
+        return None
+
+    def _part_rows(
+        self, start: int, stop: int, column: int, cut: int
+    ) -> tuple[Any, Ints, int]:
+        """The rows of a group, and on which side of a cut each is."""
+        rows = self.cells[start:stop]
+        return rows, (rows[:, column] > cut).astype(np.int64), 2
 
     def apply(self, move: Split) -> SplitStep:
         """Split a group."""
-        start, stop, *_, people = self.tree[move.line].tolist()
+        people = int(self.tree[move.line, PEOPLE])
         if move.trial is None:
             return self._finish(move.line)
+        first = self._make(move)
+        heappop(self._pending)
+        self._queue_group(first)
+        self._queue_group(first + 1)
+        return SplitStep(move.name, people, 2)
+
+    def _make(self, move: Split) -> int:
+        """Part the rows of a group; the line of its left part."""
+        assert move.trial is not None
+        start, stop, *_, people = self.tree[move.line].tolist()
         middle = self.cutter.part(self.cells, start, stop, move.column, move.cut)
         first = self._used
         self.judge.accept(move.trial)
@@ -182,16 +242,22 @@ class MondrianState:
             ]
         )
         self.tree[move.line, COLUMN : LEFT + 1] = move.column, move.cut, first
-        heappop(self._pending)
-        self._queue_group(first)
-        self._queue_group(first + 1)
-        return SplitStep(move.name, people, 2)
+        return first
 
     def _finish(self, line: int) -> SplitStep:
         start, stop, *_, people = self.tree[line].tolist()
         worst = self.judge.worst_found.copy()
-        task = SplitTask(self.shape, self.aim, self.judge.rules)
-        below = self.cutter.finish(self.cells, start, stop, task, worst)
+        judge, given = self.judge, (self.cells, start, stop, self.task, worst)
+        if judge.is_by_minima:
+            if self.cutter.finish_in_order is None:
+                return self._finish_by_splits(line)
+            tables = judge.pack_minima()
+            below = self.cutter.finish_in_order(*given, tables)
+            judge.take_minima(tables)
+        elif judge.is_by_rules:
+            below = self.cutter.finish(*given)
+        else:
+            below = finish_levels(*given, judge.find_failing)
         # The group keeps its line; line 1 of its own tree becomes line `_used`.
         shift = self._used - 1
         split = below[:, COLUMN] >= 0
@@ -201,6 +267,24 @@ class MondrianState:
         self.tree[line] = below[0]  # last: stopped before, the group is whole
         heappop(self._pending)
         return SplitStep("", people, int((~split).sum()))
+
+    def _finish_by_splits(self, line: int) -> SplitStep:
+        """What the loops do, split by split: the left part first."""
+        waiting, groups = [line], 1
+        people = int(self.tree[line, PEOPLE])
+        while waiting:
+            at = waiting.pop()
+            start, stop, *_, left = self.tree[at].tolist()
+            if left < 2 * self.judge.least or stop - start < 2:
+                continue
+            survey = self.cutter.survey(self.cells, start, stop, self.shape, self.aim)
+            move = self._try(at, survey)
+            if move is not None:
+                first = self._make(move)
+                waiting += [first + 1, first]
+                groups += 1
+        heappop(self._pending)
+        return SplitStep("", people, groups)
 
     def find_worst_belief(self) -> Fraction:
         """The highest belief of any promise."""

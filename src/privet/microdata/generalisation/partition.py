@@ -2,14 +2,15 @@
 
 The grammar of generalised values, which every manifest repeats: one value as it is;
 `[20, 39]` any number or date from 20 to 39, both included; `{Cook, Judge}` one of
-these; `not {Cook, Judge}` any other; `*` any value; `missing or [20, 39]`; a missing
-value alone stays missing. Inside a set `missing` is a missing value. A text that could
-be misread is written in double quotes, as JSON does it.
+these; `not {Cook, Judge}` any other; `begins with {Ca, Co}` any text that begins like
+this; `*` any value; `missing or [20, 39]`; a missing value alone stays missing. Inside
+a set `missing` is a missing value. A text that could be misread is written in double
+quotes, as JSON does it. No label names more than a dozen values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -24,8 +25,9 @@ from privet.microdata.generalisation.domain_order import (
     OrderedDomain,
     quote_value,
 )
-from privet.microdata.generalisation.kernels import Cells
-from privet.microdata.generalised_values import ANY, MISSING
+from privet.microdata.generalisation.splits.split_task import Cells
+from privet.microdata.generalised_values import ANY, BEGINS, MISSING
+from privet.microdata.level_choice import LevelChoice
 from privet.values.arrays import Floats, Ints
 from privet.values.contingency import Domain
 
@@ -39,11 +41,33 @@ GRAMMAR = {
 }
 """How to read what a generalised column shows."""
 
+PREFIXES = {f"{BEGINS} {{a, b}}": "any value that begins with one of these texts"}
+"""What is said besides where values are shown by how they begin."""
+
+
+def explain_labels(labels: Iterable[str | None]) -> dict[str, str]:
+    """How to read these labels."""
+    begin = (f"{BEGINS} {{", f"{MISSING} or {BEGINS} {{")
+    used = any(label is not None and label.startswith(begin) for label in labels)
+    return {**GRAMMAR, **(PREFIXES if used else {})}
+
+
+def explain_levels() -> dict[str, str]:
+    """How to read labels of hierarchies."""
+    return {sign: GRAMMAR[sign] for sign in (ANY, '"…"')}
+
+
+MOST_NAMED = 12
+"""Values, beginnings or nodes that one label names; of more, a wider label is shown."""
+
 BLOCK = 2**20
 """Cells that are looked at together."""
 
 WIDEST = 1.0
 """The width of a label that says nothing."""
+
+ANYTHING = -1
+"""The range of people who are starred."""
 
 MASKED = 64
 """Values whose sets are bits of one integer."""
@@ -62,11 +86,21 @@ class Partition:
     leaves: Ints
     """Start, stop and people of each group."""
     tree: Ints
-    """How the groups were made; see `generalisation/kernels.py: LINE`."""
+    """How the groups were made; see `generalisation/split_task.py: LINE`."""
     suppressed: int = 0
     """How many people are in no group."""
     blocks_of: tuple[Ints, ...] = ()
     """Where everybody has the same cuts: which range each position is in, by column."""
+    names_of: tuple[tuple[str | None, ...], ...] = ()
+    """What each of those ranges is called, by column; empty: by what it holds."""
+    starred: int = 0
+    """How many people are in the last group, which shows `*` in every column."""
+    stars: bool = False
+    """Whether it was chosen together with the cuts who is starred."""
+    choice: LevelChoice | None = None
+    """What full-domain search chose; None: groups were made otherwise."""
+    blank: bool = False
+    """Whether `*` is written as an empty cell, and a missing value looks like it."""
 
     def __len__(self) -> int:
         return len(self.leaves)
@@ -92,7 +126,8 @@ class Partition:
     @cached_property
     def labels(self) -> tuple[GroupLabels, ...]:
         """What each column shows."""
-        return tuple(self._label_groups(d) for d in range(len(self.attributes)))
+        found = tuple(self._label_groups(d) for d in range(len(self.attributes)))
+        return tuple(map(_blank_missing, found)) if self.blank else found
 
     def _label_groups(self, d: int) -> GroupLabels:
         if self.blocks_of:
@@ -114,13 +149,56 @@ class Partition:
 
     def _label_by_range(self, d: int) -> GroupLabels:
         """A group shows the range its people are in, whether or not they fill it."""
-        attribute, block = self.attributes[d], self.blocks_of[d]
+        block = self.blocks_of[d]
         # All cells of a group are in one range: the first will do.
         own = block[self.cells[self.leaves[:, 0], d]]
+        if self.starred:
+            own[-1] = ANYTHING
         used, of = np.unique(own, return_inverse=True)
-        shown = [_label_range(attribute, np.flatnonzero(block == b)) for b in used]
+        shown = [self._label_block(d, int(b)) for b in used]
         texts, width = zip(*shown, strict=True)
         return GroupLabels(list(texts), of.astype(np.int32), np.array(width))
+
+    def _label_block(self, d: int, block: int) -> tuple[str | None, float]:
+        """What a range is called, and how wide it is."""
+        if block == ANYTHING:
+            return ANY, WIDEST
+        attribute = self.attributes[d]
+        positions = np.flatnonzero(self.blocks_of[d] == block)
+        if not self.names_of:
+            return _label_range(attribute, positions)
+        wide = (len(positions) - 1) / max(len(attribute) - 1, 1)
+        return self.names_of[d][block], wide
+
+    def list_sets(self, d: int) -> tuple[list[Runs], Ints]:
+        """The different sets of values a column shows, and which each group has."""
+        attribute, labels = self.attributes[d], self.labels[d]
+        known: dict[Runs, int] = {((0, len(attribute) - 1),): 0}
+        of = np.empty(len(self), dtype=np.int64)
+        for groups, keys, at in self._group_keys(d):
+            numbers = [
+                known.setdefault(_list_runs(attribute, key), len(known)) for key in keys
+            ]
+            of[groups] = np.array(numbers, dtype=np.int64)[at]
+        anything = np.array([text == ANY for text in labels.texts])
+        of[anything[labels.of]] = 0  # the first set has all values
+        return list(known), of
+
+    def _group_keys(self, d: int) -> Iterator[tuple[slice, list[Key], Ints]]:
+        """The keys of some groups at a time, and which of them each has."""
+        attribute = self.attributes[d]
+        if not self.blocks_of:
+            for groups, cells, starts in self.blocks():
+                yield groups, *_find_keys(attribute, cells[:, d], starts)
+            return
+        block = self.blocks_of[d]
+        own = block[self.cells[self.leaves[:, 0], d]]
+        used, of = np.unique(own, return_inverse=True)
+        first = np.zeros(1, dtype=np.int64)
+        keys = [
+            _find_keys(attribute, np.flatnonzero(block == b), first)[0][0] for b in used
+        ]
+        yield slice(0, len(self)), keys, of.ravel()
 
     @cached_property
     def loss(self) -> Floats:
@@ -151,10 +229,24 @@ class GroupLabels:
     """How wide each of them is, from 0 to 1."""
 
 
+def _blank_missing(labels: GroupLabels) -> GroupLabels:
+    """Labels of which none tells a missing value from any value."""
+    texts = labels.texts
+    if None not in texts or ANY not in texts:
+        return labels
+    of = np.where(labels.of == texts.index(None), texts.index(ANY), labels.of)
+    used, new = np.unique(of, return_inverse=True)
+    kept = [texts[int(i)] for i in used]
+    return GroupLabels(kept, new.astype(np.int32), labels.width[used])
+
+
 # Labels -----------------------------------------------------------------------------
 
 Key = int | bytes
 """What tells what a group shows: its ends, or the set of its positions."""
+
+Runs = tuple[tuple[int, int], ...]
+"""A set of positions: the first and last of each stretch of neighbours."""
 
 
 def _count_consecutive(leaves: Ints, first: int) -> int:
@@ -202,6 +294,11 @@ def _label_range(attribute: OrderedDomain, positions: Ints) -> tuple[str | None,
     return _label_key(attribute, key)
 
 
+def measure_range(attribute: OrderedDomain, positions: Ints) -> float:
+    """How wide the label of a range of positions is."""
+    return _label_range(attribute, positions)[1]
+
+
 def _pack_ends(attribute: OrderedDomain, positions: Ints, starts: Ints) -> Ints:
     """Whether a value is missing, and the first and last of the others, in one."""
     high = np.maximum.reduceat(positions, starts)
@@ -231,7 +328,33 @@ def _label_key(attribute: OrderedDomain, key: Key) -> tuple[str | None, float]:
         positions = [p for p in range(MASKED) if key >> p & 1]
     if attribute.hidden and _names_hidden(attribute, positions):
         return ANY, WIDEST
-    return format_label(attribute, positions), _measure_width(attribute, positions)
+    text, positions = _choose_label(attribute, positions)
+    if attribute.hidden and _names_hidden(attribute, positions):
+        return ANY, WIDEST
+    return text, _measure_width(attribute, positions)
+
+
+def _list_runs(attribute: OrderedDomain, key: Key) -> Runs:
+    """The positions a group's text stands for, all names aside."""
+    if attribute.as_ranges:
+        rest, high = divmod(int(key), len(attribute) + 1)
+        missing, low = divmod(rest, len(attribute) + 1)
+        return ((0, 0),) * missing + (((low, high),) if low <= high else ())
+    if isinstance(key, bytes):
+        positions = np.frombuffer(key, dtype=np.int64).tolist()
+    else:
+        positions = [p for p in range(key.bit_length()) if key >> p & 1]
+    if attribute.kind == TREE and len(positions) > 1:
+        positions = _find_below(attribute, positions).tolist()
+    else:
+        positions = _choose_label(attribute, positions)[1]
+    found: list[tuple[int, int]] = []
+    for p in positions:
+        if found and found[-1][1] == p - 1:
+            found[-1] = found[-1][0], p
+        else:
+            found.append((p, p))
+    return tuple(found)
 
 
 def _names_hidden(attribute: OrderedDomain, positions: Sequence[int]) -> bool:
@@ -249,10 +372,19 @@ def _measure_width(attribute: OrderedDomain, positions: Sequence[int]) -> float:
         return float(attribute.at[positions[-1]] - attribute.at[positions[0]])
     several = len(positions)
     if attribute.kind == TREE:
-        children = attribute.nodes[_find_level(attribute, positions)]
-        # All values below the children that are named, not only the group's.
-        several = int(np.isin(children, children[list(positions)]).sum())
+        several = len(_find_below(attribute, positions))
     return (several - 1) / (len(attribute) - 1)
+
+
+def _find_below(attribute: OrderedDomain, positions: Sequence[int]) -> Ints:
+    """All positions below the nodes that are named, not only the group's."""
+    level = _find_level(attribute, positions)
+    children = attribute.nodes[level]
+    named = np.isin(children, children[list(positions)])
+    if len(np.unique(children[named])) > MOST_NAMED:
+        above = attribute.nodes[level + 1]
+        named = above == above[positions[0]]
+    return np.flatnonzero(named)
 
 
 def _format_range(domain: Domain, missing: bool, low: int, high: int) -> str | None:
@@ -265,18 +397,64 @@ def _format_range(domain: Domain, missing: bool, low: int, high: int) -> str | N
 
 def format_label(attribute: OrderedDomain, positions: Sequence[int]) -> str | None:
     """What a group shows whose people have the values at these positions."""
+    return _choose_label(attribute, positions)[0]
+
+
+def _choose_label(
+    attribute: OrderedDomain, positions: Sequence[int]
+) -> tuple[str | None, Sequence[int]]:
+    """What a group shows, and the positions of all values that may mean."""
     if len(positions) == 1:
-        alone = positions[0]
-        return None if attribute.texts[alone] is None else attribute.spelled[alone]
+        (alone,) = positions
+        text = None if attribute.texts[alone] is None else attribute.spelled[alone]
+        return text, positions
     if attribute.kind == TREE:
-        return _format_nodes(_find_nodes(attribute, positions))
+        return _format_nodes(_find_nodes(attribute, positions)), positions
     if len(positions) == len(attribute):
-        return ANY
+        return ANY, positions
     inside = set(positions)
     others = [p for p in range(len(attribute)) if p not in inside]
-    if len(positions) <= len(others) or not attribute.hidden.isdisjoint(others):
-        return _format_set(attribute, positions)
-    return "not " + _format_set(attribute, others)
+    few = min(len(positions), len(others)) <= MOST_NAMED
+    if few and not attribute.hidden.isdisjoint(others):
+        few = len(positions) <= MOST_NAMED
+        others = list(range(len(attribute)))
+    if few and len(positions) <= len(others):
+        return _format_set(attribute, positions), positions
+    if few:
+        return "not " + _format_set(attribute, others), positions
+    return _format_beginnings(attribute, positions)
+
+
+def _format_beginnings(
+    attribute: OrderedDomain, positions: Sequence[int]
+) -> tuple[str, Sequence[int]]:
+    """How the values of a group begin; `*` where they have nothing in common."""
+    texts = attribute.texts
+    inside = [t for p in positions if (t := texts[p]) is not None]
+    missing = len(inside) < len(positions)
+    length = _count_common_letters(inside)
+    if not length:
+        return ANY, range(len(attribute))
+    begin = sorted({t[:length] for t in inside})
+    meant = [
+        p
+        for p, t in enumerate(texts)
+        if (missing if t is None else t.startswith(tuple(begin)))
+    ]
+    if len(meant) == len(attribute):
+        return ANY, meant
+    text = f"{BEGINS} {_join_names([quote_value(b) for b in begin])}"
+    return (f"{MISSING} or {text}" if missing else text), meant
+
+
+def _count_common_letters(texts: Sequence[str]) -> int:
+    """The most letters of texts of which there are few enough different ones."""
+    low, high = 0, max(map(len, texts))
+    while low < high:
+        middle = (low + high + 1) // 2
+        few = len({t[:middle] for t in texts}) <= MOST_NAMED
+        low, high = (middle, high) if few else (low, middle - 1)
+    return low
 
 
 def _find_level(attribute: OrderedDomain, positions: Sequence[int]) -> int:
@@ -294,15 +472,23 @@ def _find_nodes(attribute: OrderedDomain, positions: Sequence[int]) -> list[str]
     inside = set(children[above == above[positions[0]]].tolist())
     own = list(dict.fromkeys(children[list(positions)].tolist()))
     found = [attribute.names[level][node] for node in own]
+    whole = attribute.names[level + 1][above[positions[0]]]
     if len(own) == len(inside) and NOBODY not in found:
-        return [attribute.names[level + 1][above[positions[0]]]]
-    return found
+        return [whole]
+    if len(found) <= MOST_NAMED:
+        return found
+    return [whole, NOBODY] if NOBODY in found and whole != ANY else [whole]
+
+
+def format_node(name: str) -> str:
+    """What is written for a node of a hierarchy."""
+    return ANY if name == ANY else quote_value(name)
 
 
 def _format_nodes(names: Sequence[str]) -> str:
     """One node by its name, several as a set."""
     if len(names) == 1:
-        return ANY if names[0] == ANY else quote_value(names[0])
+        return format_node(names[0])
     named = sorted(quote_value(name) for name in names if name != NOBODY)
     return _join_names([*named, *([MISSING] if NOBODY in names else [])])
 

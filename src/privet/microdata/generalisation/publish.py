@@ -10,24 +10,20 @@ Ramakrishnan 2006, Mondrian.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, Self
 
 import attrs
 import numpy as np
 
-from privet.engine.counting.in_memory import InMemory
 from privet.engine.protocol import Run
 from privet.errors import InputError, NoAudit
-from privet.microdata.generalisation import distributed_rows, domain_order, kernels
+from privet.microdata.generalisation import distributed_rows, domain_order
 from privet.microdata.generalisation.constraints import (
     Constraints,
-    GroupConstraint,
-    MeasureConstraints,
-    count_most,
     derive_constraints,
     derive_measure_constraints,
 )
@@ -39,7 +35,7 @@ from privet.microdata.generalisation.distributed_rows import (
     DistributedRows,
     hold_distinct_rows,
 )
-from privet.microdata.generalisation.domain_order import RANGES, OrderedDomain
+from privet.microdata.generalisation.domain_order import OrderedDomain
 from privet.microdata.generalisation.forms import (
     BUCKETS,
     FORMS,
@@ -48,13 +44,23 @@ from privet.microdata.generalisation.forms import (
     closing,
 )
 from privet.microdata.generalisation.global_recoding import RecodingState
-from privet.microdata.generalisation.kernels import LINE
+from privet.microdata.generalisation.household_splits import (
+    judge_partition,
+    list_household_promises,
+    undo_splits,
+)
 from privet.microdata.generalisation.mondrian import MondrianState, SplitStep
+from privet.microdata.generalisation.mondrian_problem import (
+    MondrianProblem,
+    index_sets,
+)
 from privet.microdata.generalisation.partition import Partition
-from privet.microdata.generalisation.shown_columns import (
-    KnownCells,
-    append_cells,
-    find_known_cells,
+from privet.microdata.generalisation.splits import kernels
+from privet.microdata.generalisation.splits.split_task import LINE, make_criterion
+from privet.microdata.generalisation.starred_cuts import (
+    StarredState,
+    can_star,
+    refine_with_stars,
 )
 from privet.microdata.linkage import settle_rules
 from privet.microdata.release import (
@@ -64,10 +70,20 @@ from privet.microdata.release import (
     refuse_unsafe,
 )
 from privet.microdata.several_releases.outline import judge_release
+from privet.microdata.unchanged_table import keeps_all, publish_unchanged
+from privet.microdata.written_columns import (
+    HIDDEN,
+    LABELS,
+    MARKED,
+    NULL,
+    RANGES,
+    refuse_taken,
+    require_choice,
+)
 from privet.policy import Measure, Policy, Promise
 from privet.release.refine import Refinement, Watcher, refine
 from privet.table import ReleasedAs, Table, require_columns
-from privet.values.arrays import Floats
+from privet.values.arrays import Floats, Ints
 from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
 from privet.values.frozen_dict import FrozenDict
@@ -78,16 +94,14 @@ UTILITIES = ("ncp", "information")
 
 
 def _require_choice(_method: Any, field: attrs.Attribute[Any], value: object) -> None:
-    known = {"utility": UTILITIES, "form": FORMS}[field.name]
-    if value not in known:
-        raise InputError(
-            f"{field.name} must be one of {', '.join(known)}; got {value!r}."
-        )
+    known = {"utility": UTILITIES, "form": FORMS, "hidden": HIDDEN, "ranges": RANGES}
+    require_choice(value, field.name, known[field.name])
 
 
-def _read_hierarchies(
+def read_hierarchies(
     given: Mapping[str, Given | Hierarchy] | None,
 ) -> FrozenDict[str, Hierarchy]:
+    """The hierarchies of some columns, each from a file or written out."""
     return FrozenDict(
         {
             c: read_hierarchy(h, f"The hierarchy of {c!r}")
@@ -96,9 +110,10 @@ def _read_hierarchies(
     )
 
 
-def _read_values(
+def read_orders(
     given: Mapping[str, Sequence[str]] | None, what: str = "values"
 ) -> FrozenDict[str, tuple[str, ...]]:
+    """Some values of each column, in the order given."""
     return FrozenDict(
         {
             c: as_names(v, f"{what} of {c!r}", noun="value")
@@ -107,7 +122,8 @@ def _read_values(
     )
 
 
-def _read_share(suppress: Number) -> Fraction:
+def read_share(suppress: Number) -> Fraction:
+    """The share of the people that may be suppressed."""
     share = fraction(suppress, "suppress")
     if not 0 <= share < 1:
         raise InputError(f"suppress must be from 0 to below 1; got {suppress!r}.")
@@ -135,26 +151,36 @@ class Mondrian:
         Whether everybody has the same ranges and sets, which are easier to analyse;
         otherwise each group has its own, which are narrower.
     suppress
-        Which share of the people may be left out, in the widest groups.
+        Which share of the people may be suppressed. With the same cuts for everybody
+        they are starred: they show `*` in every known column, and are one more group;
+        otherwise, and with information, the widest groups are left out.
     hide
         Values that no group may name, by column: where one would be named, `*` stands.
         Groups that look alike then are one, and everything is judged again.
+    hidden
+        "marker": where nothing is told, `*` stands; "null": the cell is empty, like a
+        missing value's, and a column that shows single values only keeps its type.
+    ranges
+        "labels": ranges are texts; "columns": numbers and dates are written as two
+        columns with the ends, such as age_from and age_to, of the column's type.
     """
 
     kind: ClassVar[str] = "mondrian"
     utility: str = attrs.field(default="ncp", validator=_require_choice)
     form: str = attrs.field(default=GENERALISED, validator=_require_choice)
     hierarchies: Mapping[str, Hierarchy] = attrs.field(
-        default=None, converter=_read_hierarchies
+        default=None, converter=read_hierarchies
     )
     order: Mapping[str, tuple[str, ...]] = attrs.field(
-        default=None, converter=_read_values
+        default=None, converter=read_orders
     )
     same_cuts: bool = attrs.field(default=False, converter=bool)
-    suppress: Fraction = attrs.field(default=Fraction(0), converter=_read_share)
+    suppress: Fraction = attrs.field(default=Fraction(0), converter=read_share)
     hide: Mapping[str, tuple[str, ...]] = attrs.field(
-        default=None, converter=_read_values
+        default=None, converter=read_orders
     )
+    hidden: str = attrs.field(default=MARKED, validator=_require_choice)
+    ranges: str = attrs.field(default=LABELS, validator=_require_choice)
 
     def __attrs_post_init__(self) -> None:
         if both := sorted(self.hierarchies.keys() & self.order.keys()):
@@ -166,7 +192,7 @@ class Mondrian:
                 "hide must be left out for buckets: they show known values as they are."
             )
 
-    def for_policy(self, files: Mapping[str, Path]) -> Mondrian:
+    def for_policy(self, files: Mapping[str, Path]) -> Self:
         """With a policy's hierarchies for the columns that have none here."""
         given = {*self.hierarchies, *self.order}
         more = {c: Hierarchy.load(f) for c, f in files.items() if c not in given}
@@ -190,7 +216,9 @@ class Mondrian:
         cells = hold_distinct_rows(table, columns, run) or count_distinct_rows(
             table, columns, run
         )
-        return MondrianProblem(rules, wanted, cells)
+        return MondrianProblem(
+            rules, wanted, cells, sets=index_sets(rules, cells, table)
+        )
 
     def group(
         self,
@@ -209,21 +237,33 @@ class Mondrian:
         cells.move_to_positions([a.position for a in made])
         state = self._build_state(table, prepared, made)
         refined: Refinement[SplitStep]
-        if isinstance(state, RecodingState):
-            refined = refine(state, watcher=watcher)
-            tree, blocks = np.empty((0, LINE), dtype=np.int64), tuple(state.blocks)
+        tree, starred = np.empty((0, LINE), dtype=np.int64), 0
+        blocks: tuple[Ints, ...] = ()
+        if isinstance(state, StarredState):
+            assert isinstance(cells, DistinctRows)
+            even = make_criterion(-1, 1)
+            plain = RecodingState(cells.rows, list(made), even, state.judge)
+            state, refined = refine_with_stars(state, plain, watcher)
+            blocks = tuple(state.blocks)
+            leaves, starred = state.collect_leaves()
+        elif isinstance(state, RecodingState):
+            refined, blocks = refine(state, watcher=watcher), tuple(state.blocks)
+            leaves = state.collect_leaves()
         else:
-            refined = refine(state, watcher=watcher)
-            tree, blocks = state.tree, ()
+            refined, tree = refine(state, watcher=watcher), state.tree
+            leaves = state.collect_leaves()
         partition = Partition(
             tuple(made),
             cells.domains[len(made) : released],
             cells.gather_rows(table.options),
-            state.collect_leaves(),
+            leaves,
             tree,
             blocks_of=blocks,
+            starred=starred,
+            stars=isinstance(state, StarredState),
+            blank=self.hidden == NULL,
         )
-        return self._suppress_outliers(partition), refined
+        return partition, refined
 
     def _show_columns(self, table: Table) -> ReleasedAs:
         """Which columns groups blur, and which buckets show beside people."""
@@ -263,25 +303,50 @@ class Mondrian:
         table: Table,
         prepared: MondrianProblem,
         made: Sequence[OrderedDomain],
-    ) -> MondrianState | RecodingState:
+    ) -> MondrianState | RecodingState | StarredState:
         cells = prepared.cells
         at = {d.name: j for j, d in enumerate(cells.domains)}
         judge = prepared.build_constraints()
         target = at[table.roles.target or ""] if self.utility == "information" else -1
         classes = len(cells.domains[target]) if target >= 0 else 1
-        aim = kernels.make_criterion(target, classes)
+        aim = make_criterion(target, classes)
         form, names = domain_order.pack_domains(made), tuple(a.name for a in made)
         if isinstance(cells, DistributedRows):
             cutter = cells.make_kernels(judge.rules.about.tolist(), target)
             return MondrianState(
                 cells, form, aim, judge, cutter, names, distributed_rows.AT_ONCE
             )
+        budget = int(self.suppress * cells.people)
+        if self.same_cuts and self._stars_people(cells, judge, budget):
+            return StarredState(cells.rows, list(made), judge, budget)
         if self.same_cuts:
             return RecodingState(cells.rows, list(made), aim, judge)
-        cutter = kernels.choose_kernels(len(cells.rows))
+        cutter = kernels.choose_kernels(len(cells.rows), not judge.is_local)
         return MondrianState(cells.rows, form, aim, judge, cutter, names)
 
+    def _stars_people(
+        self, cells: DistinctRows, judge: Constraints, budget: int
+    ) -> bool:
+        """Whether cuts are chosen together with who is starred.
+
+        Cuts by information keep all labels, and leave wide groups out afterwards.
+        """
+        return (
+            budget > 0
+            and self.utility == "ncp"
+            and self.form == GENERALISED
+            and can_star(cells.rows, len(cells.domains), judge)
+        )
+
     # Columns ------------------------------------------------------------------------
+
+    def check_values(self, prepared: MondrianProblem) -> None:
+        """Hierarchies and orders must hold all values, whether or not they are used."""
+        for domain in prepared.cells.domains:
+            if domain.name in self.hierarchies:
+                self.hierarchies[domain.name].require(domain.labels, domain.name)
+            elif domain.name in self.order:
+                domain_order.order_as_given(domain, self.order[domain.name])
 
     def _order_attributes(
         self, cells: DistinctRows | DistributedRows, quasi: int, table: Table
@@ -302,7 +367,7 @@ class Mondrian:
             )
         if domain.name in self.order:
             return domain_order.order_as_given(domain, self.order[domain.name])
-        if domain.kind in RANGES or domain.name in table.roles.bins:
+        if domain.kind in domain_order.RANGES or domain.name in table.roles.bins:
             return domain_order.order_by_value(domain)
         return domain_order.order_by_frequency(
             domain, self._score_categories(cells, d, table)
@@ -325,98 +390,33 @@ class Mondrian:
 
     # Outliers -----------------------------------------------------------------------
 
-    def _suppress_outliers(self, partition: Partition) -> Partition:
-        """Leave out groups at least twice as wide as the average, the widest first.
+    def list_suppressed(self, partition: Partition) -> Iterator[Partition]:
+        """The groups without the widest, without half of those, …, and all of them.
 
-        Without some of its groups a release tells nobody more about the others.
+        Without some of its groups a release tells nobody more about the others; but
+        what they are held against moves with each, so that fewer may have to go.
+        Where it was chosen with the cuts who is starred, that is it.
         """
+        none = np.empty(0, dtype=np.int64)
+        out = none if partition.stars else self._find_outliers(partition)
+        while len(out):
+            gone = int(partition.leaves[out, 2].sum())
+            kept = np.delete(partition.leaves, out, axis=0)
+            yield replace(partition, leaves=kept, suppressed=gone)
+            out = out[: len(out) // 2]
+        yield partition
+
+    def _find_outliers(self, partition: Partition) -> Ints:
+        """Groups at least twice as wide as the average, the widest first."""
         most = int(self.suppress * partition.people)
         if not most:
-            return partition
+            return np.empty(0, dtype=np.int64)
         loss, people = partition.loss, partition.leaves[:, 2]
         wide = loss >= 2 * (loss * people).sum() / people.sum()
         order = np.argsort(-loss, kind="stable")
         order = order[wide[order] & (loss[order] > 0)]
         out = order[np.cumsum(people[order]) <= most]
-        if len(out) == len(partition):
-            return partition
-        kept = np.delete(partition.leaves, out, axis=0)
-        return replace(partition, leaves=kept, suppressed=int(people[out].sum()))
-
-
-# What Mondrian starts from ----------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class MondrianProblem:
-    """What Mondrian starts from."""
-
-    rules: Sequence[GroupConstraint]
-    """What must hold."""
-    asked: MeasureConstraints
-    """What measures ask."""
-    cells: DistinctRows | DistributedRows
-    """The distinct rows, here or where they were counted."""
-    known: Sequence[KnownCells] = ()
-    """What linkers know beside groups: the last columns of the cells."""
-
-    def bring_cells(self, same_cuts: bool, table: Table) -> MondrianProblem:
-        """With cells here, unless machines that keep them can split them there.
-
-        They cannot where a split of one group changes what others may do.
-        """
-        if not isinstance(self.cells, DistributedRows):
-            return self
-        beside = any(rule.beside for rule in self.rules)
-        if self.build_constraints().is_local and not (same_cuts or beside):
-            return self
-        return replace(self, cells=self.cells.bring_here(table.options))
-
-    def add_known_cells(self, table: Table) -> MondrianProblem:
-        """With the cells of linkers who know columns that are shown as they are."""
-        if isinstance(self.cells, DistributedRows):
-            return self
-        found = find_known_cells(self.rules, self.cells)
-        cells = append_cells(self.cells, found, table.options)
-        return replace(self, cells=cells, known=found)
-
-    def build_constraints(self) -> Constraints:
-        """Every promise and measure that steers."""
-        cells, steered = self.cells, self.asked.steered
-        at = {d.name: j for j, d in enumerate(cells.domains)}
-        known = [k.as_constraint() for k in self.known]
-        columns = [*(r.column for r in self.rules), *(s.column for s in steered)]
-        about = list(dict.fromkeys([*columns, *(k.column for k in known)]))
-        domains = [cells.domains[at[c]] for c in about]
-        positions = [at[c] for c in about]
-        judge = Constraints(
-            self.rules, self.asked.least, domains, positions, cells.people
-        )
-        judge.steering = [
-            (
-                about.index(s.column),
-                s.start(
-                    cells.domains[at[s.column]],
-                    cells.sum_by_value(at[s.column]).astype(np.int64),
-                ),
-            )
-            for s in steered
-        ]
-        judge.steering += [(about.index(k.column), k) for k in known]
-        judge.most_groups = count_most(self.asked.most_groups, cells.people)
-        judge.most_alone = count_most(self.asked.most_alone, cells.people)
-        return judge
-
-    def as_table(self, table: Table) -> Table:
-        """The same table, counted from memory where the counts are there."""
-        if isinstance(self.cells, DistributedRows):
-            return table
-        rows = self.cells.rows
-        if isinstance(rows, np.memmap):
-            return table
-        codes = [rows[:, j] for j in range(len(self.cells.domains))]
-        n = rows[:, -1].astype(np.int64)
-        return replace(table, engine=InMemory(self.cells.domains, codes, n))
+        return np.asarray(out[: len(partition) - 1])
 
 
 def _check_target(table: Table) -> None:
@@ -450,10 +450,51 @@ def _list_columns(table: Table, about: Sequence[str]) -> list[str]:
 # Publishing -------------------------------------------------------------------------
 
 
+class GroupingMethod(Protocol):
+    """A way to put people into groups."""
+
+    kind: ClassVar[str]
+
+    @property
+    def form(self) -> str:
+        """How groups are shown."""
+
+    @property
+    def ranges(self) -> str:
+        """How ranges are written."""
+
+    @property
+    def hide(self) -> Mapping[str, tuple[str, ...]]:
+        """Values that no group may name."""
+
+    def for_policy(self, files: Mapping[str, Path]) -> Self:
+        """With the hierarchies of a policy."""
+
+    def prepare(
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        measures: Sequence[Measure],
+        run: Run,
+    ) -> MondrianProblem:
+        """What must hold, and the counts."""
+
+    def check_values(self, prepared: MondrianProblem) -> None:
+        """Hierarchies and orders must hold all values."""
+
+    def group(
+        self, table: Table, prepared: MondrianProblem, *, watcher: Watcher | None
+    ) -> tuple[Partition, Refinement[SplitStep]]:
+        """The groups, and how they were found."""
+
+    def list_suppressed(self, partition: Partition) -> Iterator[Partition]:
+        """The groups as they may be released; the last if no other is safe."""
+
+
 def publish_groups(
     table: Table,
     policy: Policy,
-    method: Mondrian,
+    method: GroupingMethod,
     *,
     run: Run,
     watcher: Watcher | None,
@@ -464,15 +505,32 @@ def publish_groups(
     prepared = method.prepare(table, policy.promises, policy.measures, run)
     table = settle_rules(table, [*policy.promises, *policy.measures], run)
     with warnings.catch_warnings():
-        counted = prepared.as_table(table)
+        # Who belongs together is not among the counts: that is no released column.
+        homes = list_household_promises(policy)
+        counted = table if homes else prepared.as_table(table)
         before = judge_before(counted, policy, run=run)
+    if keeps_all(before) and not method.hide:
+        method.check_values(prepared)
+        return publish_unchanged(table, policy, before, run, counted)
     partition, refined = method.group(table, prepared, watcher=watcher)
-    grouped = build_form(partition, table, method.form)
+    if homes:
+        partition, refined = undo_splits(partition, refined, table, policy, run)
+    for shown in method.list_suppressed(partition):
+        grouped = build_form(shown, table, method.form, method.ranges)
+        with closing(grouped):
+            for file in grouped.files:
+                refuse_taken(file.spread, file.columns)
+            with warnings.catch_warnings(action="ignore"):  # said once, above
+                counts = grouped.files[-1].counts
+                after = judge_policy(counts, policy, run=run)
+                if homes:
+                    after = judge_partition(after, shown, table, counts, run)
+        if keeps_all(after) or shown is partition:
+            break
+        grouped.close()
     with closing(grouped):
-        with warnings.catch_warnings(action="ignore"):  # said once, above
-            after = judge_policy(grouped.files[-1].counts, policy, run=run)
         release = Release(
-            table=grouped.table,
+            _table=grouped.table,
             policy=policy,
             audit=after,
             method=method.kind,
@@ -481,7 +539,7 @@ def publish_groups(
             ended=refined.ended,
             left=refined.left,
             grouped=grouped,
-            origin=table,
+            _origin=table,
             made_by=method,
         )
         refuse_unsafe(release)

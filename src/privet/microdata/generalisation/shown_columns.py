@@ -20,14 +20,14 @@ from privet.errors import Infeasible, TooLarge
 from privet.microdata.generalisation.constraints import (
     GroupConstraint,
     SteeringConstraint,
-    advise_limit,
 )
 from privet.microdata.generalisation.distinct_rows import DistinctRows, allocate_rows
+from privet.microdata.generalisation.infeasible_promises import refuse_beside
 from privet.values.adversaries import join_words
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import largest_fraction_within
 from privet.values.contingency import Domain, packed
-from privet.values.exact import percent
+from privet.values.windows import Within
 
 MOST_CELLS = 50_000
 """Cells of known values and sensitive value: every split counts all of them."""
@@ -62,12 +62,12 @@ class KnownCells:
         cells = [str(cell) for cell in range(len(self))]
         return Domain("\N{SYMBOL FOR UNIT SEPARATOR}".join(names), cells)
 
-    def keeps(self, parts: Ints) -> bool:
-        """Whether groups with these counts of cells, one line each, keep the limit."""
+    def find_beyond(self, parts: Ints) -> Flags:
+        """Which groups with these counts of cells, one line each, break the limit."""
         held, whole = self._match(parts)
         # Both terms of `most` are below 2**31, as all counts are.
         beyond = held * self.most.denominator > whole * self.most.numerator
-        return not bool(beyond.any())
+        return np.asarray(beyond.any(axis=1))
 
     def _match(self, parts: Ints) -> tuple[Ints, Ints]:
         """People in each cell that matters, and with the same known values."""
@@ -78,22 +78,11 @@ class KnownCells:
         """That not even one group of everybody keeps the promise."""
         held, whole = (x.ravel().tolist() for x in self._match(parts))
         belief = max(Fraction(a, b) for a, b in zip(held, whole, strict=True) if b)
-        named = join_words(self.beside)
-        return Infeasible(
-            f"Promise {self.rule.promise.name!r} cannot be kept by grouping: even in "
-            f"one group of everybody who knows {named} holds a belief of {belief} "
-            f"({percent(belief)}), and groups show {named} as in the table.",
-            promise=self.rule.promise,
-            best=belief,
-            advice=[
-                f"Declare {named} as quasi, so that groups blur it, or drop it.",
-                advise_limit(self.rule.promise, belief),
-            ],
-        )
+        return refuse_beside(self.rule, self.beside, belief)
 
     def as_constraint(self) -> SteeringConstraint:
         """What every split must keep."""
-        return SteeringConstraint(self.domain.name, self.keeps, self.refuse)
+        return SteeringConstraint(self.domain.name, self.find_beyond, self.refuse)
 
 
 def find_known_cells(
@@ -103,7 +92,7 @@ def find_known_cells(
     found = [
         _number_cells(rule, beside, cells)
         for rule in rules
-        if rule.limit.strict or rule.limit.level < 1
+        if rule.forbids_something and not isinstance(rule.values, Within)
         for beside in rule.beside
     ]
     for made in found:
@@ -144,7 +133,7 @@ def _check(made: KnownCells, people: Ints) -> None:
     weights = people.astype(np.float64)  # exact below 2**53
     everybody = np.bincount(made.number, weights=weights, minlength=len(made))
     counted = everybody.astype(np.int64)[None, :]
-    if not made.keeps(counted):
+    if made.find_beyond(counted).any():
         raise made.refuse(counted)
     if len(made) > MOST_CELLS:
         raise TooLarge(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -22,6 +23,7 @@ from privet.microdata.minimality.release_view import (
     RowsAlike,
     count_rows,
 )
+from privet.microdata.release import judge_before
 from privet.microdata.suppression.publish import (
     ORDERED,
     TopDownDisclosure,
@@ -31,9 +33,12 @@ from privet.microdata.suppression.top_down_disclosure import (
     Disclosure,
     DisclosureState,
 )
+from privet.microdata.unchanged_table import keeps_all
+from privet.table import Table
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
+from privet.values.windows import Windows, Within
 
 AT_ONCE = 4_096
 """Tables whose counts are held at the same time."""
@@ -134,6 +139,19 @@ def _make_test(view: ReleaseView, rows: Sequence[Row]) -> _Disclosed | _Grouped:
     return _Disclosed(view, view.method, rows)
 
 
+def _is_published_unchanged(
+    view: ReleaseView, table: Table, cells: Mapping[Row, int]
+) -> bool:
+    """Whether a table is safe as it is, and so would not be what was released."""
+    if {c.shown: c.n for c in view.classes} == dict(cells):
+        return False
+    linkers = len(view.questions) == len(view.policy.promises)
+    if not isinstance(view.method, Mondrian) and (view.policy.measures or not linkers):
+        return False  # what else is promised may be of columns that are not looked at
+    with warnings.catch_warnings(action="ignore"):
+        return keeps_all(judge_before(table, view.policy, run=Run()))
+
+
 class _Grouped:
     """Whether Mondrian gives the release."""
 
@@ -151,7 +169,8 @@ class _Grouped:
         prepared = method.prepare(table, policy.promises, policy.measures, run)
         partition, _ = method.group(table, prepared)
         shown = build_form(partition, table, method.form).files[-1].counts
-        return count_rows(shown, view.names, run) == self._wanted
+        same = count_rows(shown, view.names, run) == self._wanted
+        return same and not _is_published_unchanged(view, table, cells)
 
 
 class _Disclosed:
@@ -191,16 +210,19 @@ class _Disclosed:
             setting, state = self._method.prepare(table, linkers, run=Run())
         except Infeasible:
             return False
-        if not self._follows(state):
-            return False
+        if isinstance(state, DisclosureState):
+            if not self._follows(state):
+                return False
+        else:
+            self._method.search(state)
         recipe = build_recipe(setting.attributes, self._method.marker)
         for j, column in enumerate(self._view.columns):
             domain = table.domains([column.name])[column.name]
             how = recipe.columns.get(column.name)
-            shown = how.texts(domain, recipe.marker) if how else domain.labels
+            shown = how.show(domain, recipe.marker) if how else domain.labels
             if [self._labels[j][v] for v in domain.labels] != list(shown):
                 return False
-        return True
+        return not _is_published_unchanged(self._view, table, cells)
 
     def _follows(self, state: DisclosureState) -> bool:
         """Make moves while they show no more than the release does."""
@@ -298,7 +320,7 @@ def _find_splits(
         if j not in known:
             continue
         groups = dict.fromkeys(tuple(s[i] for i in known) for s in shown)
-        holder = np.array([row[about] == secret for row in rows], dtype=np.int64)
+        holder = np.array([row[about] in secret for row in rows], dtype=np.int64)
         for group in groups:
             inside = [tuple(s[i] for i in known) == group for s in shown]
             split.append(there * inside)
@@ -307,7 +329,7 @@ def _find_splits(
                 c for c in view.classes if tuple(c.shown[i] for i in known) == group
             ]
             total.append(sum(c.n for c in alike))
-            protected.append(sum(c.n for c in alike if c.shown[about] == secret))
+            protected.append(sum(c.n for c in alike if c.shown[about] in secret))
             limits.append(limit)
     width = (len(split), len(rows))
     return HiddenValue(
@@ -322,24 +344,42 @@ def _find_splits(
 
 def _list_templates(
     view: ReleaseView,
-) -> Iterator[tuple[tuple[int, ...], int, str | None, Ceiling]]:
-    """QID, column, value and limit of every privacy template, columns by number."""
+) -> Iterator[tuple[tuple[int, ...], int, Secret, Ceiling]]:
+    """QID, column, values and limit of every privacy template, columns by number."""
     names = view.names
     for question in view.questions:
         about = names.index(question.column)
         for tally in question.tallies:
             known = tuple(names.index(c) for c in tally.by)
-            for value in list_values(view, question):
-                yield known, about, value, question.limit
+            for secret, _ in list_secrets(view, question):
+                yield known, about, secret, question.limit
 
 
-def list_values(view: ReleaseView, question: TemplateQuery) -> list[str | None]:
-    """The values a promise is about, as the file has them."""
+Secret = frozenset[str | None]
+"""A value that must not be learnt, or the numbers of a window."""
+
+
+def list_secrets(
+    view: ReleaseView, question: TemplateQuery
+) -> list[tuple[Secret, str | None]]:
+    """What a promise is about, as the file has it: values or windows, with a name."""
     about = view.names.index(question.column)
     seen = {c.shown[about] for c in view.classes}
     column = view.columns[about]
     domain = Domain(column.name, column.sort(seen), column.kind)
-    if question.values is None:
-        return list(domain.labels)
-    codes = (domain.code(v) for v in question.values)
-    return [domain[code] for code in codes if code is not None]
+    if isinstance(question.values, Within):
+        return _list_windows(Windows.of(domain, question.values))
+    labels = list(domain.labels)
+    if question.values is not None:
+        codes = (domain.code(v) for v in question.values)
+        labels = [domain[code] for code in codes if code is not None]
+    return [(frozenset([v]), v) for v in labels]
+
+
+def _list_windows(windows: Windows) -> list[tuple[Secret, str | None]]:
+    """Each window that starts at a number of the file."""
+    found: list[tuple[Secret, str | None]] = []
+    for start, stop in enumerate(windows.stop.tolist()):
+        inside = [windows.domain[int(c)] for c in windows.list_members(start)]
+        found.append((frozenset(inside), str(windows.name_span(start, stop - 1))))
+    return found

@@ -30,8 +30,9 @@ from privet.errors import InputError, NoAudit, Stopped, TooLarge
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.linkage import TemplateQuery
 from privet.microdata.minimality.fitting_tables import (
+    Secret,
     list_fitting,
-    list_values,
+    list_secrets,
 )
 from privet.microdata.minimality.release_view import (
     Method,
@@ -40,12 +41,13 @@ from privet.microdata.minimality.release_view import (
     Values,
     view_release,
 )
-from privet.microdata.recipe import Hide, Recipe
+from privet.microdata.recipe import UNCHANGED, Hide, Recipe
 from privet.microdata.release import Release
 from privet.microdata.suppression.publish import (
     TopDownDisclosure,
     choose_method,
 )
+from privet.microdata.written_columns import NULL
 from privet.policy import Policy, Promise
 from privet.release.manifest import RECIPE
 from privet.values.beliefs import Belief
@@ -198,7 +200,7 @@ class Minimality:
 
 def measure_cheaply(release: Release) -> OriginalTables | None:
     """What a release that was just made tells who knows the method, if it is small."""
-    if release.folder is not None or release.private.engine.rows(Run()) > CHEAP_ROWS:
+    if release.folder is not None or release._private.engine.rows(Run()) > CHEAP_ROWS:
         return None
     attacker = Minimality(most=CHEAP_TABLES)
     try:
@@ -231,21 +233,38 @@ def _gravity(found: MethodBelief) -> tuple[Any, ...]:
     return not found.beyond, -after, before - after, person, found.value or ""
 
 
+def _shows_levels(release: Release) -> bool:
+    """Whether values are shown by nodes of a hierarchy."""
+    own = release.recipe.columns.values() if release.recipe else ()
+    if any(isinstance(how, Hide) and how.called for how in own):
+        return True
+    columns = release.manifest.get("columns", {}).values() if release.folder else ()
+    return any(about.get("shown_as") == "levels" for about in columns)
+
+
 def _find_method(release: Release, policy: Policy) -> Method:
     """The method a release names, with the options it shows or usual ones."""
+    if _shows_levels(release):
+        raise NoAudit(
+            "A release must show values or intervals to ask what its method tells; it "
+            "shows levels of a hierarchy."
+        )
     if isinstance(release.made_by, TopDownDisclosure | Mondrian):
         return release.made_by
     if release.method == Mondrian.kind:
         return Mondrian().for_policy(policy.hierarchy_files())
-    if release.method != TopDownDisclosure.kind:
+    if release.method not in (TopDownDisclosure.kind, UNCHANGED):
         raise NoAudit(
             "A release must be made by top-down disclosure or Mondrian to ask what its "
             f"method tells; got {release.method!r}."
         )
-    shown = [about.get("shown_as") for about in release.manifest["columns"].values()]
+    columns = release.manifest.get("columns", {}).values()
+    empty = any(a.get("written_as") == NULL for a in columns)
+    shown = [a.get("shown_as") for a in columns if "written_as" not in a]
     marked = [s for s in shown if s not in (None, "intervals")]
-    marker = {"marker": marked[0]} if marked else {}
-    return choose_method(policy, release.table, **marker)
+    options = {"marker": marked[0]} if marked else {}
+    options |= {"hidden": NULL} if empty else {}
+    return choose_method(policy, release._table, **options)
 
 
 # Beliefs ----------------------------------------------------------------------------
@@ -263,9 +282,9 @@ def _compare_beliefs(
             before[row] = before.get(row, Fraction(0)) + share
     for question in view.questions:
         for tally in question.tallies:
-            for value in list_values(view, question):
+            for secret in list_secrets(view, question):
                 yield from _compare_groups(
-                    view, question, tally.by, value, before, expected
+                    view, question, tally.by, secret, before, expected
                 )
 
 
@@ -273,7 +292,7 @@ def _compare_groups(
     view: ReleaseView,
     question: TemplateQuery,
     known: Sequence[str],
-    value: str | None,
+    secret: tuple[Secret, str | None],
     before: Mapping[Row, Fraction],
     expected: Mapping[Row, int],
 ) -> Iterator[MethodBelief]:
@@ -284,7 +303,7 @@ def _compare_groups(
         group = sums.setdefault(tuple(row[i] for i in at), [Fraction(0)] * 4)
         group[0] += share
         group[1] += expected[row]
-        if row[about] == value:
+        if row[about] in secret[0]:
             group[2] += share
             group[3] += expected[row]
     for cells, (all_before, all_after, some_before, some_after) in sums.items():
@@ -293,6 +312,6 @@ def _compare_groups(
                 question.promise,
                 FrozenDict(zip(known, cells, strict=True)),
                 question.column,
-                value,
+                secret[1],
                 Belief(some_before / all_before, some_after / all_after),
             )

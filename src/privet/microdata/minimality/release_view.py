@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,12 +15,18 @@ from privet.errors import InputError, NoAudit
 from privet.microdata.generalisation.forms import GENERALISED
 from privet.microdata.generalisation.publish import Mondrian
 from privet.microdata.generalised_values import find_allowed_values
-from privet.microdata.linkage import TemplateQuery, query_templates
+from privet.microdata.linkage import (
+    TemplateQuery,
+    query_templates,
+    read_released_about,
+)
+from privet.microdata.list_columns import refuse_lists
 from privet.microdata.recipe import Cut, choose_order
 from privet.microdata.release import Release
 from privet.microdata.suppression.publish import (
     TopDownDisclosure,
 )
+from privet.microdata.written_columns import Ends, read_interval
 from privet.policy import Policy
 from privet.table import Table
 from privet.values.adversaries import Linker
@@ -108,9 +113,11 @@ def view_release(
     run: Run,
 ) -> ReleaseView:
     """A release as the attacker sees it, with what may lie behind each label."""
-    table = release.table
-    if release.private.roles.weight or table.roles.unit:
+    table = release._table
+    if release._private.roles.weight or table.roles.unit:
         raise NoAudit("A release must have one row per person to list its tables.")
+    about = [read_released_about(p, table)[0] for p in policy.promises_about("groups")]
+    refuse_lists(table, about, run, "its tables are not listed.")
     if isinstance(method, Mondrian) and method.form != GENERALISED:
         raise NoAudit("Groups must be generalised to list their tables; got buckets.")
     linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
@@ -192,10 +199,12 @@ def _describe_own_column(
     name: str, release: Release, granted: Mapping[str, Values], run: Run
 ) -> ReleasedColumn:
     """Of a release that was just made, its table tells what is not granted."""
-    private = replace(release.private, relabels={})
+    private = replace(release._private, relabels={})
     domain = private.domains([name], run)[name]
     bins = private.roles.bins.get(name)
-    changed = release.recipe.columns if release.recipe else release.private.roles.quasi
+    changed = (
+        release._table.relabels if release.recipe else release._private.roles.quasi
+    )
     if name not in changed:
         return ReleasedColumn(name, domain.kind, None, bins=bins)
     how = release.recipe.columns[name] if release.recipe else None
@@ -246,32 +255,20 @@ class _Options:
         if label == self._method.marker:
             # A value that is shown somewhere is hidden nowhere.
             return tuple(v for v in column.values if v not in self._seen[j])
-        ends = _find_interval_ends(self._seen[j], column)
-        if not ends:
+        ends = None if column.hidden is not None else read_interval(label)
+        if ends is None:
             return (label,)
-        return tuple(v for v in column.values if _is_inside(v, label, ends, column))
+        # A value that stands alone in its interval is shown, and behind no other.
+        alone = {v for v in self._seen[j] if read_interval(v) is None}
+        free = [v for v in column.values if v not in alone]
+        return tuple(v for v in free if _is_inside(v, ends, column))
 
 
-_INTERVAL = re.compile(r"(?:missing or )?(?:above (.+?))?(?: ?up to (.+))?")
-
-
-def _find_interval_ends(labels: set[str | None], column: ReleasedColumn) -> Values:
-    """Where intervals end, read off the file; none where values are single ones."""
-    if column.hidden is not None:
-        return ()
-    ends: set[str | None] = {None} if "missing" in labels else set()
-    for label in labels - {None, "missing", "not missing"}:
-        if match := _INTERVAL.fullmatch(label or ""):
-            ends |= {end for end in match.groups() if end is not None}
-    return tuple(column.sort(ends))
-
-
-def _is_inside(
-    value: str | None, label: str | None, ends: Values, column: ReleasedColumn
-) -> bool:
-    """Whether a value is shown as this interval."""
-    assert label is not None
-    if value is None:
-        return label.startswith("missing")
-    (text,) = Cut(ends).texts(Domain(column.name, [value], column.kind), "")
-    return text == label.removeprefix("missing or ")
+def _is_inside(value: str | None, interval: Ends, column: ReleasedColumn) -> bool:
+    """Whether a value is in an interval."""
+    low, high, missing = interval
+    if value is None or (missing and low is high is None):
+        return missing and value is None
+    place = choose_order(column.kind)
+    above = low is None or place(value) > place(low)
+    return above and (high is None or place(value) <= place(high))

@@ -342,7 +342,7 @@ class _DeliveryCounts:
             elif isinstance(how, Cut):
                 values |= set(list_places(how, domain.kind))
             else:
-                values |= {*how.hidden, *(how.shown or ())}
+                values |= {*how.hidden, *(how.shown or ()), *how.called}
         return Domain(column, _order(values, domain.kind), domain.kind)
 
     def _labels(self, k: int) -> dict[str, Labels]:

@@ -41,7 +41,7 @@ def outline_release(release: Release) -> ReleaseOutline:
         name="",
         kind="table",
         rows="",
-        columns=_outline_columns(release.private, release.columns()),
+        columns=_outline_columns(release._private, release.columns()),
         more={"recipe": recipe.to_dict()},
     )
 
@@ -67,7 +67,7 @@ def judge_release(release: Release, run: Run) -> Release:
     """The release with what earlier ones add to it."""
     refuse_noiseless(release.policy, "A table")
     outline = outline_release(release)
-    found = judge_history(outline, release.private, release.policy, run)
+    found = judge_history(outline, release._private, release.policy, run)
     return replace(release, history=found)
 
 
@@ -107,7 +107,7 @@ def _merge_alike(
 
 def _outline_groups(release: Release, grouped: GroupedForm) -> ReleaseOutline:
     """Groups as boxes; what is no box is told as changed, and never compared."""
-    table = release.private
+    table = release._private
     names = tuple(c for c in release.columns() if c in table.schema.names)
     boxes = _list_boxes(grouped)
     return ReleaseOutline(
@@ -124,7 +124,12 @@ def _list_boxes(grouped: GroupedForm) -> tuple[Box, ...]:
     """The values each group allows, where everybody is in one box and nobody in two."""
     partition = grouped.partition
     several = len(partition) > MOST_BOXES
-    if grouped.form != GENERALISED or partition.suppressed or several:
+    if (
+        grouped.form != GENERALISED
+        or partition.suppressed
+        or partition.starred
+        or several
+    ):
         return ()
     try:
         shown = [

@@ -9,16 +9,17 @@ Chen, LeFevre, Ramakrishnan 2007, "Three-dimensional knowledge expression".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
-from privet.findings import Attack, Basis, Finding, Verdict, Witness
+from privet.findings import Attack, Basis, Finding, Verdict
 from privet.microdata.groups import Groups
 from privet.microdata.linkage import (
+    Asked,
     describe_floor,
     find_codes,
     read_about,
@@ -29,6 +30,13 @@ from privet.microdata.linkage import (
 from privet.microdata.list_columns import read_sets
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Point, Ruling
+from privet.microdata.skyline.evidence import ask_before_evidence, weigh_evidence
+from privet.microdata.skyline.household_findings import (
+    HouseholdAudit,
+    find_unjudged,
+    weigh_households,
+)
+from privet.microdata.skyline.households import HouseholdCheck, Pattern
 from privet.microdata.skyline.named_individuals import (
     NamedPeople,
     are_named,
@@ -42,7 +50,13 @@ from privet.microdata.skyline.skyline import (
     find_modes,
     rank_values,
 )
-from privet.microdata.skyline.witness import build_attack
+from privet.microdata.skyline.weak_rule_outs import (
+    WeakCheck,
+    find_groups_beyond_weakly,
+    read_weak_point,
+)
+from privet.microdata.skyline.window_insiders import WindowInsiderAudit
+from privet.microdata.skyline.witness import build_attack, build_witness
 from privet.policy import Promise
 from privet.release.kinds import Warn
 from privet.table import Table
@@ -51,6 +65,7 @@ from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
+from privet.values.windows import Windows, Within
 
 
 @dataclass
@@ -79,6 +94,11 @@ class InsiderAudit:
         self.above += len(above)
         self.people_above += int(batch.total[above].sum())
 
+    @property
+    def groups(self) -> int:
+        """Groups seen."""
+        return self.fold.groups
+
     def attack(self) -> Attack | None:
         """The best attack; None where no value matters."""
         if self.named is not None:
@@ -102,43 +122,107 @@ class InsiderAudit:
             basis=Basis.EXACT,
             belief=belief,
             witness=witness,
-            groups=0 if self.named else self.fold.groups,
+            groups=0 if self.named else self.groups,
             groups_above=self.above,
             people_above=self.people_above,
             details=describe_floor(everybody, self.protect, self.limit),
         )
 
 
+@dataclass
+class WeakInsiderAudit(InsiderAudit):
+    """The same of an insider who rules values out with probabilities."""
+
+    weak: WeakCheck = field(kw_only=True)
+
+    def add(self, batch: EquivalenceClasses) -> None:
+        """Some more whole groups."""
+        self.weak = self.weak.add(batch)
+        point = self.weak.point
+        above = find_groups_beyond_weakly(batch, point, self.protect, self.limit)
+        self.above += int(above.sum())
+        self.people_above += int(batch.total[above].sum())
+
+    @property
+    def groups(self) -> int:
+        """Groups seen."""
+        return self.weak.groups
+
+    def attack(self) -> Attack | None:
+        """The best attack; None where no value matters."""
+        return self.weak.attack()
+
+
+Judging = InsiderAudit | SetInsiderAudit | WindowInsiderAudit | HouseholdAudit
+"""A promise that is judged while groups pass by."""
+
+
 def judge_table(
     table: Table, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Judge an insider's promises on a table, from one count."""
+    unjudged = [find_unjudged(p, table) for p in promises]
+    open_ = [p for p, f in zip(promises, unjudged, strict=True) if f is None]
+    counted = iter(_judge_counted(table, open_, run, warn) if open_ else ())
+    return [next(counted) if f is None else f for f in unjudged]
+
+
+def _judge_counted(
+    table: Table, promises: Sequence[Promise], run: Run, warn: Warn
+) -> list[Finding]:
     wanted = [query_for_insider(p, table) for p in promises]
     everybody = {t.about: CountQuery((), t.about) for t, _ in wanted}
     tallies = list(dict.fromkeys([*(t for t, _ in wanted), *everybody.values()]))
     domains = table.domains(list(everybody), run, before=tallies)
-    judged: list[InsiderAudit | SetInsiderAudit] = []
-    for promise, (tally, values) in zip(promises, wanted, strict=True):
-        sets = read_sets(table, domains[tally.about])
-        if sets is not None:
-            judged.append(prepare_set_audit(promise, tally, values, sets))
-            continue
-        named = None
-        if are_named(_require_insider(promise)):
-            named = find_people(_require_insider(promise), table, tally, run)
-        judged.append(
-            _prepare_audit(promise, tally, values, domains[tally.about], warn, named)
-        )
+    asked = [ask_before_evidence(p) for p in promises]
+    judged = [
+        _prepare_for_table(promise, query, domains, table, run, warn)
+        for promise, query in zip(asked, wanted, strict=True)
+    ]
+    homes = [j for j in judged if isinstance(j, HouseholdAudit)]
     overall: dict[str, EquivalenceClasses] = {}
     people: dict[CountQuery, int] = {}
-    for tally, batch in table.count(tallies, run):
+    for tally, batch in table.count([*tallies, *_list_homes(homes, tallies)], run):
         if not tally.by:
             overall[tally.about] = batch
         people[tally] = people.get(tally, 0) + int(batch.total.sum())
         _add_batch(batch, [j for j in judged if j.tally == tally])
+        for home in homes:
+            if home.home == tally:
+                home.add_homes(batch)
     for j in judged:
         refuse_in_several_groups(people[j.tally], overall[j.tally.about], table)
-    return [j.finding(overall[j.tally.about], table.counted) for j in judged]
+    found = [j.finding(overall[j.tally.about], table.counted) for j in judged]
+    return [weigh_evidence(f, p) for f, p in zip(found, promises, strict=True)]
+
+
+def _list_homes(
+    homes: Sequence[HouseholdAudit], tallies: Sequence[CountQuery]
+) -> list[CountQuery]:
+    """What is counted of households, each once."""
+    return [q for q in dict.fromkeys(j.home for j in homes) if q not in tallies]
+
+
+def _prepare_for_table(
+    promise: Promise,
+    query: tuple[CountQuery, Asked],
+    domains: Mapping[str, Domain],
+    table: Table,
+    run: Run,
+    warn: Warn,
+) -> Judging:
+    tally, values = query
+    insider, domain = _require_insider(promise), domains[tally.about]
+    sets = read_sets(table, domain)
+    if sets is not None:
+        _refuse_more_knowledge(promise, "people have several values each")
+        assert not isinstance(values, Within)  # a list is no number
+        return prepare_set_audit(promise, tally, values, sets)
+    named = find_people(insider, table, tally, run) if are_named(insider) else None
+    j = _prepare_audit(promise, tally, values, domain, warn, named)
+    if insider.households is None or isinstance(j, WindowInsiderAudit):
+        return j
+    return HouseholdAudit(j, insider)
 
 
 def judge_groups(
@@ -148,6 +232,11 @@ def judge_groups(
     found = []
     tally = CountQuery(groups.quasi, groups.about)
     for promise in promises:
+        if _require_insider(promise).households is not None:
+            raise NoAudit(
+                "Groups do not tell who belongs together: audit the table itself for "
+                "an insider who knows households."
+            )
         if are_named(_require_insider(promise)):
             raise NoAudit(
                 "Groups have no names: audit the table itself for an insider who "
@@ -159,15 +248,34 @@ def judge_groups(
                 f"about must be {groups.about!r}, which these groups count; "
                 f"got {column!r}."
             )
-        j = _prepare_audit(promise, tally, values, groups.grouped.about, warn, None)
+        domain, asked = groups.grouped.about, ask_before_evidence(promise)
+        j = _prepare_audit(asked, tally, values, domain, warn, None, untyped=True)
         _add_batch(groups.grouped, [j])
-        found.append(j.finding(groups.everybody, groups.counted))
+        counted = j.finding(groups.everybody, groups.counted)
+        found.append(weigh_evidence(counted, promise))
     return found
 
 
-def _add_batch(
-    batch: EquivalenceClasses, judged: Sequence[InsiderAudit | SetInsiderAudit]
-) -> None:
+def judge_members(
+    promise: Promise,
+    values: Asked,
+    groups: EquivalenceClasses,
+    everybody: EquivalenceClasses,
+    patterns: Mapping[Pattern, int],
+    counted: str,
+) -> Finding:
+    """Judge a promise about households on groups whose members are known here."""
+    insider, asked = _require_insider(promise), ask_before_evidence(promise)
+    tally = CountQuery(tuple(d.name for d in groups.by), groups.about.name)
+    j = _prepare_audit(asked, tally, values, groups.about, lambda words: None, None)
+    assert isinstance(j, InsiderAudit)
+    _add_batch(groups, [j])
+    check = HouseholdCheck(groups, patterns, insider, j.protect)
+    found = weigh_households(j.finding(everybody, counted), check, j, everybody)
+    return weigh_evidence(found, promise)
+
+
+def _add_batch(batch: EquivalenceClasses, judged: Sequence[Judging]) -> None:
     if not judged or not len(batch):
         return
     refuse_several_values(batch)
@@ -180,7 +288,7 @@ def refuse_several_values(batch: EquivalenceClasses) -> None:
     if int(batch.total.sum()) != int(batch.n.sum()):
         raise InputError(
             "Each person must have one value to be judged against an insider; some "
-            "have several. Make one row per person, with a list of values."
+            "have several. Make a set of them: [person] in the policy says so."
         )
 
 
@@ -192,9 +300,7 @@ def _require_insider(promise: Promise) -> Insider:
     return promise.against
 
 
-def query_for_insider(
-    promise: Promise, table: Table
-) -> tuple[CountQuery, tuple[object, ...] | None]:
+def query_for_insider(promise: Promise, table: Table) -> tuple[CountQuery, Asked]:
     """The groups an insider sees, and the values the promise is about."""
     column, values = read_released_about(promise, table)
     by = [c for c in table.schema.names if c in table.roles.quasi and c != column]
@@ -204,27 +310,48 @@ def query_for_insider(
 def _prepare_audit(
     promise: Promise,
     tally: CountQuery,
-    values: tuple[object, ...] | None,
+    values: Asked,
     domain: Domain,
     warn: Warn,
     named: NamedPeople | None,
-) -> InsiderAudit:
+    *,
+    untyped: bool = False,
+) -> InsiderAudit | WindowInsiderAudit:
     insider = _require_insider(promise)
-    protect = find_codes(values, domain, warn)
     ruling: Ruling
     if isinstance(insider.rules_out, int):
         ruling = min(insider.rules_out, len(domain))
     else:
         ruling = tuple(_find_ruled_codes(insider.rules_out, domain, warn))
+    if isinstance(values, Within):
+        _refuse_more_knowledge(promise, "a number lies within a window")
     k, m = cap_people(insider.knows_others), cap_people(insider.same_as)
+    if isinstance(values, Within):
+        windows = Windows.of(domain, values, untyped=untyped)
+        point, limit = Point(ruling, k, m), require_ceiling(promise)
+        return WindowInsiderAudit(promise, tally, point, limit, windows, named)
+    protect = find_codes(values, domain, warn)
     if named is not None:
         labels = None if protect is None else (domain[c] for c in protect)
         named.protect = None if labels is None else frozenset(labels)
     fold = SkylineCheck([ruling], protect)
     limit = require_ceiling(promise)
-    return InsiderAudit(
-        promise, tally, Point(ruling, k, m), limit, protect, fold, named
-    )
+    common = promise, tally, Point(ruling, k, m), limit, protect, fold, named
+    if not insider.doubts:
+        return InsiderAudit(*common)
+    weak = WeakCheck(read_weak_point(insider, domain), protect)
+    return WeakInsiderAudit(*common, weak=weak)
+
+
+def _refuse_more_knowledge(promise: Promise, where: str) -> None:
+    """Doubts and households are for people who have one value, looked at by itself."""
+    insider = _require_insider(promise)
+    if insider.doubts or insider.households is not None:
+        key = "sure" if insider.doubts else "households"
+        raise NoAudit(
+            f"{key} must be left out where {where}: what is ruled out is certain "
+            "there, and nobody is known to belong together."
+        )
 
 
 def cap_people(number: object) -> int:
@@ -250,8 +377,8 @@ def refuse_in_several_groups(
     if people != int(everybody.total[0]):
         raise InputError(
             "Each person must be in one group to be judged against an insider; some of "
-            f"column {table.roles.unit!r} have rows that look different. Make one row "
-            "per person first."
+            f"column {table.roles.unit!r} have rows that look different. Say how rows "
+            "become people: [person] in the policy, or person=… of pv.read."
         )
 
 
@@ -279,23 +406,3 @@ def find_groups_beyond(
         )
         bad[i] = not limit.holds(Belief(0, exactly))
     return group[bad]
-
-
-def build_witness(
-    column: str, found: Attack, everybody: EquivalenceClasses, counted: str
-) -> Witness:
-    """The attack beside how many have the value, in the group and in all."""
-    own = found.groups[0]
-    code = everybody.about.code(found.value)
-    having = int(everybody.n[everybody.value == code].sum())
-    return Witness(
-        knows=own.where,
-        column=column,
-        value=found.value,
-        part=own.histogram.get(found.value, 0),
-        whole=sum(own.histogram.values()),
-        prior_part=having,
-        prior_whole=int(everybody.total[0]),
-        counted=counted,
-        attack=found,
-    )

@@ -13,6 +13,7 @@ from fractions import Fraction
 from privet.engine.protocol import CountQuery, Run
 from privet.errors import InputError, NoAudit
 from privet.microdata.skyline.audit import query_for_insider
+from privet.microdata.skyline.evidence import sway
 from privet.microdata.skyline.named_individuals import (
     Key,
     find_group,
@@ -25,6 +26,7 @@ from privet.release.enumeration import NoWorld, Sentence
 from privet.table import Table
 from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
+from privet.values.windows import Within
 
 Histogram = dict[str | None, int]
 
@@ -38,6 +40,11 @@ def find_belief_knowing(
     if insider.victim is None:
         raise InputError("knowing must be about a victim; got none.")
     tally, values = query_for_insider(Promise(insider, Ceiling(1), about), table)
+    if isinstance(values, Within):
+        raise NoAudit(
+            "knowing must be asked about values; a number within a window is judged "
+            "without a sentence."
+        )
     homes = _Homes(table, tally, run)
     _, own = homes(insider.victim)
     wanted = list(own) if values is None else [_as_text(v) for v in values]
@@ -52,7 +59,8 @@ def find_belief_knowing(
     if not beliefs and wrong is not None:
         raise wrong
     worst = max(beliefs, key=lambda v: beliefs[v])
-    return Belief(homes.count_share(worst), beliefs[worst])
+    after = sway(beliefs[worst], insider.evidence)
+    return Belief(homes.count_share(worst), after)
 
 
 def _as_text(value: object) -> str | None:

@@ -6,32 +6,38 @@ of its factors is at least the least of its parts'. So minima only fall, a split
 was refused once is refused for ever, and a trial costs as much as the parts have
 values.
 
-Each minimum keeps the counts that attain it; floats only sort out what is far apart.
-Hence numpy and the compiled loops decide alike.
+Each minimum keeps the counts that attain it; floats only sort out what is far apart,
+integers of any length decide the rest. Hence numpy and the compiled loops decide alike.
+A trial of the loops writes only what falls, tests only that, and undoes it if refused.
 Chen, LeFevre, Ramakrishnan 2007, "SkylineAnonymize Algorithm": the check it asks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
-from typing import Any
+from functools import cached_property
 
+import attrs
 import numpy as np
 
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import NEAR, Point
+from privet.microdata.skyline.minima_loops import (
+    MinimaTables,
+    cf5_loop,
+    compile_loops,
+    write_digits,
+)
+from privet.microdata.skyline.weak_rule_outs import WeakCheck, WeakPoint
 from privet.values.arrays import Flags, Floats, Ints
 from privet.values.beliefs import Belief, Ceiling
-from privet.values.jit import compile_together, import_numba, jit
+from privet.values.contingency import Domain
+from privet.values.equivalence_classes import group_histograms
 
 KNOWN, COMPANIONS, VICTIM, BOTH = range(4)
 """CF2 to CF5: the victim with the known, companions alone, the victim alone, both."""
-
-UNSAFE, SAFE, CLOSE = 0, 1, 2
-"""What a trial comes to; where it is close, fractions must decide."""
 
 
 @dataclass(frozen=True)
@@ -44,12 +50,18 @@ class Requirement:
     """How sure they may be."""
     protect: tuple[int, ...] | None = None
     """The codes of the values that matter; None: every value."""
+    weak: WeakPoint | None = None
+    """The point of an insider who rules values out with probabilities."""
+
+    @cached_property
+    def odds(self) -> Fraction:
+        """The odds at the limit."""
+        return (1 - self.limit.level) / self.limit.level
 
     @cached_property
     def theta(self) -> float:
-        """The odds at the limit, as a float."""
-        level = self.limit.level
-        return float((1 - level) / level)
+        """The same as a float."""
+        return float(self.odds)
 
     def holds(self, against: Fraction) -> bool:
         """Whether these odds keep the limit."""
@@ -97,27 +109,34 @@ class PointMinima:
 
     def with_groups(self, parts: Ints) -> tuple[PointMinima, bool]:
         """With more groups, one row each; and whether the limit is kept."""
-        (l, k, m), loops = self.asked.point, compile_loops()
-        after = self.copy()
-        if not isinstance(l, int) or not loops or not after._fold_by(loops, parts):
-            # The loops may have written some minima before floats came too close.
-            after = self.copy()
+        loops, after = compile_loops(), self.copy()
+        if loops is None or not isinstance(self.asked.point.l, int):
             after._fold_all(parts)
-        if not loops:
             return after, after.is_safe()
-        minima = after.factor, after.x, after.best
-        status = loops["judge_minima"](k, m, self.asked.theta, NEAR, *minima)
-        return after, status == SAFE or (status == CLOSE and after.is_safe())
+        tables = pack_minima([after], [0], 0)
+        kept = loops["lower_minima"](parts, tables, True) >= 0
+        after._take(tables, 0)
+        return after, kept
 
-    def _fold_by(self, loops: Mapping[str, Any], parts: Ints) -> bool:
-        """Fold by compiled loops; False where floats are close."""
-        l, k, m = self.asked.point
-        if not loops["fold_best"](parts, l, k, m, self.allowed, NEAR, self.best):
-            return False
-        tables = self.factor, self.x, self.a
-        return not m or bool(
-            loops["fold_factors"](parts, l, k, m, self.allowed, NEAR, *tables)
-        )
+    def split(self, parts: Ints) -> PointMinima | None:
+        """With more groups; None if they break the limit, be others as they may."""
+        loops = compile_loops()
+        if loops is None or not isinstance(self.asked.point.l, int):
+            after, kept = self.with_groups(parts)
+            return after if kept else None
+        tables = pack_minima([self], [0], 0)
+        if loops["lower_minima"](parts, tables, False) < 0:
+            return None
+        after = self.copy()
+        after._take(tables, 0)
+        return after
+
+    def _take(self, tables: MinimaTables, p: int) -> None:
+        """Take the minima of a line of tables over."""
+        values = len(self.allowed)
+        self.factor[:] = tables.factor[p, :, :values]
+        self.x[:], self.a[:] = tables.x[p, :, :values], tables.a[p, :, :values]
+        self.best[:] = tables.best[p]
 
     def _fold_all(self, parts: Ints) -> None:
         for histogram in parts:
@@ -222,6 +241,116 @@ class PointMinima:
         return min(found)
 
 
+MOST_KNOWN = 32
+"""People known for whom minima are kept number by number."""
+
+MOST_PENDING = 256
+"""Groups that wait to be sorted out until fractions must decide."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeakMinima:
+    """The same for values ruled out with probabilities, for every j of `WeakPoint`.
+
+    A group that is split need not be taken out here either: of two groups W(j) adds up
+    to at most that of their union. Floats sort out what is far apart; where they are
+    close the groups that may decide are judged in fractions.
+    """
+
+    asked: Requirement
+    allowed: Flags
+    """Which values matter."""
+    domain: Domain
+    """The values, which need no names here."""
+    deciding: Ints
+    """The histograms of groups that attain some minimum, one row each …"""
+    pending: tuple[Ints, ...]
+    """… and of those that may."""
+    victim: Floats
+    """W(j) / a, per value and j; no columns: too many j to keep them."""
+    lacking: Floats
+    """Q(j, m), per value and j."""
+    together: float = np.inf
+    """The least odds of an attack inside one group."""
+
+    @classmethod
+    def empty(cls, asked: Requirement, values: int) -> WeakMinima:
+        """No group yet."""
+        assert asked.weak is not None
+        weak, allowed = asked.weak, np.ones(values, dtype=bool)
+        if asked.protect is not None:
+            allowed = np.isin(np.arange(values), asked.protect)
+        few = weak.k <= MOST_KNOWN and weak.codes is None
+        minima = np.full((values, weak.k + 1 if few else 0), np.inf)
+        domain = Domain("value", [str(i) for i in range(values)])
+        nobody = np.zeros((0, values), dtype=np.int64)
+        return cls(asked, allowed, domain, nobody, (), minima, minima)
+
+    def with_groups(self, parts: Ints) -> tuple[WeakMinima, bool]:
+        """With more groups, one row each; and whether the limit is kept."""
+        after = replace(self, pending=(*self.pending, parts))
+        if len(after.pending) > MOST_PENDING:
+            after = after._sort_out()
+        if not self.victim.shape[1]:
+            return after, after.is_safe()
+        after = after._fold(parts)
+        # The j people with the victim and the k - j with the companions.
+        products = after.victim * after.lacking[:, ::-1]
+        least = min(after.together, products.min(initial=np.inf))
+        theta = self.asked.theta
+        if abs(least - theta) <= NEAR * theta or not least:
+            return after, after.is_safe()
+        return after, bool(least > theta)
+
+    def split(self, parts: Ints) -> WeakMinima | None:
+        """With more groups; None if they break the limit."""
+        after, kept = self.with_groups(parts)
+        return after if kept else None
+
+    def _fold(self, parts: Ints) -> WeakMinima:
+        victim, lacking = self.victim.copy(), self.lacking.copy()
+        together, weak = self.together, self.asked.weak
+        assert weak is not None
+        several, m = range(weak.k + 1), weak.m
+        for row in parts:
+            counts = sorted(row.tolist(), reverse=True)
+            people = sum(counts)
+            for s in np.flatnonzero((row > 0) & self.allowed).tolist():
+                a = int(row[s])
+                others = counts.copy()
+                others.remove(a)
+                own = [weak.weigh_rest(others, j) / (weak.scale * a) for j in several]
+                lack = [cf5_loop(a, people - a, j, m) for j in several]
+                victim[s] = np.minimum(victim[s], own)
+                lacking[s] = np.minimum(lacking[s], lack)
+                together = min(
+                    together, own[-1] * cf5_loop(a, people - a, weak.k + 1, m)
+                )
+        return replace(self, victim=victim, lacking=lacking, together=together)
+
+    def _sort_out(self) -> WeakMinima:
+        """The groups that may decide, of all that came."""
+        both = np.concatenate([self.deciding, *self.pending])
+        few = self._check.find_deciding(group_histograms(both, self.domain))
+        return replace(self, deciding=both[few], pending=())
+
+    @property
+    def _check(self) -> WeakCheck:
+        assert self.asked.weak is not None
+        return WeakCheck(self.asked.weak, self.asked.protect)
+
+    def is_safe(self) -> bool:
+        """Whether every attack keeps the limit, exactly."""
+        odds = self.odds()
+        return odds is None or self.asked.holds(odds)
+
+    def odds(self) -> Fraction | None:
+        """The least odds, exactly; None while no value that matters was seen."""
+        groups = group_histograms(self._sort_out().deciding, self.domain)
+        case = attrs.evolve(self._check, kept=groups).find_worst()
+        return None if case is None else case.odds
+
+
 @dataclass(frozen=True, eq=False)
 class RunningMinima:
     """The minima of several points about one column.
@@ -236,12 +365,24 @@ class RunningMinima:
     True
     """
 
-    points: tuple[PointMinima, ...]
+    points: tuple[PointMinima | WeakMinima, ...]
 
     @classmethod
     def empty(cls, asked: Sequence[Requirement], values: int) -> RunningMinima:
         """No group yet; `values` is how many values the column has."""
-        return cls(tuple(PointMinima.empty(a, values) for a in asked))
+        return cls(
+            tuple(
+                PointMinima.empty(a, values)
+                if a.weak is None
+                else WeakMinima.empty(a, values)
+                for a in asked
+            )
+        )
+
+    def without_groups(self) -> RunningMinima:
+        """The same points, no group yet."""
+        asked, values = [p.asked for p in self.points], len(self.points[0].allowed)
+        return RunningMinima.empty(asked, values)
 
     def with_groups(self, histograms: Ints) -> RunningMinima:
         """With more groups: one row each, a count per value."""
@@ -254,13 +395,26 @@ class RunningMinima:
 
     def split(self, parts: Ints) -> RunningMinima | None:
         """The minima once a group falls into these parts; None if that is unsafe."""
-        histograms, after = np.ascontiguousarray(parts, dtype=np.int64), []
+        histograms = np.ascontiguousarray(parts, dtype=np.int64)
+        after: list[PointMinima | WeakMinima] = []
         for point in self.points:
-            folded, kept = point.with_groups(histograms)
-            if not kept:
+            folded = point.split(histograms)
+            if folded is None:
                 return None
             after.append(folded)
         return RunningMinima(tuple(after))
+
+    def take(self, tables: MinimaTables, first: int) -> RunningMinima:
+        """The same points with the minima of tables, from a line on."""
+        found = [p.copy() for p in self.certain]
+        for i, point in enumerate(found):
+            point._take(tables, first + i)
+        return RunningMinima(tuple(found))
+
+    @property
+    def certain(self) -> list[PointMinima]:
+        """The points without doubts, which loops can judge."""
+        return [p for p in self.points if isinstance(p, PointMinima)]
 
     def beliefs(self) -> list[Fraction]:
         """How sure the insider of each point can be by now."""
@@ -290,139 +444,38 @@ def _cf1(counts: Ints, k: int, m: int) -> Fraction:
     return closed_forms.cf1(tail, a, b, k, m)
 
 
-# Loops for numba --------------------------------------------------------------------
-
-
-@cache
-def compile_loops() -> Mapping[str, Any] | None:
-    """The loops below, compiled; None without numba."""
-    if import_numba() is None:
-        return None
-    return compile_together({loop.__name__: loop for loop in LOOPS}, jit)
-
-
-def fold_best(
-    parts: Ints, l: int, k: int, m: int, allowed: Flags, near: float, best: Ints
-) -> bool:
-    """The group with the least CF1, all together; False where floats cannot tell."""
-    top = np.zeros(l + 1, dtype=np.int64)  # the largest counts of a group
-    for c in range(parts.shape[0]):  # parts: a line per group, a column per value
-        people, first = find_largest(parts[c], allowed, top)
-        if first < 0:
-            continue
-        n = parts[c, first]
-        # Counts 4 3 2 1, l = 1, n = 2: 10 - 4 - min(2, 3) = 4.
-        tail = people - top[:l].sum() - min(n, top[l])
-        others = people - n
-        if best[1] == 0:
-            best[0], best[1], best[2] = tail, n, others
-        elif best[0] != tail or best[1] != n or best[2] != others:
-            new = cf1_loop(tail, n, others, k, m)
-            old = cf1_loop(best[0], best[1], best[2], k, m)
-            # Two zeros are equal for certain; any other tie is left to fractions.
-            if abs(new - old) <= near * old and new + old > 0:
-                return False
-            if new < old:
-                best[0], best[1], best[2] = tail, n, others
-    return True
-
-
-def fold_factors(
-    parts: Ints,
-    l: int,
-    k: int,
-    m: int,
-    allowed: Flags,
-    near: float,
-    factor: Floats,
-    x: Ints,
-    a: Ints,
-) -> bool:
-    """The minima of CF2 to CF5 per value; False where floats cannot tell."""
-    top = np.zeros(l + 1, dtype=np.int64)
-    for c in range(parts.shape[0]):
-        people, _ = find_largest(parts[c], allowed, top)
-        gone = top[:l].sum()
-        for s in range(parts.shape[1]):
-            n = parts[c, s]
-            if n == 0 or not allowed[s]:
-                continue
-            tail, others = people - gone - min(n, top[l]), people - n
-            # CF2 and CF4: x / a is lower where x * a' < x' * a, in integers.
-            for f in range(0, 4, 2):
-                less = k if f == 0 else 0
-                new_up, old_up = max(tail - less, 0), max(x[f, s] - less, 0)
-                if x[f, s] < 0 or new_up * a[f, s] < old_up * n:
-                    factor[f, s], x[f, s], a[f, s] = new_up / n, tail, n
-            # CF3 and CF5: floats, unless two are too close.
-            for f in range(1, 4, 2):
-                if x[f, s] == others and a[f, s] == n:
-                    continue
-                lack = cf5_loop(n, others, k if f == 3 else 0, m)
-                if x[f, s] >= 0:
-                    old = factor[f, s]
-                    if abs(lack - old) <= near * old and lack + old > 0:
-                        return False
-                    if lack >= old:
-                        continue
-                factor[f, s], x[f, s], a[f, s] = lack, others, n
-    return True
-
-
-def find_largest(histogram: Ints, allowed: Flags, top: Ints) -> tuple[int, int]:
-    """People of a group and its most frequent value that matters, -1 if none does.
-
-    The largest counts go to `top`.
-    """
-    top[:] = 0
-    people, first, last = 0, -1, len(top) - 1
-    for s in range(len(histogram)):
-        n = histogram[s]
-        people += n
-        if n > top[last]:
-            # Into the falling counts, the least of which drops out.
-            at = last
-            while at > 0 and top[at - 1] < n:
-                top[at] = top[at - 1]
-                at -= 1
-            top[at] = n
-        if n > 0 and allowed[s] and (first < 0 or n > histogram[first]):
-            first = s
-    return people, first
-
-
-def cf5_loop(a: int, b: int, k: int, m: int) -> float:
-    """Q(k, m), hence CF3 and CF5: how likely m people lack the value."""
-    result = 1.0
-    for j in range(k, k + m):
-        result = result * (b - j) / (a + b - j) if b > j else 0.0
-    return result
-
-
-def cf1_loop(tail: int, a: int, b: int, k: int, m: int) -> float:
-    """CF1: the victim, the people known and the companions in one group."""
-    if tail <= k:
-        return 0.0
-    return (tail - k) / a * cf5_loop(a, b, k + 1, m)
-
-
-def judge_minima(
-    k: int, m: int, theta: float, near: float, factor: Floats, x: Ints, best: Ints
-) -> int:
-    """Whether all attacks keep the limit, as far as floats can tell."""
-    if best[1] == 0:
-        return SAFE
-    # Odds of at least theta keep the limit: 1/3 for a belief of 3/4.
-    low, high = theta * (1 - near), theta * (1 + near)
-    least = cf1_loop(best[0], best[1], best[2], k, m)
-    if m > 0:
-        for s in range(factor.shape[1]):
-            if x[0, s] >= 0:
-                least = min(least, factor[0, s] * factor[1, s])
-                least = min(least, factor[2, s] * factor[3, s])
-    if least < low:
-        return UNSAFE
-    return CLOSE if least <= high else SAFE
-
-
-LOOPS = (fold_best, fold_factors, judge_minima, find_largest, cf1_loop, cf5_loop)
+def pack_minima(
+    points: Sequence[PointMinima], begin: Sequence[int], parts: int
+) -> MinimaTables:
+    """Points whose values begin there, with room to undo so many parts."""
+    values = max((len(p.allowed) for p in points), default=0)
+    shape = len(points), 4, values
+    factor, x = np.full(shape, np.inf), np.full(shape, -1, dtype=np.int64)
+    a, allowed = np.ones(shape, dtype=np.int64), np.zeros(shape[::2], dtype=bool)
+    for i, p in enumerate(points):
+        own = len(p.allowed)
+        allowed[i, :own], factor[i, :, :own] = p.allowed, p.factor
+        x[i, :, :own], a[i, :, :own] = p.x, p.a
+    first = np.array(begin, dtype=np.int64)
+    sizes = np.array([len(p.allowed) for p in points], dtype=np.int64)
+    knowledge = np.array([p.asked.point for p in points], dtype=np.int64)
+    l, k, m = np.ascontiguousarray(knowledge.reshape(-1, 3).T)
+    odds = [p.asked.odds for p in points]
+    return MinimaTables(
+        first,
+        first + sizes,
+        l,
+        k,
+        m,
+        np.array([p.asked.theta for p in points], dtype=np.float64),
+        np.array([p.asked.limit.strict for p in points], dtype=bool),
+        write_digits([o.numerator for o in odds]),
+        write_digits([o.denominator for o in odds]),
+        allowed,
+        factor,
+        x,
+        a,
+        np.array([p.best for p in points], dtype=np.int64).reshape(-1, 3),
+        np.zeros((parts * x.size, 5), dtype=np.int64),
+        np.zeros(parts * x.size),
+    )

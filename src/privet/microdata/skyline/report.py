@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from privet.microdata.report import describe_knowledge
+from privet.microdata.skyline.insider_words import describe_knowledge
 from privet.microdata.skyline.skyline_find import Corner, Frontier
 from privet.report.words import SENSITIVE, escape_name, format_cell
 from privet.values.adversaries import Insider
@@ -30,10 +30,10 @@ def summarise_skyline(found: Frontier) -> dict[str, Any]:
         "points": [_describe_point(c) for c in found.corners],
         "caps": dict(zip(_KEYS, found.caps, strict=True)),
         "at_cap": found.at_cap,
-        "chart": found.chart(),
+        "chart": found.list_surface(),
         "familiar": {
             "k_anonymity": found.smallest,
-            "distinct_l_diversity": found.fewest,
+            "distinct_l_diversity": None if found.lists else found.fewest,
             "recursive_diversity": recursive,
         },
         "names": list_models(found),
@@ -52,6 +52,7 @@ def _describe_point(corner: Corner) -> dict[str, Any]:
     return {
         **dict(zip(_KEYS, corner.point, strict=True)),
         "belief": str(corner.belief),
+        "basis": "exact" if corner.exact else "bound",
         "attack": corner.attack.to_dict() if corner.attack else None,
         "words": Insider(*corner.point).words(),
     }
@@ -87,6 +88,11 @@ def list_models(found: Frontier) -> list[str]:
 def list_notes(found: Frontier) -> list[str]:
     """What else must be said."""
     said = []
+    if not all(c.exact for c in found.corners):
+        said.append(
+            "People have several values each: where more than two are ruled out, how "
+            "sure somebody can be is an upper bound."
+        )
     for kind in found.at_cap:
         option = {"rules_out": "l", "knows_others": "k", "same_as": "m"}[kind]
         cap = found.caps[_KEYS.index(kind)]
@@ -113,24 +119,31 @@ def skyline_as_text(found: Frontier) -> str:
         for corner in found.corners:
             cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
             lines.append("  ".join([*cells, _format_belief(found, corner)]))
-        lines += ["", _describe_attack(found, found.corners[-1]), ""]
+        lines += ["", *(f"{line}\n" for line in _list_attacks(found))]
     return "\n".join([*lines, _describe_models(found), *list_notes(found), SENSITIVE])
 
 
 def _format_belief(found: Frontier, corner: Corner) -> str:
-    return percent(corner.belief, unlike=found.confidence)
+    sure = percent(corner.belief, unlike=found.confidence)
+    return sure if corner.exact else f"at most {sure}"
 
 
-def _describe_attack(found: Frontier, corner: Corner) -> str:
-    attack = corner.attack
+def _list_attacks(found: Frontier) -> list[str]:
+    """The worst case of the last combination that has one; bounds have none."""
+    cases = [c for c in found.corners if c.attack is not None]
+    if not cases:
+        return []
+    attack, last = cases[-1].attack, cases[-1] is found.corners[-1]
     assert attack is not None
     known = describe_knowledge(found.about, attack)
-    return (
-        f"The last of them at worst: someone who knows {known} can be "
-        f"{_format_belief(found, corner)} sure that the person's "
-        f"{escape_name(found.about)} is "
+    which = "The last of them at worst" if last else "The last exact one at worst"
+    is_ = "has" if found.lists else "is"
+    return [
+        f"{which}: someone who knows {known} can be "
+        f"{_format_belief(found, cases[-1])} sure that the person's "
+        f"{escape_name(found.about)} {is_} "
         f"{format_cell(attack.value)}."
-    )
+    ]
 
 
 def as_rich(found: Frontier) -> RenderableType:
@@ -148,7 +161,7 @@ def as_rich(found: Frontier) -> RenderableType:
         table = Table(*HEADS, "can be sure")
         for corner in found.corners:
             table.add_row(*map(str, corner.point), _format_belief(found, corner))
-        parts += [Text(), table, Text(_describe_attack(found, found.corners[-1]))]
+        parts += [Text(), table, *map(Text, _list_attacks(found))]
     parts += [
         Text(),
         Text(_describe_models(found)),
@@ -157,7 +170,7 @@ def as_rich(found: Frontier) -> RenderableType:
     return Group(*parts, Text(SENSITIVE, "dim"))
 
 
-def as_html(found: Frontier) -> str:
+def as_html(found: Frontier, picture: str = "") -> str:
     """For a notebook; one piece, nothing loaded from anywhere."""
     heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
     rows = "".join(
@@ -169,12 +182,11 @@ def as_html(found: Frontier) -> str:
         for c in found.corners
     )
     said = [_describe_models(found), *list_notes(found)]
-    if found.corners:
-        said.insert(0, _describe_attack(found, found.corners[-1]))
+    said = [*_list_attacks(found), *said]
     more = "".join(f"<p>{escape(line)}</p>" for line in said)
     sign = "✓" if found.safe else "✗"
     return (
         f"<div><p><strong>{sign} {escape(write_headline(found))}</strong></p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{more}"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{picture}{more}"
         f"<p><small>{escape(SENSITIVE)}</small></p></div>"
     )

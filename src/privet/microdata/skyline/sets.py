@@ -8,11 +8,10 @@ Chen, LeFevre, Ramakrishnan 2007, set-valued attributes (whole sets are permuted
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from privet.microdata.linkage import require_ceiling
 from privet.microdata.list_columns import Set
 from privet.microdata.skyline import closed_forms
 from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.set_counts import EXACT, GroupSets, index_sets
 from privet.microdata.skyline.skyline import APART, TOGETHER, WITH_KNOWN
 from privet.microdata.skyline.witness import place_people
 from privet.policy import Promise
@@ -41,9 +41,6 @@ from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
-
-EXACT = 2
-"""Values ruled out up to which every choice is tried."""
 
 BOUND = (
     "People have several values each and more than two are ruled out: this is an upper "
@@ -66,6 +63,10 @@ class Entry(NamedTuple):
     """The values ruled out."""
     group: int
     """The group, among those kept."""
+
+
+SetCase = tuple[Fraction, "str | None", str, Entry, Entry]
+"""The least odds, the value, the shape of the attack, and its groups."""
 
 
 @dataclass
@@ -93,48 +94,30 @@ class SetSkylineCheck:
         """One more group."""
         at = len(self.kept)
         used = False
-        values = dict.fromkeys(v for cell in group.histogram for v in _as_set(cell))
-        for s in values:
+        values, has = index_sets(map(_as_set, group.histogram))
+        counts = GroupSets(has, np.array(list(group.histogram.values()), np.int64))
+        for j, s in enumerate(values):
             if self.protect is None or s in self.protect:
-                for entry in self._build_entries(group, s, list(values), at):
+                for entry in self._build_entries(counts, j, values, at):
                     used |= self._keep(s, entry)
         if used:
             self.kept.append(group)
 
     def _build_entries(
-        self, group: AttackedGroup, s: str | None, values: list[str | None], at: int
+        self, counts: GroupSets, j: int, values: list[str | None], at: int
     ) -> Iterator[Entry]:
-        counts = group.histogram
-        a = sum(n for cell, n in counts.items() if has(cell, s))
-        b = sum(counts.values()) - a
-        # Too few in the tail and too many holders make the odds too low: a bound.
-        if not self.exact:
-            yield Entry(self._bound_tail(counts, s, b), a, a, b, (), at)
+        a = int(counts.having[j])
+        b = counts.people - a
+        if self.given is None:
+            found = counts.list_choices(j, self.several).keep_best()
+        elif values[j] in self.given:
             return
-        # Ruling out x takes holders of s away too: those with {s, x}.
-        for out in self._list_rulings(s, values):
-            left = {c: n for c, n in counts.items() if not any(has(c, x) for x in out)}
-            holders = sum(n for cell, n in left.items() if has(cell, s))
-            if holders:
-                yield Entry(sum(left.values()) - holders, holders, a, b, out, at)
-
-    def _list_rulings(self, s: str | None, values: list[str | None]) -> Iterable[Set]:
-        if self.given is not None:
-            return [] if s in self.given else [self.given]
-        others = [v for v in values if v != s]
-        several = range(min(self.several, len(others)) + 1)
-        return [out for n in several for out in combinations(others, n)]
-
-    def _bound_tail(self, counts: Mapping[Cell, int], s: str | None, b: int) -> int:
-        """People without s, less the most any l values could rule out."""
-        lacking: dict[str | None, int] = {}
-        for cell, n in counts.items():
-            if not has(cell, s):
-                for v in _as_set(cell):
-                    lacking[v] = lacking.get(v, 0) + n
-        # Who has two of the values is counted twice, which only lowers the tail.
-        most = sorted(lacking.values(), reverse=True)[: self.several]
-        return max(b - sum(most), 0)
+        else:
+            out = [i for i, v in enumerate(values) if v in self.given]
+            found = counts.rule_out(j, out)
+        for tail, holders, ruled in zip(*found, strict=True):
+            gone = tuple(values[x] for x in ruled.tolist() if x >= 0)
+            yield Entry(int(tail), int(holders), a, b, self.given or gone, at)
 
     def _keep(self, s: str | None, new: Entry) -> bool:
         """Keep an entry unless another is at least as good for every k and m."""
@@ -145,11 +128,14 @@ class SetSkylineCheck:
         own.append(new)
         return True
 
-    def find_worst(self) -> tuple[Fraction, str | None, str, Entry, Entry] | None:
+    def find_worst(self) -> SetCase | None:
         """The least odds, the value, the shape of the attack, and its groups."""
         k, m = self.point.k, self.point.m
         found = []
-        for s, own in self.entries.items():
+        # Of values as likely the first of the alphabet, in whatever order they came.
+        for s, own in sorted(
+            self.entries.items(), key=lambda e: (e[0] or "", e[0] is None)
+        ):
             for e in own:
                 both = _compute_cf2(e, k) * _compute_cf5(e, k + 1, m)
                 found.append((both, s, TOGETHER, e, e))
@@ -160,6 +146,87 @@ class SetSkylineCheck:
                 both = _compute_cf2(first, near) * _compute_cf5(other, far, m)
                 found.append((both, s, shape, first, other))
         return min(found, key=lambda case: case[0]) if found else None
+
+
+@dataclass(frozen=True)
+class SetSkyline:
+    """SkylineCheck for every l at once, from which the skyline of lists is found."""
+
+    sets: Sequence[Set]
+    """The set each code stands for."""
+    checks: tuple[SetSkylineCheck, ...]
+    """One per number of values ruled out."""
+    groups: int = 0
+    people: int = 0
+    smallest: int = 0
+    """People of the smallest group."""
+
+    @classmethod
+    def start(cls, sets: Sequence[Set], caps: Point) -> SetSkyline:
+        """No group yet; nobody rules out more values than there are."""
+        assert isinstance(caps.l, int)
+        values = {v for own in sets for v in own}
+        rulings = range(min(caps.l, len(values)) + 1)
+        return cls(sets, tuple(SetSkylineCheck(Point(l, 0, 0)) for l in rulings))
+
+    def add(self, batch: EquivalenceClasses) -> SetSkyline:
+        """Some more whole groups."""
+        for group in list_groups(batch, self.sets):
+            for check in self.checks:
+                check.add(group)
+        least = int(batch.total.min()) if len(batch) else self.smallest
+        return replace(
+            self,
+            groups=self.groups + len(batch),
+            people=self.people + int(batch.total.sum()),
+            smallest=min(self.smallest or least, least),
+        )
+
+    def is_exact(self, l: int) -> bool:
+        """Whether so many values ruled out are tried one by one."""
+        return l <= EXACT
+
+    def _find_worst(self, point: Point) -> SetCase | None:
+        assert isinstance(point.l, int)
+        return replace(self.checks[point.l], point=point).find_worst()
+
+    def belief(self, point: Point) -> Fraction:
+        """How sure an insider can be; of more than two values ruled out, at most."""
+        case = self._find_worst(point)
+        return Fraction(0) if case is None else closed_forms.belief_from_odds(case[0])
+
+    def build_attack(self, point: Point) -> Attack | None:
+        """The case that attains it; a bound has none."""
+        assert isinstance(point.l, int)
+        case = self._find_worst(point)
+        if case is None or not self.is_exact(point.l):
+            return None
+        return build_set_attack(case, self.checks[point.l].kept, point)
+
+
+def list_groups(
+    batch: EquivalenceClasses, sets: Sequence[Set]
+) -> Iterator[AttackedGroup]:
+    """Groups with how many people have each set."""
+    names = [d.name for d in batch.by]
+    for g in range(len(batch)):
+        part = slice(batch.start[g], batch.start[g + 1])
+        counts: dict[Cell, int] = {}
+        for code, n in zip(batch.value[part], batch.n[part], strict=True):
+            own = sets[int(code)]
+            counts[own] = counts.get(own, 0) + int(n)
+        where = dict(zip(names, batch.labels(g), strict=True))
+        yield AttackedGroup(where, counts)
+
+
+def build_set_attack(
+    case: SetCase, kept: Sequence[AttackedGroup], point: Point
+) -> Attack:
+    """Who knows what in the worst case, recounted from its groups."""
+    _, s, shape, first, second = case
+    victim, other = kept[first.group], kept[second.group]
+    groups = place_people(victim, other, s, first.ruled, point, shape)
+    return Attack(s, first.ruled, groups, recount_belief(s, first.ruled, groups))
 
 
 def _compute_cf2(entry: Entry, k: int) -> Fraction:
@@ -200,15 +267,8 @@ class SetInsiderAudit:
 
     def add(self, batch: EquivalenceClasses) -> None:
         """Some more whole groups."""
-        names = [d.name for d in batch.by]
-        for g in range(len(batch)):
-            part = slice(batch.start[g], batch.start[g + 1])
-            counts: dict[Cell, int] = {}
-            for code, n in zip(batch.value[part], batch.n[part], strict=True):
-                own = self.sets[int(code)]
-                counts[own] = counts.get(own, 0) + int(n)
-            where = dict(zip(names, batch.labels(g), strict=True))
-            self.fold.add(AttackedGroup(where, counts))
+        for group in list_groups(batch, self.sets):
+            self.fold.add(group)
 
     def finding(self, everybody: EquivalenceClasses, counted: str) -> Finding:
         """What became of the promise; a bound never accuses."""
@@ -243,16 +303,14 @@ class SetInsiderAudit:
 
     def _build_witness(
         self,
-        case: tuple[Fraction, str | None, str, Entry, Entry],
+        case: SetCase,
         everybody: EquivalenceClasses,
         counted: str,
     ) -> Witness:
-        _, s, shape, first, second = case
-        victim, other = self.fold.kept[first.group], self.fold.kept[second.group]
-        groups = place_people(victim, other, s, first.ruled, self.fold.point, shape)
-        belief = recount_belief(s, first.ruled, groups)
+        _, s, _, first, _ = case
+        attack = build_set_attack(case, self.fold.kept, self.fold.point)
         return Witness(
-            knows=victim.where,
+            knows=attack.groups[0].where,
             column=self.tally.about,
             value=s,
             part=first.a,
@@ -260,7 +318,7 @@ class SetInsiderAudit:
             prior_part=self._count_holders(s, everybody),
             prior_whole=int(everybody.total[0]),
             counted=counted,
-            attack=Attack(s, first.ruled, groups, belief),
+            attack=attack,
         )
 
 

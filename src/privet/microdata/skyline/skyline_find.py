@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from privet.display import Displayed
 from privet.engine.protocol import CountQuery, Listener, Run
 from privet.errors import InputError, NoAudit
 from privet.findings import Attack
@@ -25,6 +26,7 @@ from privet.microdata.skyline.audit import (
     refuse_several_values,
 )
 from privet.microdata.skyline.closed_forms import Point
+from privet.microdata.skyline.sets import SetSkyline
 from privet.microdata.skyline.skyline import SkylineCheck
 from privet.microdata.skyline.witness import build_attack
 from privet.table import Table, require_columns
@@ -51,11 +53,13 @@ class Corner:
     belief: Fraction
     """How sure such an insider can be; below the confidence."""
     attack: Attack | None = None
-    """The case that attains it."""
+    """The case that attains it; None of a bound."""
+    exact: bool = True
+    """Whether the belief is exact; of more than two values of lists it is a bound."""
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(Displayed):
     """What insiders may know without becoming too sure; sensitive, for it quotes."""
 
     confidence: Fraction
@@ -80,6 +84,8 @@ class Frontier:
     """The sensitive column."""
     least: Fraction = Fraction(0)
     """How sure somebody can be who knows nothing more."""
+    lists: bool = False
+    """Whether people have several values each."""
 
     @property
     def points(self) -> list[Triple]:
@@ -94,7 +100,7 @@ class Frontier:
             kind
             for i, kind in enumerate(kinds)
             if any(c.point[i] >= self.caps[i] for c in self.corners)
-            and not (i == 0 and self.caps[0] > self.fewest - 2)
+            and (self.lists or not (i == 0 and self.caps[0] > self.fewest - 2))
         ]
 
     @property
@@ -102,8 +108,8 @@ class Frontier:
         """Whether at least somebody without further knowledge stays unsure."""
         return bool(self.corners)
 
-    def chart(self) -> list[dict[str, int]]:
-        """For every l and m the largest safe k, as rows for a chart."""
+    def list_surface(self) -> list[dict[str, int]]:
+        """For every l and m the largest safe k, a dictionary each."""
         kinds = ("rules_out", "knows_others", "same_as")
         return [dict(zip(kinds, point, strict=True)) for point in self.surface]
 
@@ -121,11 +127,6 @@ class Frontier:
 
     def __repr__(self) -> str:
         return f"Frontier(below {self.confidence}: {self.points})"
-
-    def _repr_html_(self) -> str:
-        from privet.microdata.skyline import report
-
-        return report.as_html(self)
 
     def __rich__(self) -> RenderableType:
         from privet.microdata.skyline import report
@@ -179,6 +180,8 @@ def skyline(
         )
     )
     fold, column = _fold_release(release, about, caps, Run.start(progress, max_seconds))
+    if isinstance(fold, SetSkyline):
+        return _find_set_frontier(fold, column, level, caps)
     return _find_frontier(fold, column, level, caps)
 
 
@@ -190,13 +193,13 @@ def _check_cap(name: str, value: Any) -> int:
 
 def _fold_release(
     release: Any, about: str | None, caps: Point, run: Run
-) -> tuple[SkylineCheck, str]:
-    release = getattr(release, "table", release)
+) -> tuple[SkylineCheck | SetSkyline, str]:
+    release = getattr(release, "_table", release)
     if isinstance(release, Groups):
         if about not in (None, release.about):
             raise InputError(f"about must be {release.about!r} here; got {about!r}.")
-        fold = _start_fold(caps, release.grouped.about)
-        return _add_groups(fold, release.grouped), release.about
+        start = _start_fold(caps, release.grouped.about)
+        return _add_groups(start, release.grouped), release.about
     if not isinstance(release, Table):
         raise NoAudit(
             f"{type(release).__name__} has no skyline; groups, tables and releases "
@@ -207,12 +210,10 @@ def _fold_release(
     by = [c for c in release.schema.names if c in release.roles.quasi and c != column]
     groups, everybody = CountQuery(tuple(by), column), CountQuery((), column)
     domain = release.domains([column], run, before=[groups])[column]
-    if read_sets(release, domain) is not None:
-        raise NoAudit(
-            f"Column {column!r} has lists, which have no skyline; audit one insider "
-            "after the other."
-        )
-    fold = _start_fold(caps, domain)
+    sets = read_sets(release, domain)
+    fold: SkylineCheck | SetSkyline = _start_fold(caps, domain)
+    if sets is not None:
+        fold = SetSkyline.start(sets, caps)
     for tally, batch in release.count([everybody, groups], run):
         if tally == everybody:
             overall = batch
@@ -227,9 +228,13 @@ def _start_fold(caps: Point, domain: Domain) -> SkylineCheck:
     return SkylineCheck(range(min(caps.l, len(domain)) + 1))
 
 
-def _add_groups(fold: SkylineCheck, batch: EquivalenceClasses) -> SkylineCheck:
+def _add_groups(
+    fold: SkylineCheck | SetSkyline, batch: EquivalenceClasses
+) -> SkylineCheck | SetSkyline:
     """More groups; ruling out all values but one is certainty, and not followed."""
     refuse_several_values(batch)
+    if isinstance(fold, SetSkyline):
+        return fold.add(batch)
     last = max(int((batch.start[1:] - batch.start[:-1]).min()) - 2, 0)
     several = tuple(r for r in fold.rulings if isinstance(r, int) and r <= last)
     return attrs.evolve(fold, rulings=several).add(batch)
@@ -257,6 +262,35 @@ def _find_frontier(
         about=about,
         least=fold.belief(Point(0, 0, 0)),
     )
+
+
+def _find_set_frontier(
+    fold: SetSkyline, about: str, level: Fraction, caps: Point
+) -> Frontier:
+    """The same of lists; safety falls with l there, too, and bounds rise with it."""
+    assert isinstance(caps.l, int)
+    people = fold.people
+    far = Point(len(fold.checks) - 1, min(caps.k, people), min(caps.m, people))
+    surface = find_surface(lambda p: fold.belief(p) < level, far)
+    return Frontier(
+        confidence=level,
+        corners=tuple(_build_set_corner(fold, p) for p in find_maximal(surface)),
+        surface=tuple(surface),
+        caps=(caps.l, caps.k, caps.m),
+        smallest=fold.smallest,
+        fewest=0,
+        recursive=None,
+        groups=fold.groups,
+        people=people,
+        about=about,
+        least=fold.belief(Point(0, 0, 0)),
+        lists=True,
+    )
+
+
+def _build_set_corner(fold: SetSkyline, point: Triple) -> Corner:
+    found = fold.build_attack(Point(*point))
+    return Corner(point, fold.belief(Point(*point)), found, fold.is_exact(point[0]))
 
 
 def _build_corner(fold: SkylineCheck, point: Point) -> Corner:

@@ -8,11 +8,18 @@ Chen, LeFevre, Ramakrishnan 2007, "“Congregation” Property".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
-from privet.findings import Attack, AttackedGroup, Cell, has, recount_belief
+from privet.findings import (
+    Attack,
+    AttackedGroup,
+    Cell,
+    Witness,
+    has,
+    recount_belief,
+)
 from privet.microdata.skyline.closed_forms import Point
 from privet.microdata.skyline.skyline import APART, TOGETHER, InsiderCase
 from privet.values.contingency import Domain
@@ -29,6 +36,26 @@ def build_attack(case: InsiderCase, kept: EquivalenceClasses, point: Point) -> A
     ruled = choose_ruled_out(point, victim, value, kept.about)
     groups = place_people(victim, other, value, ruled, point, case.shape)
     return Attack(value, ruled, groups, recount_belief(value, ruled, groups))
+
+
+def build_witness(
+    column: str, found: Attack, everybody: EquivalenceClasses, counted: str
+) -> Witness:
+    """The attack beside how many have the value, in the group and in all."""
+    own = found.groups[0]
+    code = everybody.about.code(found.value)
+    having = int(everybody.n[everybody.value == code].sum())
+    return Witness(
+        knows=own.where,
+        column=column,
+        value=found.value,
+        part=own.histogram.get(found.value, 0),
+        whole=sum(own.histogram.values()),
+        prior_part=having,
+        prior_whole=int(everybody.total[0]),
+        counted=counted,
+        attack=found,
+    )
 
 
 def build_attacked_group(groups: EquivalenceClasses, g: int) -> AttackedGroup:
@@ -49,7 +76,7 @@ def choose_ruled_out(
 
 
 def select_most_frequent(
-    counts: dict[Cell, int], value: str | None, several: int
+    counts: Mapping[Cell, int], value: str | None, several: int
 ) -> tuple[str | None, ...]:
     """So many values but this one, the most frequent first."""
     others = [c for c in sort_by_count(counts) if c != value and counts[c]]
@@ -103,7 +130,7 @@ def count_left(group: AttackedGroup) -> dict[Cell, int]:
     return {c: n - known.get(c, 0) for c, n in group.histogram.items()}
 
 
-def sort_by_count(counts: dict[Cell, int]) -> list[Cell]:
+def sort_by_count(counts: Mapping[Cell, int]) -> list[Cell]:
     """Values, the most frequent first; equal ones stay in their order."""
     return sorted(counts, key=lambda c: -counts[c])
 

@@ -67,7 +67,7 @@ class Cube:
     ) -> None:
         self.attributes = tuple(attributes)
         self.limits = [tuple(of_rule) for of_rule in limits]
-        self._rows, self._groups = _group_rows(codes, fixed, total, protected)
+        self._rows, self._groups = group_rows(codes, fixed, total, protected)
         self._limits = kernels.compile_limits(self.limits, int(total.sum()))
         self._worst = [(0, 1)] * self.rules
         self._groups = self._judge_groups(self._groups)
@@ -162,7 +162,7 @@ class Cube:
         return parts
 
 
-def _group_rows(
+def group_rows(
     codes: Sequence[Ints], fixed: Ints, total: Ints, protected: Ints
 ) -> tuple[CubeRows, CubeGroups]:
     """Rows in the order of their groups; what is fixed makes the first groups."""
@@ -212,20 +212,20 @@ def _try_cuts(
         return
     # A group with values 3 and 7 is cut alike after 3, 4, 5 and 6.
     first, last = cells.value[inner], cells.value[inner + 1] - 1
-    left = _sum_running(cells.group, cells.total)[inner]
+    left = sum_running(cells.group, cells.total)[inner]
     right = groups.counts[cells.group[inner], 0] - left
     for r, having in enumerate(cells.having):
-        part = _sum_running(cells.group, having)[inner]
+        part = sum_running(cells.group, having)[inner]
         other = groups.counts[cells.group[inner], r + 1] - part
         one, two = part / left, other / right
-        _raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
+        raise_ranges(found.confidence[r], first, last, np.maximum(one, two))
         for i in np.flatnonzero(limits.rule == r).tolist():
             bad = kernels.find_beyond(one, part, left, limits, i)
             bad |= kernels.find_beyond(two, other, right, limits, i)
-            found.broken |= _mark_covered(first[bad], last[bad], len(found.broken))
+            found.broken |= mark_covered(first[bad], last[bad], len(found.broken))
 
 
-def _sum_running(group: Ints, n: Ints) -> Ints:
+def sum_running(group: Ints, n: Ints) -> Ints:
     """Running sums that begin anew with each group."""
     # Groups 0 0 1 with 2 3 4 people: 2 5 9, less 0 0 5 from before.
     sums = np.cumsum(n)
@@ -234,7 +234,7 @@ def _sum_running(group: Ints, n: Ints) -> Ints:
     return np.asarray(sums - before)
 
 
-def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
+def raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
     """Raise level[first..last] to at least `to`, for many ranges at once.
 
     Each range is covered by two blocks whose length is a power of two; blocks are
@@ -256,7 +256,7 @@ def _raise_ranges(level: Floats, first: Ints, last: Ints, to: Floats) -> None:
     np.maximum(level, blocks[0], out=level)
 
 
-def _mark_covered(first: Ints, last: Ints, size: int) -> Flags:
+def mark_covered(first: Ints, last: Ints, size: int) -> Flags:
     """Which positions lie in some range."""
     # One more where a range begins, one less behind its end.
     edges = np.zeros(size + 1, dtype=np.int64)

@@ -117,7 +117,8 @@ def cover(how: How, now: How | None, pairs: Pairs, recipe: Recipe) -> How | None
     """
     if isinstance(how, Hide):
         texts = how.texts(pairs.told, recipe.marker)
-        hidden = np.array([t == recipe.marker for t in texts], dtype=bool)
+        own = zip(texts, pairs.told.labels, strict=True)
+        hidden = np.array([t != v for t, v in own], dtype=bool)
         codes = np.unique(pairs.c[hidden[pairs.x]])
         return _hide_values(codes, now, pairs.teller) if len(codes) else None
     cuts = _find_cuts(how, pairs, recipe)
@@ -135,18 +136,24 @@ def _hide_values(codes: Ints, now: How | None, domain: Domain) -> How | None:
     before = set() if now is None else set(now.hidden)
     if now is not None and now.shown is not None:
         before |= set(domain.labels) - set(now.shown)
+    called = {} if now is None else now.called
+    before -= set(called)
     hidden = before | {domain[int(code)] for code in codes}
+    # A node with a value that must be hidden is hidden whole, so that groups merge.
+    names = {called[v] for v in hidden if v in called}
+    hidden |= {v for v, name in called.items() if name in names}
     if hidden == before:
         return None
-    kept = tuple(v for v in domain.labels if v not in hidden)
-    return Hide(tuple(v for v in domain.labels if v in hidden), kept)
+    kept = tuple(v for v in domain.labels if v not in hidden and v not in called)
+    left = {v: name for v, name in called.items() if v not in hidden}
+    return Hide(tuple(v for v in domain.labels if v in hidden), kept, left)
 
 
 def _hide_wholly(now: How | None, domain: Domain) -> How | None:
     """Nothing of the column is shown."""
     if isinstance(now, Cut):
         return Cut((), now.kind) if now.after else None
-    if now is not None and now.shown == ():
+    if now is not None and now.shown == () and not now.called:
         return None
     return Hide(tuple(domain.labels), ())
 
@@ -211,4 +218,4 @@ def _hide_one(
 def _is_hidden_wholly(how: How | None) -> bool:
     if isinstance(how, Cut):
         return not how.after
-    return how is not None and how.shown == ()
+    return how is not None and how.shown == () and not how.called

@@ -36,6 +36,7 @@ from privet.microdata.delivered_rows import (
 )
 from privet.microdata.joint_counts import ask_promises
 from privet.microdata.recipe import Cut, Hide, Recipe
+from privet.microdata.suppression.count_cube import Cube
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
     prepare_disclosure,
@@ -131,8 +132,9 @@ def hide_more(
     problem = _prepare_parts(deliveries, questions, ordered, run)
     _refuse_too_few(deliveries, problem, linkers)
     chosen = utility or Utility("distortion")
+    cubes = [cube for cube in problem.cubes if isinstance(cube, Cube)]
     state = DisclosureState(
-        problem.attributes, problem.cubes, utility=chosen, maximal=True, split="valid"
+        problem.attributes, cubes, utility=chosen, maximal=True, split="valid"
     )
     refined = refine(state, watcher=watcher)
     finest: tuple[Recipe, Refinement[DisclosureStep], Audit] | None = None
@@ -180,7 +182,8 @@ def find_withheld(domain: Domain, old: Recipe) -> Flags:
         return np.zeros(len(domain), dtype=bool)
     texts = how.texts(domain, old.marker)
     if isinstance(how, Hide):
-        return np.array([t == old.marker for t in texts], dtype=bool)
+        own = zip(texts, domain.labels, strict=True)
+        return np.array([t != v for t, v in own], dtype=bool)
     # A cut after a value is the old one's if the next value has another interval.
     same = [a == b for a, b in pairwise(texts)]
     return np.array([*same, True][: len(domain)], dtype=bool)
@@ -189,7 +192,8 @@ def find_withheld(domain: Domain, old: Recipe) -> Flags:
 def _with_part(question: JointQuestion) -> Iterator[Promise]:
     """The promise against somebody who also knows the part of a person."""
     promise, values = question.promise, question.values
-    about = {question.about: "*" if values is None else list(values)}
+    asked: object = "*" if values is None else list(values)
+    about = {question.about: question.within or asked}
     for known in question.known:
         linker = Linker(knows=[*known, PART])
         yield Promise(linker, promise.limit, about, promise.name)
@@ -254,7 +258,9 @@ def _build_state(
         domain, name = attribute.domain, attribute.domain.name
         if attribute.ordered:
             after = [v for v in domain.labels if v in set(shown[name])]
-            columns[name] = Cut(tuple(after), domain.kind)
+            how = old.columns.get(name)  # None: every value was shown
+            alone = how.alone if isinstance(how, Cut) else tuple(domain.labels)
+            columns[name] = Cut(tuple(after), domain.kind, alone)
             continue
         there = attribute.classes.any(axis=1)
         values = [domain[int(i)] for i in np.flatnonzero(there)]
@@ -263,7 +269,7 @@ def _build_state(
             columns[name] = Hide(
                 hidden, tuple(v for v in values if v in set(shown[name]))
             )
-    return Recipe(columns, old.marker)
+    return replace(old, columns=columns)
 
 
 def _refuse_too_few(
@@ -333,7 +339,7 @@ class HeldBack:
         rows = Counter(second.rows)
         if key := self._find_key():
             at = second.columns.index(key)
-            return self.deliveries.table.meant_by({key: [row[at] for row in rows]})
+            return self.deliveries.table.select_people({key: [row[at] for row in rows]})
         # Without a column of multiplicities equal rows stand as often as they occur.
         lines = list(rows if roles.weight else rows.elements())
         columns = {
@@ -372,6 +378,12 @@ def hold_rows_back(
         Where even without a newcomer those who left, or stayed, are seen.
     """
     questions = ask_promises(select_linkers(promises), deliveries.table, accepted)
+    if any(q.within is not None for q in questions):
+        raise InputError(
+            "hold_back must be left out where a promise is about a number within a "
+            "window: holding single rows back can make others surer. Hide more than "
+            "the earlier delivery does instead."
+        )
     waiting: Counter[WholeRow] = Counter()
     both, released = [deliveries.first, deliveries.second], deliveries.second.released
     new = Counter(find_presence(both).get((1,), {}))

@@ -9,7 +9,7 @@ Wang, Fung, Yu 2007, §3.3 (Theorem 3.3), §4 (Algorithm 4.1).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -19,8 +19,9 @@ import attrs
 from privet.engine.protocol import Run
 from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
+from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
-from privet.microdata.recipe import MARKER, Cut, Hide, Recipe
+from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
 from privet.microdata.release import (
     Release,
     judge_before,
@@ -29,6 +30,8 @@ from privet.microdata.release import (
 )
 from privet.microdata.several_releases.outline import judge_release
 from privet.microdata.skyline.named_individuals import is_named
+from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.exchange import ExchangeStep, improve
 from privet.microdata.suppression.hidden_together import hide_together
 from privet.microdata.suppression.later_delivery import (
     TwoDeliveries,
@@ -36,6 +39,8 @@ from privet.microdata.suppression.later_delivery import (
     hold_rows_back,
     select_linkers,
 )
+from privet.microdata.suppression.sweeps import SweepState, SweepStep, SweptCube
+from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.templates import (
     DisclosureProblem,
     Template,
@@ -49,6 +54,9 @@ from privet.microdata.suppression.top_down_disclosure import (
     UserGain,
     Utility,
 )
+from privet.microdata.suppression.written_cells import spread_suppressed
+from privet.microdata.unchanged_table import keeps_all, publish_unchanged
+from privet.microdata.written_columns import LABELS, MARKED, MARKER, NULL, refuse_taken
 from privet.policy import Policy, Promise
 from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
@@ -60,9 +68,18 @@ from privet.values.beliefs import Belief
 from privet.values.contingency import Domain
 from privet.values.converters import name_fields
 from privet.values.exact import percent
+from privet.values.hierarchies import Given, Hierarchy, read_hierarchy
 from privet.values.schema import as_names
+from privet.values.windows import Within
+
+Step = DisclosureStep | SweepStep | ExchangeStep
+"""A move of the search."""
+
+AUTOMATIC = "auto"
+"""Stands for a hierarchy that is made of what the values are."""
 
 SPLITS = ("infogain", "valid")
+IMPROVE = ("short", "thorough", "no")
 UTILITIES = ("information", "distortion")
 ORDERED = ("integer", "number", "date", "datetime")
 """Kinds of values that are cut into intervals, unless they are in bins."""
@@ -87,8 +104,11 @@ class TopDownDisclosure:
         Whether to go on showing values that tell nothing about the target, as long as
         every promise holds.
     paper
-        The published algorithm to the letter: stops where nothing is gained, takes
-        the most informative cut even if another one is allowed.
+        The published algorithm to the letter: shows one value at a time, whatever
+        chance would give, stops where nothing is gained, and takes the most
+        informative cut even if another one is allowed. Without it values are shown in
+        sweeps, the columns with the fewest values are finished first, and a gain
+        counts as far as chance would not give it.
     keep
         Columns that must stay as they are.
     ordered
@@ -98,9 +118,25 @@ class TopDownDisclosure:
         "valid": the best cut that keeps the promises; "infogain": the most
         informative one, or none.
     weighted
-        Whether gains are weighted by the share of rows they concern.
+        Whether gains are weighted by the share of rows they concern, so that those of
+        columns that hide few rows yet count less. None: they are, unless `paper`.
+    improve
+        What is done in the end to show more: "short" tries a few exchanges, in which a
+        shown value is hidden to show others; "thorough" tries them until none helps or
+        max_seconds are over; "no" tries none. Nothing that is told becomes less, and
+        no more cells are hidden. Only where `maximal`, and utility is no function.
     marker
         How a hidden value is shown.
+    hierarchies
+        Value hierarchies by column, as files or as levels of each value; "auto" makes
+        one of what the values are. A value that may not be shown is then shown by the
+        finest node above it that may. Columns with one are not cut into intervals.
+    hidden
+        "marker": hidden cells show it; "null": they are empty, like missing ones, and
+        the column keeps its type. Missing values of such a column count as hidden.
+    ranges
+        "labels": intervals are texts; "columns": numbers and dates are written as two
+        columns with the ends, such as age_from and age_to, of the column's type.
     """
 
     kind: ClassVar[str] = "top-down disclosure"
@@ -110,10 +146,17 @@ class TopDownDisclosure:
     keep: tuple[str, ...] = attrs.field(default=(), converter=as_names)
     ordered: tuple[str, ...] | None = attrs.field(default=None, converter=_read_ordered)
     split: str = "valid"
-    weighted: bool = False
+    weighted: bool | None = None
+    improve: str = "short"
+    hierarchies: Mapping[str, Given | Hierarchy] = attrs.field(factory=dict)
     marker: str = MARKER
+    hidden: str = MARKED
+    ranges: str = LABELS
 
     def __attrs_post_init__(self) -> None:
+        if self.improve not in IMPROVE:
+            raise InputError(f"improve must be one of {IMPROVE}; got {self.improve!r}.")
+        self._refuse_hierarchies()
         if self.split not in SPLITS:
             raise InputError(f"split must be one of {SPLITS}; got {self.split!r}.")
         if isinstance(self.utility, str) and self.utility not in UTILITIES:
@@ -124,7 +167,27 @@ class TopDownDisclosure:
         if self.paper:  # a converter sees one field only
             object.__setattr__(self, "maximal", False)
             object.__setattr__(self, "split", "infogain")
-        Recipe(marker=self.marker)
+            object.__setattr__(self, "improve", "no")
+        self._start_recipe()
+
+    def _refuse_hierarchies(self) -> None:
+        """Hierarchies are for sweeps, and their labels are texts."""
+        if not isinstance(self.hierarchies, Mapping):
+            raise InputError(
+                "hierarchies must be by column, such as {'job': 'jobs.csv'}; "
+                f"got {type(self.hierarchies).__name__}."
+            )
+        if self.hierarchies and self.paper:
+            raise InputError("hierarchies must be left out with paper, which has none.")
+        if self.hierarchies and self.hidden == NULL:
+            raise InputError(
+                "hierarchies must be left out where hidden is 'null': their labels are "
+                "texts, which a column of numbers cannot hold."
+            )
+
+    def _start_recipe(self) -> Recipe:
+        """A recipe that hides nothing yet, and says how what is hidden is written."""
+        return Recipe({}, self.marker, self.hidden, self.ranges)
 
     def disclose(
         self,
@@ -133,34 +196,57 @@ class TopDownDisclosure:
         *,
         run: Run,
         watcher: Watcher | None = None,
-    ) -> tuple[Recipe, Refinement[DisclosureStep]]:
+    ) -> tuple[Recipe, Refinement[Step]]:
         """What may be shown, and how that was found."""
         setting, state = self.prepare(table, promises, run=run)
-        refined = refine(state, watcher=watcher)
-        return build_recipe(setting.attributes, self.marker), refined
+        refined: Refinement[Step] = self.search(state, watcher)
+        if refined.ended == "finished" and state.may_show_more():
+            refined = replace(refined, ended="chosen")
+        found = build_recipe(setting.attributes, self.marker)
+        return replace(self._start_recipe(), columns=found.columns), refined
+
+    def search(
+        self, state: DisclosureState | SweepState, watcher: Watcher | None = None
+    ) -> Refinement[Any]:
+        """Show what may be shown: one by one as the paper does, or in sweeps."""
+        if isinstance(state, DisclosureState):
+            return refine(state, watcher=watcher)
+        refined: Refinement[Any] = refine(state, watcher=watcher)
+        if refined.ended != "finished" or not (self.maximal and self.improve != "no"):
+            return refined
+        thorough = self.improve == "thorough"
+        steps, ended = improve(state, thorough=thorough, watcher=watcher)
+        return replace(refined, steps=(*refined.steps, *steps), ended=ended)
 
     def prepare(
         self, table: Table, promises: Sequence[Promise], *, run: Run
-    ) -> tuple[DisclosureProblem, DisclosureState]:
+    ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
+        require_columns(list(self.hierarchies), table.schema, "hierarchies")
         setting = prepare_disclosure(
             table,
             promises,
             keep=self.keep,
             ordered=self._choose_ordered(table),
             run=run,
+            by_promise=not self.paper,
+            taxonomy=self._build_taxonomy(table) if self.hierarchies else None,
         )
+        if self.hidden == NULL:
+            _keep_missing_hidden(setting)
         refuse_infeasible(setting)
-        state = DisclosureState(
-            setting.attributes,
-            setting.cubes,
-            utility=self._choose_utility(table, setting.everybody),
-            maximal=self.maximal,
-            split=self.split,
-        )
-        return setting, state
+        how: dict[str, Any] = {
+            "utility": self._choose_utility(table, setting.everybody),
+            "maximal": self.maximal,
+            "split": self.split,
+        }
+        if self.paper:
+            single = [cube for cube in setting.cubes if isinstance(cube, Cube)]
+            return setting, DisclosureState(setting.attributes, single, **how)
+        swept = [cube for cube in setting.cubes if isinstance(cube, SweptCube)]
+        return setting, SweepState(setting.attributes, swept, **how)
 
     def _choose_utility(self, table: Table, everybody: int) -> Utility:
         chosen = self.utility
@@ -171,19 +257,46 @@ class TopDownDisclosure:
                 "utility must be 'distortion' for a table without a target; "
                 "got 'information'. Declare a target, or choose distortion."
             )
+        weighted = not self.paper if self.weighted is None else self.weighted
         if not isinstance(chosen, str):
-            return Utility("yours", everybody if self.weighted else 0, chosen)
-        return Utility(chosen, everybody if self.weighted else 0)
+            return Utility("yours", everybody if weighted else 0, chosen)
+        return Utility(chosen, everybody if weighted else 0)
+
+    def _build_taxonomy(self, table: Table) -> Callable[[Domain], Taxonomy | None]:
+        """The nodes above a column's values, where it has a hierarchy."""
+
+        def build(domain: Domain) -> Taxonomy | None:
+            given = self.hierarchies.get(domain.name)
+            if given is None:
+                return None
+            if isinstance(given, str) and given == AUTOMATIC:
+                bins = table.roles.bins.get(domain.name)
+                return Taxonomy.build(build_hierarchy(domain, bins=bins), domain)
+            what = f"The hierarchy of {domain.name!r}"
+            return Taxonomy.build(read_hierarchy(given, what), domain)
+
+        return build
 
     def _choose_ordered(self, table: Table) -> Callable[[str, Domain], bool]:
         """Whether a column is cut into intervals."""
 
         def is_ordered(column: str, domain: Domain) -> bool:
+            if column in self.hierarchies:
+                return False
             if self.ordered is not None:
                 return column in self.ordered
             return domain.kind in ORDERED and column not in table.roles.bins
 
         return is_ordered
+
+
+def _keep_missing_hidden(setting: DisclosureProblem) -> None:
+    """Where hidden cells are empty, missing values are never told from them."""
+    for attribute in setting.attributes:
+        code = attribute.domain.code(None)
+        if code is not None and not attribute.ordered:
+            attribute.never[code] = True
+            attribute.forget_refused()
 
 
 # From options to a recipe -----------------------------------------------------------
@@ -195,31 +308,46 @@ def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclo
     utility: str | None = policy.purpose.utility
     if utility == "information" and not target:
         utility = None
-    return TopDownDisclosure(utility=utility, **options)
+    return TopDownDisclosure(**{"utility": utility, **options})
 
 
 def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
     """What is hidden or cut in the end.
 
-    A single hidden value is as good as shown: everybody would know what it is.
+    A single hidden value is as good as shown: everybody would know what it is. So is a
+    column that is cut between all of its values.
     """
     columns: dict[str, Hide | Cut] = {}
     for attribute in attributes:
         domain = attribute.domain
         if attribute.ordered:
             after = tuple(domain[c] for c in sorted(attribute.cuts))
-            columns[domain.name] = Cut(after, domain.kind)
+            if len(after) + 1 < len(domain):
+                spans = attribute.list_intervals()
+                alone = tuple(domain[low] for low, high in spans if low == high)
+                columns[domain.name] = Cut(after, domain.kind, alone)
         elif attribute.hidden.sum() > 1:
-            there = attribute.classes.any(axis=1)
-            columns[domain.name] = Hide(
-                _select_labels(domain, attribute.hidden),
-                _select_labels(domain, there & ~attribute.hidden),
-            )
+            columns[domain.name] = _hide_values(attribute)
     return Recipe(columns, marker)
 
 
+def _hide_values(attribute: SuppressedAttribute) -> Hide:
+    """What is hidden of a column, shown, or called as a node of its hierarchy."""
+    domain, there = attribute.domain, attribute.classes.any(axis=1)
+    hidden, called = attribute.hidden, dict[str | None, str]()
+    if attribute.taxonomy is not None:
+        hidden = attribute.hidden & ~attribute.find_alone()
+        called = attribute.taxonomy.name_classes(domain, attribute.climbed, hidden)
+    return Hide(
+        _select_labels(domain, hidden & (attribute.climbed < 0)),
+        _select_labels(domain, there & ~hidden),
+        called,
+    )
+
+
 def _select_labels(domain: Domain, which: Flags) -> tuple[str | None, ...]:
-    return tuple(domain[int(code)] for code in which.nonzero()[0])
+    labels = domain.labels
+    return tuple(labels[code] for code in which.nonzero()[0].tolist())
 
 
 def refuse_infeasible(setting: DisclosureProblem) -> None:
@@ -235,11 +363,14 @@ def refuse_infeasible(setting: DisclosureProblem) -> None:
     if not broken:
         return
     worst: dict[str, tuple[Promise, Fraction, str]] = {}
+    hidden = {a.domain.name for a in setting.attributes}
+    telling: dict[str, list[str]] = {}
     for promise, floor, rule, (part, whole) in broken:
         if promise.name not in worst or floor > worst[promise.name][1]:
             case = _describe_case(promise, rule)
             words = f"in {part} of {whole} rows ({percent(floor)}) {case}"
             worst[promise.name] = promise, floor, words
+            telling[promise.name] = [c for c in rule.qid if c not in hidden]
     promise, floor, _ = max(worst.values(), key=lambda w: w[1])
     lines = [
         f"Promise {p.name!r} cannot be kept by hiding values: even with everything "
@@ -251,14 +382,29 @@ def refuse_infeasible(setting: DisclosureProblem) -> None:
         promise=promise,
         best=floor,
         advice=[
-            f"Raise the limit to at least {floor}.",
+            *_hide_telling(telling[promise.name]),
+            *([f"Raise the limit to at least {floor}."] if floor < 1 else []),
             "Leave the sensitive column out, or merge its values.",
         ],
     )
 
 
+def _hide_telling(columns: Sequence[str]) -> Iterator[str]:
+    """What to do about columns that are known, and shown as they are."""
+    if not columns:
+        return
+    it, are = ("it", "it is") if len(columns) == 1 else ("them", "they are")
+    yield (
+        f"Let values of {' and '.join(map(repr, columns))} be hidden, too, as those "
+        f"of quasi columns that are not kept, or drop {it}: {are} shown and taken as "
+        "known."
+    )
+
+
 def _describe_case(promise: Promise, rule: Template) -> str:
     """What is too frequent; a value is named only if the promise names it."""
+    if isinstance(rule.value, Within):
+        return f"{rule.column} lies in one window of {rule.value}"
     if isinstance(promise.about, Mapping) and rule.column in promise.about:
         value = promise.about[rule.column]
         if isinstance(value, str) and value != "*":
@@ -313,7 +459,7 @@ def publish_later(
         made,
         history=history,
         steps=refined.steps,
-        ended=refined.ended,
+        ended="recipe" if refined.ended == "finished" else refined.ended,
         left=refined.left,
         held_back=waiting,
     )
@@ -330,25 +476,32 @@ def publish_suppressed(
 ) -> Release:
     """Make a release with values hidden; or raise `Infeasible`."""
     chosen = method or choose_method(policy, table)
-    _refuse_unjudged(policy)
+    _refuse_named(policy)
     if recipe is not None:
         require_columns(list(recipe.columns), table.schema, "the recipe")
     linkers = [p for p in policy.promises if isinstance(p.against, Linker)]
     table = settle_rules(table, [*policy.promises, *policy.measures], run)
     with warnings.catch_warnings():
         before = judge_before(table, policy, run=run)
+    unchanged = recipe is None and keeps_all(before)
+    if not unchanged or not any(f.verdict is Verdict.SAFE for f in before.findings):
+        _refuse_unjudged(policy)
+    if unchanged:
+        return publish_unchanged(table, policy, before, run)
     if recipe is None:
         found, refined = chosen.disclose(table, linkers, run=run, watcher=watcher)
     else:
         found, refined = recipe, Refinement((), "recipe")
     fixed = list_fixed(table, chosen.keep)
     known = _list_known_sets(linkers, table, fixed)
-    found = hide_together(found, table, known, fixed, run)
-    shown = _apply_recipe(table, found, run)
+    alone, found = found, hide_together(found, table, known, fixed, run)
+    if found != alone and refined.ended == "finished":
+        refined = replace(refined, ended="together")
+    found, shown = _apply_recipe(table, found, run)
     with warnings.catch_warnings(action="ignore"):  # said once, above
         after = judge_policy(shown, policy, run=run)
     release = Release(
-        table=shown,
+        _table=shown,
         policy=policy,
         audit=after,
         method=chosen.kind if recipe is None else "recipe",
@@ -360,18 +513,21 @@ def publish_suppressed(
         made_by=chosen if recipe is None else None,
     )
     refuse_unsafe(release)
+    refuse_taken(spread_suppressed(release, run), release.columns())
     return judge_release(release, run)
 
 
-def _apply_recipe(table: Table, recipe: Recipe, run: Run) -> Table:
-    """The table as a recipe shows it."""
+def _apply_recipe(table: Table, recipe: Recipe, run: Run) -> tuple[Recipe, Table]:
+    """The table as a recipe shows it; and the recipe, missing values considered."""
     domains = table.domains(list(recipe.columns), run)
-    shown = table.relabelled(recipe.relabels(domains, table.roles.bins))
+    recipe = recipe.hide_missing(domains)
+    relabels = recipe.relabels(domains, table.roles.bins)
     coarse = {
-        c: None if isinstance(how, Cut) and how.after else recipe.marker
+        c: None if shows_labels(how) else recipe.marker
         for c, how in recipe.columns.items()
+        if c in relabels
     }
-    return replace(shown, coarse=coarse)
+    return recipe, replace(table.relabelled(relabels), coarse=coarse)
 
 
 def _list_known_sets(
@@ -390,6 +546,10 @@ def _refuse_unjudged(policy: Policy) -> None:
             "A table must have promises against a linker to be published by top-down "
             f"disclosure; got {', '.join(sorted(kinds)) or 'none'}."
         )
+
+
+def _refuse_named(policy: Policy) -> None:
+    """What is said of people by name would travel with the release."""
     if any(is_named(p) for p in policy.promises):
         raise InputError(
             "A promise about people by name must not be in a policy that is published: "

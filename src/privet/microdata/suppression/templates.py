@@ -19,22 +19,34 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from privet.engine.duckdb.session import SHARE
 from privet.engine.protocol import CountQuery, Relabel, Run
-from privet.errors import TooLarge
+from privet.errors import InputError, TooLarge
 from privet.microdata.generalisation.distinct_rows import find_byte_limit
 from privet.microdata.linkage import TemplateQuery, query_templates
+from privet.microdata.list_columns import list_members, read_sets
 from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.kernels import concatenate_ranges
+from privet.microdata.suppression.protected_counts import ProtectedPeople
+from privet.microdata.suppression.sparse_cube import SparseCube
+from privet.microdata.suppression.sweeps import SweptCube, SweptWindows
+from privet.microdata.suppression.taxonomy import Taxonomy
 from privet.microdata.suppression.top_down_disclosure import SuppressedAttribute
+from privet.microdata.suppression.window_cube import WindowCube
 from privet.policy import Promise
 from privet.table import Table
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain, packed
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.windows import Windows, Within
+
+AnyCube = Cube | SweptCube
+"""A cube for moves one by one, or for sweeps."""
 
 MANY = 2_000_000
 """Cubes that can have more cells are made smaller first."""
@@ -72,16 +84,15 @@ def merge_never_shown(
 
 
 def find_never_shown(
-    cubes: Mapping[str, Sequence[Cube]], domains: Mapping[str, Domain]
+    cubes: Mapping[str, Sequence[SweptCube]], domains: Mapping[str, Domain]
 ) -> dict[str, Flags]:
     """The values of each column that break a promise when they are shown first."""
     found = {}
     for column, own in cubes.items():
-        every = np.ones(len(domains[column]), dtype=bool)
-        flags = np.zeros(len(every), dtype=bool)
+        values = len(domains[column])
+        flags = np.zeros(values, dtype=bool)
         for cube in own:
-            (outlook,) = cube.look_ahead(cube.view(), [every], [False])
-            flags |= outlook.broken
+            flags |= cube.look_at_values(0, np.arange(values), values).broken
         found[column] = flags
     return found
 
@@ -126,8 +137,9 @@ class Template:
     """The quasi-identifier: the columns known."""
     column: str
     """The sensitive column."""
-    value: int
-    """The code of the sensitive value, the paper's π."""
+    value: int | Within | tuple[int, ...]
+    """The code of the sensitive value, the paper's π; or how wide windows are; or the
+    codes of all values of a promise, which is one rule then."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +148,7 @@ class DisclosureProblem:
 
     attributes: tuple[SuppressedAttribute, ...]
     """The columns that may be hidden, in the order of their first appearance."""
-    cubes: tuple[Cube, ...]
+    cubes: tuple[AnyCube, ...]
     """One per quasi-identifier (QID)."""
     rules: tuple[tuple[Template, ...], ...]
     """The templates of each cube."""
@@ -156,27 +168,41 @@ def prepare_disclosure(
     ordered: Callable[[str, Domain], bool],
     run: Run,
     withheld: Callable[[Domain], Flags] | None = None,
+    by_promise: bool = False,
+    taxonomy: Callable[[Domain], Taxonomy | None] | None = None,
 ) -> DisclosureProblem:
     """Count what is needed: each set of columns once, each attribute by class.
 
-    `withheld` says which values of a column, or cuts after them, stay out of question.
+    `withheld` says which values of a column, or cuts after them, stay out of question;
+    `by_promise`, whether a promise about many values is one rule, as sweeps take it;
+    `taxonomy`, which nodes stand above a column's values.
     """
     fixed = list_fixed(table, keep)
     asked = [query_templates(promise, table, hiding=fixed) for promise in promises]
     about = list(dict.fromkeys(q.column for q in asked))
     soon = [t for q in asked for t in q.tallies]
-    protected = table.domains(about, run, before=soon)
+    protected, holders = _find_members(table, table.domains(about, run, before=soon))
     # A promise about values that never occur is kept, whatever is shown.
     questions = [q for q in asked if _find_codes(q, protected[q.column])]
     sets = list(dict.fromkeys(t.by for q in questions for t in q.tallies))
     named = list(dict.fromkeys(c for s in _list_known_columns(questions) for c in s))
     maskable = [c for c in named if c not in fixed]
-    domains = {**protected, **table.domains(named, run)}
+    domains = table.domains(named, run)
     tallies = list(dict.fromkeys(t for q in questions for t in q.tallies))
-    rules = {s: _collect_templates(s, questions, domains) for s in sets}
+    collect = _collect_promises if by_promise else _collect_templates
+    rules = {s: collect(s, questions, protected) for s in sets}
+    builder = CubeBuilder(questions, protected, holders)
     never = {}
+    nodes = {c: taxonomy(domains[c]) if taxonomy else None for c in maskable}
+    _refuse_windows(nodes, questions)
     if withheld is None:
-        never = _screen_values(table, rules, maskable, domains, ordered, run)
+        asked_for = {s: _collect_promises(s, questions, protected) for s in sets}
+
+        def stays(c: str, domain: Domain) -> bool:
+            # What is never shown is merged, but not across the nodes of a hierarchy.
+            return ordered(c, domain) or nodes[c] is not None
+
+        never = _screen_values(table, asked_for, maskable, domains, stays, builder, run)
     by_class = _query_by_class(table, maskable)
     counted, meaning = _count_merged(table, tallies, by_class, never, run)
     attributes = tuple(
@@ -185,18 +211,36 @@ def prepare_disclosure(
             _tabulate_by_class(counted[t], domains[c]),
             ordered=ordered(c, domains[c]),
             never=never.get(c) if withheld is None else withheld(domains[c]),
+            taxonomy=nodes[c],
         )
         for c, t in zip(maskable, by_class, strict=True)
     )
-    cubes = tuple(_build_cube(s, rules[s], counted, maskable, meaning) for s in sets)
+    built = [
+        each
+        for s in sets
+        for each in builder.build(
+            s, rules[s], counted, maskable, meaning, swept=by_promise
+        )
+    ]
     return DisclosureProblem(
         attributes,
-        cubes,
-        tuple(tuple(rules[s]) for s in sets),
-        tuple(tuple(tuple(p for p, _ in w) for w in rules[s].values()) for s in sets),
+        tuple(cube for cube, _ in built),
+        tuple(tuple(why) for _, why in built),
+        tuple(tuple(tuple(p for p, _ in w) for w in why.values()) for _, why in built),
         domains,
         table.engine.rows(run),
     )
+
+
+def _refuse_windows(
+    nodes: Mapping[str, Taxonomy | None], questions: Sequence[TemplateQuery]
+) -> None:
+    """Windows are counted for single values, not for nodes."""
+    if any(nodes.values()) and any(isinstance(q.values, Within) for q in questions):
+        raise InputError(
+            "hierarchies must be left out where a promise is about a number within a "
+            "window."
+        )
 
 
 def list_fixed(table: Table, keep: Sequence[str]) -> set[str]:
@@ -211,6 +255,7 @@ def _screen_values(
     maskable: Sequence[str],
     domains: Mapping[str, Domain],
     ordered: Callable[[str, Domain], bool],
+    builder: CubeBuilder,
     run: Run,
 ) -> dict[str, Flags]:
     """Values that are never shown, where cubes may be large; see `find_never_shown`."""
@@ -232,9 +277,11 @@ def _screen_values(
         CountQuery(by, rule.column) for (s, _), by in alone.items() for rule in rules[s]
     )
     counted = count_all(table, list(tallies), run) if tallies else {}
-    cubes: dict[str, list[Cube]] = {}
+    cubes: dict[str, list[SweptCube]] = {}
     for (s, c), by in alone.items():
-        cubes.setdefault(c, []).append(_build_cube(by, rules[s], counted, [c], {}))
+        for cube, _ in builder.build(by, rules[s], counted, [c], {}, swept=True):
+            assert isinstance(cube, SweptCube)
+            cubes.setdefault(c, []).append(cube)
     return find_never_shown(cubes, domains)
 
 
@@ -280,10 +327,14 @@ def _tabulate_by_class(grouped: EquivalenceClasses, domain: Domain) -> Ints:
     return counts
 
 
-def _find_codes(question: TemplateQuery, domain: Domain) -> Sequence[int]:
-    """The codes of the values a promise is about, as far as they occur."""
+def _find_codes(
+    question: TemplateQuery, domain: Domain
+) -> Sequence[int] | Sequence[Within]:
+    """The codes of the values a promise is about, as far as they occur; windows."""
     if question.values is None:
         return range(len(domain))
+    if isinstance(question.values, Within):
+        return [question.values]
     codes = (domain.code(v) for v in question.values)
     return [code for code in codes if code is not None]
 
@@ -306,42 +357,224 @@ def _collect_templates(
     return found
 
 
+def _collect_promises(
+    known: tuple[str, ...],
+    questions: Sequence[TemplateQuery],
+    domains: dict[str, Domain],
+) -> dict[Template, Why]:
+    """The same with one rule for all values of a promise."""
+    found: dict[Template, Why] = {}
+    for q in questions:
+        if known in [t.by for t in q.tallies]:
+            codes = _find_codes(q, domains[q.column])
+            window = isinstance(q.values, Within)
+            value = q.values if isinstance(q.values, Within) else tuple(codes)
+            assert window or codes
+            rule = Template(known, q.column, value)  # type: ignore[arg-type]
+            found.setdefault(rule, []).append((q.promise, q.limit))
+    return found
+
+
+class CubeBuilder:
+    """Cubes of one QID: one for all values that are asked about, one per window."""
+
+    def __init__(
+        self,
+        questions: Sequence[TemplateQuery],
+        domains: Mapping[str, Domain],
+        holders: Holders,
+    ) -> None:
+        self._holders = holders
+        self._windows = {
+            (q.column, q.values): Windows.of(domains[q.column], q.values)
+            for q in questions
+            if isinstance(q.values, Within)
+        }
+
+    def build(
+        self,
+        known: tuple[str, ...],
+        why: dict[Template, Why],
+        counted: Mapping[CountQuery, EquivalenceClasses],
+        maskable: Sequence[str],
+        meaning: Mapping[str, Ints],
+        *,
+        swept: bool,
+    ) -> list[tuple[AnyCube, dict[Template, Why]]]:
+        """The cubes of a QID, each with its templates."""
+        values = {r: w for r, w in why.items() if not isinstance(r.value, Within)}
+        found: list[tuple[AnyCube, dict[Template, Why]]] = []
+        if values:
+            first = counted[CountQuery(known, next(iter(values)).column)]
+            axes = _Axes.of(known, first, maskable, meaning)
+            build = _build_sparse_cube if swept else _build_cube
+            found.append((build(known, axes, values, counted, self._holders), values))
+        for rule, asked in why.items():
+            if isinstance(rule.value, Within):
+                grouped = counted[CountQuery(known, rule.column)]
+                axes = _Axes.of(known, grouped, maskable, meaning)
+                windows = self._windows[rule.column, rule.value]
+                limits = [limit for _, limit in asked]
+                cube = _build_window_cube(axes, grouped, windows, limits)
+                found.append((SweptWindows(cube) if swept else cube, {rule: asked}))
+        return found
+
+
+class _Axes(NamedTuple):
+    """The columns of a QID, code by code: those that may be hidden, and the rest."""
+
+    attributes: list[int]
+    codes: list[Ints]
+    fixed: Ints
+    """Columns that stay as they are part the rows from the start: one number for all.
+    """
+
+    @classmethod
+    def of(
+        cls,
+        known: tuple[str, ...],
+        first: EquivalenceClasses,
+        maskable: Sequence[str],
+        meaning: Mapping[str, Ints],
+    ) -> _Axes:
+        codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]
+        codes = [
+            meaning[c][k] if c in meaning else k
+            for c, k in zip(known, codes, strict=True)
+        ]
+        sizes = [len(d) for d in first.by]
+        inside = [i for i, c in enumerate(known) if c in maskable]
+        outside = [i for i, c in enumerate(known) if c not in maskable]
+        fixed = packed(
+            [codes[i] for i in outside], [sizes[i] for i in outside], len(first)
+        )
+        return cls(
+            [maskable.index(known[i]) for i in inside],
+            [codes[i] for i in inside],
+            fixed,
+        )
+
+
 def _build_cube(
     known: tuple[str, ...],
+    axes: _Axes,
     why: dict[Template, Why],
     counted: Mapping[CountQuery, EquivalenceClasses],
-    maskable: Sequence[str],
-    meaning: Mapping[str, Ints],
+    holders: Holders,
 ) -> Cube:
     """The cube of one QID; its rows are the equivalence classes over its columns."""
     rules = list(why)
-    first = counted[CountQuery(known, rules[0].column)]
-    codes = [np.asarray(c, dtype=np.int64) for c in first.keys.columns()]
-    codes = [
-        meaning[c][k] if c in meaning else k for c, k in zip(known, codes, strict=True)
-    ]
-    sizes = [len(d) for d in first.by]
-    inside = [i for i, c in enumerate(known) if c in maskable]
-    outside = [i for i, c in enumerate(known) if c not in maskable]
-    # Columns that stay as they are part the rows from the start: one number for all.
-    fixed = packed([codes[i] for i in outside], [sizes[i] for i in outside], len(first))
-    protected = [
-        _count_holders(counted[CountQuery(known, rule.column)], rule.value)
-        for rule in rules
-    ]
+    protected = []
+    for rule in rules:
+        assert isinstance(rule.value, int)
+        grouped = counted[CountQuery(known, rule.column)]
+        lists = holders.get(rule.column)
+        held = rule.value if lists is None else lists[rule.value]
+        protected.append(_count_holders(grouped, held))
     return Cube(
-        [maskable.index(known[i]) for i in inside],
-        [codes[i] for i in inside],
-        fixed,
-        first.total,
+        axes.attributes,
+        axes.codes,
+        axes.fixed,
+        counted[CountQuery(known, rules[0].column)].total,
         np.stack(protected, axis=1),
         [[limit for _, limit in why[rule]] for rule in rules],
     )
 
 
-def _count_holders(grouped: EquivalenceClasses, value: int) -> Ints:
-    """People of each group with one value."""
-    rows = np.flatnonzero(grouped.value == value)
+def _build_sparse_cube(
+    known: tuple[str, ...],
+    axes: _Axes,
+    why: dict[Template, Why],
+    counted: Mapping[CountQuery, EquivalenceClasses],
+    holders: Holders,
+) -> SparseCube:
+    """The same cube for sweeps: one rule per promise, people in sparse rows."""
+    protected = []
+    for rule in why:
+        assert isinstance(rule.value, tuple)
+        grouped = counted[CountQuery(known, rule.column)]
+        protected.append(_list_protected(grouped, rule.value, holders.get(rule.column)))
+    return SparseCube(
+        axes.attributes,
+        axes.codes,
+        axes.fixed,
+        counted[CountQuery(known, next(iter(why)).column)].total,
+        protected,
+        [[limit for _, limit in asked] for asked in why.values()],
+    )
+
+
+def _list_protected(
+    grouped: EquivalenceClasses, codes: Sequence[int], lists: Sequence[Ints] | None
+) -> ProtectedPeople:
+    """The rows of groups with protected values; of lists, one per member."""
+    if lists is None:
+        at, number = np.array(codes, dtype=np.int64), np.arange(len(codes))
+    else:
+        at = np.concatenate([lists[c] for c in codes])
+        number = np.repeat(np.arange(len(codes)), [len(lists[c]) for c in codes])
+    # Per value of the column: which numbers it has, one after the other.
+    order = np.argsort(at, kind="stable")
+    start = np.searchsorted(at[order], np.arange(len(grouped.about) + 1))
+    value = np.asarray(grouped.value, dtype=np.int64)
+    several = np.where(grouped.n > 0, np.diff(start)[value], 0)
+    row = np.repeat(np.arange(len(value)), several)
+    own = concatenate_ranges(start[value], start[value] + several)
+    return ProtectedPeople(
+        grouped.group[row].astype(np.int64),
+        number[order[own]],
+        grouped.n[row],
+        len(codes),
+    )
+
+
+def _build_window_cube(
+    axes: _Axes,
+    grouped: EquivalenceClasses,
+    windows: Windows,
+    limits: Sequence[Ceiling],
+) -> WindowCube:
+    """The cube for windows; its rows are the numbers of each equivalence class."""
+    group = grouped.group
+    # Each class counts once, with its first number.
+    people = np.zeros(len(group), dtype=np.int64)
+    people[grouped.start[:-1]] = grouped.total
+    return WindowCube(
+        axes.attributes,
+        [c[group] for c in axes.codes],
+        axes.fixed[group],
+        people,
+        windows.place[grouped.value],
+        grouped.n,
+        windows,
+        limits,
+    )
+
+
+def _count_holders(grouped: EquivalenceClasses, value: int | Ints) -> Ints:
+    """People of each group with one value, or with one of several lists."""
+    rows = np.flatnonzero(np.isin(grouped.value, value))
     having = np.zeros(len(grouped), dtype=np.int64)
-    having[grouped.group[rows]] = grouped.n[rows]
+    np.add.at(having, grouped.group[rows], grouped.n[rows])
     return having
+
+
+Holders = Mapping[str, Sequence[Ints]]
+"""Of each column of lists, the codes of the lists that hold each member."""
+
+
+def _find_members(
+    table: Table, domains: Mapping[str, Domain]
+) -> tuple[dict[str, Domain], Holders]:
+    """What may be believed of each column: its values, or the members of its lists."""
+    found, holders = dict(domains), dict[str, Sequence[Ints]]()
+    for column, domain in domains.items():
+        sets = read_sets(table, domain)
+        if sets is not None:
+            found[column] = inside = list_members(domain, sets)
+            codes: list[list[int]] = [[] for _ in range(len(inside))]
+            for code, own in enumerate(sets):
+                for member in own:
+                    codes[inside.code(member)].append(code)  # type: ignore[index]
+            holders[column] = [np.array(c, dtype=np.int64) for c in codes]
+    return found, holders

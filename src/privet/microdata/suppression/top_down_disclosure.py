@@ -22,6 +22,12 @@ from numpy.typing import NDArray
 from privet.errors import InputError
 from privet.microdata.suppression.count_cube import ConfAfterDisclosure, Cube
 from privet.microdata.suppression.kernels import CubeGroups
+from privet.microdata.suppression.taxonomy import (
+    Taxonomy,
+    find_nodes,
+    number_sides,
+    place_values,
+)
 from privet.values.arrays import Flags, Floats, Ints
 from privet.values.contingency import Domain
 
@@ -88,6 +94,7 @@ class SuppressedAttribute:
         *,
         ordered: bool,
         never: Flags | None = None,
+        taxonomy: Taxonomy | None = None,
     ) -> None:
         self.domain = domain
         self.classes = classes
@@ -95,11 +102,92 @@ class SuppressedAttribute:
         self.hidden = classes.sum(axis=1) > 0
         self.never = np.zeros(len(domain), dtype=bool) if never is None else never
         """Values that would break a promise whenever they are shown."""
+        self.taxonomy = taxonomy
+        """The nodes above the values, which may be shown in their place."""
+        self.climbed = np.full(len(domain), -1, dtype=np.int64)
+        """The level whose node each value that is not shown carries; -1: none."""
+        above = taxonomy.nodes if taxonomy else ()
+        self.levels: tuple[Ints, ...] = (*above, np.arange(len(domain)))
+        """Per level, from coarse to fine, the node of each value; last, the values."""
+        self.forget_refused()
         self.cuts: list[int] = []
         """Codes after which an ordered column was cut."""
 
     def __len__(self) -> int:
         return len(self.domain)
+
+    def forget_refused(self) -> None:
+        """Nothing is refused yet but what is never shown."""
+        self.refusals = [np.zeros(len(o), dtype=bool) for o in self.levels[:-1]]
+        self.refusals.append(self.never.copy())
+
+    @property
+    def refused(self) -> Flags:
+        """Values, or cuts, that are never shown, or that a sweep refused."""
+        return self.refusals[-1]
+
+    def copy(self) -> SuppressedAttribute:
+        """The same; what is shown later in one is not shown in the other."""
+        other = SuppressedAttribute(
+            self.domain,
+            self.classes,
+            ordered=self.ordered,
+            never=self.never,
+            taxonomy=self.taxonomy,
+        )
+        other.adopt(self)
+        return other
+
+    def adopt(self, other: SuppressedAttribute) -> None:
+        """Show what another state of the column shows."""
+        self.hidden, self.cuts = other.hidden.copy(), [*other.cuts]
+        self.climbed = other.climbed.copy()
+
+    def find_open(self, level: int) -> Flags:
+        """The values that a node of a level would show more of."""
+        return np.asarray(self.hidden & (self.climbed < level))
+
+    def list_nodes(self, level: int) -> Ints:
+        """The nodes of a level that could be shown, as far as is known."""
+        if level == len(self.levels) - 1:
+            return np.flatnonzero(self.hidden & ~self.refused)
+        own, refused = self.levels[level], self.refusals[level]
+        return find_nodes(own, self.find_open(level), refused)
+
+    def place(self, level: int, nodes: Ints) -> Ints:
+        """The place of each value among some nodes; -1: none of them."""
+        return place_values(self.levels[level], self.find_open(level), nodes)
+
+    def show(self, level: int, nodes: Ints) -> None:
+        """Show some nodes of a level."""
+        at = np.flatnonzero(self.place(level, nodes) >= 0)
+        if level == len(self.levels) - 1:
+            self.hidden[at] = False
+        else:
+            self.climbed[at] = level
+
+    def name_nodes(self, level: int, nodes: Ints) -> tuple[str | None, ...]:
+        """What nodes of a level are called."""
+        above = self.taxonomy.names if self.taxonomy else ()
+        names = [*above, self.domain.labels][level]
+        return tuple(names[n] for n in nodes.tolist())
+
+    def find_alone(self) -> Flags:
+        """Values that are the only ones with their label: as good as shown."""
+        there = np.flatnonzero(self.classes.any(axis=1))
+        _, of = np.unique(self.number_labels()[there], return_inverse=True)
+        alone = np.zeros(len(self), dtype=bool)
+        alone[there] = (np.bincount(of) == 1)[of] if len(there) else False
+        return alone
+
+    def number_labels(self) -> Ints:
+        """What is shown of each value: 0 for what is hidden, or its interval."""
+        above = number_sides(self.levels[:-1], self.climbed, len(self) + 1)
+        label = np.where(self.hidden, above, np.arange(len(self)) + 1)
+        if self.ordered:
+            for i, (low, high) in enumerate(self.list_intervals()):
+                label[low : high + 1] = i
+        return np.asarray(label)
 
     def list_intervals(self) -> list[tuple[int, int]]:
         """The intervals of an ordered column, as first and last code."""
@@ -286,6 +374,19 @@ class DisclosureState:
                 found[attribute.domain.name] = valid
         return found
 
+    def may_show_more(self) -> bool:
+        """Whether a value or a cut is left that is not known to break a promise."""
+        for a, attribute in enumerate(self.attributes):
+            valid = self._find_valid(a)
+            if attribute.ordered:
+                spans = attribute.list_intervals()
+                if any(valid[low:high].any() for low, high in spans):
+                    return True
+            # The last hidden value of a column is shown whatever comes.
+            elif attribute.hidden.sum() > 1 and (valid & attribute.hidden).any():
+                return True
+        return False
+
     # Moving -------------------------------------------------------------------------
 
     def apply(self, move: Disclosure) -> DisclosureStep:
@@ -380,14 +481,14 @@ class Utility:
         whole = pool.sum()
         taken = inside.sum(axis=1)
         gain: Floats = (
-            _entropy(pool[None, :])
-            - taken / whole * _entropy(inside)
-            - (whole - taken) / whole * _entropy(pool - inside)
+            compute_entropy(pool[None, :])
+            - taken / whole * compute_entropy(inside)
+            - (whole - taken) / whole * compute_entropy(pool - inside)
         )
         return gain * float(whole / self.of_everybody) if self.of_everybody else gain
 
 
-def _entropy(classes: Ints) -> Floats:
+def compute_entropy(classes: Ints) -> Floats:
     """Entropy in bits of each row of counts; 0 for an empty row."""
     whole = classes.sum(axis=1, keepdims=True)
     share = np.divide(classes, whole, out=np.zeros(classes.shape), where=whole > 0)

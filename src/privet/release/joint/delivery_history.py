@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 from privet.errors import InputError, TooLarge
 from privet.findings import Basis, Verdict
@@ -36,12 +37,13 @@ from privet.release.joint.joint_results import (
 )
 from privet.release.joint.outlines import Value
 from privet.release.joint.same_rows import JointColumn, Labels
+from privet.release.joint.surest_values import Members, SurestValues
 from privet.report import joint_reasons as words
 from privet.values.beliefs import Belief, Ceiling
 
 Presence = tuple[int, ...]
 """The deliveries that hold a person's row, in order."""
-Shares = Mapping[Group, Mapping[object, Fraction]]
+Shares = Mapping[Group, Mapping[Any, Fraction]]
 
 SEEN: tuple[SeenPart, ...] = ("new", "gone", "kept")
 
@@ -61,12 +63,12 @@ class _Side:
     """The worst case of one way to look at deliveries."""
 
     limit: Ceiling
-    matters: Callable[[object], bool]
+    asked: SurestValues
     worst: Fraction = Fraction(0)
     known: tuple[str, ...] = ()
     """The columns known now."""
-    case: tuple[str, tuple[str, ...], Group, object] | None = None
-    """Which part, columns, group and value."""
+    case: tuple[str, tuple[str, ...], Group, Members] | None = None
+    """Which part, columns, group, and value or values of a window."""
     beyond: int = 0
     """People of whom too much is told; who is in several parts counts in each."""
 
@@ -76,22 +78,20 @@ class _Side:
         """Take whole people, and count those in groups beyond the limit."""
         shares = share_groups(part, read)
         self.add(what, shares)
+        surest = {group: self.asked.find(values) for group, values in shares.items()}
         beyond = {
             group
-            for group, values in shares.items()
-            if any(
-                self.matters(v) and not self.limit.holds(Belief(0, share))
-                for v, share in values.items()
-            )
+            for group, best in surest.items()
+            if best is not None and not self.limit.holds(Belief(0, best[1]))
         }
         self.beyond += sum(n for row, n in part.items() if read(row)[0] in beyond)
 
     def add(self, what: str, shares: Shares) -> None:
         for group, values in shares.items():
-            for value, share in values.items():
-                if self.matters(value) and share > self.worst:
-                    self.worst = share
-                    self.case = what, self.known, group, value
+            best = self.asked.find(values)
+            if best is not None and best[1] > self.worst:
+                self.worst = best[1]
+                self.case = what, self.known, group, best[0]
 
     @property
     def holds(self) -> bool:
@@ -165,8 +165,16 @@ class DeliveryHistory:
             return JointResult(
                 question.promise, Verdict.UNDECIDED, reason=told, between=self.names
             )
-        matters = self._find_matters(question)
-        judged = _Judged(*(_Side(limit, matters) for _ in range(4)))
+        try:
+            asked = SurestValues.of(question, self.values.get(question.about, ()))
+        except InputError as error:
+            return JointResult(
+                question.promise,
+                Verdict.UNDECIDED,
+                reason=str(error),
+                between=self.names,
+            )
+        judged = _Judged(*(_Side(limit, asked) for _ in range(4)))
         for known in question.known:
             judged.look_at(known)
             reader = self._read(known, question.about)
@@ -185,14 +193,6 @@ class DeliveryHistory:
         """Whether every delivery shows the column as it is."""
         plain = tuple(range(len(self._column(about).blocks)))
         return all(shown == plain for shown in self._column(about).labels)
-
-    def _find_matters(self, question: JointQuestion) -> Callable[[object], bool]:
-        """Whether a value of the column asked about matters; labels are places."""
-        if question.values is None:
-            return lambda value: True
-        values = self.values[question.about]
-        wanted = {i for i, v in enumerate(values) if v in question.values}
-        return wanted.__contains__
 
     def _column(self, name: str) -> JointColumn:
         return next(c for c in self.columns if c.name == name)
@@ -243,11 +243,13 @@ class DeliveryHistory:
         """Who knows what a person was before and is now, and that a value stayed."""
         side = judged.parts
         try:
-            worst = changed.find_worst(side.matters)
+            worst = changed.find_worst(side.asked.matters)
         except TooLarge:
             worst = Fraction(1)
+        if side.asked.windows is not None:  # values are compared one by one there
+            worst = Fraction(1)
         if worst > side.worst:
-            side.worst, side.case = worst, ("changed", side.known, (), None)
+            side.worst, side.case = worst, ("changed", side.known, (), ())
         if not side.limit.holds(Belief(0, worst)):
             side.beyond += changed.many
 
@@ -378,13 +380,13 @@ class DeliveryHistory:
         """Whom the files tell most of; a value stands for those shown like it."""
         if side.case is None or not {question.about, *side.case[1]} <= set(self.values):
             return None
-        _, known, group, value = side.case
+        _, known, group, members = side.case
         assert isinstance(group, tuple)
-        assert isinstance(value, int)
         knows = {
             c: self.values[c][label] for c, label in zip(known, group, strict=True)
         }
-        return JointWitness(knows, question.about, self.values[question.about][value])
+        value, window = side.asked.name(members)
+        return JointWitness(knows, question.about, value, window=window)
 
 
 @dataclass(frozen=True)

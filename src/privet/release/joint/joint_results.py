@@ -14,6 +14,7 @@ from privet.policy.acceptance import Accepted
 from privet.release.joint.outlines import ReleaseOutline, Value
 from privet.report import joint_reasons as words
 from privet.values.beliefs import Belief, Ceiling
+from privet.values.windows import Span, Within
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,12 @@ class JointQuestion:
     """The values that matter; None: every value."""
     guessed: tuple[tuple[str, ...], ...] = ()
     """Sets of columns with what they tell in nearly all rows, but not in all."""
+    within: Within | None = None
+    """Of a number within a window: how wide it is."""
     priors: tuple[Fraction, ...] = ()
     """Of somebody who sees disguised answers: how likely each value was before."""
+    open: str = ""
+    """Why there is no arithmetic for it, and it is left open; empty: there is."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class JointWitness:
     """The value believed."""
     counts: tuple[tuple[str, int, int], ...] = ()
     """For each file: its release, rows that fit and have the value, rows that fit."""
+    window: Span | None = None
+    """Of a number within a window: the lowest and the highest in it."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,7 @@ class JointResult:
             prior_part=self.prior.numerator,
             prior_whole=self.prior.denominator,
             counted="chances",
+            window=found.window,
         )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from privet.errors import TooLarge
+from privet.errors import InputError, TooLarge
 from privet.findings import Basis, Verdict
 from privet.release.joint.computable import drop_computable, is_computable
 from privet.release.joint.joint_results import (
@@ -24,6 +24,7 @@ from privet.release.joint.joint_results import (
 from privet.release.joint.labelled_rows import LabelledRows, split_files
 from privet.release.joint.outlines import ReleaseOutline
 from privet.release.joint.same_rows import Labels
+from privet.release.joint.surest_values import SurestValues
 from privet.release.joint.table_and_views import TableAndViews
 from privet.release.joint.tables_together import judge_tables
 from privet.report import joint_reasons as words
@@ -207,23 +208,17 @@ def _judge_views(
     known = [c for s in question.known for c in s]
     columns = tuple(dict.fromkeys([*shown, *known, question.about]))
     both = TableAndViews(rows, tables[0], told, columns)
-    wanted = None if question.values is None else set(question.values)
-    values = rows.list_values(question.about)
     try:
+        asked = SurestValues.of(question, rows.list_values(question.about))
         listed = both.worlds <= MOST_LISTED
         worst = Fraction(0)
         for known_set in question.known:
             found = (both.beliefs if listed else both.bounds)(known_set, question.about)
             there = _list_occurring(rows, known_set)
             for person, beliefs in found.items():
-                some = [
-                    b
-                    for v, b in beliefs.items()
-                    if wanted is None or values[v] in wanted
-                ]
-                if person in there:
-                    worst = max([worst, *some])
-    except TooLarge as error:
+                surest = asked.find(beliefs) if person in there else None
+                worst = worst if surest is None else max(worst, surest[1])
+    except (TooLarge, InputError) as error:
         return leave_open(question, left, str(error))
     return _conclude_views(question, left, limit, worst, exact=listed)
 

@@ -24,6 +24,7 @@ from privet.release.joint.junction_tree import ReleaseTree, find_tree
 from privet.release.joint.labelled_rows import JointTable, LabelledRows, split_files
 from privet.release.joint.outlines import ReleaseOutline
 from privet.release.joint.same_rows import KnownColumns, Labels
+from privet.release.joint.surest_values import Members, SurestValues
 from privet.report import joint_reasons as words
 from privet.values.beliefs import Belief, Ceiling
 
@@ -36,27 +37,27 @@ class _Worst:
     belief: Fraction | None = None
     known: tuple[str, ...] = ()
     values: Labels = ()
-    value: int = 0
+    members: Members = ()
     beyond: int = 0
 
     def add(
         self,
         found: dict[int, Fraction],
-        matters: Callable[[int], bool],
+        asked: SurestValues,
         known: tuple[str, ...],
         values: Labels,
         people: int,
     ) -> None:
         """Take one person's beliefs to heart."""
-        some = {v: b for v, b in found.items() if matters(v)}
-        if not some:
+        surest = asked.find(found)
+        if surest is None:
             return
-        value = max(some, key=lambda v: some[v])
-        if not self.limit.holds(Belief(0, some[value])):
+        members, belief = surest
+        if not self.limit.holds(Belief(0, belief)):
             self.beyond += people
-        if self.belief is None or some[value] > self.belief:
-            self.belief, self.known, self.values = some[value], known, values
-            self.value = value
+        if self.belief is None or belief > self.belief:
+            self.belief, self.known, self.values = belief, known, values
+            self.members = members
 
     @property
     def holds(self) -> bool:
@@ -93,26 +94,18 @@ def judge_tables(
     try:
         beliefs = FileBeliefs(joint)
         found = _TableBeliefs(_Worst(limit), _Worst(limit), _Worst(limit))
-        matters = _find_matters(question, joint)
+        asked = SurestValues.of(question, joint.source.list_values(question.about))
         for known in question.known:
             placed, about = joint.place_known(known), question.about
             for values, people, matched in joint.list_persons(placed, about):
                 check()
                 sure, is_exact = beliefs.find(placed, about, values)
                 person = placed, values, people
-                (found.exact if is_exact else found.bound).add(sure, matters, *person)
-                found.matching.add(matched, matters, *person)
+                (found.exact if is_exact else found.bound).add(sure, asked, *person)
+                found.matching.add(matched, asked, *person)
     except InputError as error:
         return leave_open(question, left, str(error))
     return _conclude(question, left, joint, found)
-
-
-def _find_matters(question: JointQuestion, joint: JointTable) -> Callable[[int], bool]:
-    if question.values is None:
-        return lambda value: True
-    known = joint.source.list_values(question.about)
-    wanted = {i for i, v in enumerate(known) if v in question.values}
-    return wanted.__contains__
 
 
 class FileBeliefs:
@@ -176,7 +169,7 @@ def _conclude(
     if files.belief is not None:
         found = replace(
             found,
-            witness=_find_witness(joint, files, question.about),
+            witness=_find_witness(joint, files, question),
             prior=_find_prior(joint, files, question.about),
         )
     if not files.holds:
@@ -193,8 +186,10 @@ def _conclude(
     return found
 
 
-def _find_witness(joint: JointTable, worst: _Worst, about: str) -> JointWitness:
-    names = [c.name for c in joint.columns]
+def _find_witness(
+    joint: JointTable, worst: _Worst, question: JointQuestion
+) -> JointWitness:
+    names, about = [c.name for c in joint.columns], question.about
     at = [names.index(c) for c in worst.known]
     knows = {
         c: joint.source.list_values(c)[v]
@@ -207,20 +202,28 @@ def _find_witness(joint: JointTable, worst: _Worst, about: str) -> JointWitness:
             joint.columns[i].labels[k][v] for i, v in zip(at, worst.values, strict=True)
         ]
         asked = names.index(about)
-        label = joint.columns[asked].labels[k][worst.value]
+        shown = {joint.columns[asked].labels[k][v] for v in worst.members}
         part = whole = 0
         for row, n in joint.same_rows.files[k].items():
             if all(row[i] == s for i, s in zip(at, labels, strict=True)):
                 whole += n
-                part += n if row[asked] == label else 0
+                part += n if row[asked] in shown else 0
         counts.append((file.name, part, whole))
-    value = joint.source.list_values(about)[worst.value]
-    return JointWitness(knows, about, value, tuple(counts))
+    values = SurestValues.of(question, joint.source.list_values(about))
+    value, window = values.name(worst.members)
+    return JointWitness(knows, about, value, tuple(counts), window)
 
 
 def _find_prior(joint: JointTable, worst: _Worst, about: str) -> Fraction:
+    return sum(
+        (_find_share(joint, value, about) for value in worst.members), Fraction(0)
+    )
+
+
+def _find_share(joint: JointTable, value: int, about: str) -> Fraction:
+    """The share of one value in everybody; those shown alike are equally likely."""
     column = next(c for c in joint.columns if c.name == about)
-    shown = tuple(s[worst.value] for s in column.labels)
+    shown = tuple(s[value] for s in column.labels)
     names = [c.name for c in joint.columns]
     at = names.index(about)
     alike = sum(

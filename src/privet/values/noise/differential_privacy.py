@@ -22,8 +22,8 @@ from privet.errors import InputError
 from privet.values.converters import name_fields
 from privet.values.exact import Number, fraction
 from privet.values.noise.declared_domain import DeclaredDomain, read_domains
+from privet.values.noise.privacy_budget import PrivacyLoss, find_rho, read_delta
 from privet.values.noise.private_selection import PrivateSelection
-from privet.values.privacy_budget import PrivacyLoss, find_rho, read_delta
 
 NOISES = ("laplace", "gauss")
 """The kinds of noise there are."""

@@ -66,18 +66,31 @@ class Share:
 
 def combine_independent(shares: Iterable[Share]) -> Share:
     """The chance that at least one of independent things is so."""
-    low, high, above, sampled = Fraction(1), Fraction(1), False, False
-    for share in shares:
-        low *= 1 - share.low
-        high *= 1 - share.high
-        above |= share.above and share.low < 1
-        sampled |= share.sampled
-    return replace(_rounded(1 - low, 1 - high, above), sampled=sampled)
+    given = list(shares)
+    if all(share.low is share.high for share in given):  # as `of` makes them
+        met = 1 - _chance_to_miss([share.low for share in given])
+        found = _rounded(met, met, False)
+    else:
+        low = _chance_to_miss([share.low for share in given])
+        high = _chance_to_miss([share.high for share in given])
+        above = any(share.above and share.low < 1 for share in given)
+        found = _rounded(1 - low, 1 - high, above)
+    sampled = any(share.sampled for share in given)
+    return replace(found, sampled=True) if sampled else found
+
+
+def _chance_to_miss(chances: Iterable[Fraction]) -> Fraction:
+    """That none of independent things is so; reduced once, at the end."""
+    part, whole = 1, 1
+    for chance in chances:
+        part *= chance.denominator - chance.numerator
+        whole *= chance.denominator
+    return Fraction(part, whole)
 
 
 def _rounded(low: Fraction, high: Fraction, above: bool) -> Share:
     """Bounds with few digits; an exact share stays as it is."""
-    if low == high and low.denominator.bit_length() <= EXACT_BITS:
+    if (low is high or low == high) and low.denominator.bit_length() <= EXACT_BITS:
         return Share(low, high)
     scale = 1 << BITS
     down = Fraction(math.floor(low * scale), scale)

@@ -12,22 +12,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from privet.engine import sql, text_types
 from privet.engine.duckdb.session import too_little_memory
 from privet.engine.projections import Projection
 from privet.engine.protocol import JoiningEngine, Recoding, Run
 from privet.engine.row_filter import TYPED, select_typed
-from privet.engine.run import DoesNotFit
+from privet.engine.run import DoesNotFit, check_complete
 from privet.errors import TooLarge
 from privet.views.sql.view_tuples import ViewPair, ViewRows, make_table
 
+T = TypeVar("T")
+
 MOST_LABELS = 10_000_000
 """Values of a column that a condition looks at one by one."""
+
+NEAR = 1000
+"""Keys whose rows are copied to be looked at again."""
 
 SALTS = 8
 """Hashes that are tried until no two keys share one."""
@@ -68,14 +74,33 @@ class JoinedViews:
         self._salt = 0
         self._number = next(_numbers)
         self._made: list[str] = []
+        self._kept: dict[str, Any] = {}
+        self._keeping: list[str] = []
         self._near = ""
 
     def close(self) -> None:
         """Drop what was made."""
-        for table in self._made:
-            self.session.ask(f"DROP TABLE IF EXISTS {table}")
-        self._made.clear()
+        self._keeping.clear()
+        self._kept.clear()
+        self.forget()
         self.projection.close()
+
+    def keep(self, name: str, build: Callable[[], T]) -> T:
+        """What the next promise needs too, built once with its tables."""
+        if name not in self._kept:
+            before = set(self._made)
+            self._kept[name] = build()
+            self._keeping += [t for t in self._made if t not in before]
+        found: T = self._kept[name]
+        return found
+
+    def forget(self) -> None:
+        """Drop what was made and is not kept; look at all keys again."""
+        for table in self._made:
+            if table not in self._keeping:
+                self.session.ask(f"DROP TABLE IF EXISTS {table}")
+        self._made = list(self._keeping)
+        self._near = ""
 
     def __enter__(self) -> JoinedViews:
         return self
@@ -117,7 +142,9 @@ class JoinedViews:
     @property
     def has_weights(self) -> bool:
         """Whether a row may stand for several."""
-        return bool(self.sides.weight) or self.projection.holds_codes
+        # Rows of some keys that were copied are counted together.
+        copied = bool(self._near)
+        return copied or bool(self.sides.weight) or self.projection.holds_codes
 
     def look_at(self, hashes: Sequence[int]) -> None:
         """From now on, only at the rows of some keys, which are copied."""
@@ -131,6 +158,15 @@ class JoinedViews:
         ]
         select = " UNION ALL BY NAME ".join(views)
         self._near = self.make("near", lambda _: select, "", "reading keys")
+
+    def look_at_person(self, person: object) -> None:
+        """From now on, only at the rows of the keys somebody is in, unless many."""
+        whose = self.build_condition(self.sides.person, [person], "i")
+        keys = self.ask(
+            f"SELECT DISTINCT h FROM ({self.rows(0)}) WHERE {whose} LIMIT {NEAR + 1}"
+        )
+        if len(keys) <= NEAR:
+            self.look_at(keys["h"].to_pylist())
 
     def _select_sides(self) -> list[tuple[str, str]]:
         """Rows and what to keep of them: of a table in one go, of files for each."""
@@ -154,7 +190,7 @@ class JoinedViews:
 
         `select` takes a condition that cuts its rows by the hash of `cut`.
         """
-        table = f"pv_{name}_{self._number}_{len(self._made)}"
+        table = f"pv_{name}_{self._number}_{next(_numbers)}"
         self._made.append(table)
         for parts in sql.PARTS if cut else (1,):
             try:
@@ -185,6 +221,13 @@ class JoinedViews:
             pass
         raise too_little_memory()
 
+    def read_column(self, statement: str, rows: int, doing: str) -> NDArray[np.uint32]:
+        """A column of small whole numbers, of as many rows as there are."""
+        found = np.empty(rows, dtype=np.uint32)
+        work = partial(self.session.fill_columns, statement, [found])
+        check_complete(self._run_watched(work, doing), rows)
+        return found
+
     def _run_watched(self, work: Callable[[], Any], doing: str) -> Any:
         return self.session.run_watched(work, self.run, doing, (1, 1))
 
@@ -196,7 +239,7 @@ class JoinedViews:
     def make_keyed(self, build: Callable[[], str]) -> str:
         """A table with the columns of the key and h; keys must not share a hash."""
         names = ", ".join([*self.keys, "h"])
-        for salt in range(SALTS):
+        for salt in range(self._salt, SALTS):  # what is kept was made by an earlier one
             self._salt = salt
             table = build()
             same = self.fetch_one(
@@ -338,7 +381,7 @@ class JoinedViews:
 
     def make_small_table(self, columns: Mapping[str, Any]) -> str:
         """A small table of our own with these columns; texts unless they are arrays."""
-        table = f"pv_given_{self._number}_{len(self._made)}"
+        table = f"pv_given_{self._number}_{next(_numbers)}"
         make_table(self.session, table, columns)
         self._made.append(table)
         return table

@@ -59,7 +59,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ColumnTest:
     """A column compared with something."""
 
     column: str
@@ -86,15 +86,15 @@ class Query:
 
     columns: tuple[str, str]
     """The two columns it selects."""
-    where: Comparison | Connective | None
+    where: ColumnTest | Connective | None
     """Its condition."""
 
-    def tests(self) -> Iterator[Comparison]:
+    def tests(self) -> Iterator[ColumnTest]:
         """Every comparison in it."""
         pending: list[Any] = [self.where] if self.where else []
         while pending:
             node = pending.pop()
-            if isinstance(node, Comparison):
+            if isinstance(node, ColumnTest):
                 yield node
             else:
                 pending += node.parts
@@ -118,21 +118,21 @@ LISTED = {"OR": ("=", "IN"), "AND": ("<>", "NOT IN")}
 """What many comparisons of a column with constants amount to."""
 
 
-def simplify(node: Comparison | Connective) -> Comparison | Connective:
+def simplify(node: ColumnTest | Connective) -> ColumnTest | Connective:
     """The same condition with fewer comparisons.
 
-    >>> ages = [Comparison("age", "=", Constant(n, True)) for n in "1231"]
+    >>> ages = [ColumnTest("age", "=", Constant(n, True)) for n in "1231"]
     >>> simplify(Connective("OR", tuple(ages))).sign
     'IN'
     """
-    if isinstance(node, Comparison):
+    if isinstance(node, ColumnTest):
         return node
     parts = [simplify(p) for p in node.parts]
     if node.word == "NOT":
         (inner,) = parts
         twice = isinstance(inner, Connective) and inner.word == "NOT"
         return inner.parts[0] if twice else Connective("NOT", (inner,))  # type: ignore[union-attr]
-    flat: list[Comparison | Connective] = []
+    flat: list[ColumnTest | Connective] = []
     for part in parts:
         same = isinstance(part, Connective) and part.word == node.word
         flat += part.parts if same else [part]  # type: ignore[union-attr]
@@ -141,14 +141,14 @@ def simplify(node: Comparison | Connective) -> Comparison | Connective:
 
 
 def _list_constants(
-    parts: Sequence[Comparison | Connective], sign: str, together: str
-) -> list[Comparison | Connective]:
+    parts: Sequence[ColumnTest | Connective], sign: str, together: str
+) -> list[ColumnTest | Connective]:
     """Comparisons of one column with several constants by = (or <>) as one."""
     by: dict[object, list[Constant]] = {}
     for at, part in enumerate(parts):
         key: object = at
         given: list[Constant] = []
-        if isinstance(part, Comparison) and part.sign in (sign, together):
+        if isinstance(part, ColumnTest) and part.sign in (sign, together):
             others = part.other if isinstance(part.other, tuple) else (part.other,)
             given = [
                 c for c in others if isinstance(c, Constant) and c.text is not None
@@ -156,20 +156,20 @@ def _list_constants(
             if len(given) == len(others):
                 key = (part.column, given[0].number)
         by.setdefault(key, []).extend(given)
-    found: list[Comparison | Connective] = []
+    found: list[ColumnTest | Connective] = []
     for key, constants in by.items():
         if isinstance(key, int):
             found.append(parts[key])
         else:
             column = key[0]  # type: ignore[index]
             several = tuple(dict.fromkeys(constants))
-            one = Comparison(column, sign, several[0])
-            listed = Comparison(column, together, several)
+            one = ColumnTest(column, sign, several[0])
+            listed = ColumnTest(column, together, several)
             found.append(listed if len(several) > 1 else one)
     return found
 
 
-def _require_short(where: Comparison | Connective) -> None:
+def _require_short(where: ColumnTest | Connective) -> None:
     tests = sum(1 for _ in Query(("", ""), where).tests())
     if tests > MOST_TESTS:
         raise InputError(
@@ -276,7 +276,7 @@ class _Reader:
             f"{suggest_names(name, self._columns)}"
         )
 
-    def _read_condition(self, node: Mapping[str, Any]) -> Comparison | Connective:
+    def _read_condition(self, node: Mapping[str, Any]) -> ColumnTest | Connective:
         kind = node["type"]
         if kind in JOINED:
             return Connective(
@@ -284,7 +284,7 @@ class _Reader:
             )
         if kind in ("OPERATOR_IS_NULL", "OPERATOR_IS_NOT_NULL"):
             sign = kind.removeprefix("OPERATOR_").replace("_", " ")
-            return Comparison(self._require_column(node["children"][0]), sign)
+            return ColumnTest(self._require_column(node["children"][0]), sign)
         if kind in ("COMPARE_IN", "COMPARE_NOT_IN"):
             return self._read_membership(node)
         if kind == "COMPARE_BETWEEN":
@@ -294,7 +294,7 @@ class _Reader:
                 self._read_constant(node["upper"]),
             )
             return Connective(
-                "AND", (Comparison(column, ">=", low), Comparison(column, "<=", high))
+                "AND", (ColumnTest(column, ">=", low), ColumnTest(column, "<=", high))
             )
         if kind == "FUNCTION" and node.get("function_name") in LIKE:
             return self._read_like(node)
@@ -306,30 +306,30 @@ class _Reader:
         column, *values = node["children"]
         name = self._require_column(column)
         found = Connective(
-            "OR", tuple(Comparison(name, "=", self._read_constant(v)) for v in values)
+            "OR", tuple(ColumnTest(name, "=", self._read_constant(v)) for v in values)
         )
         return found if node["type"] == "COMPARE_IN" else Connective("NOT", (found,))
 
-    def _read_like(self, node: Mapping[str, Any]) -> Comparison:
+    def _read_like(self, node: Mapping[str, Any]) -> ColumnTest:
         inside = node.get("children") or [
             a["expression"] for a in node.get("arguments", ())
         ]
         if len(inside) != 2:
             raise _make_unknown_error()
         pattern = self._read_constant(inside[1])
-        return Comparison(
+        return ColumnTest(
             self._require_column(inside[0]), LIKE[node["function_name"]], pattern
         )
 
-    def _read_comparison(self, node: Mapping[str, Any]) -> Comparison:
+    def _read_comparison(self, node: Mapping[str, Any]) -> ColumnTest:
         left, right, sign = node["left"], node["right"], COMPARED[node["type"]]
         # 5 < age is read as age > 5.
         if left["class"] != "COLUMN_REF":
             left, right, sign = right, left, TURNED.get(sign, sign)
         column = self._require_column(left)
         if right["class"] == "COLUMN_REF":
-            return Comparison(column, sign, self._read_column(right))
-        return Comparison(column, sign, self._read_constant(right))
+            return ColumnTest(column, sign, self._read_column(right))
+        return ColumnTest(column, sign, self._read_constant(right))
 
     def _require_column(self, node: Mapping[str, Any]) -> str:
         if node["class"] != "COLUMN_REF":
@@ -398,7 +398,7 @@ FITTING = {
 class Condition:
     """The condition of a query, for the tuples of a join."""
 
-    where: Comparison | Connective
+    where: ColumnTest | Connective
     """What must hold."""
 
     def to_sql(self, relation: JoinedViews, full: bool) -> tuple[str, str]:
@@ -424,14 +424,14 @@ class _Maker:
         self._relation = relation
         self._constants: list[str | None] = []
 
-    def write_test(self, node: Comparison | Connective) -> str:
-        if isinstance(node, Comparison):
+    def write_test(self, node: ColumnTest | Connective) -> str:
+        if isinstance(node, ColumnTest):
             return self._write_comparison(node)
         if node.word == "NOT":
             return f"NOT ({self.write_test(node.parts[0])})"
         return "(" + f" {node.word} ".join(self.write_test(p) for p in node.parts) + ")"
 
-    def _write_comparison(self, node: Comparison) -> str:
+    def _write_comparison(self, node: ColumnTest) -> str:
         cell, kind = self._find_cell(node.column)
         if node.other is None:
             return f"{cell} {node.sign}"
@@ -458,7 +458,7 @@ class _Maker:
         return _compare_by_kind(kind, cell, node.sign, value)
 
     def _write_membership(
-        self, node: Comparison, constants: Sequence[Constant], cell: str, kind: str
+        self, node: ColumnTest, constants: Sequence[Constant], cell: str, kind: str
     ) -> str:
         """One of several values, which are a table of their own."""
         self._check(node, constants, kind)
@@ -470,7 +470,7 @@ class _Maker:
         return f"{_normalise(kind, cell)} {node.sign} ({among})"
 
     def _check(
-        self, node: Comparison, constants: Sequence[Constant], kind: str
+        self, node: ColumnTest, constants: Sequence[Constant], kind: str
     ) -> None:
         """A comparison that no value can pass would make any promise look kept."""
         for constant in constants:
@@ -491,7 +491,7 @@ class _Maker:
                 "query must compare it with such a value; it does not."
             )
 
-    def _refuse_null(self, node: Comparison, constant: Constant) -> None:
+    def _refuse_null(self, node: ColumnTest, constant: Constant) -> None:
         if constant.text is None and "DISTINCT" not in node.sign:
             raise InputError(
                 f"A secret query must ask for missing values of {node.column!r} by IS "

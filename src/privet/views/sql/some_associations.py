@@ -37,8 +37,6 @@ class AssociationKind:
     """Restricted: how many values a person could have, by the sizes of the keys."""
     pairs: int = 0
     """How many associations."""
-    people: int = 0
-    """Of how many people."""
 
 
 @dataclass(frozen=True)
@@ -71,21 +69,37 @@ class ListedAssociation:
     """Whether a row of the table has both; None where that is not known."""
 
 
+@dataclass(frozen=True)
+class NodeTables:
+    """Tables of what two views show: people and values of each key."""
+
+    left: str
+    """People of each key, with their rows: h, i, s, own."""
+    right: str
+    """Values of each key, with their rows: h, p, t, holders."""
+    sizes: str
+    """Both numbers, and the rows: h, m, n, rows."""
+    keys: str
+    """What each key h shows."""
+    which: str = "p IS NOT NULL"
+    """The values that are asked for."""
+
+
 class ListedAssociations:
     """Associations listed by kind."""
 
     def __init__(
-        self, relation: JoinedViews, pairs: str, kinds: str, tables: Mapping[str, str]
+        self, relation: JoinedViews, pairs: str, kinds: str, nodes: NodeTables
     ) -> None:
         self._relation = relation
         self._pairs, self._kinds = pairs, kinds
-        self._left, self._right = tables["left"], tables["right"]
-        self._keys = tables["keys"]
+        self._left, self._right = nodes.left, nodes.right
+        self._keys = nodes.keys
 
     def fetch_kinds(self) -> list[AssociationKind]:
         """Every kind of association there is."""
         found = self._relation.ask(
-            f"SELECT z, k, c, pairs, people FROM {self._kinds} ORDER BY z"
+            f"SELECT z, k, c, pairs FROM {self._kinds} ORDER BY z"
         )
         return [
             AssociationKind(
@@ -93,7 +107,6 @@ class ListedAssociations:
                 None if r["k"] is None else _read_meetings(r["k"]),
                 tuple((_read_meetings(c["k"]), c["n"]) for c in r["c"] or ()),
                 r["pairs"],
-                r["people"],
             )
             for r in found.to_pylist()
         ]
@@ -116,20 +129,25 @@ class ListedAssociations:
         relation, sides = self._relation, self._relation.sides
         shown = relation.select_key_columns("k")
         cells = [
-            f"{relation.text(sides.person, 'f.i')} AS i",
-            f"{relation.text(sides.secret, 'f.p')} AS p",
+            f"{relation.text(sides.person, 'l.i')} AS i",
+            f"{relation.text(sides.secret, 'l.p')} AS p",
         ]
+        # The large tables are read past the few keys of one person, not sorted in.
+        near = (
+            "WITH pv_l AS MATERIALIZED (SELECT l.h, l.i, f.p FROM "
+            f"{self._left} l JOIN (SELECT i, p FROM {self._kinds} WHERE z = "
+            f"{int(kind.number)}) f ON l.i = f.i), pv_r AS MATERIALIZED (SELECT r.h, "
+            f"r.p FROM {self._right} r SEMI JOIN pv_l l ON r.h = l.h) "
+        )
         found = relation.ask(
-            f"SELECT {', '.join([*cells, *shown])} FROM {self._kinds} f "
-            f"JOIN {self._left} l ON l.i = f.i JOIN {self._right} r ON r.h = l.h "
-            f"AND r.p IS NOT DISTINCT FROM f.p JOIN {self._keys} k ON k.h = l.h "
-            f"WHERE f.z = {int(kind.number)} ORDER BY ALL LIMIT {MOST_SHOWN}"
+            f"{near} SELECT {', '.join([*cells, *shown])} FROM pv_l l "
+            "JOIN pv_r r ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p "
+            f"JOIN (SELECT k.* FROM {self._keys} k SEMI JOIN pv_l l ON k.h = l.h) k "
+            f"ON k.h = l.h ORDER BY ALL LIMIT {MOST_SHOWN}"
         ).to_pylist()
         cover = relation.ask(
-            f"SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p FROM "
-            f"{self._kinds} f JOIN {self._left} l ON l.i = f.i "
-            f"JOIN {self._right} r ON r.h = l.h WHERE f.z = {int(kind.number)} "
-            f"ORDER BY 1"
+            f"{near} SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p "
+            "FROM pv_r r ORDER BY 1"
         )["p"].to_pylist()
         return Example(
             relation.label(sides.person, found[0]["i"]),
@@ -153,23 +171,7 @@ class ListedAssociations:
         The table says that; views that come as files do not (None).
         """
         relation, sides = self._relation, self._relation.sides
-        ranks = relation.make_small_table(
-            {
-                "z": np.fromiter(order.keys(), np.int64),
-                "rank": np.fromiter(order.values(), np.int64),
-            }
-        )
-        some = relation.make(
-            "first",
-            lambda _: (
-                f"SELECT k.z, e.i, e.p, g.rank FROM {self._pairs} e "
-                f"JOIN {self._kinds} k ON e.k IS NOT DISTINCT FROM k.k "
-                f"AND e.c IS NOT DISTINCT FROM k.c JOIN {ranks} g ON k.z = g.z "
-                f"ORDER BY g.rank, e.i, e.p LIMIT {int(most)}"
-            ),
-            "",
-            "listing associations",
-        )
+        some = self._make_first(order, most)
         true = "NULL"
         if not sides.marker:
             held = (
@@ -194,6 +196,27 @@ class ListedAssociations:
             )
             for r in found.to_pylist()
         ]
+
+    def _make_first(self, order: Mapping[int, int], most: int) -> str:
+        """A table of the first associations by the ranks of their kinds."""
+        relation = self._relation
+        ranks = relation.make_small_table(
+            {
+                "z": np.fromiter(order.keys(), np.int64),
+                "rank": np.fromiter(order.values(), np.int64),
+            }
+        )
+        return relation.make(
+            "first",
+            lambda _: (
+                f"SELECT k.z, e.i, e.p, g.rank FROM {self._pairs} e "
+                f"JOIN {self._kinds} k ON e.k IS NOT DISTINCT FROM k.k "
+                f"AND e.c IS NOT DISTINCT FROM k.c JOIN {ranks} g ON k.z = g.z "
+                f"ORDER BY g.rank, e.i, e.p LIMIT {int(most)}"
+            ),
+            "",
+            "listing associations",
+        )
 
 
 def _read_meetings(listed: list[dict[str, Any]]) -> tuple[Meeting, ...]:
@@ -242,6 +265,8 @@ class SomeAssociations:
         self._whose = self._build_condition(relation.sides.person, people, "i")
         self._which = self._build_condition(relation.sides.secret, secrets, "p")
         self._every_key = every_key or secrets is None
+        everybody = people is None and condition is None and not relation.sides.marker
+        self._all_rows = everybody and self._every_key  # no key is left out
         self._build()
 
     def _build_condition(
@@ -267,6 +292,8 @@ class SomeAssociations:
         self, side: int, name: str, calls: tuple[str, str, str]
     ) -> tuple[str, str]:
         """The different tuples of a view, and how many of them each node has."""
+        if not self._full and self._condition is None:
+            return "", self._make_nodes(side, name, calls)
         tuples = self._relation.make(
             f"{name}_tuples",
             lambda only: self._select_tuples(side, only),
@@ -280,6 +307,18 @@ class SomeAssociations:
         )
         return tuples, self._relation.make(name, lambda _: select, "", "counting")
 
+    def _make_nodes(self, side: int, name: str, calls: tuple[str, str, str]) -> str:
+        """The same where each node has one tuple, and nobody asks for it."""
+        node, nodes, rows = calls
+
+        def select(only: str) -> str:
+            tuples = self._select_tuples(side, only)
+            counts = f"a AS {nodes}, CAST(w AS BIGINT) AS {rows}"
+            return f"SELECT h, {node}, {counts} FROM ({tuples})"
+
+        doing = ("counting people", "counting values")[side]
+        return self._relation.make(name, select, "r.h", doing)
+
     def list_for_model(self, model: str) -> ListedAssociations:
         """The associations by what a model needs to know of their keys."""
         make = self._relation.make
@@ -292,12 +331,16 @@ class SomeAssociations:
         select = (
             "SELECT row_number() OVER (ORDER BY first.i, first.p) AS z, *, first.i "
             "AS i, first.p AS p FROM ("
-            "SELECT k, c, count(*) AS pairs, count(DISTINCT i) AS people, "
+            "SELECT k, c, count(*) AS pairs, "
             f"min({{'i': i, 'p': p}}) AS first FROM {pairs} GROUP BY k, c)"
         )
         kinds = make(f"kinds_{model}", lambda _: select, "", "listing associations")
-        tables = {"left": self._left, "right": self._right, "keys": self._keys}
-        return ListedAssociations(self._relation, pairs, kinds, tables)
+        return ListedAssociations(self._relation, pairs, kinds, self.nodes)
+
+    @property
+    def nodes(self) -> NodeTables:
+        """The tables of what is in the keys."""
+        return NodeTables(self._left, self._right, self._sizes, self._keys, self._which)
 
     # What is listed -----------------------------------------------------------------
 
@@ -305,9 +348,8 @@ class SomeAssociations:
         """The keys of the people asked for, and of the values unless all count."""
         relation = self._relation
         names = ", ".join([*relation.keys, "h"])
-        of_victim = (
-            f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) WHERE {self._whose}"
-        )
+        whose = "" if self._all_rows else f"WHERE {self._whose}"
+        of_victim = f"SELECT DISTINCT {names} FROM ({relation.rows(0)}) {whose}"
         if self._every_key:
             return of_victim
         of_value = (
@@ -324,10 +366,14 @@ class SomeAssociations:
         same = " AND ".join(
             ["r.h = k.h", *(f"r.{x} IS NOT DISTINCT FROM k.{x}" for x in relation.keys)]
         )
-        rows = relation.rows(side, full=self._full)
+        rows = f"SELECT * FROM ({relation.rows(side, full=self._full)}) r {only}"
+        amount = "sum(r.w)" if relation.has_weights else "count(*)"
+        joined = f"({rows}) r JOIN {self._keys} k ON {same}"
+        if self._all_rows:
+            joined = f"({rows}) r"
         grouped = (
-            f"SELECT k.h, {columns}, sum(r.w) AS w FROM (SELECT * FROM ({rows}) r "
-            f"{only}) r JOIN {self._keys} k ON {same} GROUP BY k.h, {columns}"
+            f"SELECT r.h, {columns}, {amount} AS w FROM {joined} "
+            f"GROUP BY r.h, {columns}"
         )
         if not extra:
             return f"SELECT *, 1 AS a FROM ({grouped})"

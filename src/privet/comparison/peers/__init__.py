@@ -1,0 +1,1 @@
+"""Other programs on the same table: run in processes of their own, judged by us."""

@@ -1,0 +1,373 @@
+"""A comparison and a trade-off in words: side by side, readable in 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from privet.comparison.candidate_methods import AS_IT_IS
+from privet.comparison.method_figures import (
+    FIGURES,
+    NOT_TRIED,
+    TABLE,
+    MethodResult,
+)
+from privet.report.words import escape_name
+from privet.values.exact import percent
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from privet.comparison.comparison import Comparison
+    from privet.comparison.tradeoff import Tradeoff
+
+WIDTH = 80
+MARK = "*"
+LEGEND = f"{MARK}: no other release is better in {{}} and as good in all of them."
+PRIVATE = (
+    "These figures tell of the private table. Keep them where the table is kept; do "
+    "not send them along with a release."
+)
+COLUMNS = {
+    "ncp": "NCP",
+    "cells_changed": "cells",
+    "accuracy": "accuracy",
+    "worst": "worst",
+    "certain": "certain",
+    "seconds": "s",
+}
+"""The figures of the table on a terminal, and what stands above them."""
+MEANINGS = {
+    "ncp": "NCP, of known columns: 0 is as it was, 1 shows nothing (buckets keep them, "
+    "and part sensitive values from people instead)",
+    "cells_changed": "cells: the share that is not as it was",
+    "accuracy": "accuracy: of the target, learnt from the release, on original rows",
+    "worst": "worst: the highest belief of any promise",
+    "certain": "certain: people of whom somebody is",
+}
+
+
+def show_figure(name: str, value: float | None, cells: int = 0) -> str:
+    """A figure as people read it.
+
+    >>> show_figure("ncp", 0.12345), show_figure("accuracy", 0.875)
+    ('0.123', '87.5 %')
+    """
+    if value is None:
+        return "-"
+    if name == "cells_changed" and cells:
+        return percent(Fraction(int(value), cells))
+    if name in ("accuracy", "worst", "pairs_kept"):
+        return percent(Fraction(value).limit_denominator(10**9))
+    if name == "seconds":
+        return f"{value:.1f}"
+    if name in ("ncp", "standard_error"):
+        return f"{value:.3f}" if name == "ncp" else f"{value:.4g}"
+    return f"{value:,.0f}" if name != "bits_kept" else f"{value:.2f}"
+
+
+def count_cells(result: MethodResult) -> int:
+    """All cells that a release could show."""
+    told = result.utility
+    return 0 if told is None else int(told["rows"]) * len(told["columns"])
+
+
+# A comparison -----------------------------------------------------------------------
+
+
+def summarise_comparison(found: Comparison) -> dict[str, Any]:
+    """For machines."""
+    front = found.pareto
+    best = found.best
+    return {
+        "verdict": find_verdict(found),
+        "ended": found.ended,
+        "complete": found.complete,
+        "people": found.people,
+        "by": found.by,
+        "objectives": list(found.objectives),
+        "best": None if best is None else best.name,
+        "pareto": list(front),
+        "methods": [{**r.to_dict(), "pareto": r.name in front} for r in found.results],
+        "notes": list(found.notes),
+        "words": write_headline(found),
+    }
+
+
+def find_verdict(found: Comparison) -> str:
+    """That of the best release; infeasible if none keeps every promise."""
+    if not found.complete:
+        return "undecided"
+    kept = (r for r in found.results if r.kept and r.name != AS_IT_IS)
+    first = found.best or next(kept, None)
+    return "infeasible" if first is None else first.verdict
+
+
+def write_headline(found: Comparison) -> str:
+    """The best release in a sentence."""
+    tried = sum(r.verdict != NOT_TRIED for r in found.results)
+    early = "" if found.complete else " Not everything was tried to its end."
+    of = f"{tried} of {len(found.results)}" if early else f"{tried}"
+    of += " method" if len(found.results) == 1 else " methods"
+    best = found.best
+    if best is None:
+        return f"Of {of} none gives a table that keeps every promise.{early}"
+    kept = sum(r.kept and r.publishes == best.publishes for r in found.results)
+    kept -= any(r.name == AS_IT_IS and r.kept for r in found.results)
+    value = show_figure(found.by, best.figures.get(found.by))
+    name = COLUMNS.get(found.by, found.by.replace("_", " "))
+    return (
+        f"Of {of} {kept} {'gives' if kept == 1 else 'give'} a table that keeps every "
+        f"promise; {best.name} is first by {name}: {value}.{early}"
+    )
+
+
+def _list_shown(found: Comparison) -> list[str]:
+    """The figures that somebody has, the one it is ranked by among them."""
+    names = dict.fromkeys([*COLUMNS, found.by])
+    has = {f for r in _list_ranked(found) for f in r.figures}
+    return [n for n in names if n in has]
+
+
+def _list_ranked(found: Comparison) -> list[MethodResult]:
+    """The lines of the table: every release of it, also those that break a promise."""
+    return [r for r in found.results if r.publishes == TABLE and _is_measured(r)]
+
+
+def _is_measured(result: MethodResult) -> bool:
+    return bool({"ncp", "worst"} & set(result.figures))
+
+
+def list_cells(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """The headings and the lines of the table."""
+    names, front = _list_shown(found), found.pareto
+    heads = ["", "method", "verdict", *(COLUMNS.get(n, n) for n in names)]
+    lines = [
+        [
+            MARK if r.name in front else "",
+            escape_name(r.name),
+            r.verdict,
+            *(show_figure(n, r.figures.get(n), count_cells(r)) for n in names),
+        ]
+        for r in _list_ranked(found)
+    ]
+    return heads, lines
+
+
+def _list_others(found: Comparison) -> list[str]:
+    """Everything that is no line of the table, and what its lines do not say."""
+    ranked = {r.name for r in _list_ranked(found)}
+    return [
+        _describe_other(r) if r.name not in ranked else f"{r.name}: {r.reason}"
+        for r in found.results
+        if r.name not in ranked or r.reason
+    ]
+
+
+def _describe_other(result: MethodResult) -> str:
+    told = [
+        f"{FIGURES[n].words}: {show_figure(n, result.figures[n])}"
+        for n in ("accuracy", "pairs_kept", "standard_error")
+        if result.kept and n in result.figures
+    ]
+    said = ". ".join(t for t in (*told, result.reason.rstrip(".")) if t)
+    return f"{escape_name(result.name)}: {result.verdict}. {said}.".replace(". .", ".")
+
+
+def _explain_columns(found: Comparison) -> list[str]:
+    shown = _list_shown(found)
+    words = "; ".join(m for n, m in MEANINGS.items() if n in shown)
+    aims = [COLUMNS.get(o, o.replace("_", " ")) for o in found.objectives]
+    joined = f"{', '.join(aims[:-1])} or {aims[-1]}" if len(aims) > 1 else aims[0]
+    return [LEGEND.format(joined), f"{words}."]
+
+
+def align_cells(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    """Lines below their headings; numbers stand to the right."""
+    wide = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    left = 3
+    between = "  " if sum(wide) + 2 * len(wide) <= WIDTH else " "
+    return [
+        between.join(
+            cell.ljust(w) if i < left else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, wide, strict=True))
+        ).rstrip()
+        for line in (heads, *lines)
+    ]
+
+
+def _fold(lines: Sequence[str]) -> str:
+    """Sentences that fit the width, those that go on indented."""
+    return "\n".join(
+        "\n".join(wrap(line, WIDTH, subsequent_indent="  ") or [""]) for line in lines
+    )
+
+
+def comparison_as_text(found: Comparison) -> str:
+    """Plain text: the best, the table, what cannot be had, what is to be said."""
+    parts = [_fold([write_headline(found)])]
+    heads, lines = list_cells(found)
+    if lines:
+        parts.append("\n".join(align_cells(heads, lines)))
+        parts.append(_fold(_explain_columns(found)))
+    rest = _list_others(found)
+    if rest:
+        parts.append(_fold(rest))
+    return "\n\n".join([*parts, _fold([*found.notes, PRIVATE])])
+
+
+def comparison_as_rich(found: Comparison) -> RenderableType:
+    """For a terminal."""
+    from rich.console import Group
+    from rich.text import Text
+
+    heads, lines = list_cells(found)
+    parts: list[RenderableType] = [Text(write_headline(found), "bold"), Text()]
+    if lines:
+        parts += [_draw_table(heads, lines), Text()]
+        parts += [Text(line, "dim") for line in _explain_columns(found)]
+    rest = _list_others(found)
+    parts += [Text(), *map(Text, rest)] if rest else []
+    return Group(*parts, *map(Text, found.notes), Text(), Text(PRIVATE, "dim"))
+
+
+def _draw_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
+    for i, head in enumerate(heads):
+        table.add_column(Text(head), justify="left" if i < 3 else "right")
+    for line in lines:
+        table.add_row(*map(Text, line))
+    return table
+
+
+# A trade-off ------------------------------------------------------------------------
+
+
+def summarise_tradeoff(found: Tradeoff) -> dict[str, Any]:
+    """For machines; limits as fractions in text."""
+    return {
+        "verdict": "" if found.complete else "undecided",
+        "ended": found.ended,
+        "complete": found.complete,
+        "swept": found.swept,
+        "key": found.key,
+        "by": found.by,
+        "limits": [str(limit) for limit in found.limits],
+        "methods": list(found.methods),
+        "points": [p.to_dict() for p in found.points],
+        "notes": list(found.notes),
+        "words": write_tradeoff_headline(found),
+    }
+
+
+def write_tradeoff_headline(found: Tradeoff) -> str:
+    """What was swept, and by what it is judged."""
+    early = "" if found.complete else " Not everything was tried."
+    name = COLUMNS.get(found.by, found.by.replace("_", " "))
+    many = len(found.limits)
+    limits = "1 limit" if many == 1 else f"{many} limits"
+    return (
+        f"What {limits} of {found.swept!r} cost{'s' if many == 1 else ''}, by {name} "
+        f"({FIGURES[found.by].words}).{early}"
+    )
+
+
+RUNNING = (
+    "The best release that keeps each limit. One found for a stricter limit keeps "
+    "every looser one, too, and stands there where it is better (=)."
+)
+
+
+def list_tradeoff_cells(found: Tradeoff) -> tuple[list[str], list[list[str]]]:
+    """Limits, the strictest first, by methods."""
+    told: Mapping[tuple[Fraction, str], Any] = {
+        (p.limit, p.method): p for p in found.points
+    }
+    heads = [found.key, *(escape_name(m) for m in found.methods)]
+    lines = []
+    for limit in reversed(found.limits):
+        cells = [_show_point(found, told.get((limit, m))) for m in found.methods]
+        lines.append([format_limit(limit), *cells])
+    return heads, lines
+
+
+def _show_point(found: Tradeoff, point: Any) -> str:
+    if point is None:
+        return "…"
+    if point.best is None:
+        return "-"
+    taken = "=" if point.best_at != point.limit and not point.same else " "
+    return f"{show_figure(found.by, point.best)}{taken}"
+
+
+def format_limit(limit: Fraction) -> str:
+    """A limit as a policy would write it.
+
+    >>> format_limit(Fraction(1, 4)), format_limit(Fraction(1, 3))
+    ('0.25', '1/3')
+    """
+    exact = Fraction(str(float(limit))) == limit
+    return f"{float(limit):g}" if exact else str(limit)
+
+
+def _list_unreached(found: Tradeoff) -> list[str]:
+    """Methods that keep none of the limits, and why."""
+    lines = []
+    for method in found.methods:
+        own = [p for p in found.points if p.method == method]
+        if own and all(p.best is None for p in own):
+            lines.append(f"{method}: {own[0].result.verdict}. {own[0].result.reason}")
+    return lines
+
+
+def tradeoff_as_text(found: Tradeoff) -> str:
+    """Plain text."""
+    heads, lines = list_tradeoff_cells(found)
+    table = _split_wide(heads, lines)
+    last = [*_list_unreached(found), *found.notes, PRIVATE]
+    return "\n\n".join(
+        [_fold([write_tradeoff_headline(found)]), table, _fold([RUNNING, *last])]
+    )
+
+
+def _split_wide(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Blocks of as many methods as fit the width."""
+    wide = [max(map(len, column)) for column in zip(heads, *lines, strict=True)]
+    blocks, at = [], 1
+    while at < len(heads):
+        stop, used = at, wide[0]
+        while stop < len(heads) and used + 2 + wide[stop] <= WIDTH:
+            used, stop = used + 2 + wide[stop], stop + 1
+        stop = max(stop, at + 1)
+        chosen = [0, *range(at, stop)]
+        blocks.append(
+            "\n".join(
+                "  ".join(line[i].rjust(wide[i]) for i in chosen).rstrip()
+                for line in (heads, *lines)
+            )
+        )
+        at = stop
+    return "\n\n".join(blocks)
+
+
+def tradeoff_as_rich(found: Tradeoff) -> RenderableType:
+    """For a terminal."""
+    from rich.console import Group
+    from rich.text import Text
+
+    heads, lines = list_tradeoff_cells(found)
+    last = [*_list_unreached(found), *found.notes]
+    return Group(
+        Text(write_tradeoff_headline(found), "bold"),
+        Text(),
+        Text(_split_wide(heads, lines)),
+        Text(),
+        Text(RUNNING, "dim"),
+        *map(Text, last),
+        Text(PRIVATE, "dim"),
+    )

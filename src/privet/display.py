@@ -1,0 +1,118 @@
+"""How values show themselves: in a notebook, as a chart, as a frame.
+
+A value that others look at inherits `Displayed`. What its picture and its lines are is
+said above, in the `charts` of the room it belongs to, as an `Exhibit`; it is imported
+when it is first looked at, so that values stay light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from privet.errors import InputError, MissingExtra, suggest_names
+
+HOMES = {
+    "Audit": "privet.report.charts",
+    "ClassifierRelease": "privet.classifier.charts",
+    "ClassifierViews": "privet.classifier.charts",
+    "Comparison": "privet.report.comparison_charts",
+    "ConnectivityGraph": "privet.views.charts",
+    "Design": "privet.responses.charts",
+    "Discovery": "privet.microdata.charts",
+    "Estimate": "privet.responses.charts",
+    "Estimates": "privet.responses.charts",
+    "Exposure": "privet.microdata.charts",
+    "Finding": "privet.report.charts",
+    "Frontier": "privet.microdata.charts",
+    "Groups": "privet.microdata.charts",
+    "Ledger": "privet.report.charts",
+    "Policy": "privet.report.charts",
+    "Release": "privet.microdata.charts",
+    "Responses": "privet.responses.charts",
+    "Table": "privet.microdata.charts",
+    "Tradeoff": "privet.report.comparison_charts",
+    "UtilityReport": "privet.microdata.charts",
+    "Views": "privet.views.charts",
+    "ViewsRelease": "privet.views.charts",
+}
+"""Where the exhibit of each value is."""
+
+Chart = Any
+"""An Altair chart; `Any`, since the extra `report` may not be there."""
+
+NO_PANDAS = (
+    "A frame needs pandas: pip install pandas. `to_dict` has the same without it."
+)
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """What there is to be seen of one sort of value."""
+
+    page: Callable[[Any, str], str]
+    """HTML of a value for a notebook, given its picture, which may be empty."""
+    lines: Callable[[Any], list[dict[str, Any]]]
+    """What a frame holds, a dictionary per line."""
+    charts: Mapping[str, Callable[..., Chart]] = field(default_factory=dict)
+    """Its charts by name, the first one the usual one. Some count when asked for."""
+    picture: Callable[[Any], Chart | None] | None = None
+    """The chart of a notebook: of what is at hand, nothing is counted. None of a value:
+    it has none."""
+
+    def find_chart(self, which: str | None) -> Callable[..., Chart]:
+        """One of its charts."""
+        name = next(iter(self.charts)) if which is None else which
+        if name not in self.charts:
+            raise InputError(
+                f"A chart must be one of {', '.join(map(repr, self.charts))}; got "
+                f"{name!r}. {suggest_names(str(name), list(self.charts))}"
+            )
+        return self.charts[name]
+
+
+def find_exhibit(value: object) -> Exhibit:
+    """What there is to be seen of a value."""
+    for kind in type(value).__mro__:
+        if kind.__name__ in HOMES:
+            found = import_module(HOMES[kind.__name__]).EXHIBITS[kind.__name__]
+            assert isinstance(found, Exhibit)
+            return found
+    raise InputError(f"{type(value).__name__} has no chart.")
+
+
+class Displayed:
+    """A value that shows itself."""
+
+    __slots__ = ()
+
+    def chart(self, which: str | None = None, **options: Any) -> Chart:
+        """One of its charts, as Altair knows charts; the gallery shows which.
+
+        Needs the extra `report`. What is not at hand is counted for it.
+        """
+        from_value = find_exhibit(self).find_chart(which)
+        import_module("privet.report.chart_style").require_altair()
+        found = from_value(self, **options)
+        if found is None:
+            raise InputError("A chart must have something to show; there is nothing.")
+        return found
+
+    def to_frame(self) -> Any:
+        """A pandas table of what there is to be seen; shares are floats there."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(NO_PANDAS) from None
+        return pd.DataFrame(find_exhibit(self).lines(self))
+
+    def _repr_html_(self) -> str:
+        exhibit = find_exhibit(self)
+        style = import_module("privet.report.chart_style")
+        drawn = ""
+        if exhibit.picture is not None and style.can_draw():
+            picture = exhibit.picture(self)
+            drawn = "" if picture is None else style.render_inline(picture)
+        return exhibit.page(self, drawn)

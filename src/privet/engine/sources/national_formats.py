@@ -1,0 +1,278 @@
+"""National spelling: decimal commas, days before months, times with zones.
+
+A column of texts is respelled as 3.14, 1980-12-03 or 2017-01-14 05:38:21 (UTC) if all
+of its values are written in one such way and no other reading fits. Where two fit, the
+user is asked, or the texts stay what they are and that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from privet.engine.sources.source import TextOptions
+from privet.engine.sql import literal
+from privet.errors import InputError, warn
+
+TIME = r"( [0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
+CLOCK = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")
+BETWEEN = (".", "/", "-")
+"""What stands between day, month and year."""
+
+ENDING = "|".join(
+    f"[0-9]{{1,2}}{re.escape(b)}[0-9]{{1,2}}{re.escape(b)}[0-9]{{4}}" for b in BETWEEN
+)
+BEGINNING = "|".join(
+    f"[0-9]{{4}}{re.escape(b)}[0-9]{{1,2}}{re.escape(b)}[0-9]{{1,2}}" for b in BETWEEN
+)
+ORDERS = {
+    "dmy": (f"({ENDING}){TIME}", "%d{b}%m{b}%Y"),
+    "mdy": (f"({ENDING}){TIME}", "%m{b}%d{b}%Y"),
+    "ymd": (f"({BEGINNING}){TIME}", "%Y{b}%m{b}%d"),
+}
+"""What dates of each order look like, and how they are read."""
+
+ISO = r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
+"""Dates that every reader knows: they need no respelling."""
+
+ZONED = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+    r"(Z|[+-][0-9]{2}(:[0-9]{2})?)"
+)
+"""A time with its zone."""
+
+WHOLE = r"[+-]?(0|[1-9][0-9]*)"
+COMMA = rf"({WHOLE}|[+-]?[1-9][0-9]{{0,2}}(\.[0-9]{{3}})+)(,[0-9]+)?"
+"""A number whose decimals come after a comma; points may group thousands."""
+
+POINT = rf"({WHOLE}|[+-]?[1-9][0-9]{{0,2}}(,[0-9]{{3}})+)(\.[0-9]+)?"
+"""A number whose decimals come after a point; commas may group thousands."""
+
+TWICE = r".*\..*\..*"
+"""Two points: they group thousands."""
+
+POINTED = r"[+-]?[1-9][0-9]{0,2}\.[0-9]{3}"
+"""A number whose point may group thousands, too."""
+
+
+def read_date(cell: str, order: str) -> str:
+    """The moment that a cell of some order means; NULL if it means none."""
+    pattern, written = ORDERS[order]
+    formats = ", ".join(
+        literal(written.format(b=b) + clock) for b in BETWEEN for clock in CLOCK
+    )
+    return (
+        f"CASE WHEN regexp_full_match({cell}, '{pattern}') "
+        f"THEN try_strptime({cell}, [{formats}]) END"
+    )
+
+
+def read_zoned(cell: str) -> str:
+    """The moment, in UTC, of a cell with a zone; NULL if it has none."""
+    return (
+        f"CASE WHEN regexp_full_match({cell}, '{ZONED}') "
+        f"THEN make_timestamp(epoch_us(TRY_CAST({cell} AS TIMESTAMPTZ))) END"
+    )
+
+
+# What a few values allow ------------------------------------------------------------
+
+HINTS = {
+    "date": re.compile(f"({ENDING}|{BEGINNING}){TIME}"),
+    "zoned": re.compile(ZONED),
+    "number": re.compile(f"({COMMA})|({POINT})"),
+}
+
+
+def find_hints(
+    columns: Mapping[int, Sequence[str | None]], text: TextOptions, *, json: bool
+) -> dict[int, str]:
+    """What a few values of columns may be, of those that may have to be respelled."""
+    found = {c: find_hint(texts) for c, texts in columns.items()}
+    commas = text.decimal == "," or "number" in found.values()
+    # 1.234 is one and a bit, unless the file has decimal commas.
+    also = {c: "number" for c, hint in found.items() if hint == "pointed" and commas}
+    kinds = {h for h in ("date", "zoned") if text.dates != "text"}
+    kinds |= {"number"} if text.decimal != "text" and not json else set()
+    return {c: hint for c, hint in (found | also).items() if hint in kinds}
+
+
+def find_hint(texts: Sequence[str | None]) -> str:
+    """What a few values of a column may all be; empty: nothing that is respelled.
+
+    >>> find_hint(["03.12.1980", None]), find_hint(["3,14", "2"]), find_hint(["3", "2"])
+    ('date', 'number', '')
+    """
+    present = [text for text in texts if text is not None]
+    for hint, pattern in HINTS.items():
+        if present and all(pattern.fullmatch(text) for text in present):
+            return _sharpen_hint(present, hint)
+    return ""
+
+
+def _sharpen_hint(texts: Sequence[str], hint: str) -> str:
+    if hint == "date":
+        return "" if all(re.fullmatch(ISO, text) for text in texts) else hint
+    if hint == "number" and not any("," in t or t.count(".") > 1 for t in texts):
+        return "pointed" if any(re.fullmatch(POINTED, t) for t in texts) else ""
+    return hint
+
+
+# What all values are ----------------------------------------------------------------
+
+TESTS = {
+    "date": ("dmy", "mdy", "differ", "ymd", "timed"),
+    "zoned": ("zoned",),
+    "number": ("comma", "point", "commas", "twice", "pointed"),
+}
+"""What is counted of a column beside its values, by what a few of them allow."""
+
+
+def count_spellings(cell: str, hint: str) -> list[str]:
+    """Statements that count the values of a column, and those that fit each test."""
+    dmy, mdy, ymd = (read_date(cell, order) for order in ORDERS)
+    conditions = {
+        "dmy": f"({dmy}) IS NOT NULL",
+        "mdy": f"({mdy}) IS NOT NULL",
+        "differ": f"({dmy}) IS DISTINCT FROM ({mdy})",
+        "ymd": f"({ymd}) IS NOT NULL",
+        "timed": f"contains({cell}, ':')",
+        "zoned": f"({read_zoned(cell)}) IS NOT NULL",
+        "comma": f"regexp_full_match({cell}, '{COMMA}')",
+        "point": f"regexp_full_match({cell}, '{POINT}')",
+        "commas": f"contains({cell}, ',')",
+        "twice": f"regexp_full_match({cell}, '{TWICE}')",
+        "pointed": f"regexp_full_match({cell}, '{POINTED}|{WHOLE}')",
+    }
+    asked = [f"count(*) FILTER (WHERE {conditions[test]})" for test in TESTS[hint]]
+    return [f"count({cell})", *asked]
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How the columns of a file are written, as far as they do not tell themselves."""
+
+    respelled: Mapping[int, str] = field(default_factory=dict)
+    """How cells of some columns become ours; {} stands for the cell."""
+    order: str = ""
+    """The order of dates, where all columns of dates have one."""
+    decimal: str = ""
+    """What stands before decimals, where columns tell."""
+
+
+def decide_spelling(
+    counts: Mapping[int, tuple[str, Sequence[int]]],
+    names: Sequence[str],
+    text: TextOptions,
+) -> Spelling:
+    """What to respell, by the counts of each column; ask where two readings fit."""
+    respelled: dict[int, str] = {}
+    orders, marks = set(), set()
+    asked, unclear, pointed = [], [], []
+    for c, (hint, (present, *numbers)) in counts.items():
+        found = dict(zip(TESTS[hint], numbers, strict=True))
+        if hint == "zoned":
+            if found["zoned"] == present:
+                respelled[c] = _as_text(read_zoned("{}"))
+            continue
+        if hint == "date":
+            order = _choose_order(present, found, text.dates)
+            if order == "?":
+                asked.append(names[c])
+            elif order:
+                orders.add(order)
+                respelled[c] = _respell_date(order, timed=found["timed"] > 0)
+            continue
+        mark = _choose_decimal(present, found, text.decimal)
+        if mark == "?":
+            unclear.append(names[c])
+        elif mark:
+            respelled[c] = RESPELL[mark]
+            marks.add(mark)
+        elif found["pointed"] == present:
+            pointed.append(names[c])
+    if asked:
+        raise InputError(_ask_order(asked))
+    if unclear:
+        warn(_tell_unclear(unclear))
+    if pointed and "," in marks and text.decimal is None:
+        warn(_tell_pointed(pointed))
+    order = orders.pop() if len(orders) == 1 else ""
+    return Spelling(respelled, order, marks.pop() if len(marks) == 1 else "")
+
+
+def _choose_order(present: int, found: Mapping[str, int], said: str | None) -> str:
+    """The order all values have; "?": two fit; empty: none does, or none is wanted."""
+    if said == "text":
+        return ""
+    fits = [order for order in ORDERS if found[order] == present]
+    if said is not None:
+        return said if said in fits else ""
+    if len(fits) > 1 and found["differ"]:
+        return "?"
+    return fits[0] if fits else ""
+
+
+def _choose_decimal(present: int, found: Mapping[str, int], said: str | None) -> str:
+    """What stands before decimals in all values; "?": both may."""
+    if said == "text":
+        return ""
+    fits = {",": found["comma"] == present, ".": found["point"] == present}
+    grouped = found["commas"] or found["twice"]
+    if said is not None:
+        spelled = found["commas"] or (said == "," and found["pointed"] + found["twice"])
+        return said if fits[said] and spelled else ""
+    if not grouped:
+        return ""
+    if all(fits.values()):
+        return "?"
+    return next((mark for mark, fit in fits.items() if fit), "")
+
+
+RESPELL = {",": "replace(replace({}, '.', ''), ',', '.')", ".": "replace({}, ',', '')"}
+"""Numbers as they are spelled here, by what stands before their decimals."""
+
+
+def _respell_date(order: str, *, timed: bool) -> str:
+    moment = read_date("{}", order)
+    return _as_text(moment if timed else f"CAST({moment} AS DATE)")
+
+
+def _as_text(moment: str) -> str:
+    return f"CAST({moment} AS VARCHAR)"
+
+
+def respell(cell: str, how: str | None, *, json: bool = False) -> str:
+    """A cell as it is spelled here; what cannot be respelled stays as it is."""
+    if how is None:
+        return cell
+    if not json:
+        return f"coalesce({how.replace('{}', cell)}, {cell})"
+    text = how.replace("{}", f"json_extract_string({cell}, '$')")
+    return f"CAST(coalesce('\"' || {text} || '\"', {cell}) AS JSON)"
+
+
+def _ask_order(names: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, names))
+    return (
+        f"The order of day and month must be known in {listed}: both orders fit all "
+        "dates there. Say --dates dmy (dates='dmy') if the day comes first, --dates "
+        "mdy if the month does, or --dates text to leave them as texts."
+    )
+
+
+def _tell_unclear(names: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, names))
+    return (
+        f"Numbers with commas are left as texts in {listed}: 1,234 may be one thousand "
+        "or one and a bit. Say --decimal , (decimal=',') or --decimal . (decimal='.')."
+    )
+
+
+def _tell_pointed(names: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, names))
+    return (
+        f"The point is read as that of decimals in {listed}, though other columns have "
+        "decimal commas. Say --decimal , (decimal=',') if it groups thousands."
+    )

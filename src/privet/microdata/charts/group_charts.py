@@ -1,0 +1,200 @@
+"""Charts of groups: how large they are, who is unique, where somebody is surest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privet.display import Chart
+from privet.report.chart_style import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    STEP,
+    WIDTH,
+    Row,
+    colour,
+    count_axis,
+    finish,
+    list_in_order,
+    number_alike,
+    percent_axis,
+    require_altair,
+    shorten,
+    start,
+)
+from privet.values.exact import percent
+
+EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1000)
+"""The least sizes of bins: groups of 3 and 4 people are one bin."""
+
+
+def label_sizes() -> list[str]:
+    """The bins of sizes as an axis names them.
+
+    >>> label_sizes()[:4], label_sizes()[-1]
+    (['1', '2', '3–4', '5–9'], '1,000 and more')
+    """
+    ends = [b - 1 for b in EDGES[1:]]
+    said = [
+        f"{a:,}" if a == b else f"{a}–{b}" for a, b in zip(EDGES, ends, strict=False)
+    ]
+    return [*said, f"{EDGES[-1]:,} and more"]
+
+
+def bin_sizes(sizes: Mapping[int, int]) -> list[int]:
+    """People by the size of their group, in the bins of `label_sizes`.
+
+    >>> bin_sizes({1: 5, 3: 2, 4: 1})[:4]
+    [5, 0, 10, 0]
+    """
+    found = [0] * len(EDGES)
+    for size, n in sizes.items():
+        at = max(i for i, edge in enumerate(EDGES) if edge <= max(size, 1))
+        found[at] += size * n
+    return found
+
+
+def draw_sizes(
+    series: Mapping[str, Mapping[int, int]], counted: str = "people"
+) -> Chart | None:
+    """How many people are in groups of which size; a colour per table or release."""
+    labels = label_sizes()
+    binned = {name: bin_sizes(sizes) for name, sizes in series.items()}
+    used = [i for i in range(len(EDGES)) if any(b[i] for b in binned.values())]
+    if not used:
+        return None
+    shown = labels[: used[-1] + 1]
+    rows: list[Row] = [
+        {"size": label, "of": name, "people": n, "said": f"{n:,}" if n else ""}
+        for name, bins in binned.items()
+        for label, n in zip(shown, bins, strict=False)
+    ]
+    alt = require_altair()
+    names, several = list(binned), len(binned) > 1
+    colours = dict(zip(names, (GREY, BLUE, GREEN, ORANGE), strict=False))
+    x = alt.X(
+        "size:O",
+        sort=shown,
+        title=f"{counted} who look alike",
+        axis=alt.Axis(labelAngle=0, labelOverlap=False),
+    )
+    most = max(r["people"] for r in rows)
+    y = alt.Y("people:Q", axis=count_axis(counted, most))
+    key: dict[str, Any] = {}
+    if several:
+        key = {"color": alt.Color("of:N", **colour(colours))}
+    side = {"xOffset": alt.XOffset("of:N", sort=names)} if several else {}
+    bars = start(rows, width=alt.Step(34 if several else 54), height=200)
+    layers = [bars.mark_bar().encode(x=x, y=y, **key, **side)]
+    if not several:
+        text = bars.mark_text(dy=-6).encode(x=x, y=y, text="said:N")
+        layers.append(text)
+    told = "; ".join(
+        f"{'' if not several else f'{name}: '}{sum(sizes.values()):,} groups of "
+        f"{sum(s * n for s, n in sizes.items()):,} {counted}"
+        for name, sizes in series.items()
+    )
+    return finish(alt.layer(*layers), "How many look alike", f"{told}.")
+
+
+# Uniqueness -------------------------------------------------------------------------
+
+
+def draw_uniqueness(
+    found: Sequence[Mapping[str, Any]], people: int, note: str = ""
+) -> Chart | None:
+    """How many people are unique, by number of known columns."""
+    if not found or not people:
+        return None
+    some, any_ = "the columns named", "any so many columns"
+    labels = number_alike(
+        [
+            f"{u['columns']}: {shorten(', '.join(map(shorten, u['worst'])), 44)}"
+            for u in found
+        ]
+    )
+    rows = [
+        {"set": label, "what": what, "people": n, "share": n / people}
+        for label, u in zip(labels, found, strict=True)
+        for what, n in ((some, u["unique"]), (any_, u["any_set"]))
+    ]
+    alt = require_altair()
+    y = alt.Y("set:N", **list_in_order(labels), axis=alt.Axis(labelLimit=320))
+    x = alt.X("share:Q", axis=percent_axis("share who are unique"))
+    x = x.scale(domain=[0, 1])
+    marks = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
+    key = alt.Color("what:N", **colour({some: BLUE, any_: ORANGE}))
+    bars = marks.transform_filter(f"datum.what == '{some}'")
+    return finish(
+        alt.layer(
+            bars.mark_bar(height={"band": 0.6}).encode(
+                x=x, y=y, color=key, tooltip=["set:N", "people:Q"]
+            ),
+            marks.transform_filter(f"datum.what == '{any_}'")
+            .mark_tick(thickness=3)
+            .encode(x=x, y=y, color=key, tooltip=["set:N", "people:Q"]),
+        ),
+        "Who is unique, by number of known columns",
+        f"Of {people:,}; the set named is the one on which most are unique.",
+        note,
+    )
+
+
+# Where somebody is surest -----------------------------------------------------------
+
+
+def draw_surest(
+    groups: Sequence[Mapping[str, Any]],
+    more: int,
+    *,
+    about: str,
+    limit: Fraction | None = None,
+) -> Chart | None:
+    """The groups where a promise is nearest to breaking; it quotes the table."""
+    if not groups:
+        return None
+    labels = number_alike([_label_group(g) for g in groups])
+    rows = [
+        {
+            "group": label,
+            "share": float(Fraction(g["share"])),
+            "exact": g["share"],
+            "said": f"{g['part']:,} of {g['whole']:,}: {shorten(g['value'], 24)}",
+            "side": "beyond"
+            if limit is not None and Fraction(g["share"]) > limit
+            else "within",
+        }
+        for label, g in zip(labels, groups, strict=True)
+    ]
+    alt = require_altair()
+    y = alt.Y("group:N", **list_in_order(labels), axis=alt.Axis(labelLimit=330))
+    x = alt.X("share:Q", axis=percent_axis(f"how sure of {shorten(about)}"))
+    x = x.scale(domain=[0, 1])
+    marks = start(rows, width=WIDTH - 120, height=alt.Step(STEP))
+    sides = {"within": BLUE, "beyond": ORANGE}
+    key = alt.Color("side:N", **colour(sides)) if limit is not None else alt.value(BLUE)
+    layers = [
+        marks.mark_bar(height={"band": 0.7}).encode(
+            x=x, y=y, color=key, tooltip=["group:N", "exact:N"]
+        ),
+        marks.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+    ]
+    if limit is not None:
+        line = start([{"level": float(limit)}]).mark_rule(
+            color=ORANGE, strokeWidth=2, strokeDash=[4, 2]
+        )
+        layers.append(line.encode(x="level:Q"))
+    return finish(
+        alt.layer(*layers),
+        "Where somebody is surest",
+        "" if limit is None else f"The upright line is the limit, {percent(limit)}.",
+        f"and {more:,} more groups" if more else "",
+    )
+
+
+def _label_group(group: Mapping[str, Any]) -> str:
+    known = [f"{shorten(c, 14)} {shorten(v, 18)}" for c, v in group["knows"].items()]
+    return shorten(", ".join(known) or "everybody", 56)

@@ -1,0 +1,1 @@
+"""Discovery: which columns of a table give away which values."""

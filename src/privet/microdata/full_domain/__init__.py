@@ -1,0 +1,1 @@
+"""Full-domain generalisation: levels of hierarchies for everybody, and subtrees."""

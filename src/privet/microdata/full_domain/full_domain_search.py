@@ -1,0 +1,187 @@
+"""Full-domain generalisation: the node of the lattice that costs least, proved so.
+
+Nodes come in the order of what they cost by generalisation alone, which no choice of
+suppressed rows undercuts by more than their price. The first node beyond the best
+release ends the search: that release is optimal. A node that needs more suppressed
+rows than allowed, by numbers of people or of values alone, rules out all finer nodes;
+nothing else may be inferred from one node for others where rows may be suppressed.
+El Emam and others 2009 (OLA); Kohlmayer and others 2012 (Flash).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from privet.microdata.full_domain.lattice import Lattice, Node
+from privet.microdata.full_domain.node_counts import (
+    CountCube,
+    NodeCounts,
+    measure_widths,
+)
+from privet.microdata.full_domain.suppression_pool import Pool, PoolSearch, Suppression
+from privet.microdata.level_choice import NEAR
+
+MOST_JUDGED = 2**14
+"""Nodes that are judged; what is found by then is the best, with a bound."""
+
+MOST_LISTED = 2**20
+"""Nodes that are looked at, judged or excluded."""
+
+Stop = Callable[[int, float | None, float], bool]
+"""Asked after each node: how many were judged, the best cost, the least one that is
+possible; True ends the search."""
+
+
+@dataclass(frozen=True, eq=False)
+class FullDomainResult:
+    """The best node that was found."""
+
+    node: Node | None
+    """A level per column; None: no node keeps every promise."""
+    cost: float
+    """Mean NCP of all rows, suppressed ones at their price."""
+    bound: float
+    """No node costs less; equal to the cost if the node is proved optimal."""
+    pool: Pool | None
+    """Which of the node's groups are suppressed."""
+    judged: int
+    """How many nodes were judged."""
+    nodes: int
+    """How many there are."""
+    ended: str = "finished"
+    """"finished", or why not all nodes were excluded: "time" or "nodes"."""
+    best: tuple[Node, ...] = ()
+    """The best nodes, the first of them first; `subtrees.py` starts from them."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no other node can cost less."""
+        return self.node is not None and self.cost <= self.bound + NEAR
+
+
+class FullDomainSearch:
+    """Judges nodes in order, and remembers what rules others out."""
+
+    def __init__(
+        self, base: CountCube, lattice: Lattice, pools: PoolSearch, asked: Suppression
+    ) -> None:
+        self._counts = NodeCounts(base, lattice.columns)
+        self._lattice = lattice
+        self._pools = pools
+        self._asked = asked
+        self._known: dict[Node, Pool] = {}
+        self._best = float("inf")
+        self._too_fine = _NodeList(len(lattice.columns))
+        self._needing = _NodeList(len(lattice.columns))
+        self._people = base.people
+
+    def run(self, stop: Stop | None = None) -> FullDomainResult:
+        """The best node; or the best so far, when stopped."""
+        # The top is what can be shown if anything can; what stops a search has it.
+        if self._judge(self._lattice.top).too_fine:
+            return self._conclude("finished", float("inf"))
+        ended, reached = "finished", float("inf")
+        for listed, (blur, node) in enumerate(self._lattice.in_order()):
+            if self._asked.floor * blur >= self._best - NEAR:
+                break
+            if self._is_excluded(node, blur):
+                continue
+            if len(self._known) >= MOST_JUDGED or listed >= MOST_LISTED:
+                ended, reached = "nodes", self._asked.floor * blur
+                break
+            known = None if self._best == float("inf") else self._best
+            if stop is not None and stop(len(self._known), known, blur):
+                ended, reached = "time", self._asked.floor * blur
+                break
+            if self._judge(node).too_fine:
+                self._tag(node)
+        return self._conclude(ended, reached)
+
+    def find_groups(self, node: Node) -> CountCube:
+        """The groups of a node."""
+        return self._counts.find_groups(node)
+
+    def _judge(self, node: Node) -> Pool:
+        if node in self._known:
+            return self._known[node]
+        cube = self._counts.find_groups(node)
+        widths = [
+            c.widths[level]
+            for c, level in zip(self._lattice.columns, node, strict=True)
+        ]
+        wide = measure_widths(cube, widths, self._lattice.shares)
+        found = self._known[node] = self._pools.choose(cube, wide)
+        self._best = min(self._best, found.cost)
+        if found.small:
+            self._needing.append(node, found.small)
+        return found
+
+    def _is_excluded(self, node: Node, blur: float) -> bool:
+        """Whether a node was judged, needs too much, or must cost too much."""
+        if node in self._known or self._too_fine.find_most(node) >= 0:
+            return True
+        if self._asked.price < 1:
+            return False
+        # What a coarser node must suppress, a finer one must, too; and each such row
+        # costs its price where it would have cost at most the widest label.
+        need = max(self._needing.find_most(node), 0)
+        more = self._asked.price - self._lattice.widest(node)
+        return blur + need * max(more, 0.0) / self._people >= self._best - NEAR
+
+    def _tag(self, node: Node) -> None:
+        """Find the coarsest too fine node of a chain: all below it are out."""
+        chain = self._lattice.climb(node)
+        low, high = 0, len(chain)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._judge(chain[middle]).too_fine:
+                low = middle
+            else:
+                high = middle
+        self._too_fine.append(chain[low], 0)
+
+    def _conclude(self, ended: str, reached: float) -> FullDomainResult:
+        ranked = sorted(
+            ((p.cost, n) for n, p in self._known.items() if p.feasible),
+            key=lambda found: (found[0], found[1]),
+        )
+        best = tuple(n for _, n in ranked)
+        cost = ranked[0][0] if ranked else float("inf")
+        # A node without a release, or with a dear one, might have a cheaper choice.
+        open_ = [p.bound for p in self._known.values() if p.bound < p.cost - NEAR]
+        bound = min([cost, reached, *open_])
+        node = best[0] if best else None
+        return FullDomainResult(
+            node,
+            cost,
+            bound,
+            None if node is None else self._known[node],
+            len(self._known),
+            len(self._lattice),
+            ended,
+            best,
+        )
+
+
+class _NodeList:
+    """Nodes with a number each."""
+
+    def __init__(self, columns: int) -> None:
+        self._nodes = np.zeros((16, columns), dtype=np.int32)
+        self._numbers = np.zeros(16, dtype=np.int64)
+        self._size = 0
+
+    def append(self, node: Node, number: int) -> None:
+        if self._size == len(self._numbers):
+            self._nodes = np.concatenate([self._nodes, self._nodes])
+            self._numbers = np.concatenate([self._numbers, self._numbers])
+        self._nodes[self._size], self._numbers[self._size] = node, number
+        self._size += 1
+
+    def find_most(self, node: Node) -> int:
+        """The largest number of nodes that are at least as coarse; -1: none is."""
+        coarser = (self._nodes[: self._size] >= np.array(node)).all(axis=1)
+        return int(self._numbers[: self._size][coarser].max(initial=-1))

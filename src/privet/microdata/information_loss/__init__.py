@@ -1,0 +1,1 @@
+"""Information loss: how a release differs from its table, in numbers."""

@@ -1,0 +1,151 @@
+"""What a release keeps, in a compact table: what changed most comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privet.report.words import escape_name
+from privet.values.exact import percent
+
+HEAD = "What the release keeps (private; compared with the table itself):"
+MOST_COLUMNS, MOST_PAIRS = 12, 5
+"""Lines of the table; JSON has all."""
+
+TITLES = ("column", "changed", "NCP", "entropy kept", "moved", "in order")
+
+
+def describe_utility(told: Mapping[str, Any] | None, note: str) -> list[str]:
+    """Figures as `UtilityReport.to_dict` gives them, or why there are none."""
+    if told is None:
+        return [f"What the release keeps is not told in numbers. {note}"]
+    if not told["cells_changed"]:
+        return [HEAD, "  Every cell is as it was.", *_describe_accuracy(told)]
+    return [
+        HEAD,
+        *_tabulate(told),
+        f"  {_describe_rows(told)}",
+        *_describe_whole(told),
+        *_describe_pairs(told),
+        *_describe_accuracy(told),
+    ]
+
+
+def _tabulate(told: Mapping[str, Any]) -> list[str]:
+    """A line per column that changed."""
+    rows = told["rows"]
+    altered = {c: a for c, a in told["columns"].items() if _is_altered(a)}
+    lines = [TITLES, *(_list_figures(c, a, rows) for c, a in altered.items())]
+    shown = lines[: MOST_COLUMNS + 1]
+    told_of = [i for i in range(len(TITLES)) if {r[i] for r in shown[1:]} != {"-"}]
+    shown = [tuple(line[i] for i in told_of) for line in shown]
+    width = [max(map(len, cells)) for cells in zip(*shown, strict=True)]
+    table = [
+        "  ".join(
+            [line[0].ljust(width[0])]
+            + [cell.rjust(w) for cell, w in zip(line[1:], width[1:], strict=True)]
+        )
+        for line in shown
+    ]
+    more = len(lines) - len(shown)
+    same = len(told["columns"]) - len(altered)
+    rest = [f"{more:,} more changed."] if more else []
+    rest += [f"{_count(same, 'column')} as before."] if same else []
+    return [*(f"  {line.rstrip()}" for line in table), *(f"  {r}" for r in rest)]
+
+
+def _is_altered(about: Mapping[str, Any]) -> bool:
+    return bool(about["cells_changed"] or about["moved"])
+
+
+def _list_figures(name: str, about: Mapping[str, Any], rows: int) -> tuple[str, ...]:
+    kept = about["bits_kept"] / about["bits"] if about["bits"] else 1.0
+    return (
+        escape_name(name),
+        percent(Fraction(about["cells_changed"], rows)),
+        _show(about["ncp"]),
+        _show_share(kept),
+        _show(about["moved"]),
+        _show(about["moved_in_order"]),
+    )
+
+
+def _show(number: float | None) -> str:
+    return "-" if number is None else f"{number:.3f}"
+
+
+def _show_share(number: float) -> str:
+    return f"{100 * number:.1f} %"
+
+
+def _describe_rows(told: Mapping[str, Any]) -> str:
+    changed, rows = told["rows_changed"], told["rows"]
+    parts = [
+        f"{changed:,} of {rows:,} rows ({percent(Fraction(changed, rows))}) and "
+        f"{_count(told['cells_changed'], 'cell')} changed"
+    ]
+    if told["rows_left_out"]:
+        parts.append(f"{_count(told['rows_left_out'], 'row')} left out")
+    if told["ncp"] is not None:
+        parts.append(f"NCP {told['ncp']:.3f}")
+    return ", ".join(parts) + "."
+
+
+def _describe_whole(told: Mapping[str, Any]) -> list[str]:
+    lines = []
+    if told["groups"] is not None:
+        lines.append(
+            f"  {_count(told['groups'], 'group')} of {told['average_group']:,.1f} rows "
+            f"on average; discernibility {told['discernibility']:,}."
+        )
+    if told["bits"] is not None:
+        lines.append(
+            f"  Whole rows keep {told['bits_kept']:.2f} of {told['bits']:.2f} bits."
+        )
+    return lines
+
+
+def _describe_pairs(told: Mapping[str, Any]) -> list[str]:
+    moved = [p for p in told["pairs"] if p["moved"] > 0]
+    lines = [f"    {_describe_pair(p)}" for p in moved[:MOST_PAIRS]]
+    if lines:
+        lines.insert(0, "  Pairs that moved most:")
+    if left := len(told["pairs_left_out"]):
+        lines.append(f"  {_count(left, 'pair')} not compared: too many, or too large.")
+    return lines
+
+
+def _describe_pair(pair: Mapping[str, Any]) -> str:
+    names = ", ".join(map(escape_name, pair["columns"]))
+    said = [f"{names}: {pair['moved']:.3f}"]
+    if None not in pair["cramers_v"]:
+        said.append(f"Cramér's V {_show_change(pair['cramers_v'])}")
+    if pair["correlation"] is not None:
+        said.append(f"correlation {_show_change(pair['correlation'])}")
+    return ", ".join(said)
+
+
+def _show_change(both: Sequence[float | None]) -> str:
+    before, after = ("none" if v is None else f"{v + 0.0:.2f}" for v in both)
+    return f"{before} → {after}"
+
+
+def _describe_accuracy(told: Mapping[str, Any]) -> list[str]:
+    found = told["accuracy"]
+    if found is None:
+        return [f"  {note}" for note in told["notes"]]
+    share = {k: Fraction(found[k]) for k in ("before", "on_originals", "majority")}
+    after = "-" if found["after"] is None else percent(Fraction(found["after"]))
+    drawn = f" ({found['rows']:,} rows drawn)" if found["drawn"] else ""
+    return [
+        f"  {escape_name(found['target'])} predicted from the rest, held out{drawn}: "
+        f"{percent(share['before'])} right before, {after} after,",
+        f"    {percent(share['on_originals'])} where what was learnt from the release "
+        f"meets original rows; {percent(share['majority'])} without any column.",
+        *(f"  {note}" for note in told["notes"]),
+    ]
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

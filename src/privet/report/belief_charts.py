@@ -1,0 +1,360 @@
+"""Charts of beliefs that all kinds of release share: promises, and people.
+
+Each is a function from the plain dictionaries of `report/summary.py` to a chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from privet.display import Chart
+from privet.report.chart_style import (
+    AFTER,
+    BEFORE,
+    BLUE,
+    DASHES,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    SERIES,
+    STEP,
+    WIDTH,
+    Row,
+    as_number,
+    colour,
+    count_axis,
+    finish,
+    list_in_order,
+    number_alike,
+    percent_axis,
+    require_altair,
+    shorten,
+    start,
+    take_first,
+)
+from privet.values.exact import percent
+
+Summary = Mapping[str, Any]
+"""A finding, as `report/summary.py` has it."""
+
+NAME = 48
+"""Letters of a promise's name."""
+
+NOTHING = "knowing nothing"
+"""What the prior is called."""
+
+ENDS = {
+    "safe": "kept",
+    "breach": "broken",
+    "undecided": "undecided",
+}
+"""What is said of the point where a belief ends."""
+
+COLOURS = {
+    NOTHING: GREY,
+    BEFORE: BLUE,
+    "kept": GREEN,
+    "broken": ORANGE,
+    "undecided": PURPLE,
+}
+SHAPES = {
+    NOTHING: "circle",
+    BEFORE: "diamond",
+    "kept": "triangle-left",
+    "broken": "cross",
+    "undecided": "square",
+}
+"""Colours never stand alone."""
+
+
+# Promises ---------------------------------------------------------------------------
+
+
+def find_level(limit: Mapping[str, str], prior: str | None) -> Fraction | None:
+    """How sure a limit lets somebody become who believed this before.
+
+    >>> find_level({"at_most": "1/2"}, None), find_level({"within": "2"}, "1/3")
+    (Fraction(1, 2), Fraction(2, 3))
+    """
+    for key in ("at_most", "below", "exactly", "to"):
+        if key in limit:
+            return Fraction(str(limit[key]))
+    if "within" in limit and prior is not None:
+        return min(Fraction(limit["within"]) * Fraction(prior), Fraction(1))
+    return None
+
+
+def find_room(finding: Summary) -> Fraction | None:
+    """How much surer somebody could become before a promise breaks; below 0: broken."""
+    level = find_level(finding["limit"], finding["prior"])
+    if level is None or finding["posterior"] is None:
+        return None
+    return level - Fraction(finding["posterior"])
+
+
+def list_nearest(findings: Sequence[Summary]) -> list[Summary]:
+    """The promises with a belief, the one nearest to breaking first."""
+    told = [(find_room(f), f) for f in findings]
+    fitting = [(room, f) for room, f in told if room is not None]
+    return [f for _, f in sorted(fitting, key=lambda pair: pair[0])]
+
+
+def draw_promises(
+    findings: Sequence[Summary],
+    before: Mapping[str, Summary] | None = None,
+    title: str = "How sure somebody could be, promise by promise",
+) -> Chart | None:
+    """The worst belief of each promise beside its limit; nearest to breaking first.
+
+    `before` has what the table itself tells, by the names of promises.
+    """
+    first, more = take_first(list_nearest(findings))
+    if not first:
+        return None
+    names = number_alike([shorten(f["promise"], NAME) for f in first])
+    rows = [
+        row
+        for name, finding in zip(names, first, strict=True)
+        for row in _list_points(name, finding, (before or {}).get(finding["promise"]))
+    ]
+    alt = require_altair()
+    size = {"width": WIDTH, "height": alt.Step(STEP)}
+    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
+    x = alt.X("belief:Q", scale=alt.Scale(domain=[0, 1]), axis=percent_axis("how sure"))
+    spans = _find_spans(rows)
+    lines = start(spans, **size).mark_rule(strokeWidth=1.5, color=GREY)
+    limits = [r for r in rows if r["what"] == "limit"]
+    shown = [r for r in rows if r["what"] != "limit"]
+    said = [n for n in COLOURS if any(r["what"] == n for r in shown)]
+    points = start(shown).mark_point(size=80, filled=True, opacity=1)
+    return finish(
+        alt.layer(
+            lines.encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
+            start(limits)
+            .mark_tick(color=ORANGE, thickness=3, size=STEP - 4)
+            .encode(x=x, y=y, tooltip=_hints()),
+            points.encode(
+                x=x,
+                y=y,
+                color=alt.Color("what:N", **colour({n: COLOURS[n] for n in said})),
+                shape=alt.Shape(
+                    "what:N",
+                    scale=alt.Scale(domain=said, range=[SHAPES[n] for n in said]),
+                    legend=alt.Legend(title=None),
+                ),
+                tooltip=_hints(),
+            ),
+        ),
+        title,
+        "The upright line is the limit"
+        + ("; the promise nearest to breaking comes first." if first[1:] else "."),
+        more,
+    )
+
+
+def _hints() -> list[str]:
+    return ["promise:N", "what:N", "exact:N"]
+
+
+def _list_points(name: str, finding: Summary, before: Summary | None) -> list[Row]:
+    level = find_level(finding["limit"], finding["prior"])
+    told = {
+        NOTHING: finding["prior"],
+        BEFORE: None if before is None else before["posterior"],
+        ENDS.get(finding["verdict"], "undecided"): finding["posterior"],
+        "limit": None if level is None else str(level),
+    }
+    return [
+        {"promise": name, "what": what, "belief": as_number(share), "exact": share}
+        for what, share in told.items()
+        if share is not None
+    ]
+
+
+def _find_spans(rows: Sequence[Row]) -> list[Row]:
+    """From the least to the largest belief of each promise."""
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if row["what"] != "limit":
+            found.setdefault(row["promise"], []).append(row["belief"])
+    return [{"promise": p, "low": min(b), "high": max(b)} for p, b in found.items()]
+
+
+# One finding ------------------------------------------------------------------------
+
+
+def draw_finding(finding: Summary) -> Chart | None:
+    """One promise: what was believed before, the worst case, and the limit."""
+    return draw_promises([finding], title="How sure somebody could be")
+
+
+def draw_counts(finding: Summary) -> Chart | None:
+    """The counts behind a belief: those who fit, and everybody."""
+    witness = finding["witness"]
+    if not witness or not witness.get("of") or "prior_of" not in witness:
+        return None
+    counted = witness["counted"]
+    fit, all_ = "who fit what is known", "everybody"
+    told = [
+        (all_, witness["prior_count"], witness["prior_of"]),
+        (fit, witness["count"], witness["of"]),
+    ]
+    rows = [
+        {
+            "who": f"{who}: {part:,} of {whole:,}",
+            "what": what,
+            "share": n / whole,
+            "count": n,
+        }
+        for who, part, whole in told
+        if whole
+        for what, n in (("with the value", part), ("without it", whole - part))
+    ]
+    alt = require_altair()
+    colours = {"with the value": BLUE, "without it": GREY}
+    bars = start(rows, width=WIDTH, height=alt.Step(STEP + 6)).mark_bar(
+        stroke=None, height={"band": 0.7}
+    )
+    return finish(
+        bars.encode(
+            x=alt.X("share:Q", axis=percent_axis(f"share of {counted}")),
+            y=alt.Y("who:N", **list_in_order(r["who"] for r in rows)),
+            color=alt.Color("what:N", **colour(colours)),
+            order=alt.Order("what:N"),
+            tooltip=["who:N", "what:N", "count:Q"],
+        ),
+        "By which counts",
+        f"{percent(Fraction(witness['prior_count'], witness['prior_of']))} of "
+        f"everybody, {percent(Fraction(witness['count'], witness['of']))} of those "
+        "who fit.",
+    )
+
+
+# People -----------------------------------------------------------------------------
+
+
+def accumulate(bins: Sequence[int]) -> list[tuple[Fraction, int]]:
+    """Of how many people somebody is at least so sure, from counts in equal steps.
+
+    The last bin holds those who are certain.
+
+    >>> accumulate([2, 1, 1])
+    [(Fraction(0, 1), 4), (Fraction(1, 2), 2), (Fraction(1, 1), 1)]
+    """
+    steps = len(bins) - 1
+    return [(Fraction(i, steps), sum(bins[i:])) for i in range(steps + 1)]
+
+
+def draw_beliefs(
+    series: Mapping[str, Sequence[int]],
+    limits: Sequence[Fraction] = (),
+    *,
+    column: str,
+    counted: str = "people",
+) -> Chart | None:
+    """Of how many people somebody is how sure: a line per table or release.
+
+    `series` has counts of people by how sure one is of their own value, in equal steps
+    with certainty last, by the name of what was counted.
+    """
+    told = {name: bins for name, bins in series.items() if sum(bins)}
+    if not told:
+        return None
+    rows: list[Row] = [
+        {"of": name, "sure": float(sure), "people": n}
+        for name, bins in told.items()
+        for sure, n in accumulate(bins)
+    ]
+    alt = require_altair()
+    names = list(told)
+    marks = start(rows, width=WIDTH, height=220)
+    x = alt.X(
+        "sure:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=percent_axis("somebody is at least so sure of their value"),
+    )
+    most = max(r["people"] for r in rows)
+    y = alt.Y("people:Q", axis=count_axis(counted, most))
+    shown = dict(zip(names, _pick_colours(names), strict=True))
+    key: dict[str, Any] = {"color": alt.value(BLUE)}
+    if len(names) > 1:
+        dashes = [DASHES[i % len(DASHES)] for i in range(len(names))]
+        dash = alt.Scale(domain=names, range=dashes)
+        key = {
+            "color": alt.Color("of:N", **colour(shown)),
+            "strokeDash": alt.StrokeDash(
+                "of:N", scale=dash, legend=alt.Legend(title=None)
+            ),
+        }
+    hints = ["of:N", "sure:Q", "people:Q"]
+    layers = [
+        marks.mark_line().encode(x=x, y=y, tooltip=hints, **key),
+        *_draw_limits(limits),
+    ]
+    certain = [
+        f"{'' if len(told) == 1 else f'{name}, '}somebody is certain of "
+        f"{bins[-1]:,} of {sum(bins):,}"
+        for name, bins in told.items()
+    ]
+    said = "; ".join(certain)
+    return finish(
+        alt.layer(*layers),
+        f"Of how many people somebody is how sure of {shorten(column)}",
+        f"{said[:1].upper()}{said[1:]}.",
+        "The upright line is a limit of the policy." if limits else "",
+    )
+
+
+def _pick_colours(names: Sequence[str]) -> list[str]:
+    fixed = {BEFORE: GREY, AFTER: BLUE}
+    return [fixed.get(n) or SERIES[i % len(SERIES)] for i, n in enumerate(names)]
+
+
+def _draw_limits(limits: Sequence[Fraction]) -> list[Chart]:
+    if not limits:
+        return []
+    alt = require_altair()
+    rows = [{"level": float(level)} for level in sorted(set(limits))]
+    return [
+        start(rows)
+        .mark_rule(color=ORANGE, strokeWidth=2, strokeDash=[4, 2])
+        .encode(x=alt.X("level:Q"))
+    ]
+
+
+# People beyond a limit --------------------------------------------------------------
+
+
+def draw_people(findings: Sequence[Summary]) -> Chart | None:
+    """How many people are beyond the limit of each promise."""
+    judged = [f for f in findings if f["posterior"] is not None]
+    ranked = sorted(judged, key=lambda f: -f["people_above"])
+    first, more = take_first(ranked)
+    if not first:
+        return None
+    names = number_alike([shorten(f["promise"], NAME) for f in first])
+    rows = [
+        {
+            "promise": name,
+            "people": f["people_above"],
+            "said": f"{f['people_above']:,} (in {f['groups_above']:,} of "
+            f"{f['groups']:,} groups)",
+        }
+        for name, f in zip(names, first, strict=True)
+    ]
+    alt = require_altair()
+    bars = start(rows, width=WIDTH - 100, height=alt.Step(STEP))
+    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
+    most = first[0]["people_above"]
+    x = alt.X("people:Q", axis=count_axis("people beyond the limit", most))
+    return finish(
+        alt.layer(
+            bars.mark_bar(color=ORANGE, height={"band": 0.6}).encode(x=x, y=y),
+            bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+        ),
+        "Of how many people somebody is too sure",
+        more,
+    )

@@ -1,0 +1,294 @@
+"""The one style of all charts, and how they become SVG and PNG without a network.
+
+Text and lines take the colour of the page around them, so that a chart is read on
+paper, on a light page and on a dark one. The colours of marks are told apart by people
+who see fewer colours, keep their distance from white and from black, and never stand
+alone: a shape, a pattern or a word goes with them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from html import escape
+from importlib.util import find_spec
+from typing import Any
+
+from privet.display import Chart
+from privet.errors import MissingExtra
+from privet.report.words import escape_name
+
+Row = dict[str, Any]
+"""One line of a chart's data."""
+
+INK = "currentColor"
+"""Whatever colour the text around a chart has."""
+
+BLUE, ORANGE, GREEN, PURPLE, GREY = (
+    "#3595eb",
+    "#e56a04",
+    "#29794f",
+    "#ad42a2",
+    "#939495",
+)
+"""What marks are drawn in. Orange is what breaks a promise, and the limit itself."""
+
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, GREY)
+"""Several of a kind, in this order."""
+
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4])
+"""What goes with the colours, for lines."""
+
+BEFORE, AFTER = "before", "after"
+"""What a legend calls a table, and what is released of it."""
+
+VERDICTS = {
+    "safe": GREEN,
+    "breach": ORANGE,
+    "undecided": PURPLE,
+    "not covered": PURPLE,
+    "not applicable": GREY,
+}
+
+WIDTH, STEP = 420, 22
+"""How wide a chart is, and how high one of its bars, in points."""
+
+MOST = 20
+"""Bars and lines of a list; what else there is is said in a last line."""
+
+LONGEST = 38
+"""Letters of a label; the middle of a longer one is left out."""
+
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+CONFIG: dict[str, Any] = {
+    "aria": False,
+    "background": "transparent",
+    "font": FONT,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "domainColor": INK,
+        "tickColor": INK,
+        "gridColor": GREY,
+        "gridOpacity": 0.25,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "labelLimit": 260,
+        "titlePadding": 8,
+    },
+    "legend": {
+        "labelColor": INK,
+        "titleColor": INK,
+        "labelFontSize": 11,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "orient": "top",
+        "labelLimit": 260,
+    },
+    "title": {
+        "color": INK,
+        "subtitleColor": INK,
+        "anchor": "start",
+        "fontSize": 13,
+        "subtitleFontSize": 11,
+        "fontWeight": "bold",
+        "offset": 12,
+        "limit": 620,
+    },
+    "header": {"labelColor": INK, "titleColor": INK, "labelFontSize": 11},
+    "text": {"color": INK, "fontSize": 11},
+    "rule": {"color": INK},
+    "bar": {"color": BLUE},
+    "point": {"size": 70, "filled": True, "color": BLUE, "opacity": 1},
+    "tick": {"opacity": 1},
+    "line": {"color": BLUE, "strokeWidth": 2},
+    "range": {"category": list(SERIES)},
+}
+"""The style, as Vega-Lite writes it."""
+
+NEEDS = "Charts need the extra 'report': pip install 'privet[report]'."
+
+
+# What is there ----------------------------------------------------------------------
+
+
+@cache
+def can_draw() -> bool:
+    """Whether the extra is there."""
+    return all(find_spec(name) is not None for name in ("altair", "vl_convert"))
+
+
+def require_altair() -> Any:
+    """Altair, or a sentence that says what is missing."""
+    try:
+        import altair
+    except ImportError:
+        raise MissingExtra(NEEDS) from None
+    return altair
+
+
+# Making charts ----------------------------------------------------------------------
+
+
+def start(rows: Iterable[Row], **size: Any) -> Chart:
+    """A chart of some rows, which stand in it and nowhere else."""
+    alt = require_altair()
+    return alt.Chart(alt.Data(values=list(rows)), **size)
+
+
+def finish(chart: Chart, title: str, *subtitle: str) -> Chart:
+    """A whole chart: with its title, in the one style.
+
+    The title and what is below it are read out, too, where a chart is not seen.
+    """
+    alt = require_altair()
+    said = [show(line) for line in subtitle if line]
+    told = alt.TitleParams(show(title), **({"subtitle": said} if said else {}))
+    described = " ".join([f"{show(title)}.", *said])
+    return chart.properties(title=told, description=described).configure(**CONFIG)
+
+
+def show(label: object) -> str:
+    """A name as a chart says it: no control characters, and on one line."""
+    return escape_name(str(label))
+
+
+def shorten(label: object, longest: int = LONGEST) -> str:
+    """A label that fits beside a bar.
+
+    >>> shorten("a" * 30 + "b" * 30, 11)
+    'aaaaa…bbbbb'
+    """
+    text = "missing" if label is None else show(label)
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[: longest - 1 - half]}…{text[-half:]}"
+
+
+def number_alike(labels: Sequence[str]) -> list[str]:
+    """The same labels, none of them twice: a chart would draw both as one.
+
+    >>> number_alike(["a", "b", "a"])
+    ['a', 'b', 'a (2)']
+    """
+    taken = set(labels)
+    found: list[str] = []
+    for label in labels:
+        at, own = 2, label
+        while own in found or (own != label and own in taken):
+            own, at = f"{label} ({at})", at + 1
+        found.append(own)
+    return found
+
+
+def take_first(rows: Sequence[Any], most: int = MOST) -> tuple[list[Any], str]:
+    """The first rows, and how many more there are, in words."""
+    left = len(rows) - most
+    return list(rows[:most]), f"and {left:,} more" if left > 0 else ""
+
+
+def as_number(share: object) -> float | None:
+    """An exact share, as text or fraction, as a chart places it."""
+    return None if share is None else float(Fraction(str(share)))
+
+
+def percent_axis(title: str, **more: Any) -> Any:
+    """An axis from 0 to 100 %."""
+    alt = require_altair()
+    return alt.Axis(title=title, format="%", tickCount=6, **more)
+
+
+MOST_TICKS = 10
+"""Up to so many things are counted one by one along an axis."""
+
+
+def count_axis(title: str, most: int) -> Any:
+    """An axis of whole numbers."""
+    alt = require_altair()
+    if most <= MOST_TICKS:
+        return alt.Axis(title=title, values=list(range(most + 1)), format="d")
+    return alt.Axis(title=title, format="~s")
+
+
+def colour(names: Mapping[str, str], title: str | None = None) -> Any:
+    """A scale with a legend: each name in its own colour."""
+    alt = require_altair()
+    scale = alt.Scale(domain=list(names), range=list(names.values()))
+    return {"scale": scale, "legend": alt.Legend(title=title)}
+
+
+def list_in_order(labels: Iterable[str], **more: Any) -> dict[str, Any]:
+    """What an axis of names needs so that they stay in their order."""
+    return {"sort": list(dict.fromkeys(labels)), "title": None, **more}
+
+
+# Pictures ---------------------------------------------------------------------------
+
+
+def as_spec(chart: Chart) -> dict[str, Any]:
+    """A chart as plain Vega-Lite."""
+    found: dict[str, Any] = chart.to_dict()
+    return found
+
+
+def render_svg(chart: Chart) -> str:
+    """A chart as an SVG file."""
+    svg: str = _import_converter().vegalite_to_svg(as_spec(chart), allowed_base_urls=[])
+    return _name_parts(svg, "part")
+
+
+def render_png(chart: Chart, scale: float = 2) -> bytes:
+    """A chart as a PNG file, on paper white."""
+    spec = as_spec(chart)
+    spec["background"] = "white"
+    png: bytes = _import_converter().vegalite_to_png(
+        spec, scale=scale, allowed_base_urls=[]
+    )
+    return png
+
+
+def _import_converter() -> Any:
+    try:
+        import vl_convert
+    except ImportError:
+        raise MissingExtra(NEEDS) from None
+    return vl_convert
+
+
+def _name_parts(svg: str, name: str) -> str:
+    """The same with its parts numbered from 0; the renderer goes on counting."""
+    seen: dict[str, str] = {}
+
+    def rename(found: re.Match[str]) -> str:
+        return found[1] + seen.setdefault(found[2], f"{name}-{len(seen)}")
+
+    return REFERENCE.sub(rename, svg)
+
+
+REFERENCE = re.compile(r'(<(?:clipPath|linearGradient) id="|="url\(#)([\w-]+)')
+"""Where a part of an SVG is named, or referred to."""
+
+
+def render_inline(chart: Chart) -> str:
+    """A chart as SVG within a page: it shrinks with it, and is read out as one."""
+    svg = render_svg(chart)
+    said = escape(str(chart.to_dict().get("description", "")), quote=True)
+    inside = svg.partition(">")[2]
+    head = re.search(r'viewBox="([^"]*)"', svg)
+    width = re.search(r'width="([\d.]+)"', svg)
+    assert head is not None
+    assert width is not None
+    # Parts that are referred to by name must not be taken for those of another chart.
+    mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
+    inside = _name_parts(inside, f"chart-{mark}")
+    return (
+        f'<svg role="img" aria-label="{said}" viewBox="{head[1]}" '
+        f'style="width:100%;max-width:{width[1]}px;height:auto;color:inherit">{inside}'
+    )

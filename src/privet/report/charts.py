@@ -1,0 +1,332 @@
+"""What there is to be seen of audits, findings, policies and ledgers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from privet.display import Chart, Exhibit
+from privet.findings import Audit
+from privet.policy import Measure, Policy, Promise
+from privet.report import render
+from privet.report.belief_charts import (
+    draw_beliefs,
+    draw_counts,
+    draw_finding,
+    draw_people,
+    draw_promises,
+    find_level,
+)
+from privet.report.chart_style import (
+    GREEN,
+    ORANGE,
+    SERIES,
+    STEP,
+    WIDTH,
+    as_number,
+    colour,
+    finish,
+    list_in_order,
+    number_alike,
+    percent_axis,
+    require_altair,
+    shorten,
+    start,
+    take_first,
+)
+from privet.report.words import escape_name
+from privet.values.exact import percent
+
+# Audits and findings ----------------------------------------------------------------
+
+
+def list_findings(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A line per finding, for a frame."""
+    return [
+        {
+            "promise": f["promise"],
+            "verdict": f["verdict"],
+            "basis": f["basis"],
+            "prior": as_number(f["prior"]),
+            "posterior": as_number(f["posterior"]),
+            "limit": as_number(find_level(f["limit"], f["prior"])),
+            "measured": as_number(f["measured"]),
+            "groups_above": f["groups_above"],
+            "people_above": f["people_above"],
+        }
+        for f in findings
+    ]
+
+
+def draw_audit(audit: Audit) -> Chart | None:
+    """The promises of an audit, the one nearest to breaking first."""
+    return draw_promises(audit.to_dict()["findings"])
+
+
+def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
+    """Of how many people something is told, whether it was promised or not."""
+    rows = list(_list_exposed(exposure))
+    if not rows:
+        return None
+    first, more = take_first(rows)
+    alt = require_altair()
+    names = number_alike([r["what"] for r in first])
+    told = [{**r, "what": n} for r, n in zip(first, names, strict=True)]
+    people = exposure["people"]
+    y = alt.Y("what:N", **list_in_order(names), axis=alt.Axis(labelLimit=340))
+    x = alt.X("share:Q", axis=percent_axis("share of people"))
+    x = x.scale(domain=[0, 1])
+    bars = start(told, width=WIDTH - 60, height=alt.Step(STEP))
+    return finish(
+        alt.layer(
+            bars.mark_bar().encode(x=x, y=y, tooltip=["what:N", "people:Q"]),
+            bars.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+        ),
+        "What is told, promised or not",
+        f"Of {people:,} people, for somebody who knows {_join_known(exposure)}.",
+        more,
+    )
+
+
+def _join_known(exposure: Mapping[str, Any]) -> str:
+    names = [shorten(c, 20) for c in exposure["known"]]
+    some, more = take_first(names, 5)
+    return ", ".join([*some, *([more] if more else [])]) or "the table alone"
+
+
+def _list_exposed(exposure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    people = exposure["people"]
+    if not people:
+        return
+    yield _tell("unique", exposure["unique"], people)
+    for column, told in exposure["columns"].items():
+        name = shorten(column, 24)
+        yield _tell(f"{name}: certain", told["certain"], people)
+        for beyond in told["beyond"]:
+            strict = "below" in beyond["limit"]
+            level = percent(Fraction(next(iter(beyond["limit"].values()))))
+            sure = f"{'at least' if strict else 'more than'} {level} sure"
+            yield _tell(f"{name}: {sure}", beyond["people"], people)
+
+
+def _tell(what: str, n: int, people: int) -> dict[str, Any]:
+    return {"what": what, "people": n, "share": n / people, "said": f"{n:,}"}
+
+
+def list_levels(exposure: Mapping[str, Any], column: str) -> list[Fraction]:
+    """The limits a policy sets for a column, as exposure has them."""
+    limits = (b["limit"] for b in exposure["columns"][column]["beyond"])
+    found = {Fraction(next(iter(limit.values()))) for limit in limits}
+    return sorted(level for level in found if level < 1)
+
+
+def draw_own_beliefs(exposure: Mapping[str, Any], column: str | None) -> Chart | None:
+    """Of how many people somebody is how sure, from what was counted already."""
+    columns = exposure["columns"]
+    name = column or next(iter(columns), "")
+    if name not in columns:
+        return None
+    bins = columns[name]["own_belief"]
+    return draw_beliefs({"all": bins}, list_levels(exposure, name), column=name)
+
+
+def _read_exposure(audit: Audit) -> dict[str, Any] | None:
+    told = audit.exposure
+    found = None if told is None else told.to_dict()
+    return found if found and "columns" in found else None
+
+
+def _draw_audit_exposure(audit: Audit) -> Chart | None:
+    told = _read_exposure(audit)
+    return None if told is None else draw_exposure(told)
+
+
+def _draw_audit_beliefs(audit: Audit, column: str | None = None) -> Chart | None:
+    told = _read_exposure(audit)
+    return None if told is None else draw_own_beliefs(told, column)
+
+
+# Policies ---------------------------------------------------------------------------
+
+
+def summarise_policy(policy: Policy) -> dict[str, Any]:
+    """A policy as a plain dictionary; what its file says, in other words."""
+    roles = policy.roles
+    return {
+        "title": policy.title,
+        "columns": {
+            "identifier": list(roles.identifier),
+            "quasi": list(roles.quasi),
+            "sensitive": list(roles.sensitive),
+            "other": list(roles.other),
+            "drop": list(roles.drop),
+            "target": roles.target,
+            "unit": roles.unit,
+            "weight": roles.weight,
+        },
+        "promises": [p.to_dict() for p in policy.promises],
+        "measures": [m.to_dict() for m in policy.measures],
+        "accepted": [a.to_public() for a in policy.accepted],
+        "views": [v.to_dict() for v in policy.views],
+        "toml": policy.to_toml(),
+    }
+
+
+def list_promised(policy: Policy) -> list[dict[str, Any]]:
+    """A line per promise and measure."""
+    from privet.report.words import describe_promise
+
+    stated: list[Promise | Measure] = [*policy.promises, *policy.measures]
+    return [{"name": p.name, "promised": describe_promise(p)} for p in stated]
+
+
+def draw_policy(policy: Policy) -> Chart | None:
+    """How sure each promise lets somebody become."""
+    told = [
+        (p.name, find_level(p.limit.to_dict(), None), p.against.kind)
+        for p in policy.promises
+    ]
+    levels = [(n, level, kind) for n, level, kind in told if level is not None]
+    if not levels:
+        return None
+    first, more = take_first(levels)
+    names = number_alike([shorten(n) for n, _, _ in first])
+    rows = [
+        {"promise": name, "sure": float(level), "against": kind, "said": percent(level)}
+        for name, (_, level, kind) in zip(names, first, strict=True)
+    ]
+    alt = require_altair()
+    bars = start(rows, width=WIDTH - 60, height=alt.Step(STEP))
+    y = alt.Y("promise:N", **list_in_order(names), axis=alt.Axis(labelLimit=300))
+    x = alt.X("sure:Q", axis=percent_axis("how sure somebody may be, at the most"))
+    x = x.scale(domain=[0, 1])
+    return finish(
+        alt.layer(
+            bars.mark_bar(color=GREEN, height={"band": 0.5}).encode(x=x, y=y),
+            bars.mark_tick(color=ORANGE, thickness=3).encode(x=x, y=y),
+            bars.mark_text(align="left", dx=6).encode(x=x, y=y, text="said:N"),
+        ),
+        "What is promised",
+        more,
+    )
+
+
+def _write_policy(policy: Policy, picture: str) -> str:
+    title = escape(escape_name(policy.title or "Policy"))
+    heads = ("Name", "Promised")
+    lines = [(p["name"], p["promised"]) for p in list_promised(policy)]
+    return (
+        f"<div><p><strong>{title}</strong></p>"
+        f"{render.table_as_html(heads, lines)}{picture}</div>"
+    )
+
+
+# Ledgers ----------------------------------------------------------------------------
+
+
+def list_releases(ledger: Any) -> list[dict[str, Any]]:
+    """A line per release."""
+    return [
+        {k: v for k, v in entry.items() if k != "custody"}
+        for entry in ledger.to_dict()["releases"]
+    ]
+
+
+def draw_ledger(ledger: Any) -> Chart | None:
+    """Which release shows which column."""
+    entries = ledger.to_dict()["releases"]
+    shown, more = take_first(entries)
+    if not shown:
+        return None
+    columns, left = take_first(
+        list(dict.fromkeys(c for e in shown for c in e["columns"])), 30
+    )
+    labels = dict(
+        zip(columns, number_alike([shorten(c, 24) for c in columns]), strict=True)
+    )
+    names = [
+        f"{e['number']}. {shorten(e['title'] or e['kind'], 24)} ({e['made'][:10]})"
+        for e in shown
+    ]
+    rows = [
+        {"release": name, "column": labels[c], "kind": e["kind"]}
+        for name, e in zip(names, shown, strict=True)
+        for c in e["columns"]
+        if c in labels
+    ]
+    alt = require_altair()
+    kinds = list(dict.fromkeys(r["kind"] for r in rows))
+    colours = dict(zip(kinds, SERIES, strict=False))
+    marks = start(rows, width=alt.Step(STEP + 6), height=alt.Step(STEP))
+    return finish(
+        marks.mark_square(size=170, opacity=1).encode(
+            x=alt.X(
+                "column:N",
+                **list_in_order(labels.values()),
+                axis=alt.Axis(labelAngle=-40, orient="top", grid=True),
+            ),
+            y=alt.Y("release:N", **list_in_order(names)),
+            color=alt.Color("kind:N", **colour(colours)),
+        ),
+        "Which release shows which column",
+        more,
+        f"columns: {left}" if left else "",
+    )
+
+
+def _write_ledger(ledger: Any, picture: str) -> str:
+    heads = ("Number", "Title", "Kind", "Made", "People", "Columns")
+    lines = [
+        (
+            e["number"],
+            e["title"],
+            e["kind"],
+            e["made"][:10],
+            "?" if e["people"] is None else f"{e['people']:,}",
+            ", ".join(e["columns"]),
+        )
+        for e in ledger.to_dict()["releases"]
+    ]
+    return (
+        f"<div><p><strong>{escape(repr(ledger))}</strong></p>"
+        f"{render.table_as_html(heads, lines)}{picture}</div>"
+    )
+
+
+EXHIBITS = {
+    "Audit": Exhibit(
+        page=lambda a, picture: render.as_html(a.to_dict(), picture),
+        lines=lambda a: list_findings(a.to_dict()["findings"]),
+        charts={
+            "promises": draw_audit,
+            "exposure": _draw_audit_exposure,
+            "beliefs": _draw_audit_beliefs,
+            "people": lambda a: draw_people(a.to_dict()["findings"]),
+        },
+        picture=draw_audit,
+    ),
+    "Finding": Exhibit(
+        page=lambda f, picture: render.finding_as_html(f.to_dict(), picture),
+        lines=lambda f: list_findings([f.to_dict()]),
+        charts={
+            "belief": lambda f: draw_finding(f.to_dict()),
+            "counts": lambda f: draw_counts(f.to_dict()),
+        },
+        picture=lambda f: draw_finding(f.to_dict()),
+    ),
+    "Policy": Exhibit(
+        page=_write_policy,
+        lines=list_promised,
+        charts={"limits": draw_policy},
+        picture=draw_policy,
+    ),
+    "Ledger": Exhibit(
+        page=_write_ledger,
+        lines=list_releases,
+        charts={"releases": draw_ledger},
+        picture=draw_ledger,
+    ),
+}
+"""What shows itself here."""

@@ -1,0 +1,188 @@
+"""Charts of methods side by side, and of what limits cost, from their summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from html import escape
+from typing import Any
+
+from privet.display import Chart, Exhibit
+from privet.report.chart_style import (
+    BLUE,
+    DASHES,
+    GREY,
+    SERIES,
+    WIDTH,
+    Row,
+    colour,
+    finish,
+    number_alike,
+    percent_axis,
+    require_altair,
+    shorten,
+    start,
+    take_first,
+)
+from privet.report.render import table_as_html
+
+FRONT, OTHERS = "no other is better in everything", "another one is"
+"""Whether a method is on the front of the comparison, whose objectives may be more."""
+
+LOSSES = ("ncp", "cells_changed", "rows_changed", "rows_left_out", "discernibility")
+"""Figures of which less is better."""
+
+
+def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | None:
+    """Every method that reached something: how sure somebody stays, and what it costs.
+
+    `told` is what a comparison's `to_dict` says; `by` one of its figures.
+    """
+    figure = by or told["by"]
+    fitting = [
+        m
+        for m in told["methods"]
+        if m["figures"].get("worst") is not None
+        and m["figures"].get(figure) is not None
+    ]
+    first, more = take_first(fitting, 30)
+    if not first:
+        return None
+    names = number_alike([shorten(m["name"], 28) for m in first])
+    rows: list[Row] = [
+        {
+            "method": name,
+            "worst": float(m["figures"]["worst"]),
+            "cost": float(m["figures"][figure]),
+            "what": FRONT if m["pareto"] else OTHERS,
+        }
+        for name, m in zip(names, first, strict=True)
+    ]
+    alt = require_altair()
+    x = alt.X("worst:Q", axis=percent_axis("how sure somebody is, at worst"))
+    x = x.scale(domain=[0, 1])
+    better = "less is better" if figure in LOSSES else "as measured"
+    y = alt.Y("cost:Q", title=f"{figure.replace('_', ' ')} ({better})")
+    shapes = alt.Scale(domain=[FRONT, OTHERS], range=["diamond", "circle"])
+    marks = start(rows, width=WIDTH, height=260)
+    return finish(
+        alt.layer(
+            marks.mark_point(size=90).encode(
+                x=x,
+                y=y,
+                color=alt.Color("what:N", **colour({FRONT: BLUE, OTHERS: GREY})),
+                shape=alt.Shape("what:N", scale=shapes, legend=alt.Legend(title=None)),
+                tooltip=["method:N", "worst:Q", "cost:Q"],
+            ),
+            *(
+                start(r for r in place_labels(rows) if r["side"] == side)
+                .mark_text(align="left", dx=8, dy=(-7, 9)[side])
+                .encode(x=x, y=y, text="method:N")
+                for side in (0, 1)
+            ),
+        ),
+        "Methods side by side",
+        told["words"],
+        more,
+    )
+
+
+def place_labels(rows: Sequence[Row]) -> list[Row]:
+    """One label for methods that stand at about the same place; above or below them.
+
+    From above downwards they take turns, but none lies on the axis.
+    """
+    most = max(abs(r["cost"]) for r in rows) or 1.0
+    found: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        at = round(row["worst"] * 30), round(row["cost"] / most * 25)
+        found.setdefault(at, []).append(row)
+    ordered = sorted(found.items(), key=lambda one: (-one[0][1], one[0][0]))
+    return [
+        {
+            **same[0],
+            "method": ", ".join(r["method"] for r in same),
+            "side": i % 2 if high > 1 else 0,
+        }
+        for i, ((_, high), same) in enumerate(ordered)
+    ]
+
+
+def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:
+    """What each limit costs, a line per method; `told` is a trade-off's `to_dict`."""
+    methods, more = take_first(list(told["methods"]), len(SERIES))
+    labels = dict(
+        zip(methods, number_alike([shorten(m, 28) for m in methods]), strict=True)
+    )
+    rows: list[Row] = [
+        {
+            "limit": float(Fraction(p["limit"])),
+            "method": labels[p["method"]],
+            "cost": float(p["best"]),
+        }
+        for p in told["points"]
+        if p["best"] is not None and p["method"] in labels
+    ]
+    if not rows:
+        return None
+    alt = require_altair()
+    names = list(labels.values())
+    swept = f"{shorten(told['swept'])}: {told['key']}"
+    x = alt.X("limit:Q", title=swept, axis=alt.Axis(tickCount=6))
+    y = alt.Y("cost:Q", title=str(told["by"]).replace("_", " "))
+    key = {
+        "color": alt.Color(
+            "method:N", **colour(dict(zip(names, SERIES, strict=False)))
+        ),
+        "strokeDash": alt.StrokeDash(
+            "method:N",
+            scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])),
+            legend=alt.Legend(title=None),
+        ),
+    }
+    marks = start(rows, width=WIDTH, height=240).mark_line()
+    return finish(
+        marks.encode(x=x, y=y, tooltip=["method:N", "limit:Q", "cost:Q"], **key),
+        "What each limit costs",
+        told["words"],
+        f"methods: {more}" if more else "",
+    )
+
+
+def _write_comparison(found: Any, picture: str) -> str:
+    told = found.to_dict()
+    lines = [(m["name"], m["verdict"], m["reason"]) for m in told["methods"]]
+    return (
+        f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
+        f"{table_as_html(('Method', 'Verdict', 'Why'), lines)}</div>"
+    )
+
+
+def _write_tradeoff(found: Any, picture: str) -> str:
+    told = found.to_dict()
+    lines = [
+        (p["method"], p["limit"], p["verdict"], "" if p["best"] is None else p["best"])
+        for p in told["points"]
+    ]
+    heads = ("Method", "Limit", "Verdict", str(told["by"]))
+    return (
+        f"<div><p><strong>{escape(told['words'])}</strong></p>{picture}"
+        f"{table_as_html(heads, lines)}</div>"
+    )
+
+
+EXHIBITS = {
+    "Comparison": Exhibit(
+        page=_write_comparison,
+        lines=lambda c: c.to_dict()["methods"],
+        charts={"methods": lambda c, by=None: draw_comparison(c.to_dict(), by)},
+        picture=lambda c: draw_comparison(c.to_dict()),
+    ),
+    "Tradeoff": Exhibit(
+        page=_write_tradeoff,
+        lines=lambda t: t.to_dict()["points"],
+        charts={"costs": lambda t: draw_tradeoff(t.to_dict())},
+        picture=lambda t: draw_tradeoff(t.to_dict()),
+    ),
+}
+"""What shows itself here, from summaries alone."""

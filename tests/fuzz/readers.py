@@ -274,10 +274,32 @@ def read_foreign(data: bytes, folder: Path) -> Sequence[str]:
     path = folder / ("people" + (name if name in seeds.FOREIGN else ".csv"))
     path.write_bytes(body)
     promise = pv.Promise(pv.Linker(), pv.Ceiling("1/2"), "problem")
-    limits: dict[str, Any] = {"spill_limit": "50MB", "memory_limit": "500MB"}
-    with pv.read(path, quasi="age", sensitive="problem", threads=1, **limits) as table:
-        pv.audit(table, [promise]).explain()
+    try:
+        with pv.read(path, quasi="age", sensitive="problem", **LIMITS) as table:
+            pv.audit(table, [promise]).explain()
+    except pv.PrivetError as error:
+        if CANARY in repr(error) and _calls_columns_so(path):
+            return ()
+        raise
     return ()
+
+
+LIMITS: dict[str, Any] = {
+    "spill_limit": "50MB",
+    "memory_limit": "500MB",
+    "threads": 1,
+}
+
+
+def _calls_columns_so(path: Path) -> bool:
+    """Whether a file has the canary where columns are named: that may be shown."""
+    if path.suffix == ".csv":
+        return CANARY.encode() in path.read_bytes().splitlines()[0]
+    try:
+        with pv.read(path, **LIMITS) as table:
+            return any(CANARY in name for name in table.schema.names)
+    except pv.PrivetError:
+        return False
 
 
 # All of them ------------------------------------------------------------------------

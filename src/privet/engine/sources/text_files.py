@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -41,6 +42,9 @@ FEW_LINES, MOST_LETTERS = 20, 250_000
 
 MOST_LINE = 1 << 21
 """Letters of a line; longer ones no engine reads."""
+
+OBJECT = re.compile(r'[\s\ufeff]*\[?\s*\{\s*"')
+"""How JSON objects begin: who takes the first for a header shows somebody's cells."""
 
 TWO_WORDS = 2
 """So many words may be one value, such as a name."""
@@ -182,7 +186,16 @@ class FirstLines:
 
     def has_header(self, delimiter: str) -> bool:
         """Whether the first line names the columns; where that is in doubt, ask."""
-        return decide_header(self.split(delimiter), self.text, str(self.file.path))
+        place = str(self.file.path)
+        told = self.text.header is not None or self.text.names is not None
+        if not told and OBJECT.match(self.lines[0]):
+            raise InputError(
+                f"File {place!r} must hold values with delimiters between them; it "
+                "begins like JSON objects, and is not shown for that. Call it .json "
+                "or .jsonl, or say --header (header=True) if its first line names "
+                "columns."
+            )
+        return decide_header(self.split(delimiter), self.text, place)
 
 
 def _are_regular(records: Sequence[Sequence[str]]) -> bool:

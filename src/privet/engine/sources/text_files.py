@@ -187,13 +187,11 @@ class FirstLines:
     def has_header(self, delimiter: str) -> bool:
         """Whether the first line names the columns; where that is in doubt, ask."""
         place = str(self.file.path)
-        told = self.text.header is not None or self.text.names is not None
-        if not told and OBJECT.match(self.lines[0]):
+        if OBJECT.match(self.lines[0]):
             raise InputError(
                 f"File {place!r} must hold values with delimiters between them; it "
                 "begins like JSON objects, and is not shown for that. Call it .json "
-                "or .jsonl, or say --header (header=True) if its first line names "
-                "columns."
+                "or .jsonl."
             )
         return decide_header(self.split(delimiter), self.text, place)
 

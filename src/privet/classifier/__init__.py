@@ -32,10 +32,11 @@ from privet.classifier.transforms.rounding import FlattenedCard
 from privet.classifier.transforms.safety_transform import SafetyTransform
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.values.adversaries import Bayesian, Inverter
+from privet.values.languages import mark
 
 KIND = ReleaseKind(
     name="classifier",
-    values={ClassifierViews: "a classifier", Scorecard: "a classifier"},
+    values={ClassifierViews: mark("a classifier"), Scorecard: mark("a classifier")},
     judges={
         (ClassifierViews, Bayesian): judge,
         (Scorecard, Bayesian): judge_card,

@@ -59,6 +59,6 @@ KIND = ReleaseKind(
     sentences=SENTENCES,
     joint=JointParts(outline=outline_classifier),
     prove=find_unproved,
-    proved="this is its release, and the proof of what it keeps holds",
+    proved=mark("this is its release, and the proof of what it keeps holds"),
 )
 """A classifier as a kind of release."""

@@ -208,7 +208,7 @@ class ReleaseKind:
     that the manifest is the one it was kept for."""
     joint: JointParts | None = None
     """What of judging it with earlier releases is its own; None: it cannot be."""
-    proved: str = "this is the release it was kept for"
+    proved: str = mark("this is the release it was kept for")
     """What a custody record that fits proves."""
 
     def type_of(self, value: object) -> type | None:

@@ -65,7 +65,7 @@ from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
 from privet.release.note import NOTE
 from privet.release.verify import CUSTODY, MANIFEST, digest, examine, recount
 from privet.report.ledger_words import say_not_together
-from privet.values.languages import PUBLIC, speak
+from privet.values.languages import PUBLIC, mark, speak
 from privet.values.visible_text import escape_controls
 
 
@@ -348,7 +348,7 @@ def refuse_uncovered(found: Audit) -> None:
 # Tables -----------------------------------------------------------------------------
 
 
-NOT_ENTERED = (
+NOT_ENTERED = mark(
     "These rows are not entered in the ledger: later releases do not know of them. "
     "Write the release, and hand out what was written."
 )

@@ -218,15 +218,15 @@ def explain_plainly(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    who = stated.against.words()
     known = f" ({format_facts(w.knows)})" if w.knows else ""
-    return say(
+    said = say(
         "{who} can be {sure} sure that {believed}. Without that, {prior}.",
-        who=f"{who[:1].upper()}{who[1:]}{known}",
+        who=f"{stated.against.words()}{known}",
         sure=format_posterior(w.belief, stated.limit),
         believed=format_believed(w),
         prior=percent(w.belief.prior),
     )
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def describe_common_reach(finding: Finding, audit: Audit) -> str:

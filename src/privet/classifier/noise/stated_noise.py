@@ -9,10 +9,10 @@ from typing import Any
 from privet.classifier.noise.dp_noise import plan_noise
 from privet.classifier.release import ClassifierViews
 from privet.release.manifest import is_count
-from privet.values.languages import say, say_number, translate
+from privet.values.languages import mark, say, say_number, translate
 from privet.values.noise.differential_privacy import NOISES, DifferentialPrivacy
 
-VALUES_ARE = ("declared", "selected")
+VALUES_ARE = (mark("declared"), mark("selected"))
 """Where the values come from that noise was added to."""
 
 MOST_LETTERS = 100

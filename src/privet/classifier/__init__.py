@@ -32,10 +32,11 @@ from privet.classifier.transforms.rounding import FlattenedCard
 from privet.classifier.transforms.safety_transform import SafetyTransform
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.values.adversaries import Bayesian, Inverter
+from privet.values.languages import mark
 
 KIND = ReleaseKind(
     name="classifier",
-    values={ClassifierViews: "a classifier", Scorecard: "a classifier"},
+    values={ClassifierViews: mark("a classifier"), Scorecard: mark("a classifier")},
     judges={
         (ClassifierViews, Bayesian): judge,
         (Scorecard, Bayesian): judge_card,
@@ -58,6 +59,6 @@ KIND = ReleaseKind(
     sentences=SENTENCES,
     joint=JointParts(outline=outline_classifier),
     prove=find_unproved,
-    proved="this is its release, and the proof of what it keeps holds",
+    proved=mark("this is its release, and the proof of what it keeps holds"),
 )
 """A classifier as a kind of release."""

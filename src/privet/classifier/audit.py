@@ -37,13 +37,14 @@ from privet.classifier.posteriors.worst_posteriors import (
 )
 from privet.classifier.scorecard import Scorecard
 from privet.engine.protocol import Run
-from privet.errors import Infeasible, InputError, find_nearest, suggest_names
+from privet.errors import Infeasible, InputError, find_nearest
 from privet.findings import Basis, Finding, Verdict, Witness
 from privet.policy import Promise
 from privet.release.kinds import Warn
-from privet.values.adversaries import Bayesian
+from privet.values.adversaries import Bayesian, join_alternatives
 from privet.values.beliefs import Belief, Shift
 from privet.values.known_cells import READINGS
+from privet.values.languages import say
 
 # Promises ---------------------------------------------------------------------------
 
@@ -324,9 +325,12 @@ def find_asked_classes(views: Classifier, promise: Promise, warn: Warn) -> list[
     asked = list(about) if isinstance(about, tuple) else [about]
     for label in asked:
         if label not in views.labels:
-            close = find_nearest(str(label), views.labels)
-            hint = f" {suggest_names(str(label), views.labels)}" if close else ""
-            warn(f"Class {label!r} never occurs in {views.target!r}.{hint}")
+            told = {"label": repr(label), "column": repr(views.target)}
+            said = say("Class {label} never occurs in {column}.", **told)
+            if close := find_nearest(str(label), views.labels):
+                names = join_alternatives([*map(repr, close)])
+                said = f"{said} {say('Did you mean {names}?', names=names)}"
+            warn(said)
     return [views.labels.index(c) for c in asked if c in views.labels]
 
 
@@ -469,9 +473,11 @@ def _make_finding(
         counted="chances",
     )
     if verdict is Verdict.UNDECIDED and not note:
-        note = (
-            f"The belief is at least {float(worst.belief.posterior):.4g} and at most "
-            f"{float(worst.bound.posterior):.4g}; the limit lies between."
+        note = say(
+            "The belief is at least {least} and at most {most}; the limit "
+            "lies between.",
+            least=f"{float(worst.belief.posterior):.4g}",
+            most=f"{float(worst.bound.posterior):.4g}",
         )
     details = (
         {"knows_all": str(sure)}

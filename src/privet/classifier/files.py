@@ -36,7 +36,12 @@ from privet.classifier.transforms.synthetic import (
     make_whole_counts,
     scores_from_card,
 )
-from privet.classifier.transforms.zero_counts import BEST_OF, KEEPS, fill_zeros
+from privet.classifier.transforms.zero_counts import (
+    BEST_OF,
+    KEEPS,
+    fill_zeros,
+    say_kept,
+)
 from privet.engine.protocol import Run
 from privet.errors import InputError
 from privet.findings import Audit, Basis, Finding, Verdict
@@ -67,24 +72,28 @@ from privet.release.write import (
 )
 from privet.values.adversaries import Bayesian, Inverter
 from privet.values.exact import fraction, percent
+from privet.values.languages import mark, say, translate
 
 CARD, COUNTS, TABLE = "scorecard.json", "counts.json", "table.parquet"
 
-INVERSION = (
+INVERSION = mark(
     "protection against somebody who works out the original counts from how the "
     "release was made, which the class sizes and patience may be enough for"
 )
 
 NOT_PROMISED = (
-    "that nobody learns the prediction for a person: it is the same as the original's",
-    "protection of the attributes: only the class is covered",
+    mark(
+        "that nobody learns the prediction for a person: it is the same as "
+        "the original's"
+    ),
+    mark("protection of the attributes: only the class is covered"),
     INVERSION,
-    "protection against somebody who knows rows of the table",
-    "protection against a second release of the same people",
+    mark("protection against somebody who knows rows of the table"),
+    mark("protection against a second release of the same people"),
 )
 """What no promise about a classifier covers; said in every manifest."""
 
-FLATTENED = (
+FLATTENED = mark(
     "Its probabilities are flattened: thresholds other than the most likely class, and "
     "calibration, are not the original's."
 )
@@ -149,7 +158,7 @@ FORM: Form = {
     ),
 }
 """What must hold of the manifest of a classifier."""
-MISSING = (
+MISSING = mark(
     "A value that is missing, or not listed, counts as what the published model "
     "expects on average; the original may predict otherwise there."
 )
@@ -290,16 +299,21 @@ def state_inversion(finding: Finding) -> dict[str, Any]:
 def _say_inversion(promise: Mapping[str, Any]) -> str:
     level = promise.get("exactly", promise.get("below"))
     near = promise.get("near")
-    also = ""
-    if near is not None:
-        also = (
-            f", and at most {percent(fraction(near['at_most']))} within one or "
-            f"{percent(fraction(near['within']))}"
+    told = {"name": promise["name"], "share": percent(fraction(level))}
+    if near is None:
+        return say(
+            "{name}: at most {share} of the original counts are worked out "
+            "exactly, by the best attack there was; that nobody can work out "
+            "more is not proved.",
+            **told,
         )
-    return (
-        f"{promise['name']}: at most {percent(fraction(level))} of the original counts "
-        f"are worked out exactly{also}, by the best attack there was; that nobody can "
-        "work out more is not proved."
+    close = {k: percent(fraction(near[k])) for k in ("at_most", "within")}
+    return say(
+        "{name}: at most {share} of the original counts are worked out "
+        "exactly, and at most {at_most} within one or {within}, by the best "
+        "attack there was; that nobody can work out more is not proved.",
+        **told,
+        **close,
     )
 
 
@@ -325,9 +339,11 @@ def _say_covered(covered: Mapping[str, Any] | None) -> str:
     if covered is None or "knows_all" not in covered:
         return ""
     sure = percent(fraction(covered["knows_all"]))
-    return (
-        f" That is for {covered['who']}; somebody who knows all attributes can be up "
-        f"to {sure} sure."
+    return " " + say(
+        "That is for {whom}; somebody who knows all attributes can be up to "
+        "{sure} sure.",
+        whom=covered["who"],
+        sure=sure,
     )
 
 
@@ -652,33 +668,50 @@ class ClassifierParts(ReleaseParts):
 
 def write_classifier_note(content: Mapping[str, Any]) -> str:
     """How to use it, and what is promised."""
-    use = [f"{CARD} says in itself how to predict with it."]
-    use += [f"It keeps {content['keeps']}.", content["flattened"], MISSING]
+    use = [say("{file} says in itself how to predict with it.", file=CARD)]
+    use += [say("It keeps {what}.", what=say_kept(content["keeps"]))]
+    use += [translate(content["flattened"]), translate(MISSING)]
     if "privacy" in content:
         use += [say_privacy(content["privacy"])]
     if "synthetic" in content:
         rows, odds = content["synthetic"]["rows"], content["synthetic"]["odds"]
         use += [
-            f"The {rows:,} synthetic rows keep the order of classes with odds over "
-            f"{odds} on the scorecard."
+            say(
+                "The {rows} synthetic rows keep the order of classes with "
+                "odds over {odds} on the scorecard.",
+                rows=f"{rows:,}",
+                odds=odds,
+            )
         ]
     covers = {c["promise"]: c for c in content.get("covers", ())}
     promised = [
-        f"{p['name']}: {describe_limit(p)}; the worst case is "
-        f"{percent(fraction(p['worst']))}.{_say_covered(covers.get(p['name']))}"
+        _say_promised(p, covers.get(p["name"]))
         for p in content["promises"]
         if "worst" in p
     ]
     promised += [_say_inversion(p) for p in content.get("inversion", ())]
-    sections = {"How to use it": use, "What is promised": promised}
+    sections = {mark("How to use it"): use, mark("What is promised"): promised}
     if content.get("accepted"):
-        sections["What it tells all the same"] = [
-            "No promise limits how many of the original counts can be worked out; "
-            f"that was accepted: {a['why']}"
+        sections[mark("What it tells all the same")] = [
+            say(
+                "No promise limits how many of the original counts can be "
+                "worked out; that was accepted: {why}",
+                why=a["why"],
+            )
             for a in content["accepted"]
         ]
-    last = ["Check it yourself: privet verify <this folder>"]
-    return write_note(content, "A released classifier", sections, last)
+    last = [mark("Check it yourself: privet verify <this folder>")]
+    return write_note(content, mark("A released classifier"), sections, last)
+
+
+def _say_promised(promise: Mapping[str, Any], covered: Mapping[str, Any] | None) -> str:
+    said = say(
+        "{name}: {limit}; the worst case is {worst}.",
+        name=promise["name"],
+        limit=describe_limit(promise),
+        worst=percent(fraction(promise["worst"])),
+    )
+    return f"{said}{_say_covered(covered)}"
 
 
 def _save_rows(path: Path, columns: Mapping[str, list[str | None]]) -> None:

@@ -24,6 +24,7 @@ from privet.classifier.transforms.safety_transform import (
     SafetyTransform,
     bayesian_promises,
 )
+from privet.classifier.transforms.zero_counts import say_kept
 from privet.findings import Audit, Basis, Finding, Verdict
 from privet.policy import Promise
 from privet.policy.toml import write_sections
@@ -34,13 +35,14 @@ from privet.report.summary import finding
 from privet.values.adversaries import Bayesian
 from privet.values.beliefs import Ceiling
 from privet.values.exact import fraction, percent
+from privet.values.languages import mark, say, say_number, translate
 
 BAR = 20
 """How long the bars of a chart are."""
 
-SENSITIVE = (
-    "This report tells of the private table. Keep it where the table is kept; do not "
-    "send it along with a release."
+SENSITIVE = mark(
+    "This report tells of the private table. Keep it where the table is "
+    "kept; do not send it along with a release."
 )
 
 
@@ -70,7 +72,7 @@ def summary(release: ClassifierRelease) -> dict[str, Any]:
         "reach": words.describe_reach(release.audit),
         "staircase": _list_steps(release),
         "inverter": _invert_release(release),
-        "sensitive": SENSITIVE,
+        "sensitive": translate(SENSITIVE),
     }
 
 
@@ -94,13 +96,17 @@ def _say_tight(told: Mapping[str, Any]) -> list[str]:
     if tight is None or tight["beyond"] is None:
         return []
     exponent, beyond = (float(Fraction(x)) for x in (told["exponent"], tight["beyond"]))
-    said = f"Scores are raised to the power {exponent:.4g}. "
+    said = say("Scores are raised to the power {power}.", power=f"{exponent:.4g}")
     if tight["knows"] is None:
-        return [said + "Whether a larger one would do was not found out in time."]
-    return [
-        said + f"A power of {beyond:.4g} would be too much: of somebody whose "
-        f"{words.format_facts(tight['knows'])} too much could be believed."
-    ]
+        more = say("Whether a larger one would do was not found out in time.")
+    else:
+        more = say(
+            "A power of {power} would be too much: of somebody whose {facts} "
+            "too much could be believed.",
+            power=f"{beyond:.4g}",
+            facts=words.format_facts(tight["knows"]),
+        )
+    return [f"{said} {more}"]
 
 
 def _list_steps(release: ClassifierRelease) -> list[dict[str, Any]]:
@@ -159,29 +165,23 @@ def _invert_release(release: ClassifierRelease) -> dict[str, Any] | None:
 
 def as_text(told: Mapping[str, Any]) -> str:
     """Plain text, verdict first."""
-    kept = sum(p["verdict"] == "safe" for p in told["promises"])
-    lines = [f"✓ Safe: every promise about the classifier is kept ({kept})."]
-    if told["verdict"] == "not covered":
-        lines = [
-            "! Not covered: nothing was promised about inversion. It is not written."
-        ]
-        lines += [f"  {line}" for line in told["uncovered"]]
-    elif told["verdict"] != "safe":
-        verdict = Verdict(told["verdict"])
-        sign = "✗" if verdict is Verdict.BREACH else "?"
-        lines = [f"{sign} {verdict.value.capitalize()}: {words.TOGETHER[verdict]}."]
+    lines = _list_headlines(told)
     for p in told["promises"]:
         lines += ["", f"{words.escape_name(p['promise'])}"]
         if p["before"] is not None and p["after"] is not None:
             either = len(told["classes"]) == 2 and not p["ceiling"]
             before, after = (_format_belief(p[k], either) for k in ("before", "after"))
-            lines.append(f"  Worst case: {before} → {after}.")
+            lines.append(
+                "  " + say("Worst case: {change}.", change=f"{before} → {after}")
+            )
         lines.append(f"  {p['note'] or p['words']}")
     lines += ["", *_say_dropped(told["dropped"], told["target"])]
-    lines += [f"It keeps {told['keeps']}.", told["flattened"]]
+    keeps = say_kept(told["keeps"])
+    lines += [say("It keeps {what}.", what=keeps), translate(told["flattened"])]
     lines += [*_say_tight(told), *told["reach"]]
     if told["history"]:
-        lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
+        earlier = (f"  {line}" for line in list_history(told["history"]))
+        lines += ["", translate(HISTORY), *earlier]
     if told.get("staircase"):
         lines += ["", *draw_chart(told["staircase"]), ""]
     if told["inverter"] is not None:
@@ -191,48 +191,85 @@ def as_text(told: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _list_headlines(told: Mapping[str, Any]) -> list[str]:
+    """The verdict in a sentence, and what no promise covers."""
+    verdict = Verdict(told["verdict"])
+    if verdict is Verdict.SAFE:
+        kept = sum(p["verdict"] == "safe" for p in told["promises"])
+        return [
+            say("✓ Safe: every promise about the classifier is kept ({n}).", n=kept)
+        ]
+    if verdict is Verdict.NOT_COVERED:
+        lead = say(
+            "! Not covered: nothing was promised about inversion. It is not written."
+        )
+        return [lead, *(f"  {line}" for line in told["uncovered"])]
+    sign = "✗" if verdict is Verdict.BREACH else "?"
+    why = translate(words.TOGETHER[verdict])
+    return [f"{sign} {words.name_verdict(verdict)}: {why}."]
+
+
 def _say_dropped(rows: int, target: str) -> list[str]:
     """How many rows were left out, where some were."""
     if not rows:
         return []
-    were = "1 row was" if rows == 1 else f"{rows:,} rows were"
-    return [f"{were} left out: {words.escape_name(target)} has no value there."]
+    return [
+        say_number(
+            "{n} row was left out: {column} has no value there.",
+            "{n} rows were left out: {column} has no value there.",
+            rows,
+            column=words.escape_name(target),
+        )
+    ]
 
 
 def inverter_words(found: Mapping[str, Any]) -> list[str]:
     """What the red team found, and what predictions changed, in sentences."""
     same = found["agreement"]
-    much, alone = (_say_share(found[k]) for k in ("recovered", "alone"))
     if found["note"] == EXPECTED:
         return _say_expected(found)
+    shares = {k: _say_share(found[k]) for k in ("recovered", "alone", "near")}
     said = [
-        "Somebody who knows how it was made, and how many rows each class has, works "
-        f"out {alone} of the original counts exactly; told the exponent and what "
-        f"shares were divided by, {much}, and {_say_share(found['near'])} nearly."
+        say(
+            "Somebody who knows how it was made, and how many rows each "
+            "class has, works out {alone} of the original counts exactly; "
+            "told the exponent and what shares were divided by, {recovered}, "
+            "and {near} nearly.",
+            **shares,
+        )
     ]
     if same < 1:
         said.append(
-            f"It predicts as the original does for {_format_percent(same)} of people."
+            say(
+                "It predicts as the original does for {share} of people.",
+                share=_format_percent(same),
+            )
         )
     return said
 
 
 def _say_expected(found: Mapping[str, Any]) -> list[str]:
     """The same under noise, by the noisy counts."""
-    much, near = (_say_share(found[k]) for k in ("recovered", "near"))
+    shares = {k: _say_share(found[k]) for k in ("recovered", "near")}
     said = [
-        "Somebody who undoes everything that was made of the noisy counts is expected "
-        f"to have {much} of the original counts exactly, and {near} nearly."
+        say(
+            "Somebody who undoes everything that was made of the noisy "
+            "counts is expected to have {recovered} of the original counts "
+            "exactly, and {near} nearly.",
+            **shares,
+        )
     ]
     if found["agreement"] < 1:
         same = _format_percent(found["agreement"])
-        said.append(f"It predicts as the noisy counts do for {same} of people.")
+        said.append(
+            say("It predicts as the noisy counts do for {share} of people.", share=same)
+        )
     return said
 
 
 def _say_share(share: float) -> str:
     if share in (0, 1):
-        return "all" if share else "none"
+        return say("all") if share else say("none")
     return _format_percent(share)
 
 
@@ -240,23 +277,33 @@ def draw_chart(stairs: Sequence[Mapping[str, Any]]) -> list[str]:
     """The staircase: how close to the prior, and how many are predicted alike."""
     wide = max(len(", ".join(s["classes"])) for s in stairs)
     lines = [
-        "The most believed class is the prediction. From this factor on, of these:"
+        say("The most believed class is the prediction. From this factor on, of these:")
     ]
     for s in stairs:
         full = round(BAR * s["alike"])
+        told = {
+            "factor": f"{s['r']:<6.4g}",
+            "classes": f"{', '.join(s['classes']):{wide}}",
+            "bar": f"{'█' * full}{'░' * (BAR - full)}",
+            "share": f"{_format_percent(s['alike']):>6}",
+        }
         lines.append(
-            f"  within {s['r']:<6.4g} {', '.join(s['classes']):{wide}} "
-            f"{'█' * full}{'░' * (BAR - full)} {_format_percent(s['alike']):>6} alike"
+            "  " + say("within {factor} {classes} {bar} {share} alike", **told)
         )
     return lines
 
 
 def format_mitigations(lines: Sequence[Mapping[str, Any]]) -> list[str]:
     """Mitigations side by side: what each costs, and what it leaves to an inverter."""
-    heads = ("what is published", "predicts alike", "counts recovered", "nearly")
+    heads = (
+        say("what is published"),
+        say("predicts alike"),
+        say("counts recovered"),
+        say("nearly"),
+    )
     rows = [
         (
-            f"{x['name']}{', ' if x['setting'] else ''}{x['setting']}",
+            ", ".join(translate(x[k]) for k in ("name", "setting") if x[k]),
             "—" if x["agreement"] is None else _format_percent(x["agreement"]),
             "—" if x["recovered"] is None else _format_percent(x["recovered"]),
             "—" if x["near"] is None else _format_percent(x["near"]),
@@ -286,16 +333,26 @@ def explain(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    known = (
-        f" and knows that a person's {words.format_facts(w.knows)}" if w.knows else ""
-    )
-    return (
-        f"Someone who has the classifier{known} can be "
-        f"{words.format_posterior(w.belief, stated.limit)} sure that "
-        f"{words.escape_name(w.column)} is "
-        f"{words.format_cell(w.value)}. Before, {percent(w.belief.prior)}."
-        f"{_say_knows_all(finding)}"
-    )
+    told = {
+        "sure": words.format_posterior(w.belief, stated.limit),
+        "believed": words.format_fact(w.column, words.format_cell(w.value)),
+        "prior": percent(w.belief.prior),
+    }
+    if w.knows:
+        facts = words.format_facts(w.knows)
+        said = say(
+            "Someone who has the classifier and knows that a person's "
+            "{facts} can be {sure} sure that {believed}. Before, {prior}.",
+            facts=facts,
+            **told,
+        )
+    else:
+        said = say(
+            "Someone who has the classifier can be {sure} sure that "
+            "{believed}. Before, {prior}.",
+            **told,
+        )
+    return f"{said}{_say_knows_all(finding)}"
 
 
 def _say_knows_all(finding: Finding) -> str:
@@ -303,23 +360,30 @@ def _say_knows_all(finding: Finding) -> str:
     sure = finding.details.get("knows_all")
     if sure is None:
         return ""
-    return (
-        " Somebody who knows all attributes can be up to "
-        f"{percent(fraction(sure))} sure."
+    return " " + say(
+        "Somebody who knows all attributes can be up to {sure} sure.",
+        sure=percent(fraction(sure)),
     )
 
 
 def _say_known(against: Bayesian) -> str:
     """Whom of those who take the numbers at face value a promise covers."""
     if against.reading != "any":
-        return f"someone who takes {FACE_VALUE}, {against.describe_knowledge()}"
-    said = f"everybody who takes {FACE_VALUE}, whatever they know of a person"
+        return say(
+            "someone who takes the published numbers of the classifier at "
+            "face value, {knowledge}",
+            knowledge=against.describe_knowledge(),
+        )
     if against.knows is None:
-        return said
-    return f"{said}: nothing is declared about what they do not know"
-
-
-FACE_VALUE = "the published numbers of the classifier at face value"
+        return say(
+            "everybody who takes the published numbers of the classifier at "
+            "face value, whatever they know of a person"
+        )
+    return say(
+        "everybody who takes the published numbers of the classifier at face "
+        "value, whatever they know of a person: nothing is declared about "
+        "what they do not know"
+    )
 
 
 def _describe_reach(finding: Finding, audit: Audit) -> str:
@@ -327,61 +391,69 @@ def _describe_reach(finding: Finding, audit: Audit) -> str:
     stated = finding.promise
     assert isinstance(stated, Promise)
     assert isinstance(stated.against, Bayesian)
-    beyond = ""
+    lead = say(
+        "“{name}” covers {whom}.",
+        name=words.escape_name(stated.name),
+        whom=_say_known(stated.against),
+    )
+    beyond = []
     if stated.against.reading != "any":
-        beyond = "someone who knows more, or takes the rest for something else; "
-    return (
-        f"“{words.escape_name(stated.name)}” covers {_say_known(stated.against)}. Not "
-        f"covered: {beyond}what the predictions themselves tell of a person; "
-        f"attributes other than the class; {_say_uninverted(audit)}someone who knows "
-        "rows of the table."
+        beyond = [say("someone who knows more, or takes the rest for something else")]
+    beyond.append(say("what the predictions themselves tell of a person"))
+    beyond.append(say("attributes other than the class"))
+    if not any(f.basis is Basis.ATTACK for f in audit.findings):
+        beyond.append(
+            say(
+                "someone who works out the original counts from how the "
+                "release was made"
+            )
+        )
+    rest = say(
+        "Not covered: {others}; and someone who knows rows of the table.",
+        others="; ".join(beyond),
     )
-
-
-def _say_uninverted(audit: Audit) -> str:
-    """Who works out counts, where no promise is about them."""
-    if any(f.basis is Basis.ATTACK for f in audit.findings):
-        return "and "
-    return (
-        "someone who works out the original counts from how the release was made; and "
-    )
+    return f"{lead} {rest}"
 
 
 def _describe_inversion_reach(finding: Finding, audit: Audit) -> str:
     stated = finding.promise
     assert isinstance(stated, Promise)
-    return (
-        f"“{words.escape_name(stated.name)}” limits what the best attack there is here "
-        "works out of the original counts, told the exponent and what shares were "
-        "divided by. It is no proof that nobody works out more."
+    return say(
+        "“{name}” limits what the best attack there is here works out of the "
+        "original counts, told the exponent and what shares were divided by. "
+        "It is no proof that nobody works out more.",
+        name=words.escape_name(stated.name),
     )
 
 
 def _explain_open(finding: Finding) -> str:
-    return (
-        "No promise limits how many of the original counts can be worked out. "
-        f"{finding.details['words']}"
+    return say(
+        "No promise limits how many of the original counts can be worked out. {found}",
+        found=finding.details["words"],
     )
 
 
 def _suggest_cover(finding: Finding) -> list[str]:
     """A promise, or the entry that accepts it."""
+    toml = '[[promise]] against = "inverter", exactly = 0.1'
+    entry = {"of": "inversion", "why": "…", "who": "…"}
+    accept = say("Or let somebody accept it by name:")
     return [
-        'Promise something against it: [[promise]] against = "inverter", exactly = '
-        "0.1; the mitigation that costs least is then found.",
-        "Or let somebody accept it by name:\n"
-        + write_sections(
-            {"accepted": [{"of": "inversion", "why": "…", "who": "…"}]}
-        ).rstrip(),
+        say(
+            "Promise something against it: {toml}; the mitigation that costs "
+            "least is then found.",
+            toml=toml,
+        ),
+        f"{accept}\n{write_sections({'accepted': [entry]}).rstrip()}",
     ]
 
 
 SENTENCES = {
     "inverter": Sentences(
         reach=_describe_inversion_reach,
-        explain=lambda finding: finding.note,
+        explain=lambda finding: translate(finding.note),
         beyond=words.describe_groups_beyond,
-        subject="classifier as it is",
+        subject=mark("classifier as it is"),
     ),
     "inversion": Sentences(
         reach=lambda finding, audit: "",
@@ -393,8 +465,8 @@ SENTENCES = {
         reach=_describe_reach,
         explain=explain,
         beyond=words.describe_groups_beyond,
-        subject="classifier as it is",
-        offers=lambda finding: ("Or let privet classifier flatten its numbers.",),
+        subject=mark("classifier as it is"),
+        offers=lambda finding: (say("Or let privet classifier flatten its numbers."),),
     ),
 }
 """What is said of findings about classifiers."""

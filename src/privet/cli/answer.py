@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet.cli import terminal
+from privet.values.languages import say, speak
 
 if TYPE_CHECKING:
     from privet.findings import Audit
@@ -65,9 +66,10 @@ def command(short_help: str) -> Callable[[Callable[..., Answer]], click.Command]
     def make_command(function: Callable[..., Answer]) -> click.Command:
         @wraps(function)
         def show_and_exit(**given: Any) -> None:
-            with terminal.gather_warnings() as said:
-                answer = function(**given)
-            _show(answer, said)
+            with speak(terminal.find_language()):
+                with terminal.gather_warnings() as said:
+                    answer = function(**given)
+                _show(answer, said)
             sys.exit(answer.code)
 
         return click.command(short_help=short_help)(show_and_exit)
@@ -104,12 +106,18 @@ def answer_audit(found: Audit, more: str | None = None) -> Answer:
     )
 
 
+def say_released(told: Mapping[str, Any]) -> str:
+    """Where a release is, and where what is kept of it."""
+    places = {"folder": told["folder"], "custody": told["custody"]}
+    return say("Released: {folder}. Kept: {custody}.", **places)
+
+
 def answer_release(
     told: Mapping[str, Any], text: str, asides: Sequence[str] = ()
 ) -> Answer:
     """What became of a release: its verdict, its report, its places."""
     parts = [text]
     if "folder" in told:
-        parts.append(f"Released: {told['folder']}. Kept: {told['custody']}.")
+        parts.append(say_released(told))
     parts.append(told["sensitive"])
     return Answer(told, "\n\n".join(parts), verdict=told["verdict"], asides=asides)

@@ -13,6 +13,7 @@ from privet.cli.classifier import attack_classifier
 from privet.cli.options import (
     TableArguments,
     as_words,
+    language_option,
     ledger_option,
     name_ledger,
     parse_values,
@@ -22,6 +23,7 @@ from privet.cli.options import (
     without_secrets,
 )
 from privet.cli.responses import attack_answers
+from privet.values.languages import translate
 
 if TYPE_CHECKING:
     from privet.findings import Audit
@@ -125,6 +127,7 @@ def init(asked: TableArguments, output: str | None) -> Answer:
     help="Do not count of how many people something is told beyond the promises.",
 )
 @ledger_option
+@language_option
 @reads_table
 def audit(
     asked: TableArguments,
@@ -246,10 +249,10 @@ def _attack_method(
         close_release(release)
     said = describe_originals(found)
     verdict = "breach" if found.beyond else ""
-    words = [*said, METHOD_GRANTED]
+    words = [*said, translate(METHOD_GRANTED)]
     told = {"as": "minimality", "verdict": verdict or None, **found.to_dict()}
     return Answer(
-        {**told, "words": " ".join(words), "sensitive": SENSITIVE},
-        "\n".join([*words, SENSITIVE]),
+        {**told, "words": " ".join(words), "sensitive": translate(SENSITIVE)},
+        "\n".join([*words, translate(SENSITIVE)]),
         verdict=verdict,
     )

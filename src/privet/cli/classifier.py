@@ -13,6 +13,7 @@ from privet.cli.options import (
     TableArguments,
     combine_options,
     dry_run_option,
+    language_option,
     ledger_option,
     name_ledger,
     policy_option,
@@ -107,6 +108,7 @@ _extras = combine_options(
 @dry_run_option("Show what it would be")
 @ledger_option
 @replace_option
+@language_option
 @reads_table
 def classifier(
     asked: TableArguments,

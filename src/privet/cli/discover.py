@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from privet.cli.answer import Answer, command
-from privet.cli.options import TableArguments, policy_option, reads_table
+from privet.cli.options import (
+    TableArguments,
+    language_option,
+    policy_option,
+    reads_table,
+)
 
 if TYPE_CHECKING:
     from privet.microdata.discovery.discovery import Discovery
@@ -76,6 +81,7 @@ AT_LEAST_1 = click.IntRange(min=1)
 @click.option(
     "--toml", is_flag=True, help="Print the rules as promises to paste into a policy."
 )
+@language_option
 @reads_table
 def discover(
     asked: TableArguments,

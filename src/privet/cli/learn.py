@@ -12,6 +12,7 @@ from privet.cli.answer import Answer, command
 from privet.cli.options import (
     confidence_option,
     json_option,
+    language_option,
     memory_option,
     quiet_option,
 )
@@ -41,6 +42,7 @@ _table = click.option("--table", help="Table of a DuckDB database file.")
 )
 @design_option
 @_table
+@language_option
 @json_option
 @memory_option
 def learn(
@@ -94,6 +96,7 @@ def describe_classes(model: Any) -> dict[str, Any]:
 @confidence_option("How often the interval shall hold the truth.")
 @design_option
 @_table
+@language_option
 @json_option
 @quiet_option("accuracy")
 @memory_option

@@ -10,11 +10,13 @@ import click
 from privet.cli.answer import Answer, command
 from privet.cli.options import (
     json_option,
+    language_option,
     ledger_option,
     name_ledger,
     policy_option,
     quiet_option,
 )
+from privet.values.languages import say
 
 if TYPE_CHECKING:
     from privet.policy import Policy
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     help="With add: the private table whose rows FILE shows as they are.",
 )
 @click.option("--title", default="", help="With add: what FILE is called.")
+@language_option
 @json_option
 @quiet_option("number of releases")
 def ledger(
@@ -71,7 +74,10 @@ def ledger(
     if first == "new":
         _refuse_options({"--of": table, "--title": title})
         made = Ledger.create(_require_one(what[1:], "FOLDER"))
-        return _tell(made, f"An empty ledger: {made.folder}. It never travels.")
+        return _tell(
+            made,
+            say("An empty ledger: {folder}. It never travels.", folder=made.folder),
+        )
     if first == "add":
         file = _require_one(what[1:], "FILE")
         found = Ledger.open(_find_folder((), ledger, stated))

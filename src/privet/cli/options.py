@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import click
 
 from privet.cli import terminal
+from privet.values.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from privet.cli.progress import ProgressLine
@@ -73,6 +74,19 @@ def quiet_option(what: str) -> Decorator:
         callback=terminal.remember_option,
         help=f"Print the {what} only.",
     )
+
+
+language_option = click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    default="en",
+    show_default=True,
+    envvar="PRIVET_LANGUAGE",
+    show_envvar=True,
+    expose_value=False,
+    callback=terminal.remember_option,
+    help="What results are said in; keys, verdicts, errors and files stay as they are.",
+)
 
 
 # What several commands take ---------------------------------------------------------

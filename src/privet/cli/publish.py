@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from privet.cli import terminal
 from privet.cli.answer import Answer, answer_release, command
 from privet.cli.options import (
     Places,
@@ -17,6 +18,7 @@ from privet.cli.options import (
     dry_run_option,
     format_option,
     json_option,
+    language_option,
     ledger_option,
     memory_option,
     name_ledger,
@@ -28,6 +30,7 @@ from privet.cli.options import (
     replace_option,
     writes_release,
 )
+from privet.values.languages import mark, say, translate
 
 if TYPE_CHECKING:
     from privet.microdata.recipe import Recipe
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 MARKER = "⊥"
 """Shown for hidden values unless another text is asked for."""
 
-NO_SIGNOFF = "note: The policy has no [signoff]; custody records nobody's name."
+NO_SIGNOFF = mark("The policy has no [signoff]; custody records nobody's name.")
 
 _grouping = combine_options(
     click.option(
@@ -214,6 +217,7 @@ SPELLED = {"hierarchies": "hierarchy", "weights": "weigh"}
 @dry_run_option("Show what would be hidden")
 @ledger_option
 @replace_option
+@language_option
 @reads_table
 def publish(
     asked: TableArguments,
@@ -279,7 +283,8 @@ def publish(
         told = summarise_release(release)
         if release.safe:
             told |= to.write(release, format=to.form, progress=listener)
-    asides = () if stated.signoff else (NO_SIGNOFF,)
+    no_name = f"{translate(terminal.NOTE)} {translate(NO_SIGNOFF)}"
+    asides = () if stated.signoff else (no_name,)
     return answer_release(told, as_text(told), asides)
 
 
@@ -485,18 +490,20 @@ def _describe_custody(folder: str) -> str:
     from privet.release.kinds import import_kind
     from privet.release.verify import read_manifest
 
-    return f"Custody fits: {import_kind(read_manifest(Path(folder))['kind']).proved}."
+    kind = import_kind(read_manifest(Path(folder))["kind"])
+    return say("Custody fits: {proved}.", proved=translate(kind.proved))
 
 
 def _list_verified(told: dict[str, Any]) -> list[str]:
-    safe = ", and safe" if told["audit"] else ""  # a disguise may promise nothing else
-    head = f"✓ Verified: the release is what its manifest says{safe}."
+    head = say("✓ Verified: the release is what its manifest says, and safe.")
+    if not told["audit"]:  # a disguise may promise nothing else
+        head = say("✓ Verified: the release is what its manifest says.")
     if told["verdict"] == "refused":
-        head = "✗ Refused: the release is not what its manifest says, or not safe."
+        head = say("✗ Refused: the release is not what its manifest says, or not safe.")
     elif told["verdict"] == "undecided":
-        head = (
-            "? Undecided: the release is what its manifest says, but not every promise "
-            "can be recounted from it."
+        head = say(
+            "? Undecided: the release is what its manifest says, but not "
+            "every promise can be recounted from it."
         )
     findings = told["audit"]["findings"] if told["audit"] else ()
     figures = [f"{f['promise']}: {_say_figures(f)}" for f in findings]

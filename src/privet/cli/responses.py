@@ -20,6 +20,7 @@ from privet.cli.options import (
     confidence_option,
     format_option,
     json_option,
+    language_option,
     ledger_option,
     memory_option,
     name_ledger,
@@ -29,6 +30,7 @@ from privet.cli.options import (
     replace_option,
     writes_release,
 )
+from privet.values.languages import say
 
 if TYPE_CHECKING:
     from privet.responses.design import Design
@@ -62,6 +64,7 @@ design_option = click.option(
 )
 @ledger_option
 @replace_option
+@language_option
 @reads_table
 def disguise(
     asked: TableArguments,
@@ -142,6 +145,7 @@ def load_design(design: str | None) -> Design:
 )
 @confidence_option("How often the intervals shall hold the truth.")
 @click.option("--table", help="Table of a DuckDB database file.")
+@language_option
 @json_option
 @quiet_option("shares")
 @memory_option
@@ -235,15 +239,21 @@ def _estimate_shares(
     found: Estimates, expressions: tuple[str, ...], given: str | None
 ) -> list[tuple[str, Estimate]]:
     if expressions:
-        among = f", given {given}" if given else ""
         return [
-            (f"{text}{among}", found.share(text, given=given)) for text in expressions
+            (_name_share(text, given), found.share(text, given=given))
+            for text in expressions
         ]
     return [
         (f"{column} = {value}", e)
         for column, shares in found.every_share().items()
         for value, e in shares.items()
     ]
+
+
+def _name_share(text: str, given: str | None) -> str:
+    if not given:
+        return text
+    return say("{share}, given {condition}", share=text, condition=given)
 
 
 def attack_answers(source: str) -> Answer:
@@ -272,6 +282,7 @@ def attack_answers(source: str) -> Answer:
 @click.option(
     "--output", "-o", type=click.Path(dir_okay=False), help="Write the design here."
 )
+@language_option
 @json_option
 def plan(
     design: str,

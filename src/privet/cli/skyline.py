@@ -11,7 +11,12 @@ import click
 
 from privet.cli import terminal
 from privet.cli.answer import Answer, command
-from privet.cli.options import TableArguments, policy_option, reads_table
+from privet.cli.options import (
+    TableArguments,
+    language_option,
+    policy_option,
+    reads_table,
+)
 
 AT_LEAST_0 = click.IntRange(min=0)
 
@@ -37,6 +42,7 @@ AT_LEAST_0 = click.IntRange(min=0)
 @click.option(
     "--max-m", type=AT_LEAST_0, default=50, show_default=True, help="Companions."
 )
+@language_option
 @reads_table
 def skyline(
     asked: TableArguments, policy: str | None, confidence: str, **bounds: Any

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from privet.values.languages import mark, translate
 from privet.values.visible_text import escape_controls, escape_json, hide_secrets
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ EXIT = {
 
 WRONG, INFEASIBLE, BUG, INTERRUPTED = 2, 4, 70, 130
 """The other exit codes; the last is what a shell expects of Ctrl-C."""
+
+NOTE = mark("note:")
+"""What is said before a warning."""
 
 STOPPED = "Stopped before it was done."
 """What is said after Ctrl-C."""
@@ -54,6 +58,12 @@ def is_asked(option: str) -> bool:
     """Whether the command that runs was given an option of those that are kept."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get(f"privet.{option}"))
+
+
+def find_language() -> str:
+    """The language that was asked for, where a command offers several."""
+    context = click.get_current_context(silent=True)
+    return (context.meta.get("privet.language") if context else None) or "en"
 
 
 def is_silent() -> bool:
@@ -131,7 +141,7 @@ def refuse_existing(path: Path) -> None:
 def say_notes(notes: Iterable[str]) -> None:
     """Print warnings that came up."""
     for note in notes:
-        say(f"note: {note}")
+        say(f"{translate(NOTE)} {translate(note)}")
 
 
 def say(text: str) -> None:

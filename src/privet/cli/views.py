@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from privet.cli.answer import Answer, answer_audit, command
+from privet.cli.answer import Answer, answer_audit, command, say_released
 from privet.cli.options import (
     Places,
     TableArguments,
     format_option,
+    language_option,
     ledger_option,
     name_ledger,
     policy_option,
@@ -19,6 +20,7 @@ from privet.cli.options import (
     strict_option,
     writes_release,
 )
+from privet.values.languages import say
 
 if TYPE_CHECKING:
     from privet.engine.protocol import Listener
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 @ledger_option
 @replace_option
 @strict_option
+@language_option
 @reads_table
 def views(
     asked: TableArguments,
@@ -86,7 +89,7 @@ def views(
             put = _release(Views(table, *stated.views), stated, to, bar)
     lines = list_key_risks(found)
     if put:
-        lines.append(f"\nReleased: {put['folder']}. Kept: {put['custody']}.")
+        lines.append(f"\n{say_released(put)}")
     return answer_audit(found, "\n".join(lines) if lines else None)
 
 
@@ -103,11 +106,12 @@ def _propose(asked: TableArguments, policy: Policy, to: Places) -> Answer:
         found = SplitViews().propose(table, policy, run=run)
         told = [describe_proposal(p) for p in found]
         put = _release(found[0].views, found[0].settled(policy), to, bar)
-    released = f"Released the first: {to.output}. Kept: {to.custody}." if put else None
+    places = {"folder": to.output, "custody": to.custody}
+    released = say("Released the first: {folder}. Kept: {custody}.", **places)
     return Answer(
         {"proposals": told},
         proposals_as_text(told),
-        released,
+        released if put else None,
         quiet=proposals_as_text(told, brief=True),
     )
 

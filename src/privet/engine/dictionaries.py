@@ -22,6 +22,7 @@ from privet.engine.run import DoesNotFit
 from privet.engine.sources.source import Source
 from privet.errors import InputError, warn
 from privet.values.contingency import Domain
+from privet.values.languages import say
 from privet.values.schema import Bins, Column
 
 COLUMNS_AT_ONCE = 32
@@ -358,9 +359,12 @@ class Dictionaries:
         )
         if whole:
             warn(
-                f"Column {name!r} holds whole numbers as floats, since a pandas "
-                "column of integers has no missing values: 39 shows as 39.0. Convert "
-                "the column to 'Int64' first.",
+                say(
+                    "Column {column} holds whole numbers as floats, since a "
+                    "pandas column of integers has no missing values: 39 "
+                    "shows as 39.0. Convert the column to 'Int64' first.",
+                    column=repr(name),
+                )
             )
 
     def _narrow(self, table: str, size: int) -> None:

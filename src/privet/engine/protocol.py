@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from privet.errors import InputError, Stopped
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.languages import mark
 from privet.values.schema import KINDS, Bins, Column
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from privet.engine.projections import Projection
     from privet.engine.randomise.randomise_rows import Cells, Randomisation
 
-TOO_LATE = "The time limit ran out before the count was complete."
+TOO_LATE = mark("The time limit ran out before the count was complete.")
 """What is said of work that is stopped."""
 
 ENOUGH_ROWS = 20

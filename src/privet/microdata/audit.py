@@ -14,8 +14,9 @@ from privet.policy import Measure
 from privet.release.kinds import Judge
 from privet.table import Table
 from privet.values.adversaries import Insider, Linker
+from privet.values.languages import mark
 
-VALUES = {Table: "a table", Groups: "groups"}
+VALUES = {Table: mark("a table"), Groups: mark("groups")}
 """What can be judged, and how it is called in a sentence."""
 
 JUDGES: Mapping[tuple[type, type], Judge] = {

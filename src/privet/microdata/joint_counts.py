@@ -35,9 +35,10 @@ from privet.values.adversaries import Linker
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.languages import mark
 from privet.values.windows import Within
 
-LISTS = (
+LISTS = mark(
     "What several releases tell together of a column of lists is not counted: whoever "
     "has both may know more than each tells alone."
 )

@@ -46,12 +46,13 @@ from privet.microdata.worst_linkage import (
 from privet.policy import Measure, Promise
 from privet.release.kinds import Warn
 from privet.table import ReleasedAs, Table, require_columns
-from privet.values.adversaries import Insider, Linker, join_words
+from privet.values.adversaries import Insider, Linker, join_alternatives, join_words
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rules
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import percent
+from privet.values.languages import mark, say, translate
 from privet.values.windows import Windows, Within
 
 Asked = tuple[object, ...] | Within | None
@@ -62,17 +63,17 @@ Asked = tuple[object, ...] | Within | None
 MOST_SETS = 5_000
 """Sets of columns that one promise may have counted."""
 
-GUESSED = (
+GUESSED = mark(
     "Who takes {columns} as known, too, is at most {most} sure; who does not, {least}. "
     "{why}: {rules}."
 )
-NEARLY = "Known columns tell it in nearly all rows, but not in all"
-THROUGH = "What is hidden of known columns shows through"
-BOUNDED = (
+NEARLY = mark("Known columns tell it in nearly all rows, but not in all")
+THROUGH = mark("What is hidden of known columns shows through")
+BOUNDED = mark(
     "Who knows some of the columns may not tell a person's group, and is at most as "
     "sure as of the worst group."
 )
-SEVERAL_NUMBERS = (
+SEVERAL_NUMBERS = mark(
     "Some people have several numbers: each is counted, so that nobody is surer than "
     "this that one of them lies in a window."
 )
@@ -464,8 +465,12 @@ def say_never_occurs(value: object, domain: Domain) -> str:
     """That a value never occurs, and which ones are close."""
     known = [v for v in domain.labels[:1000] if v is not None]
     close = find_nearest(str(value), known)
-    hint = " Did you mean " + " or ".join(map(repr, close)) + "?" if close else ""
-    return f"Value {value!r} never occurs in column {domain.name!r}.{hint}"
+    told = {"value": repr(value), "column": repr(domain.name)}
+    said = say("Value {value} never occurs in column {column}.", **told)
+    if not close:
+        return said
+    hint = say("Did you mean {names}?", names=join_alternatives([*map(repr, close)]))
+    return f"{said} {hint}"
 
 
 # From a count to a finding ----------------------------------------------------------
@@ -518,7 +523,8 @@ def _weigh_guesses(
         groups=most.groups,
         groups_above=most.groups_above,
         people_above=most.people_above,
-        note=GUESSED.format(
+        note=say(
+            GUESSED,
             columns=join_words(list(map(repr, guessed))),
             most=percent(belief.posterior),
             least=percent(found.belief.posterior),
@@ -530,9 +536,10 @@ def _weigh_guesses(
 def _describe_guess(told: Mapping[str, Any]) -> dict[str, str]:
     """Why a column is not surely known, and by which rules it may be."""
     if shown := told["shows_through"]:
-        return {"why": THROUGH, "rules": "; ".join(map(phrase_rule, shown))}
+        rules = "; ".join(map(phrase_rule, shown))
+        return {"why": translate(THROUGH), "rules": rules}
     nearly = [phrase_rule(r) for r in told["rules"] if not r["exact"]]
-    return {"why": NEARLY, "rules": "; ".join(nearly)}
+    return {"why": translate(NEARLY), "rules": "; ".join(nearly)}
 
 
 def describe_floor(

@@ -15,10 +15,11 @@ from privet.table import Table
 from privet.values.arrays import Flags, Ints
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.languages import mark
 
 Set = tuple[str | None, ...]
 
-SEVERAL_LISTS = (
+SEVERAL_LISTS = mark(
     "Some people have several lists, and are counted with a value for each list that "
     "has it: this is an upper bound. Say how rows become people to count exactly: "
     "[person] in the policy, or person=… of pv.read."

@@ -31,19 +31,22 @@ from privet.microdata.written_columns import (
 from privet.release.manifest import RECIPE
 from privet.values.contingency import Domain
 from privet.values.exact import fraction
+from privet.values.languages import mark
 from privet.values.schema import KINDS, Bins
 
 UNCHANGED = "as it is"
 """How a table is made that keeps every promise without any change."""
 
-SEVERAL_ROWS = "protection of people who have several rows"
+SEVERAL_ROWS = mark("protection of people who have several rows")
 
 NOT_PROMISED = (
-    "protection against somebody who knows other columns than the promise names",
-    "protection against a second release of the same people",
+    mark("protection against somebody who knows other columns than the promise names"),
+    mark("protection against a second release of the same people"),
     SEVERAL_ROWS,
-    "protection against somebody who draws conclusions from how values were chosen to "
-    "be hidden",
+    mark(
+        "protection against somebody who draws conclusions from how values "
+        "were chosen to be hidden"
+    ),
 )
 """What no promise of this kind covers; said in every manifest."""
 

@@ -45,28 +45,35 @@ from privet.report.words import escape_name, format_cell
 from privet.values.adversaries import Insider, Linker, join_words
 from privet.values.beliefs import Belief
 from privet.values.exact import percent
+from privet.values.languages import mark, say, say_number, translate
 
 ENDED = {
-    "finished": "Every value that may be shown is shown.",
-    "time": "Stopped at the time limit: more values might have been shown.",
-    "callback": "Stopped on request: more values might have been shown.",
-    "improved": "Every value that may be shown beside the others is shown. Stopped "
-    "before all exchanges were tried: some might show more.",
-    "recipe": "Made by an earlier release's recipe.",
-    "chosen": "Shown is what the method chooses: more values might be shown.",
-    "together": "What tells hidden values is hidden, too: more values might be shown.",
+    "finished": mark("Every value that may be shown is shown."),
+    "time": mark("Stopped at the time limit: more values might have been shown."),
+    "callback": mark("Stopped on request: more values might have been shown."),
+    "improved": mark(
+        "Every value that may be shown beside the others is shown. Stopped "
+        "before all exchanges were tried: some might show more."
+    ),
+    "recipe": mark("Made by an earlier release's recipe."),
+    "chosen": mark("Shown is what the method chooses: more values might be shown."),
+    "together": mark(
+        "What tells hidden values is hidden, too: more values might be shown."
+    ),
 }
 ENDED_GROUPS = {
-    "finished": "No group can be split further.",
-    "time": "Stopped at the time limit: groups might have been split further.",
-    "callback": "Stopped on request: groups might have been split further.",
-    "households": "Splits were undone for households: groups might be split otherwise.",
+    "finished": mark("No group can be split further."),
+    "time": mark("Stopped at the time limit: groups might have been split further."),
+    "callback": mark("Stopped on request: groups might have been split further."),
+    "households": mark(
+        "Splits were undone for households: groups might be split otherwise."
+    ),
 }
-ENDED_SAME = "No further cut for everybody is allowed and lowers what is blurred."
+ENDED_SAME = mark("No further cut for everybody is allowed and lowers what is blurred.")
 """Of the same cuts, some of which may cost more stars than they save."""
 ENDED_SEARCH = {
-    "time": ("Stopped at the time limit: another choice might keep more.",),
-    "callback": ("Stopped on request: another choice might keep more.",),
+    "time": (mark("Stopped at the time limit: another choice might keep more."),),
+    "callback": (mark("Stopped on request: another choice might keep more."),),
 }
 
 
@@ -97,7 +104,7 @@ def summarise_release(release: Release) -> dict[str, Any]:
         if release.together is None
         else [finding(f) for f in release.together.findings],
         "history": None if release.history is None else release.history.to_dict(),
-        "sensitive": words.SENSITIVE,
+        "sensitive": translate(words.SENSITIVE),
     }
 
 
@@ -201,19 +208,11 @@ def _format_change(was: Finding, now: Finding) -> str:
 
 def as_text(told: Mapping[str, Any]) -> str:
     """Plain text, verdict first."""
-    kept = sum(p["verdict"] == "safe" for p in told["promises"])
-    lines = [f"✓ Safe: every promise is kept ({kept})."]
-    if told["verdict"] == "not covered":
-        lines = ["! Not covered: every promise is kept, but that is not everything."]
-        lines += [f"  {u['words']}" for u in told["uncovered"]]
-    elif told["verdict"] == "breach":
-        lines = ["✗ Breach: together with an earlier release a promise is broken."]
-    elif told["verdict"] != "safe":
-        lines = ["? Undecided: together with an earlier release nothing is certain."]
+    lines = _list_headlines(told)
     for p in told["promises"]:
         lines += ["", f"{words.escape_name(p['promise'])}"]
         if p["change"]:
-            lines.append(f"  Worst case: {p['change']}.")
+            lines.append("  " + say("Worst case: {change}.", change=p["change"]))
         lines.append(f"  {p['note'] or p['words']}")
     lines += [
         "",
@@ -228,23 +227,42 @@ def as_text(told: Mapping[str, Any]) -> str:
     lines += ["", *describe_utility(told["utility"], told["utility_note"])]
     if told["held_back"]:
         lines += ["", _format_held(told["held_back"])]
-    if told["exposure"]:
-        lines += ["", EXPOSURE, *(f"  {line}" for line in told["exposure"]["words"])]
-    if told["advice"]:
-        lines += [
-            "",
-            "What to do:",
-            *(f"  {s}" for s in words.numbered(told["advice"])),
-        ]
-    if told["history"]:
-        lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
+    lines += _list_more(told)
     if told["method_known"] is not None:
         lines += ["", told["method_known"]["words"]]
     if told["groups"] is not None:
         return "\n".join([*lines, "", *_tell_search(told)])
-    moves = "1 move" if told["moves"] == 1 else f"{told['moves']:,} moves"
-    lines += ["", f"{ENDED[told['ended']]} ({moves})", *_tell_left(told)]
+    moves = say_number("{n} move", "{n} moves", told["moves"])
+    lines += ["", f"{translate(ENDED[told['ended']])} ({moves})", *_tell_left(told)]
     return "\n".join(lines)
+
+
+def _list_more(told: Mapping[str, Any]) -> list[str]:
+    """What is told beyond the promises, what to do about it, and earlier releases."""
+    lines = []
+    if told["exposure"]:
+        exposed = (f"  {line}" for line in told["exposure"]["words"])
+        lines += ["", translate(EXPOSURE), *exposed]
+    if told["advice"]:
+        steps = (f"  {s}" for s in words.numbered(told["advice"]))
+        lines += ["", say("What to do:"), *steps]
+    if told["history"]:
+        earlier = (f"  {line}" for line in list_history(told["history"]))
+        lines += ["", translate(HISTORY), *earlier]
+    return lines
+
+
+def _list_headlines(told: Mapping[str, Any]) -> list[str]:
+    """The verdict in a sentence, and what no promise covers."""
+    if told["verdict"] == "safe":
+        kept = sum(p["verdict"] == "safe" for p in told["promises"])
+        return [say("✓ Safe: every promise is kept ({n}).", n=kept)]
+    if told["verdict"] == "not covered":
+        lead = say("! Not covered: every promise is kept, but that is not everything.")
+        return [lead, *(f"  {u['words']}" for u in told["uncovered"])]
+    if told["verdict"] == "breach":
+        return [say("✗ Breach: together with an earlier release a promise is broken.")]
+    return [say("? Undecided: together with an earlier release nothing is certain.")]
 
 
 def _tell_search(told: Mapping[str, Any]) -> list[str]:
@@ -253,14 +271,19 @@ def _tell_search(told: Mapping[str, Any]) -> list[str]:
     if about is None:
         same = told["groups"]["same_cuts"] and told["ended"] == "finished"
         ended = ENDED_SAME if same else ENDED_GROUPS[told["ended"]]
-        return [ended, *_tell_left(told)]
+        return [translate(ended), *_tell_left(told)]
     lines = [
-        f"{about['judged']:,} of {about['combinations']:,} combinations of levels were "
-        f"judged; this one costs {about['cost']:.4f} (NCP, suppressed people included)."
+        say(
+            "{judged} of {all} combinations of levels were judged; this one "
+            "costs {cost} (NCP, suppressed people included).",
+            judged=f"{about['judged']:,}",
+            all=f"{about['combinations']:,}",
+            cost=f"{about['cost']:.4f}",
+        )
     ]
     if about["optimum"] not in ("proved", "local", "open"):
-        lines.append(f"None costs less than {about['bound']:.4f}.")
-    return [*ENDED_SEARCH.get(told["ended"], ()), *lines]
+        lines.append(say("None costs less than {cost}.", cost=f"{about['bound']:.4f}"))
+    return [*map(translate, ENDED_SEARCH.get(told["ended"], ())), *lines]
 
 
 def _tell_left(told: Mapping[str, Any]) -> list[str]:
@@ -269,64 +292,100 @@ def _tell_left(told: Mapping[str, Any]) -> list[str]:
     if not left:
         return []
     if told["groups"] is not None and left.keys() == {"groups"}:
-        several = "1 group was" if left["groups"] == 1 else f"{left['groups']:,} groups"
-        verb = "" if left["groups"] == 1 else " were"
-        return [f"{several}{verb} not tried."]
-    what = "ranges" if told["groups"] is not None else "values or cuts"
-    each = [f"{escape_name(c)} ({n:,})" for c, n in left.items()]
-    return [f"Could have been shown next, {what} by column: {', '.join(each)}."]
+        return [
+            say_number(
+                "{n} group was not tried.", "{n} groups were not tried.", left["groups"]
+            )
+        ]
+    each = ", ".join(f"{escape_name(c)} ({n:,})" for c, n in left.items())
+    if told["groups"] is not None:
+        return [
+            say(
+                "Could have been shown next, ranges by column: {columns}.", columns=each
+            )
+        ]
+    return [
+        say(
+            "Could have been shown next, values or cuts by column: {columns}.",
+            columns=each,
+        )
+    ]
 
 
 def _format_hidden(told: Mapping[str, Any]) -> list[str]:
     changed = [f"  {_format_column(c, a)}" for c, a in told["columns"].items()]
-    return [
-        "What is hidden:",
-        *(changed or ["  Nothing: the table was safe as it is."]),
-    ]
+    nothing = "  " + say("Nothing: the table was safe as it is.")
+    return [say("What is hidden:"), *(changed or [nothing])]
 
 
 def _format_held(told: Mapping[str, int]) -> str:
     """That new rows wait, or that none has to."""
     if not told["rows"]:
-        return f"Held back: none of {told['of']:,} new rows."
-    return (
-        f"Held back: {told['rows']:,} of {told['of']:,} new rows wait for a later "
-        "delivery."
+        return say("Held back: none of {all} new rows.", all=f"{told['of']:,}")
+    return say(
+        "Held back: {rows} of {all} new rows wait for a later delivery.",
+        rows=f"{told['rows']:,}",
+        all=f"{told['of']:,}",
     )
 
 
 def _format_groups(about: Mapping[str, Any]) -> list[str]:
-    lines = [
-        f"{about['groups']:,} groups of {about['smallest']:,} to {about['largest']:,} "
-        f"people ({about['people']:,} in all)."
-    ]
-    if about["groups"] == 1:
-        lines = [f"One group of everybody ({about['people']:,} in all)."]
+    lines = [_count_groups(about)]
     if about["chosen"]:
         lines += describe_choice(about["chosen"])
     elif about["starred"]:
         lines.append(
-            f"{about['starred']:,} people are starred: they are one of these groups, "
-            "and show * in every known column."
+            say(
+                "{n} people are starred: they are one of these groups, and "
+                "show * in every known column.",
+                n=f"{about['starred']:,}",
+            )
         )
     elif about["suppressed"]:
-        lines.append(f"{about['suppressed']:,} people in wide groups are left out.")
+        lines.append(
+            say("{n} people in wide groups are left out.", n=f"{about['suppressed']:,}")
+        )
     if about["form"] == "buckets":
-        return [*lines, "Known values are shown as they are; who has which is not."]
-    lines.append("Average width of what is shown, of the whole column:")
+        return [
+            *lines,
+            say("Known values are shown as they are; who has which is not."),
+        ]
+    lines.append(say("Average width of what is shown, of the whole column:"))
     return lines + [
         f"  {words.escape_name(c)}: {100 * w:.1f} %" for c, w in about["width"].items()
     ]
 
 
+def _count_groups(about: Mapping[str, Any]) -> str:
+    people = f"{about['people']:,}"
+    if about["groups"] == 1:
+        return say("One group of everybody ({people} in all).", people=people)
+    return say(
+        "{groups} groups of {smallest} to {largest} people ({people} in all).",
+        people=people,
+        **{k: f"{about[k]:,}" for k in ("groups", "smallest", "largest")},
+    )
+
+
 def _format_column(name: str, about: Mapping[str, Any]) -> str:
+    told = {k: f"{n:,}" for k, n in about.items()}
     if "intervals" in about:
-        return f"{name}: {about['values']:,} values as {about['intervals']:,} intervals"
-    cells = f"{about['hidden_cells']:,} of {about['cells']:,} cells"
-    told = f"{about['hidden_values']:,} of {about['values']:,} values ({cells})"
+        return say(
+            "{column}: {values} values as {intervals} intervals", column=name, **told
+        )
     if "labels" in about:
-        told += f", others as {about['labels']:,} labels of its hierarchy"
-    return f"{name}: {told}"
+        return say(
+            "{column}: {hidden_values} of {values} values ({hidden_cells} of "
+            "{cells} cells), others as {labels} labels of its hierarchy",
+            column=name,
+            **told,
+        )
+    return say(
+        "{column}: {hidden_values} of {values} values ({hidden_cells} of "
+        "{cells} cells)",
+        column=name,
+        **told,
+    )
 
 
 # Who knows the method ---------------------------------------------------------------
@@ -337,58 +396,81 @@ def _describe_method_known(release: Release) -> dict[str, Any] | None:
     if release.recipe is not None and not release.recipe.columns:
         return None
     found = measure_cheaply(release)
-    lead = "Not covered: someone who knows how it was chosen what to hide."
+    lead = say("Not covered: someone who knows how it was chosen what to hide.")
     if found is None:
-        more = "How much that adds can be counted for small releases only."
+        more = say("How much that adds can be counted for small releases only.")
         return {"tables": None, "fitting": None, "words": f"{lead} {more}"}
     return {**found.to_dict(), "words": " ".join([lead, *describe_originals(found)])}
 
 
 def describe_originals(found: OriginalTables) -> list[str]:
     """How many tables lie behind a release, and how sure that makes somebody."""
-    tables = "one table" if found.tables == 1 else f"{found.tables:,} tables"
-    said = [f"Of {tables} that this file allows, {found.fitting:,} would give it."]
+    said = [
+        say_number(
+            "Of one table that this file allows, {fitting} would give it.",
+            "Of {n} tables that this file allows, {fitting} would give it.",
+            found.tables,
+            fitting=f"{found.fitting:,}",
+        )
+    ]
     worst = found.worst
     if worst is not None:
         said.append(_explain_method_belief(worst))
     if beyond := len(found.beyond):
-        number = f"{len(found.beliefs):,} beliefs"
-        said.append(f"{beyond:,} of {number} {_conjugate_be(beyond)} beyond a limit.")
+        said.append(
+            say_number(
+                "{n} of {all} beliefs is beyond a limit.",
+                "{n} of {all} beliefs are beyond a limit.",
+                beyond,
+                all=f"{len(found.beliefs):,}",
+            )
+        )
     return said
 
 
 def _explain_method_belief(found: MethodBelief) -> str:
     limit = found.promise.limit
     before, after = found.belief.prior, found.belief.posterior
-    who = (
-        f"that a person's {words.format_facts(found.knows)}"
-        if found.knows
-        else ("nothing of a person")
+    told = {
+        "sure": words.format_posterior(found.belief, limit),
+        "exactly": after,
+        "believed": words.format_fact(found.column, format_cell(found.value)),
+        "before": f"{percent(before)} ({before})",
+        "limit": words.format_limit(limit),
+    }
+    if not found.knows:
+        return say(
+            "Whoever also knows nothing of a person can be {sure} sure "
+            "({exactly}) that {believed}; from the file alone {before}. "
+            "Limit: {limit}.",
+            **told,
+        )
+    facts = words.format_facts(found.knows)
+    return say(
+        "Whoever also knows that a person's {facts} can be {sure} sure "
+        "({exactly}) that {believed}; from the file alone {before}. Limit: "
+        "{limit}.",
+        facts=facts,
+        **told,
     )
-    return (
-        f"Whoever also knows {who} can be {words.format_posterior(found.belief, limit)}"
-        f" sure ({after}) that {escape_name(found.column)} is "
-        f"{format_cell(found.value)}; from the file alone {percent(before)} ({before})."
-        f" Limit: {words.format_limit(limit)}."
-    )
 
 
-def _conjugate_be(n: int) -> str:
-    return "is" if n == 1 else "are"
-
-
-METHOD_GRANTED = (
-    "This attacker knows the policy and the method, and which values each column may "
-    "have. An attack may accuse; that it finds nothing proves nothing."
+METHOD_GRANTED = mark(
+    "This attacker knows the policy and the method, and which values each "
+    "column may have. An attack may accuse; that it finds nothing proves "
+    "nothing."
 )
 """What is said with every answer of the attacker who knows the method."""
 
 
 def phrase_measure(measure: Measure, found: Fraction, people: str, facts: str) -> str:
     """What was found; `facts` describe the group that decides."""
-    several = "" if measure.k is None else f"; they must be at least {measure.k:,}"
-    return find_model(measure).sentence.format(
-        values="value" if found == 1 else "values",
+    several = ""
+    if measure.k is not None:
+        several = say("; they must be at least {k}", k=f"{measure.k:,}")
+    return say(
+        find_model(measure).sentence,
+        values=say_number("value", "values", 1 if found == 1 else 2),
         k=several,
         value=words.format_measured(measure, found),
         people=people,
@@ -410,10 +492,9 @@ def _explain_measure(finding: Finding) -> str:
 
 def _describe_measure_beyond(finding: Finding) -> str:
     assert isinstance(finding.promise, Measure)
-    least = finding.promise.sense == "at least"
-    return words.describe_groups_beyond(
-        finding, f"{'below' if least else 'above'} the level"
-    )
+    if finding.promise.sense == "at least":
+        return words.describe_groups_beyond(finding, say("below the level"))
+    return words.describe_groups_beyond(finding, say("above the level"))
 
 
 # Linkers and insiders ---------------------------------------------------------------
@@ -423,18 +504,26 @@ def _explain_linker(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    who = "Someone who knows " + (
-        f"that a person's {words.format_facts(w.knows)}"
-        if w.knows
-        else "nothing but the table"
-    )
-    sure = (
-        f"{who} can be {words.format_posterior(w.belief, stated.limit)} sure "
-        f"({words.format_share(w.part, w.whole)} "
-        f"{words.name_unit(w.counted, w.whole)}) that "
-        f"{words.format_believed(w)}."
-    )
-    sure = f"{sure} Without that, {words.format_prior(w)}." if w.knows else sure
+    told = {
+        "sure": words.format_posterior(w.belief, stated.limit),
+        "share": words.format_share_of(w.part, w.whole, w.counted),
+        "believed": words.format_believed(w),
+    }
+    if w.knows:
+        facts = words.format_facts(w.knows)
+        sure = say(
+            "Someone who knows that a person's {facts} can be {sure} sure "
+            "({share}) that {believed}. Without that, {prior}.",
+            facts=facts,
+            prior=words.format_prior(w),
+            **told,
+        )
+    else:
+        sure = say(
+            "Someone who knows nothing but the table can be {sure} sure "
+            "({share}) that {believed}.",
+            **told,
+        )
     return " ".join([sure, *_describe_derived(finding.details.get("derived", {}))])
 
 
@@ -447,11 +536,14 @@ def _describe_derived(told: Mapping[str, Any]) -> Iterator[str]:
     if rules := told.get("rules"):
         said = [escape_name(phrase_rule(r)) for r in rules[:MOST_RULES]]
         if len(rules) > MOST_RULES:
-            said.append(f"{len(rules) - MOST_RULES:,} more")
-        yield f"Taken as known, too: {'; '.join(said)}."
+            said.append(say("{n} more", n=f"{len(rules) - MOST_RULES:,}"))
+        yield say("Taken as known, too: {rules}.", rules="; ".join(said))
     if few := told.get("too_few_rows"):
         names = dict.fromkeys(escape_name(d["column"]) for d in few)
-        yield f"Too few rows to tell whether {join_words(list(names))} follows."
+        yield say(
+            "Too few rows to tell whether {columns} follows.",
+            columns=join_words(list(names)),
+        )
 
 
 def _explain_insider(finding: Finding) -> str:
@@ -460,21 +552,32 @@ def _explain_insider(finding: Finding) -> str:
     assert isinstance(stated, Promise)
     if w.attack is None:
         return _explain_linker(finding)
-    whose = f"{escape_name(w.attack.victim)}'s" if w.attack.victim else "the person's"
-    sure = (
-        f"Someone who knows {describe_knowledge(w.column, w.attack)} can be "
-        f"{words.format_posterior(w.belief, stated.limit)} sure that {whose} "
-        f"{words.format_believed(w)}."
+    told = {
+        "knowledge": describe_knowledge(w.column, w.attack),
+        "sure": words.format_posterior(w.belief, stated.limit),
+        "believed": words.format_believed(w),
+    }
+    sure = say(
+        "Someone who knows {knowledge} can be {sure} sure that the person's "
+        "{believed}.",
+        **told,
     )
-    alone = (
-        f"{percent(Fraction(w.part, w.whole))} ({words.format_share(w.part, w.whole)} "
+    if w.attack.victim:
+        name = escape_name(w.attack.victim)
+        sure = say(
+            "Someone who knows {knowledge} can be {sure} sure that {name}'s "
+            "{believed}.",
+            name=name,
+            **told,
+        )
+    alone = say(
+        "Of those who look the same, {chance} ({share}) have it; of "
+        "everybody, {prior}.",
+        chance=percent(Fraction(w.part, w.whole)),
+        share=words.format_share_of(w.part, w.whole, w.counted),
+        prior=words.format_prior(w),
     )
-    told = (
-        f"{sure} Of those who look the same, {alone}"
-        f"{words.name_unit(w.counted, w.whole)}) "
-        f"have it; of everybody, {words.format_prior(w)}."
-    )
-    return " ".join([told, *describe_evidence(finding)])
+    return " ".join([sure, alone, *describe_evidence(finding)])
 
 
 def _describe_insider_beyond(finding: Finding) -> str:
@@ -482,9 +585,11 @@ def _describe_insider_beyond(finding: Finding) -> str:
     stated = finding.promise
     assert isinstance(stated, Promise)
     assert isinstance(stated.against, Insider)
-    one_by_one = stated.against.same_as and finding.groups > 1
-    past = "beyond the limit" + (", each by itself" if one_by_one else "")
-    past += ", with such evidence" if stated.against.evidence > 1 else ""
+    past = say("beyond the limit")
+    if stated.against.same_as and finding.groups > 1:
+        past = say("{past}, each by itself", past=past)
+    if stated.against.evidence > 1:
+        past = say("{past}, with such evidence", past=past)
     alone = words.describe_groups_beyond(finding, past)
     return " ".join([alone, *describe_households(finding)])
 
@@ -504,15 +609,27 @@ def _explain_floor(finding: Finding) -> str:
         floor |= {} if w.window is None else {"window": w.window.to_dict()}
     if floor is None:
         return ""
-    column, value = escape_name(w.column), format_cell(floor["value"])
-    share = f"{percent(Fraction(floor['count'], floor['of']))} of everybody"
-    verb, change = "is", "Name the values that must not be learnt"
-    if "window" in floor:
-        verb, change = "lies", "Ask for narrower windows"
-    return (
-        f"Hiding cannot help: {column} {verb} {value} for {share} "
-        f"({words.format_share(floor['count'], floor['of'])}), so no coarser table "
-        f"keeps the promise. {change}, allow more, or leave out the column {column}."
+    told = {
+        "column": escape_name(w.column),
+        "share": percent(Fraction(floor["count"], floor["of"])),
+        "counts": words.format_share(floor["count"], floor["of"]),
+    }
+    if "window" not in floor:
+        return say(
+            "Hiding cannot help: {column} is {value} for {share} of "
+            "everybody ({counts}), so no coarser table keeps the promise. "
+            "Name the values that must not be learnt, allow more, or leave "
+            "out the column {column}.",
+            value=format_cell(floor["value"]),
+            **told,
+        )
+    low, high = floor["window"]["from"], floor["window"]["to"]
+    return say(
+        "Hiding cannot help: {column} lies {window} for {share} of everybody "
+        "({counts}), so no coarser table keeps the promise. Ask for narrower "
+        "windows, allow more, or leave out the column {column}.",
+        window=words.format_window(low, high),
+        **told,
     )
 
 
@@ -526,25 +643,34 @@ def _repair_linkage(finding: Finding) -> Sequence[str]:
     if not columns:
         return ()
     if len(columns) == 1:
-        one = f"Make the column {columns[0]} coarser (bins, fewer values) or drop it."
-        return (one,)
+        return (
+            say(
+                "Make the column {column} coarser (bins, fewer values) or drop it.",
+                column=columns[0],
+            ),
+        )
     return (
-        f"Make the columns {join_words(columns)} coarser (bins, fewer values), or "
-        "leave one of them out.",
+        say(
+            "Make the columns {columns} coarser (bins, fewer values), or "
+            "leave one of them out.",
+            columns=join_words(columns),
+        ),
     )
 
 
 def _offer_publishing(finding: Finding) -> Sequence[str]:
     if finding.witness and finding.witness.counted == "people":
         return (
-            "To publish it with privet publish, say in [person] of the policy how rows "
-            "become people.",
+            say(
+                "To publish it with privet publish, say in [person] of the "
+                "policy how rows become people."
+            ),
         )
     return ()
 
 
 def _offer_hiding(finding: Finding) -> Sequence[str]:
-    hide = "Or let privet publish hide the values that give it away."
+    hide = say("Or let privet publish hide the values that give it away.")
     if _explain_floor(finding):
         return ()
     return _offer_publishing(finding) or (hide,)
@@ -558,9 +684,11 @@ def _repair_groups(finding: Finding) -> Sequence[str]:
     if floor := _explain_floor(finding):
         return (floor,)
     return (
-        "Make the groups of people who look the same larger and more varied "
-        "(coarser quasi columns, or fewer of them); privet publish --method "
-        "mondrian does so.",
+        say(
+            "Make the groups of people who look the same larger and more "
+            "varied (coarser quasi columns, or fewer of them); privet "
+            "publish --method mondrian does so."
+        ),
     )
 
 
@@ -572,16 +700,33 @@ def _reach_of_linker(finding: Finding, audit: Audit) -> str:
     stated = finding.promise
     assert isinstance(stated, Promise)
     assert isinstance(stated.against, Linker)
-    open_ = ["who knows something of the person that is not in the table"]
-    if columns := _list_unknown(stated.against, audit):
-        open_ = [f"who also knows {join_names(columns)}"]
-    if not any(_is_against_insider(f) for f in audit.findings):
-        open_.append("who knows other people in the table")
-    return (
-        f"{_name_promise(finding)} covers someone who sees this table and knows "
-        f"{_say_known(stated.against)} of one person. Not covered: someone "
-        f"{', or '.join(open_)}."
+    told = {"name": _name_promise(finding), "known": _say_known(stated.against)}
+    lead = say(
+        "{name} covers someone who sees this table and knows {known} of one person.",
+        **told,
     )
+    several = not any(_is_against_insider(f) for f in audit.findings)
+    if columns := _list_unknown(stated.against, audit):
+        more = join_names(columns)
+        if several:
+            rest = say(
+                "Not covered: someone who also knows {columns}, or who knows "
+                "other people in the table.",
+                columns=more,
+            )
+        else:
+            rest = say("Not covered: someone who also knows {columns}.", columns=more)
+    elif several:
+        rest = say(
+            "Not covered: someone who knows something of the person that is "
+            "not in the table, or who knows other people in the table."
+        )
+    else:
+        rest = say(
+            "Not covered: someone who knows something of the person that is "
+            "not in the table."
+        )
+    return f"{lead} {rest}"
 
 
 def _list_unknown(linker: Linker, audit: Audit) -> list[str]:
@@ -593,10 +738,10 @@ def _list_unknown(linker: Linker, audit: Audit) -> list[str]:
 
 def _say_known(linker: Linker) -> str:
     if linker.knows is not None:
-        return join_names(linker.knows) if linker.knows else "nothing"
+        return join_names(linker.knows) if linker.knows else say("nothing")
     if linker.knows_any is not None:
-        return f"any {linker.knows_any} of the quasi and other columns"
-    return "all quasi and other columns"
+        return say("any {n} of the quasi and other columns", n=linker.knows_any)
+    return say("all quasi and other columns")
 
 
 def _is_against_insider(finding: Finding) -> bool:
@@ -612,10 +757,12 @@ def _reach_of_insider(finding: Finding, audit: Audit) -> str:
     """What the insider of a promise may know besides, and what not."""
     stated = finding.promise
     assert isinstance(stated, Promise)
-    return (
-        f"{_name_promise(finding)} covers {stated.against.words()}, who sees the "
-        "groups and knows who is in which. Not covered: someone who knows more than "
-        "that, or who believes some values likelier than others beforehand."
+    return say(
+        "{name} covers {whom}, who sees the groups and knows who is in "
+        "which. Not covered: someone who knows more than that, or who "
+        "believes some values likelier than others beforehand.",
+        name=_name_promise(finding),
+        whom=stated.against.words(),
     )
 
 
@@ -635,15 +782,17 @@ SENTENCES = {
         offers=_offer_groups,
     ),
     "measure": Sentences(
-        reach=lambda finding, audit: (
-            "A measure counts how many look alike. It does not say what can be learnt "
-            "about them: people who look alike may share a secret."
+        reach=lambda finding, audit: say(
+            "A measure counts how many look alike. It does not say what can "
+            "be learnt about them: people who look alike may share a secret."
         ),
         explain=_explain_measure,
         beyond=_describe_measure_beyond,
         repairs=lambda finding: (
-            "Make rare combinations of the quasi columns coarser, or drop them; privet "
-            "publish --method mondrian does so.",
+            say(
+                "Make rare combinations of the quasi columns coarser, or "
+                "drop them; privet publish --method mondrian does so."
+            ),
         ),
         offers=_offer_publishing,
     ),

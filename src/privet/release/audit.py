@@ -25,6 +25,7 @@ from privet.report.words import describe_people_made
 from privet.table import Table, read
 from privet.values.adversaries import Adversary
 from privet.values.beliefs import Belief, Ceiling
+from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def list_people_made(value: object) -> list[str]:
     return [] if made is None else [describe_people_made(made)]
 
 
-NO_EXPOSURE = (
+NO_EXPOSURE = mark(
     "Of how many people something is told was not counted, since that was asked for."
 )
 
@@ -308,7 +309,20 @@ def _judge(
     return [found[i] for i in range(len(stated))]
 
 
-EMPTY = "It forbids nothing, so keeping it proves nothing"
+EMPTY = {
+    "measure": mark(
+        "It forbids nothing, so keeping it proves nothing: every table reaches its "
+        "level."
+    ),
+    "ceiling": mark(
+        "It forbids nothing, so keeping it proves nothing: nobody is surer than that."
+    ),
+    "move": mark(
+        "It forbids nothing, so keeping it proves nothing: no belief begins where the "
+        "limit forbids to move it."
+    ),
+}
+"""What is said of a promise that every release keeps."""
 
 
 def _set_empty_apart(kind: ReleaseKind, found: Finding, notes: Notes) -> Finding:
@@ -317,20 +331,20 @@ def _set_empty_apart(kind: ReleaseKind, found: Finding, notes: Notes) -> Finding
     if found.verdict is not Verdict.SAFE or not isinstance(stated, Promise | Measure):
         return found
     if isinstance(stated, Measure):
-        why = "" if stated.forbids_something() else "every table reaches its level"
+        why = "" if stated.forbids_something() else EMPTY["measure"]
     elif isinstance(stated.limit, Ceiling):
-        why = "" if stated.limit.forbids_something() else "nobody is surer than that"
+        why = "" if stated.limit.forbids_something() else EMPTY["ceiling"]
     else:
         open_ = stated.limit.forbids_something(_list_priors(kind, found, stated))
-        why = "" if open_ else "no belief begins where the limit forbids to move it"
+        why = "" if open_ else EMPTY["move"]
     if not why:
         return found
     if notes.strict:
         raise InputError(
-            f"Promise {stated.name!r} must forbid something; {why}. Choose another "
-            "limit, or leave it out."
+            f"Promise {stated.name!r} must forbid something; "
+            f"{why.partition(': ')[2]} Choose another limit, or leave it out."
         )
-    return replace(found, verdict=Verdict.NOT_APPLICABLE, note=f"{EMPTY}: {why}.")
+    return replace(found, verdict=Verdict.NOT_APPLICABLE, note=translate(why))
 
 
 def _list_priors(
@@ -374,14 +388,20 @@ def _judge_sort(
     try:
         return judge(value, stated, run, notes)
     except Stopped as stop:
-        return [Finding(p, Verdict.UNDECIDED, note=str(stop)) for p in stated]
+        return [
+            Finding(p, Verdict.UNDECIDED, note=translate(str(stop))) for p in stated
+        ]
 
 
 def _not_applicable(promise: Promise | Measure, words: str) -> Finding:
     note = (
-        f"A measure of groups does not apply to {words}."
+        say("A measure of groups does not apply to {values}.", values=translate(words))
         if isinstance(promise, Measure)
-        else f"This adversary ({promise.against.kind}) does not look at {words}."
+        else say(
+            "This adversary ({kind}) does not look at {values}.",
+            kind=promise.against.kind,
+            values=translate(words),
+        )
     )
     return Finding(promise, Verdict.NOT_APPLICABLE, note=note)
 

@@ -31,6 +31,7 @@ from privet.release.verify import MANIFEST, digest
 from privet.report import joint_reasons as joint_words
 from privet.report import ledger_words as words
 from privet.table import Table
+from privet.values.languages import translate
 
 SAME, OTHER, UNKNOWN = "same rows", "other delivery", "unknown"
 """How an earlier release relates to the private table of the new one."""
@@ -131,7 +132,7 @@ class History:
             "findings": [f.to_dict() for f in self.findings],
             "words": [
                 *words.describe_history(known=self.known, earlier=earlier),
-                *self.notes,
+                *map(translate, self.notes),
             ],
         }
 
@@ -544,7 +545,7 @@ class _Judging:
         for entry in self.policy.accepted:
             named = entry.of == result.acceptable and entry.about == question.about
             if named and entry.covers(result.matched_beyond):
-                told = f"{finding.note} {words.say_accepted(entry.why)}"
+                told = f"{translate(finding.note)} {words.say_accepted(entry.why)}"
                 return replace(finding, verdict=Verdict.SAFE, note=told)
         return finding
 
@@ -615,7 +616,7 @@ def _weigh_guess(found: Finding, guess: Finding) -> Finding:
     fine = (Verdict.SAFE, Verdict.NOT_APPLICABLE)
     if found.verdict not in fine or guess.verdict in fine:
         return found
-    note = f"{guess.note} {joint_words.NEARLY_TOLD}"
+    note = f"{translate(guess.note)} {translate(joint_words.NEARLY_TOLD)}"
     return replace(guess, verdict=Verdict.UNDECIDED, witness=None, note=note)
 
 

@@ -20,6 +20,7 @@ from privet.policy import Measure, Policy
 from privet.policy.acceptance import Uncovered
 from privet.report import words
 from privet.values.beliefs import Belief
+from privet.values.languages import mark
 
 if TYPE_CHECKING:
     from privet.release.integrity.signature import Signature
@@ -71,7 +72,7 @@ class Sentences:
     """A finding that has a witness, in plain words."""
     beyond: Callable[[Finding], str]
     """How much of the release is beyond the limit."""
-    subject: str = "table as it is"
+    subject: str = mark("table as it is")
     """What must not be released where the promise is broken."""
     repairs: Callable[[Finding], Sequence[str]] = _no_steps
     """What would help against a breach."""
@@ -207,7 +208,7 @@ class ReleaseKind:
     that the manifest is the one it was kept for."""
     joint: JointParts | None = None
     """What of judging it with earlier releases is its own; None: it cannot be."""
-    proved: str = "this is the release it was kept for"
+    proved: str = mark("this is the release it was kept for")
     """What a custody record that fits proves."""
 
     def type_of(self, value: object) -> type | None:

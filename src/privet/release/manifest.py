@@ -18,6 +18,7 @@ from privet.findings import Audit, Finding
 from privet.policy import Measure, Promise
 from privet.release.kinds import HOMES, import_kind
 from privet.report.ledger_words import list_not_promised
+from privet.values.languages import mark
 from privet.values.schema import KINDS, Schema
 
 RECIPE = "recipe.json"
@@ -29,7 +30,7 @@ VERSION = 1
 DIGEST = "digest"
 """The key of what the manifest says of itself."""
 
-ESCAPED = (
+ESCAPED = mark(
     "Text that begins with = + - @ ', a tab or a line break has a ' in front; "
     "take one off."
 )

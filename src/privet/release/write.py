@@ -65,6 +65,7 @@ from privet.release.manifest import ManifestEntries, WrittenFile, build_manifest
 from privet.release.note import NOTE
 from privet.release.verify import CUSTODY, MANIFEST, digest, examine, recount
 from privet.report.ledger_words import say_not_together
+from privet.values.languages import PUBLIC, mark, speak
 from privet.values.visible_text import escape_controls
 
 
@@ -160,7 +161,7 @@ def write_draft(
 ) -> tuple[dict[str, Any], Audit | None]:
     """Write all that is public of a release, and recount it: manifest and audit."""
     files = parts.write_files(draft, run)
-    with _refuse_miscounted(parts.promised, draft.format):
+    with speak(PUBLIC), _refuse_miscounted(parts.promised, draft.format):
         entries = parts.describe(draft, files, run)
         content = build_manifest(entries, files, escaped=draft.format == "csv")
         save(draft.folder / MANIFEST, as_json(content))
@@ -347,7 +348,7 @@ def refuse_uncovered(found: Audit) -> None:
 # Tables -----------------------------------------------------------------------------
 
 
-NOT_ENTERED = (
+NOT_ENTERED = mark(
     "These rows are not entered in the ledger: later releases do not know of them. "
     "Write the release, and hand out what was written."
 )

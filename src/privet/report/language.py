@@ -1,75 +1,21 @@
-"""Sentences in the reader's language: gettext's catalogues; English is as written.
+"""Sentences in the reader's language, as `privet.values.languages` says them."""
 
-A sentence stays where it is written: `say("{n} people are unique.", n=3)`. Whatever
-varies has a name in braces, so that a translation may put it elsewhere. Which language
-is spoken is said once, around everything: `with speak("de"): ...`.
-"""
+from privet.values.languages import (
+    LANGUAGES,
+    mark,
+    say,
+    say_number,
+    speak,
+    translate,
+    which_language,
+)
 
-from __future__ import annotations
-
-import gettext
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache
-from pathlib import Path
-
-from privet.errors import InputError
-
-LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
-"""Languages that there are, each by its own name."""
-
-CATALOGUES = Path(__file__).parent / "locale"
-"""`de/LC_MESSAGES/privet.po` and so on, each with its compiled twin."""
-
-_SPOKEN: ContextVar[str] = ContextVar("language", default="en")
-
-
-def say(sentence: str, /, **parts: object) -> str:
-    """A sentence in the language that is spoken, with its parts filled in.
-
-    >>> say("{n} people are unique.", n=3)
-    '3 people are unique.'
-    """
-    return _find_catalogue(_SPOKEN.get()).gettext(sentence).format_map(parts)
-
-
-def say_number(one: str, many: str, n: int, /, **parts: object) -> str:
-    """A sentence about `{n}` things, in the form that the number asks for.
-
-    >>> say_number("{n} person is unique.", "{n} people are unique.", 1)
-    '1 person is unique.'
-    """
-    found = _find_catalogue(_SPOKEN.get()).ngettext(one, many, n)
-    return found.format_map({"n": f"{n:,}", **parts})
-
-
-def mark(sentence: str, /) -> str:
-    """A sentence that is said later, by `say`: only marked as one to translate."""
-    return sentence
-
-
-@contextmanager
-def speak(language: str) -> Iterator[None]:
-    """Say everything inside in a language."""
-    if language not in LANGUAGES:
-        raise InputError(
-            f"A language must be one of {', '.join(LANGUAGES)}; got {language!r}."
-        )
-    before = _SPOKEN.set(language)
-    try:
-        yield
-    finally:
-        _SPOKEN.reset(before)
-
-
-def which_language() -> str:
-    """The language that is spoken here, as two letters."""
-    return _SPOKEN.get()
-
-
-@cache
-def _find_catalogue(language: str) -> gettext.NullTranslations:
-    if language == "en":
-        return gettext.NullTranslations()
-    return gettext.translation("privet", CATALOGUES, [language])
+__all__ = [
+    "LANGUAGES",
+    "mark",
+    "say",
+    "say_number",
+    "speak",
+    "translate",
+    "which_language",
+]

@@ -2,76 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from privet.findings import Verdict
+from privet.values.languages import mark, say, say_number, translate
 
-NOTHING_KNOWN = (
-    "Nothing is known of earlier releases about the same people: there is no ledger. "
-    "Somebody who has another release, too, may learn more."
+NOTHING_KNOWN = mark(
+    "Nothing is known of earlier releases about the same "
+    "people: there is no ledger. Somebody who has another "
+    "release, too, may learn more."
 )
-FIRST = "It is the first release in the ledger."
-MEASURE = (
-    "Measures are of one file alone; what several releases give away together is not "
-    "known without a promise."
+FIRST = mark("It is the first release in the ledger.")
+MEASURE = mark(
+    "Measures are of one file alone; what several releases "
+    "give away together is not known without a promise."
 )
-MEASURES_ALONE = (
-    "Measures are of this file alone: what they come to for whoever has the earlier "
-    "releases, too, was not judged."
+MEASURES_ALONE = mark(
+    "Measures are of this file alone: what they come to for "
+    "whoever has the earlier releases, too, was not judged."
 )
-NOT_PROMISED_WITHOUT = (
-    "protection against a second release of the same people: nothing is known of "
-    "earlier ones"
+NOT_PROMISED_WITHOUT = mark(
+    "protection against a second release of the same people: "
+    "nothing is known of earlier ones"
 )
 """What the public is told where there is no ledger."""
 
-NOT_PROMISED_WITH = (
-    "protection against other releases of the same people than those its publisher "
-    "keeps a ledger of"
+NOT_PROMISED_WITH = mark(
+    "protection against other releases of the same people than "
+    "those its publisher keeps a ledger of"
 )
 """What the public is told where there is one."""
 
-ASSUMED = (
+ASSUMED = mark(
     "whether it is about the same people is not known; later releases stay undecided"
 )
 """What is said of what others published, where no private table was named."""
 
-ROWS_ELSEWHERE = (
-    "The private rows are needed to judge a release together with others; audit the "
-    "private table instead."
+ROWS_ELSEWHERE = mark(
+    "The private rows are needed to judge a release together "
+    "with others; audit the private table instead."
 )
-REMOTE = (
-    "The rows stay elsewhere; deliveries are compared where DuckDB reads the table. "
-    "Export it as Parquet first."
+REMOTE = mark(
+    "The rows stay elsewhere; deliveries are compared where "
+    "DuckDB reads the table. Export it as Parquet first."
 )
-MANY_ROWS = "Earlier deliveries have too many different rows to be judged together."
-DIFFERENT_FILES = (
-    "What an earlier delivery showed cannot be matched with the digests of its people; "
-    "what they give away together cannot be told."
+MANY_ROWS = mark(
+    "Earlier deliveries have too many different rows to be judged together."
+)
+DIFFERENT_FILES = mark(
+    "What an earlier delivery showed cannot be matched with "
+    "the digests of its people; what they give away together "
+    "cannot be told."
 )
 LOSSES = {"pure_epsilon": "epsilon", "rho": "rho", "delta": "delta"}
 """What the parts of a loss are called."""
 
 RELATIONS = {
-    "same rows": "the same rows",
-    "other delivery": "another delivery",
-    "unknown": "whether it is about the same people cannot be told",
+    "same rows": mark("{release} ({kind}): the same rows"),
+    "other delivery": mark("{release} ({kind}): another delivery"),
+    "unknown": mark(
+        "{release} ({kind}): whether it is about the same people cannot be told"
+    ),
 }
 
 
 WITHOUT_NOISE = (
     "Noise is on the counts of classifiers: give epsilon, or leave the section out."
 )
-UNBUDGETED = (
-    "Losses of releases with noise add up: declare a [budget] for them, and they are "
-    "limited together."
+UNBUDGETED = mark(
+    "Losses of releases with noise add up: declare a [budget] "
+    "for them, and they are limited together."
 )
-COMPOSED = (
-    "What it comes to with earlier releases that have noise, too, is limited by the "
-    "budget."
+COMPOSED = mark(
+    "What it comes to with earlier releases that have noise, "
+    "too, is limited by the budget."
 )
 
 
@@ -97,17 +104,39 @@ def say_overdrawn(spent: Mapping[str, Any], cost: Fraction | None) -> str:
 
 def list_spent(spent: Mapping[str, Any]) -> list[str]:
     """What the noise of all releases in a ledger comes to, and what is left."""
-    delta = f" at delta {_format_loss(spent['delta'])}" if spent["delta"] != "0" else ""
-    epsilon, rho = spent["epsilon"], spent["rho"]
-    if epsilon is None:
-        told = f"rho {_format_loss(rho)}" if rho else f"more than any epsilon{delta}"
-    else:
-        told = f"epsilon {_format_loss(epsilon)}{delta}"
+    loss, left = _say_loss(spent), spent["left"]
     if spent["budget"] is None:
-        return [f"Spent on noise: {told}."]
-    left = spent["left"]
-    rest = "nothing is left" if left is None else f"{_format_loss(left)} is left"
-    return [f"Spent on noise: {told}; of {_format_loss(spent['budget'])}, {rest}."]
+        return [say("Spent on noise: {loss}.", loss=loss)]
+    whole = _format_loss(spent["budget"])
+    if left is None:
+        return [
+            say(
+                "Spent on noise: {loss}; of {budget}, nothing is left.",
+                loss=loss,
+                budget=whole,
+            )
+        ]
+    return [
+        say(
+            "Spent on noise: {loss}; of {budget}, {left} is left.",
+            loss=loss,
+            budget=whole,
+            left=_format_loss(left),
+        )
+    ]
+
+
+def _say_loss(spent: Mapping[str, Any]) -> str:
+    """What all losses come to, by the measure that holds them."""
+    epsilon, rho = spent["epsilon"], spent["rho"]
+    if epsilon is None and rho:
+        return f"rho {_format_loss(rho)}"
+    told = say("more than any epsilon")
+    if epsilon is not None:
+        told = f"epsilon {_format_loss(epsilon)}"
+    if spent["delta"] == "0":
+        return told
+    return say("{loss} at delta {delta}", loss=told, delta=_format_loss(spent["delta"]))
 
 
 def _format_loss(number: str) -> str:
@@ -117,26 +146,33 @@ def _format_loss(number: str) -> str:
 def describe_history(*, known: bool, earlier: Sequence[Mapping[str, Any]]) -> list[str]:
     """What was known of earlier releases, a sentence each."""
     if not known:
-        return [NOTHING_KNOWN]
+        return [translate(NOTHING_KNOWN)]
     if not earlier:
-        return [FIRST]
-    several = len(earlier)
-    count = "1 earlier release" if several == 1 else f"{several} earlier releases"
+        return [translate(FIRST)]
     return [
-        f"Judged together with {count}.",
+        say_number(
+            "Judged together with {n} earlier release.",
+            "Judged together with {n} earlier releases.",
+            len(earlier),
+        ),
         *(f"{describe_earlier(e)}." for e in earlier),
     ]
 
 
 def describe_earlier(earlier: Mapping[str, Any]) -> str:
     """One earlier release, and what it has to do with the new one."""
-    told = f"{earlier['release']} ({earlier['kind']}): "
-    told += RELATIONS[earlier["relation"]]
+    told = say(
+        RELATIONS[earlier["relation"]], release=earlier["release"], kind=earlier["kind"]
+    )
     if earlier["relation"] == "other delivery" and "new" in earlier:
-        new, kept, gone = (f"{earlier[k]:,}" for k in ("new", "kept", "gone"))
-        told += f", {new} rows new, {kept} kept, {gone} gone"
+        rows = {k: f"{earlier[k]:,}" for k in ("new", "kept", "gone")}
+        told = say(
+            "{earlier}, {new} rows new, {kept} kept, {gone} gone", earlier=told, **rows
+        )
     if not earlier["complete"]:
-        told += "; it was never completed, and counts as released"
+        told = say(
+            "{earlier}; it was never completed, and counts as released", earlier=told
+        )
     return told
 
 
@@ -148,14 +184,15 @@ def list_not_promised(lines: Sequence[str], *, known: bool) -> list[str]:
 
 def say_accepted(why: str) -> str:
     """That somebody accepted what only matched rows tell."""
-    return f"Who can match rows was accepted: {why}"
+    return say("Who can match rows was accepted: {why}", why=why)
 
 
 def say_mixed(name: str) -> str:
     """That releases of the same rows and other deliveries are not judged at once."""
-    return (
-        f"What several releases of these rows, such as {name!r}, give away together "
-        "with other deliveries cannot be told."
+    return say(
+        "What several releases of these rows, such as {name}, give "
+        "away together with other deliveries cannot be told.",
+        name=f"{name!r}",
     )
 
 
@@ -169,34 +206,36 @@ def say_not_together(verdict: Verdict) -> str:
 def list_entries(entries: Sequence[Mapping[str, Any]]) -> list[str]:
     """The releases in a ledger, a line each and one for what must be known of it."""
     if not entries:
-        return ["No release is in the ledger yet."]
-    lines = []
-    for e in entries:
-        what = e["title"] or Path(e["place"]).name
-        people = "" if e["people"] is None else f", {e['people']:,} people"
-        shown = ", ".join(e["columns"])
-        lines.append(
-            f"{e['number']}. {e['made']}  {e['kind']}  {what}{people}: {shown}"
+        return [say("No release is in the ledger yet.")]
+    return [line for e in entries for line in _list_entry(e)]
+
+
+def _list_entry(e: Mapping[str, Any]) -> Iterator[str]:
+    what = e["title"] or Path(e["place"]).name
+    if e["people"] is not None:
+        what = say("{title}, {people} people", title=what, people=f"{e['people']:,}")
+    shown = ", ".join(e["columns"])
+    yield f"{e['number']}. {e['made']}  {e['kind']}  {what}: {shown}"
+    if e["place"]:
+        yield f"   {e['place']}"
+    if e.get("loss"):
+        told = (f"{LOSSES[k]} {_format_loss(v)}" for k, v in e["loss"].items())
+        yield "   " + say("Noise: {losses}.", losses=", ".join(told))
+    if e["assumed"]:
+        yield "   " + say(
+            "Published by others: {known}.", known=translate(e["assumed"])
         )
-        if e["place"]:
-            lines.append(f"   {e['place']}")
-        if e.get("loss"):
-            loss = ", ".join(
-                f"{LOSSES[k]} {_format_loss(v)}" for k, v in e["loss"].items()
-            )
-            lines.append(f"   Noise: {loss}.")
-        if e["assumed"]:
-            lines.append(f"   Published by others: {e['assumed']}.")
-        if not e["complete"]:
-            lines.append("   Never completed: it counts as released.")
-    return lines
+    if not e["complete"]:
+        yield "   " + say("Never completed: it counts as released.")
 
 
 def say_not_counted(name: str) -> str:
     """That an earlier delivery cannot be compared row by row."""
-    return (
-        f"What {name!r} showed was not kept in a form that can be compared with other "
-        "deliveries: its table stayed in a database, or has too many different rows. "
-        "What they give away together cannot be told; export such a table as Parquet "
-        "before it is released."
+    return say(
+        "What {name} showed was not kept in a form that can be "
+        "compared with other deliveries: its table stayed in a "
+        "database, or has too many different rows. What they give "
+        "away together cannot be told; export such a table as "
+        "Parquet before it is released.",
+        name=f"{name!r}",
     )

@@ -7,7 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from privet.findings import Verdict
-from privet.report.words import SYMBOLS, escape_name, numbered
+from privet.report.words import SYMBOLS, escape_name, name_verdict, numbered
+from privet.values.languages import mark, say, translate
 from privet.values.visible_text import escape_controls
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ COLOURS = {
 }
 """Colour never stands alone: a symbol and the word go with it."""
 
-LISTS = (("Notes", "notes"), ("What to do", "advice"))
+LISTS = ((mark("Notes"), "notes"), (mark("What to do"), "advice"))
 """Numbered lists of a report: their headings and where they are."""
 
 
@@ -34,16 +35,16 @@ LEFT = "text-align:left;vertical-align:top"
 MOST_LINES = 100
 """Lines of a table in a notebook."""
 
-HISTORY = "Earlier releases:"
+HISTORY = mark("Earlier releases:")
 """The heading of what is known of them."""
 
-EXPOSURE = "Exposure, promised or not:"
+EXPOSURE = mark("Exposure, promised or not:")
 """The heading of how many people something is told of."""
 
 
 def _format_verdict(found: Summary) -> str:
     verdict = found["verdict"]
-    return f"{SYMBOLS[Verdict(verdict)]} {verdict.upper()}"
+    return f"{SYMBOLS[Verdict(verdict)]} {name_verdict(verdict).upper()}"
 
 
 def _format_headline(summary: Summary) -> str:
@@ -67,12 +68,15 @@ def as_text(summary: Summary, *, whole: bool = False) -> str:
     for finding in summary["findings"]:
         lines += ["", finding_as_text(finding)]
     if summary["exposure"]:
-        lines += ["", EXPOSURE, *(f"  {s}" for s in summary["exposure"]["words"])]
+        told = (f"  {s}" for s in summary["exposure"]["words"])
+        lines += ["", translate(EXPOSURE), *told]
     if summary["history"]:
-        lines += ["", HISTORY, *(f"  {s}" for s in list_history(summary["history"]))]
+        told = (f"  {s}" for s in list_history(summary["history"]))
+        lines += ["", translate(HISTORY), *told]
     for head, key in LISTS:
         if summary[key]:
-            lines += ["", f"{head}:", *(f"  {s}" for s in numbered(summary[key]))]
+            steps = (f"  {s}" for s in numbered(summary[key]))
+            lines += ["", f"{translate(head)}:", *steps]
     if whole:
         lines += ["", *summary["reach"], summary["sensitive"]]
     return "\n".join(lines)
@@ -82,7 +86,9 @@ def list_history(history: Summary) -> list[str]:
     """What is known of earlier releases, and what they come to, a line each."""
     lines = [str(line) for line in history["words"]]
     for f in history["findings"]:
-        told = f"{f['verdict']}. {f['note'] or f['words']}".strip()
+        told = (
+            f"{name_verdict(f['verdict']).lower()}. {f['note'] or f['words']}".strip()
+        )
         lines.append(f"{escape_name(f['promise'])}: {told}")
     return lines
 
@@ -109,15 +115,19 @@ def as_rich(summary: Summary) -> RenderableType:
     for finding in summary["findings"]:
         parts += [Text(), finding_as_rich(finding)]
     if summary["exposure"]:
-        parts += [Text(), Text(EXPOSURE, "bold")]
+        parts += [Text(), Text(translate(EXPOSURE), "bold")]
         parts += [Padding(Text(s), (0, 0, 0, 2)) for s in summary["exposure"]["words"]]
     if summary["history"]:
-        parts += [Text(), Text(HISTORY, "bold")]
+        parts += [Text(), Text(translate(HISTORY), "bold")]
         said = list_history(summary["history"])
         parts += [Padding(Text(s), (0, 0, 0, 2)) for s in said]
     for head, key in LISTS:
         if summary[key]:
-            parts += [Text(), Text(head, "bold"), _render_steps(summary[key])]
+            parts += [
+                Text(),
+                Text(translate(head), "bold"),
+                _render_steps(summary[key]),
+            ]
     small = [*summary["reach"], summary["sensitive"]]
     return Group(*parts, Text(), *(Text(line, "dim") for line in small))
 
@@ -158,18 +168,18 @@ def as_html(summary: Summary, picture: str = "") -> str:
         f"<p>{escape(escape_name(summary['title']))}</p>" if summary["title"] else ""
     )
     lists = "".join(
-        f"<p><strong>{head}</strong></p><ol>{_render_items(summary[key])}</ol>"
+        f"<p><strong>{translate(head)}</strong></p><ol>{_render_items(summary[key])}</ol>"
         for head, key in LISTS
         if summary[key]
     )
     exposed = ""
     if summary["exposure"]:
         items = "".join(f"<li>{escape(s)}</li>" for s in summary["exposure"]["words"])
-        exposed = f"<p><strong>{EXPOSURE}</strong></p><ul>{items}</ul>"
+        exposed = f"<p><strong>{translate(EXPOSURE)}</strong></p><ul>{items}</ul>"
     if summary["history"]:
         said = list_history(summary["history"])
         items = "".join(f"<li>{escape(s)}</li>" for s in said)
-        exposed += f"<p><strong>{HISTORY}</strong></p><ul>{items}</ul>"
+        exposed += f"<p><strong>{translate(HISTORY)}</strong></p><ul>{items}</ul>"
     small = "".join(
         f"<p><small>{escape(line)}</small></p>"
         for line in (*summary["reach"], summary["sensitive"])
@@ -198,7 +208,8 @@ def table_as_html(heads: Sequence[str], lines: Sequence[Sequence[object]]) -> st
         for line in lines[:MOST_LINES]
     )
     left = len(lines) - MOST_LINES
-    more = f"<p><small>and {left:,} more</small></p>" if left > 0 else ""
+    told = say("and {n} more", n=f"{left:,}")
+    more = f"<p><small>{told}</small></p>" if left > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
@@ -210,7 +221,7 @@ def _render_table(findings: list[Summary]) -> str:
     rows = "".join(_render_row(f) for f in findings)
     heads = "".join(
         f'<th scope="col" style="text-align:left">{head}</th>'
-        for head in ("Verdict", "Promise", "Worst case")
+        for head in (say("Verdict"), say("Promise"), say("Worst case"))
     )
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 

@@ -8,6 +8,7 @@ from privet.findings import Audit, Finding
 from privet.policy import Measure
 from privet.policy.acceptance import Uncovered
 from privet.report import words
+from privet.values.languages import say, translate
 
 
 def finding(found: Finding) -> dict[str, Any]:
@@ -31,14 +32,14 @@ def finding(found: Finding) -> dict[str, Any]:
         "figures": words.format_figures(found),
         "words": words.explain(found),
         "beyond": words.describe_beyond(found),
-        "note": found.note,
+        "note": translate(found.note),
         "details": dict(found.details),
     }
 
 
 def _describe_promise(found: Finding) -> str:
     if isinstance(found.promise, Uncovered):
-        return "nothing"
+        return say("nothing")
     return words.describe_promise(found.promise)
 
 
@@ -73,10 +74,10 @@ def audit(found: Audit) -> dict[str, Any]:
         ),
         "exposure": _summarise_exposure(found),
         "history": None if found.history is None else found.history.to_dict(),
-        "notes": list(found.notes),
+        "notes": [translate(note) for note in found.notes],
         "advice": words.advise(found),
         "reach": words.describe_reach(found),
-        "sensitive": words.SENSITIVE,
+        "sensitive": translate(words.SENSITIVE),
     }
 
 

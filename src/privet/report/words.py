@@ -7,18 +7,20 @@ found by its record in `release/kinds.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from privet.findings import Audit, Basis, Finding, Verdict, Witness
 from privet.policy import Measure, Promise
 from privet.policy.acceptance import Uncovered
-from privet.values.adversaries import join_words
+from privet.policy.measures import AT_MOST, BELOW
+from privet.values.adversaries import join_alternatives, join_words
 from privet.values.beliefs import Belief, Ceiling, Limit, Ratio, Shift
-from privet.values.exact import percent, write_in_full
+from privet.values.exact import all_digits, percent, write_in_full
+from privet.values.languages import mark, say, say_number, translate
 from privet.values.person_rows import PeopleMade
-from privet.values.windows import Within
+from privet.values.windows import DAYS, Within
 
 if TYPE_CHECKING:
     from privet.release.kinds import Sentences
@@ -41,7 +43,7 @@ def cut_short(label: str) -> str:
     return label[: label.rindex(", ", 0, LONGEST)] + ", …}"
 
 
-SENSITIVE = (
+SENSITIVE = mark(
     "This report quotes the private table. Keep it where the table is kept; "
     "do not send it along with a release."
 )
@@ -54,22 +56,34 @@ SYMBOLS = {
     Verdict.NOT_APPLICABLE: "–",
 }
 
-BASES = {
-    Basis.EXACT: "counted exactly",
-    Basis.BOUND: "a proved upper bound",
-    Basis.SAMPLED: "estimated from samples",
-    Basis.MODEL: "the upper end of an estimate by a model",
-    Basis.ATTACK: "by the best attack there is here",
+
+VERDICTS = {
+    Verdict.SAFE: mark("Safe"),
+    Verdict.BREACH: mark("Breach"),
+    Verdict.UNDECIDED: mark("Undecided"),
+    Verdict.NOT_COVERED: mark("Not covered"),
+    Verdict.NOT_APPLICABLE: mark("Not applicable"),
 }
+
+BASES = {
+    Basis.EXACT: mark("counted exactly"),
+    Basis.BOUND: mark("a proved upper bound"),
+    Basis.SAMPLED: mark("estimated from samples"),
+    Basis.MODEL: mark("the upper end of an estimate by a model"),
+    Basis.ATTACK: mark("by the best attack there is here"),
+}
+
+
+def name_verdict(verdict: Verdict | str) -> str:
+    """A verdict as a word, for people.
+
+    >>> name_verdict("not covered")
+    'Not covered'
+    """
+    return translate(VERDICTS[Verdict(verdict)])
 
 
 # The verdict ------------------------------------------------------------------------
-
-_DONE = {
-    Verdict.BREACH: "broken",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.SAFE: "kept",
-}
 
 
 def write_headline(audit: Audit) -> str:
@@ -79,25 +93,30 @@ def write_headline(audit: Audit) -> str:
     """
     found, uncovered = Counter(f.verdict for f in audit.findings), audit.uncovered
     if audit.verdict is Verdict.NOT_APPLICABLE:
-        return "Nothing was judged: no promise applies here."
+        return say("Nothing was judged: no promise applies here.")
     if audit.verdict is Verdict.NOT_COVERED:
-        return f"Not covered: {_count_uncovered(uncovered)}."
-    if not found[audit.verdict]:
-        return f"{audit.verdict.value.capitalize()}: {TOGETHER[audit.verdict]}."
-    worst, number = found[audit.verdict], len(audit.findings)
-    said = [f"{_say_how_many(worst, number)} {_DONE[audit.verdict]}"]
+        said = [_count_uncovered(uncovered)]
+    elif not found[audit.verdict]:
+        said = [translate(TOGETHER[audit.verdict])]
+    else:
+        said = list(_list_counts(audit, found))
+    return f"{name_verdict(audit.verdict)}: {'; '.join(said)}."
+
+
+def _list_counts(audit: Audit, found: Mapping[Verdict, int]) -> Iterator[str]:
+    """How many promises the verdict is about, and what is true of the others."""
+    yield _say_how_many(audit.verdict, found[audit.verdict], len(audit.findings))
     if audit.verdict is Verdict.BREACH and (some := found[Verdict.UNDECIDED]):
-        said.append(f"{some} {_conjugate(some)} undecided")
-    if uncovered:
-        said.append(_count_uncovered(uncovered))
+        yield say_number("{n} is undecided", "{n} are undecided", some)
+    if audit.uncovered:
+        yield _count_uncovered(audit.uncovered)
     if some := found[Verdict.NOT_APPLICABLE]:
-        said.append(f"{some} {'does' if some == 1 else 'do'} not apply here")
-    return f"{audit.verdict.value.capitalize()}: {'; '.join(said)}."
+        yield say_number("{n} does not apply here", "{n} do not apply here", some)
 
 
 TOGETHER = {
-    Verdict.BREACH: "together with earlier releases a promise is broken",
-    Verdict.UNDECIDED: "together with earlier releases nothing is certain",
+    Verdict.BREACH: mark("together with earlier releases a promise is broken"),
+    Verdict.UNDECIDED: mark("together with earlier releases nothing is certain"),
 }
 """What is said where only several releases break a promise."""
 
@@ -106,22 +125,70 @@ def _count_uncovered(uncovered: Sequence[Finding]) -> str:
     """What nobody promised or accepted: columns, or that counts are worked out."""
     kinds = [f.promise.of for f in uncovered if isinstance(f.promise, Uncovered)]
     number = sum(of != "inversion" for of in kinds)
-    columns = "a sensitive column" if number == 1 else f"{number} sensitive columns"
-    inversion = ["inversion"] * ("inversion" in kinds)
-    named = " and ".join([*([columns] if number else []), *inversion])
-    return f"no promise covers {named}, and nobody accepted that"
+    if not number:
+        return say("no promise covers inversion, and nobody accepted that")
+    if "inversion" in kinds:
+        return say_number(
+            "no promise covers a sensitive column and inversion, and nobody "
+            "accepted that",
+            "no promise covers {n} sensitive columns and inversion, and "
+            "nobody accepted that",
+            number,
+        )
+    return say_number(
+        "no promise covers a sensitive column, and nobody accepted that",
+        "no promise covers {n} sensitive columns, and nobody accepted that",
+        number,
+    )
 
 
-def _say_how_many(some: int, number: int) -> str:
+def _say_how_many(verdict: Verdict, some: int, number: int) -> str:
+    if verdict is Verdict.BREACH:
+        return _say_broken(some, number)
+    if verdict is Verdict.UNDECIDED:
+        return _say_undecided(some, number)
     if some < number:
-        return f"{some} of {number} promises {_conjugate(some)}"
-    if number == 1:
-        return "the promise is"
-    return f"{'both' if number == 2 else f'all {number}'} promises are"
+        return say_number(
+            "{n} of {all} promises is kept",
+            "{n} of {all} promises are kept",
+            some,
+            all=number,
+        )
+    if number > 2:
+        return say("all {n} promises are kept", n=number)
+    return say("the promise is kept") if number == 1 else say("both promises are kept")
 
 
-def _conjugate(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _say_undecided(some: int, number: int) -> str:
+    if some < number:
+        return say_number(
+            "{n} of {all} promises is undecided",
+            "{n} of {all} promises are undecided",
+            some,
+            all=number,
+        )
+    if number > 2:
+        return say("all {n} promises are undecided", n=number)
+    return (
+        say("the promise is undecided")
+        if number == 1
+        else say("both promises are undecided")
+    )
+
+
+def _say_broken(some: int, number: int) -> str:
+    if some < number:
+        return say_number(
+            "{n} of {all} promises is broken",
+            "{n} of {all} promises are broken",
+            some,
+            all=number,
+        )
+    if number > 2:
+        return say("all {n} promises are broken", n=number)
+    return (
+        say("the promise is broken") if number == 1 else say("both promises are broken")
+    )
 
 
 # One finding ------------------------------------------------------------------------
@@ -131,16 +198,17 @@ def explain(finding: Finding) -> str:
     """One finding in plain words."""
     if isinstance(finding.promise, Uncovered):
         return _find_sentences(finding).explain(finding)
+    note = translate(finding.note)
     if isinstance(finding.promise, Measure):
         if finding.witness is None or finding.value is None:
-            return finding.note
+            return note
         return _find_sentences(finding).explain(finding)
     if finding.belief is None:
-        return finding.note
+        return note
     if finding.witness is None:
-        return finding.note or (
-            "Nobody in the table has a value the promise is about, so there is nothing "
-            "to be sure of: 0 %."
+        return note or say(
+            "Nobody in the table has a value the promise is about, so there "
+            "is nothing to be sure of: 0 %."
         )
     return _find_sentences(finding).explain(finding)
 
@@ -150,15 +218,15 @@ def explain_plainly(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    who, known = (
-        stated.against.words(),
-        f" ({format_facts(w.knows)})" if w.knows else "",
+    known = f" ({format_facts(w.knows)})" if w.knows else ""
+    said = say(
+        "{who} can be {sure} sure that {believed}. Without that, {prior}.",
+        who=f"{stated.against.words()}{known}",
+        sure=format_posterior(w.belief, stated.limit),
+        believed=format_believed(w),
+        prior=percent(w.belief.prior),
     )
-    return (
-        f"{who[:1].upper()}{who[1:]}{known} can be "
-        f"{format_posterior(w.belief, stated.limit)} sure that "
-        f"{format_believed(w)}. Without that, {percent(w.belief.prior)}."
-    )
+    return f"{said[:1].upper()}{said[1:]}"
 
 
 def describe_common_reach(finding: Finding, audit: Audit) -> str:
@@ -168,9 +236,10 @@ def describe_common_reach(finding: Finding, audit: Audit) -> str:
     whom = describe_promise(stated)
     if isinstance(finding.promise, Promise):
         whom = finding.promise.against.words()
-    return (
-        f"Covered: {whom}. Not covered: someone who knows more, or who has another "
-        "release about the same people."
+    return say(
+        "Covered: {whom}. Not covered: someone who knows more, or who has "
+        "another release about the same people.",
+        whom=whom,
     )
 
 
@@ -189,18 +258,32 @@ def format_posterior(belief: Belief, bound: Limit) -> str:
 
 def format_share(part: int, whole: int) -> str:
     """Some of so many."""
-    return f"{part:,} of {whole:,}"
+    return say("{part} of {whole}", part=f"{part:,}", whole=f"{whole:,}")
 
 
-def name_unit(counted: str, number: int) -> str:
-    """What is counted, of one or of several."""
-    one = {"rows": "row", "people": "person"}
-    return one.get(counted, counted) if number == 1 else counted
+def format_share_of(part: int, whole: int, counted: str) -> str:
+    """Some of so many rows or people.
+
+    >>> format_share_of(1, 2, "people"), format_share_of(1, 1, "rows")
+    ('1 of 2 people', '1 of 1 row')
+    """
+    some = f"{part:,}"
+    if counted == "people":
+        return say_number(
+            "{part} of {n} person", "{part} of {n} people", whole, part=some
+        )
+    if counted == "rows":
+        return say_number("{part} of {n} row", "{part} of {n} rows", whole, part=some)
+    return f"{format_share(part, whole)} {counted}"
 
 
 def format_count(number: int, counted: str) -> str:
     """So many rows or people."""
-    return f"{number:,} {name_unit(counted, number)}"
+    if counted == "people":
+        return say_number("{n} person", "{n} people", number)
+    if counted == "rows":
+        return say_number("{n} row", "{n} rows", number)
+    return f"{number:,} {counted}"
 
 
 def format_prior(w: Witness) -> str:
@@ -211,8 +294,13 @@ def format_prior(w: Witness) -> str:
 def format_facts(knows: Mapping[str, str | None]) -> str:
     """What is known of a person, column by column."""
     return join_words(
-        [f"{escape_name(c)} is {cut_short(format_cell(v))}" for c, v in knows.items()]
+        [format_fact(c, cut_short(format_cell(v))) for c, v in knows.items()]
     )
+
+
+def format_fact(column: str, value: str) -> str:
+    """That a column has a value."""
+    return say("{column} is {value}", column=escape_name(column), value=value)
 
 
 def format_cell(cell: str | None) -> str:
@@ -221,17 +309,27 @@ def format_cell(cell: str | None) -> str:
     >>> tuple(format_cell(x) for x in ("Flu", None, "missing", " x\n"))
     ('Flu', 'missing', "'missing'", "' x\\n'")
     """
+    missing = say("missing")
     if cell is None:
-        return "missing"
+        return missing
     odd = not cell.strip() or cell != cell.strip() or not cell.isprintable()
-    return repr(cell) if odd or cell == "missing" else cell
+    return repr(cell) if odd or cell == missing else cell
 
 
 def format_believed(w: Witness) -> str:
     """What is believed of somebody: a value, or between which numbers one lies."""
-    lies = w.window is not None and w.window.low != w.window.high
-    verb = "lies" if lies else "is"
-    return f"{escape_name(w.column)} {verb} {format_cell(w.value)}"
+    if w.window is None or w.window.low == w.window.high:
+        return format_fact(w.column, format_cell(w.value))
+    window = format_window(w.window.low, w.window.high)
+    return say("{column} lies {window}", column=escape_name(w.column), window=window)
+
+
+def format_window(low: str, high: str) -> str:
+    """Between which numbers something lies; or the one number."""
+    if low == high:
+        return format_cell(low)
+    told = {"low": format_cell(low), "high": format_cell(high)}
+    return say("between {low} and {high}", **told)
 
 
 def escape_name(name: str) -> str:
@@ -258,8 +356,19 @@ def format_measured(measure: Measure, found: Fraction) -> str:
         text = f"{float(found):.{digits}f}"
         if found == measure.level or Fraction(text) != measure.level:
             return text
-    more = "more" if found > measure.level else "less"
-    return f"slightly {more} than {format_level(measure)}"
+    if found > measure.level:
+        return say("slightly more than {level}", level=format_level(measure))
+    return say("slightly less than {level}", level=format_level(measure))
+
+
+def format_bound(measure: Measure) -> str:
+    """The level of a measure, and on which side of it one must stay."""
+    level = format_level(measure)
+    if measure.sense == AT_MOST:
+        return say("at most {level}", level=level)
+    if measure.sense == BELOW:
+        return say("below {level}", level=level)
+    return say("at least {level}", level=level)
 
 
 def format_level(measure: Measure) -> str:
@@ -285,66 +394,101 @@ def format_reached(finding: Finding) -> str:
 def format_figures(finding: Finding) -> str:
     """The limit beside what was found."""
     stated, found = finding.promise, finding.belief
-    how = f", {BASES[finding.basis]}" if finding.basis else ""
     if isinstance(stated, Uncovered):
         return ""
+    got = _format_reached_how(finding)
     if isinstance(stated, Measure):
-        got = format_reached(finding)
-        told = f" Measured: {got}{how}." if got else ""
-        return f"Level: {stated.sense} {format_level(stated)}.{told}"
+        level = say("Level: {level}.", level=format_bound(stated))
+        return (
+            say("{level} Measured: {value}.", level=level, value=got) if got else level
+        )
     if found is None:
-        return f"Promised: {describe_promise(stated)}."
-    worst = format_reached(finding)
-    if not isinstance(stated.limit, Ceiling):
-        worst = f"from {percent(found.prior)} to {worst}"
-    return f"Limit: {format_limit(stated.limit)}. Worst case: {worst}{how}."
+        return say("Promised: {promise}.", promise=describe_promise(stated))
+    limit = format_limit(stated.limit)
+    if isinstance(stated.limit, Ceiling):
+        return say("Limit: {limit}. Worst case: {worst}.", limit=limit, worst=got)
+    return say(
+        "Limit: {limit}. Worst case: from {prior} to {worst}.",
+        limit=limit,
+        prior=percent(found.prior),
+        worst=got,
+    )
+
+
+def _format_reached_how(finding: Finding) -> str:
+    """The belief or what was measured, and how it was found out."""
+    got = format_reached(finding)
+    if not got or not finding.basis:
+        return got
+    return f"{got}, {translate(BASES[finding.basis])}"
 
 
 def format_limit(bound: Limit) -> str:
     """A limit in words."""
     match bound:
         case Ceiling(level=level, strict=strict):
-            return f"{'below' if strict else 'at most'} {write_in_full(level)}"
+            told = write_in_full(level)
+            if strict:
+                return say("below {level}", level=told)
+            return say("at most {level}", level=told)
         case Shift(start=start, end=end):
-            return (
-                f"not from below {write_in_full(start)} to {write_in_full(end)} or back"
+            return say(
+                "not from below {start} to {end} or back",
+                start=write_in_full(start),
+                end=write_in_full(end),
             )
         case Ratio(factor=factor):
-            return f"within a factor of {factor}"
+            return say("within a factor of {factor}", factor=factor)
 
 
 def describe_promise(stated: Promise | Measure) -> str:
     """What was promised, as a clause."""
     if isinstance(stated, Measure):
         name = stated.kind.replace("_", "-")
-        return f"{name} of {stated.sense} {format_level(stated)}"
-    whom, limit = stated.against.words(), format_limit(stated.limit)
-    return f"{_describe_about(stated)}, against {whom}: {limit}"
+        return say("{measure} of {level}", measure=name, level=format_bound(stated))
+    return say(
+        "{about}, against {whom}: {limit}",
+        about=_describe_about(stated),
+        whom=stated.against.words(),
+        limit=format_limit(stated.limit),
+    )
 
 
 def _describe_about(promise: Promise) -> str:
-    about, subject = promise.about, promise.against.subject
+    about, subject = promise.about, translate(promise.against.subject)
     if about is None and not promise.against.about_is:
         return subject
     if isinstance(about, dict):
-        return join_words(
-            [
-                f"{escape_name(c)} to within {v}"
-                if isinstance(v, Within)
-                else f"{escape_name(c)} is {_format_values(v)}"
-                for c, v in about.items()
-            ]
-        )
+        return join_words([_describe_wanted(c, v) for c, v in about.items()])
     if isinstance(about, tuple):
-        return f"the sensitive column is {_format_values(about)}"
-    return f"any value of {escape_name(about) if about else subject}"
+        return say("the sensitive column is {value}", value=_format_values(about))
+    return say("any value of {column}", column=escape_name(about) if about else subject)
+
+
+def format_within(size: Within) -> str:
+    """How wide windows are, for people."""
+    if size.unit != DAYS:
+        return str(size)
+    if size.size == 1:
+        return say("1 day")
+    return say("{n} days", n=all_digits(size.size))
+
+
+def _describe_wanted(column: str, values: object) -> str:
+    if isinstance(values, Within):
+        return say(
+            "{column} to within {size}",
+            column=escape_name(column),
+            size=format_within(values),
+        )
+    return format_fact(column, _format_values(values))
 
 
 def _format_values(values: object) -> str:
     if isinstance(values, tuple):
-        return " or ".join(format_cell(v) for v in values)
+        return join_alternatives([format_cell(v) for v in values])
     return (
-        "any value"
+        say("any value")
         if values == "*"
         else format_cell(None if values is None else str(values))
     )
@@ -361,32 +505,56 @@ def describe_people_made(made: PeopleMade) -> str:
     >>> describe_people_made(PeopleMade(rows=6, people=3, most=3))
     '6 rows stood for 3 people, up to 3 for one.'
     """
-    people = "1 person" if made.people == 1 else f"{made.people:,} people"
-    rows = "1 row" if made.rows == 1 else f"{made.rows:,} rows"
-    said = f"{rows} stood for {people}, up to {made.most:,} for one."
-    if made.tied:
-        tied = "1 of them" if made.tied == 1 else f"{made.tied:,} of them"
-        said += (
-            f" For {tied} several rows were the first or last, and their other cells "
-            "decided."
-        )
-    return said
+    said = say(
+        "{rows} stood for {people}, up to {most} for one.",
+        rows=format_count(made.rows, "rows"),
+        people=format_count(made.people, "people"),
+        most=f"{made.most:,}",
+    )
+    if not made.tied:
+        return said
+    tied = say_number(
+        "For {n} of them several rows were the first or last, and their "
+        "other cells decided.",
+        "For {n} of them several rows were the first or last, and their "
+        "other cells decided.",
+        made.tied,
+    )
+    return f"{said} {tied}"
 
 
-def describe_groups_beyond(finding: Finding, past: str = "beyond the limit") -> str:
+def describe_groups_beyond(finding: Finding, past: str = "") -> str:
     """How many groups break the promise, and how many people are in them."""
     groups, above, witness = finding.groups, finding.groups_above, finding.witness
+    past = past or say("beyond the limit")
     if not above:
-        none = f"None of the {groups:,} groups is"
-        return f"{'The one group is not' if groups == 1 else none} {past}."
+        return say_number(
+            "The one group is not {past}.",
+            "None of the {n} groups is {past}.",
+            groups,
+            past=past,
+        )
     counted = witness.counted if witness else "rows"
     people = format_count(finding.people_above, counted)
     if groups == 1:
-        return f"The one group ({people}) is {past}."
+        return say("The one group ({people}) is {past}.", people=people, past=past)
     if counted == "people":  # somebody with several rows may be in several groups
-        people = f"up to {people}"
-    some = f"All {groups:,}" if above == groups else f"{above:,} of {groups:,}"
-    return f"{some} groups ({people}) {_conjugate(above)} {past}."
+        people = say("up to {people}", people=people)
+    if above == groups:
+        return say(
+            "All {groups} groups ({people}) are {past}.",
+            groups=f"{groups:,}",
+            people=people,
+            past=past,
+        )
+    return say_number(
+        "{n} of {groups} groups ({people}) is {past}.",
+        "{n} of {groups} groups ({people}) are {past}.",
+        above,
+        groups=f"{groups:,}",
+        people=people,
+        past=past,
+    )
 
 
 # What to do, and how far it reaches -------------------------------------------------
@@ -400,18 +568,18 @@ def advise(audit: Audit) -> list[str]:
         said = [(_find_sentences(f), f) for f in broken]
         subjects = {s.subject for s, _ in said}
         what = subjects.pop() if len(subjects) == 1 else NEITHER
-        steps.append(f"Do not release the {what}.")
+        steps.append(say("Do not release the {subject}.", subject=translate(what)))
         steps += dict.fromkeys(step for s, f in said for step in s.repairs(f))
-        steps.append("Audit again after every change.")
+        steps.append(say("Audit again after every change."))
         steps += dict.fromkeys(step for s, f in said for step in s.offers(f))
     for f in audit.uncovered:
         steps += _find_sentences(f).repairs(f)
     if any(f.verdict is Verdict.UNDECIDED for f in audit.findings):
-        steps.append("Treat an undecided promise as broken until it is judged.")
+        steps.append(say("Treat an undecided promise as broken until it is judged."))
     return steps
 
 
-NEITHER = "table as it is"
+NEITHER = mark("table as it is")
 """What is not released where promises of several kinds are broken."""
 
 

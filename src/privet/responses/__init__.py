@@ -20,10 +20,11 @@ from privet.responses.release import Responses
 from privet.responses.report import SENTENCES
 from privet.responses.transformer import RandomizedResponse
 from privet.values.adversaries import Bayesian, Collector
+from privet.values.languages import mark
 
 KIND = ReleaseKind(
     name="responses",
-    values={Responses: "disguised rows", Design: "a design"},
+    values={Responses: mark("disguised rows"), Design: mark("a design")},
     judges={
         (Responses, Bayesian): judge,
         (Design, Bayesian): judge,

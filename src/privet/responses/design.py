@@ -38,6 +38,7 @@ from privet.responses.channels import (
     parse_channel,
 )
 from privet.values.known_cells import as_cell
+from privet.values.languages import say, say_number
 from privet.values.schema import Bins, as_names
 
 # Questions --------------------------------------------------------------------------
@@ -283,15 +284,27 @@ class Design(Displayed):
             raise InputError(f"{words} must have two values each to be flipped.")
         if isinstance(group.channel, Flip) and len(sizes) > 1:
             warn(
-                f"{words} are flipped together: whether two of them agree is published "
-                "as it is, ε is infinite, and a collector can recover most records. "
-                "Disguise each by itself unless you repeat the paper.",
+                say(
+                    "{columns} are flipped together: whether two of them "
+                    "agree is published as it is, ε is infinite, and a "
+                    "collector can recover most records. Disguise each by "
+                    "itself unless you repeat the paper.",
+                    columns=words,
+                )
             )
         if (shaky := condition_number(group.channel, size)) > SHAKY:
             warn(
-                f"{words} {'are' if len(sizes) > 1 else 'is'} disguised so strongly "
-                f"that estimates carry {shaky:.0f} times the error; expect to need "
-                "very many answers.",
+                say_number(
+                    "{columns} is disguised so strongly that estimates carry "
+                    "{times} times the error; expect to need very many "
+                    "answers.",
+                    "{columns} are disguised so strongly that estimates "
+                    "carry {times} times the error; expect to need very many "
+                    "answers.",
+                    len(sizes),
+                    columns=words,
+                    times=f"{shaky:.0f}",
+                )
             )
 
     # What there is ------------------------------------------------------------------

@@ -43,6 +43,7 @@ from privet.responses.intervals import hoeffding, read_confidence, sure_interval
 from privet.responses.release import Responses
 from privet.table import Table, read
 from privet.values.exact import EXACT, Number
+from privet.values.languages import mark
 
 FEWEST = 30
 """Answers from which on an interval is taken from a standard error."""
@@ -269,7 +270,7 @@ class SolvedCounts:
         return clip_interval((low, high))
 
 
-_WIDE = "Not estimable: the interval is all there is. Ask more people."
+_WIDE = mark("Not estimable: the interval is all there is. Ask more people.")
 
 
 Ends = tuple[float, float]

@@ -28,19 +28,28 @@ from privet.responses.release import Responses, find_code
 from privet.responses.report import describe_promised
 from privet.table import Table
 from privet.values.adversaries import Collector
+from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles
 
 NOT_PROMISED = (
-    "protection of somebody who answers again: every further report about the same "
-    "truth spends ε once more, unless the same report is given again",
-    "protection of columns that the design calls public",
-    "protection of one answer against somebody who knows how answers hang together, "
-    "beyond what is said of the whole record",
-    "protection of why somebody left a question out: that tells something, without "
-    "limit if it depends on the truth",
-    "protection against a second release of the same people",
-    "anonymity: the promise holds even where it is known whose row is whose, and does "
-    "not hide whose it is",
+    mark(
+        "protection of somebody who answers again: every further report about the same "
+        "truth spends ε once more, unless the same report is given again"
+    ),
+    mark("protection of columns that the design calls public"),
+    mark(
+        "protection of one answer against somebody who knows how answers "
+        "hang together, beyond what is said of the whole record"
+    ),
+    mark(
+        "protection of why somebody left a question out: that tells something, without "
+        "limit if it depends on the truth"
+    ),
+    mark("protection against a second release of the same people"),
+    mark(
+        "anonymity: the promise holds even where it is known whose row is "
+        "whose, and does not hide whose it is"
+    ),
 )
 """What a disguise does not cover; said in every manifest."""
 
@@ -148,19 +157,23 @@ def write_responses_note(content: Mapping[str, Any]) -> str:
     """That answers were disguised, and what ε is."""
     told = content["privacy"]
     changed = [
-        "Every answer was disguised by chance, as the design in release.json says. "
-        "No single row can be relied on; shares of many rows can be estimated.",
+        say(
+            "Every answer was disguised by chance, as the design in "
+            "release.json says. No single row can be relied on; shares of "
+            "many rows can be estimated."
+        ),
     ]
     if told["public"]:
-        changed += [f"Not disguised, since public: {', '.join(told['public'])}."]
+        public = ", ".join(told["public"])
+        changed += [say("Not disguised, since public: {columns}.", columns=public)]
     if "escaped" in content:
-        changed += [content["escaped"]]
+        changed += [translate(content["escaped"])]
     with warnings.catch_warnings():  # said when the design was made
         warnings.simplefilter("ignore", PrivacyWarning)
         promised = describe_promised(Design.from_dict(content["design"]))
-    sections = {"What was changed": changed, "What is promised": promised}
-    last = ["Estimate from it: privet estimate <this folder>", RECOUNT]
-    return write_note(content, "Disguised answers", sections, last)
+    sections = {mark("What was changed"): changed, mark("What is promised"): promised}
+    last = [mark("Estimate from it: privet estimate <this folder>"), RECOUNT]
+    return write_note(content, mark("Disguised answers"), sections, last)
 
 
 def outline_responses(design: Design) -> ReleaseOutline:

@@ -12,8 +12,9 @@ from privet.policy import Promise
 from privet.release.kinds import Sentences
 from privet.report import words
 from privet.report.render import HISTORY, list_history
-from privet.values.adversaries import Bayesian
+from privet.values.adversaries import Bayesian, join_all
 from privet.values.exact import Number, as_float, fraction, percent, write_in_full
+from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from privet.responses.design import Design
@@ -28,44 +29,85 @@ def explain(finding: Finding) -> str:
     w, stated = finding.witness, finding.promise
     assert w is not None
     assert isinstance(stated, Promise)
-    known = f" and knowing that {words.format_facts(w.knows)}" if w.knows else ""
     sure = words.format_posterior(w.belief, stated.limit)
-    told = (
-        f"Seeing the report {words.format_facts(w.sees)}{known}, one can be {sure} "
-        f"sure that {words.escape_name(w.column)} is {words.format_cell(w.value)}; "
-        f"before, {percent(w.belief.prior)}."
-    )
-    return f"{told} {_say_alone(finding.details, sure)}".rstrip()
+    told = {
+        "report": words.format_facts(w.sees),
+        "sure": sure,
+        "believed": words.format_fact(w.column, words.format_cell(w.value)),
+        "prior": percent(w.belief.prior),
+    }
+    if w.knows:
+        facts = words.format_facts(w.knows)
+        said = say(
+            "Seeing the report {report} and knowing that {facts}, one can be "
+            "{sure} sure that {believed}; before, {prior}.",
+            facts=facts,
+            **told,
+        )
+    else:
+        said = say(
+            "Seeing the report {report}, one can be {sure} sure that "
+            "{believed}; before, {prior}.",
+            **told,
+        )
+    return f"{said} {_say_alone(finding.details, sure)}".rstrip()
 
 
 def _say_alone(details: Mapping[str, Any], sure: str) -> str:
     """What that rests on: how answers hang together, or that they do not."""
     if details.get("unrelated"):
-        return f"That {ASSUMED}; {TIED}: {percent(fraction(details['record']))}."
+        return say(
+            "That assumes that the answers declared unrelated say nothing "
+            "about this one; for somebody who knows how the answers hang "
+            "together: {record}.",
+            record=percent(fraction(details["record"])),
+        )
     alone = percent(fraction(details["alone"])) if "alone" in details else sure
-    return "" if alone == sure else f"That is {TIED}; {UNTIED}: {alone}."
+    if alone == sure:
+        return ""
+    return say(
+        "That is for somebody who knows how the answers hang together; for "
+        "somebody to whom the other answers say nothing about this one: "
+        "{alone}.",
+        alone=alone,
+    )
 
 
-TIED = "for somebody who knows how the answers hang together"
-UNTIED = "for somebody to whom the other answers say nothing about this one"
-ASSUMED = "assumes that the answers declared unrelated say nothing about this one"
+TIED = mark("for somebody who knows how the answers hang together")
+UNTIED = mark("for somebody to whom the other answers say nothing about this one")
 
 
 def say_odds(details: Mapping[str, Any]) -> str:
     """How far a report moves the odds of an answer, whatever was believed before."""
-    told = (
+    told = say(
         "Whatever somebody believed before, a report can move the odds that "
-        f"{details['column']} is {details['value']} {_say_factor(details['odds'])}."
+        "{believed} {factor}.",
+        believed=words.format_fact(details["column"], details["value"]),
+        factor=_say_factor(details["odds"]),
     )
     if details["unrelated"]:
-        return f"{told} That {ASSUMED}; {TIED}, {_say_factor(details['record'])}."
-    if details["alone"] == details["odds"]:
+        more = say(
+            "That assumes that the answers declared unrelated say nothing "
+            "about this one; for somebody who knows how the answers hang "
+            "together, {factor}.",
+            factor=_say_factor(details["record"]),
+        )
+    elif details["alone"] == details["odds"]:
         return told
-    return f"{told} That is {TIED}; {UNTIED}, {_say_factor(details['alone'])}."
+    else:
+        more = say(
+            "That is for somebody who knows how the answers hang together; "
+            "for somebody to whom the other answers say nothing about this "
+            "one, {factor}.",
+            factor=_say_factor(details["alone"]),
+        )
+    return f"{told} {more}"
 
 
 def _say_factor(factor: str | None) -> str:
-    return "without limit" if factor is None else f"by a factor of {factor}"
+    if factor is None:
+        return say("without limit")
+    return say("by a factor of {factor}", factor=factor)
 
 
 # A release, an estimate, an attack --------------------------------------------------
@@ -74,43 +116,56 @@ def _say_factor(factor: str | None) -> str:
 def describe_release(told: Mapping[str, Any], design: Design) -> str:
     """What was written, and what it gives away."""
     lines = [
-        f"✓ Written: {_spell(told['rows'], 'disguised row')} in {told['folder']}.",
+        say_number(
+            "✓ Written: {n} disguised row in {folder}.",
+            "✓ Written: {n} disguised rows in {folder}.",
+            told["rows"],
+            folder=told["folder"],
+        ),
         "",
         describe_disclosure(design),
         "",
-        f"Kept: {told['custody']}. The true answers stay where they are; delete them "
-        "if nobody needs them any more.",
+        say(
+            "Kept: {custody}. The true answers stay where they are; delete "
+            "them if nobody needs them any more.",
+            custody=told["custody"],
+        ),
     ]
     if told["history"]:
-        lines += ["", HISTORY, *(f"  {line}" for line in list_history(told["history"]))]
+        earlier = (f"  {line}" for line in list_history(told["history"]))
+        lines += ["", translate(HISTORY), *earlier]
     return "\n".join(lines)
 
 
 def describe_disclosure(design: Design) -> str:
     """What one disguised row tells: of the whole record first, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
+    public = ", ".join(design.public)
     if not secret:
-        return f"Nothing is disguised; public: {', '.join(design.public)}."
+        return say("Nothing is disguised; public: {columns}.", columns=public)
     lines = [
-        "What one disguised row gives away about its person:",
-        f"  the whole record, {TIED}:",
+        say("What one disguised row gives away about its person:"),
+        "  " + say("the whole record, {whom}:", whom=translate(TIED)),
         f"    {_format_growth(design, None)}",
     ]
     if len(secret) > 1:
-        lines.append(f"  one answer, {UNTIED}:")
+        lines.append("  " + say("one answer, {whom}:", whom=translate(UNTIED)))
         lines += [f"    {c}: {_format_growth(design, [c])}" for c in secret]
     if design.public:
-        lines.append(f"  public: {', '.join(design.public)}")
+        lines.append("  " + say("public: {columns}", columns=public))
     return "\n".join(lines)
 
 
 def _format_growth(design: Design, columns: list[str] | None) -> str:
     grown = design.growth(columns)
     if grown is None:
-        return "without limit (ε infinite): some truths can be told for certain"
-    return (
-        f"odds times {as_float(grown):.4g} at most (ε {design.epsilon(columns):.3g}); "
-        f"what was thought even becomes {say_sure(Fraction(1, 2), grown)} at most"
+        return say("without limit (ε infinite): some truths can be told for certain")
+    return say(
+        "odds times {factor} at most (ε {epsilon}); what was thought even "
+        "becomes {sure} at most",
+        factor=f"{as_float(grown):.4g}",
+        epsilon=f"{design.epsilon(columns):.3g}",
+        sure=say_sure(Fraction(1, 2), grown),
     )
 
 
@@ -121,85 +176,125 @@ def say_sure(prior: Fraction, factor: Fraction | None) -> str:
     ('9 %', 'practically certain')
     """
     if factor is None:
-        return "certain"
+        return say("certain")
     sure = factor * prior / (factor * prior + 1 - prior)
-    return f"{ceil(100 * sure)} %" if sure <= Fraction(99, 100) else ALMOST
+    return f"{ceil(100 * sure)} %" if sure <= Fraction(99, 100) else translate(ALMOST)
 
 
-ALMOST = "practically certain"
+ALMOST = mark("practically certain")
 
 
 def describe_promised(design: Design) -> list[str]:
     """What a public note promises of a row: of the record, then of one answer."""
     secret = [c for c in design.columns if c not in design.public]
     grown = design.growth()
-    hidden = " that is not public" if design.public else ""
     if not secret:
-        return ["Nothing: every column is public."]
-    if grown is None:
-        lines = [
-            "Nothing about whole records, since ε is infinite: somebody who knows how "
-            "the answers hang together can be certain of some."
-        ]
-    else:
-        lines = [
-            f"The whole record, {TIED}: seeing a row multiplies the odds of anything "
-            f"about its person{hidden} by {as_float(grown):.4g} at most (ε is "
-            f"{design.epsilon():.3g}). {_list_suspicions(grown)}"
-        ]
+        return [say("Nothing: every column is public.")]
+    lines = [
+        say(
+            "Nothing about whole records, since ε is infinite: somebody who "
+            "knows how the answers hang together can be certain of some."
+        )
+    ]
+    if grown is not None:
+        lines = [f"{_say_record(design, grown)} {_list_suspicions(grown)}"]
     if len(secret) > 1:
-        told = (f"{c} {_say_times(design.growth([c]))}" for c in secret)
-        lines.append(f"One answer, {UNTIED}: {'; '.join(told)}.")
+        told = "; ".join(f"{c} {_say_times(design.growth([c]))}" for c in secret)
+        lines.append(
+            say("One answer, {whom}: {answers}.", whom=translate(UNTIED), answers=told)
+        )
     return lines
+
+
+def _say_record(design: Design, grown: Fraction) -> str:
+    """How far a row moves what is believed of the whole record."""
+    told = {
+        "whom": translate(TIED),
+        "factor": f"{as_float(grown):.4g}",
+        "epsilon": f"{design.epsilon():.3g}",
+    }
+    if design.public:
+        return say(
+            "The whole record, {whom}: seeing a row multiplies the odds of "
+            "anything about its person that is not public by {factor} at "
+            "most (ε is {epsilon}).",
+            **told,
+        )
+    return say(
+        "The whole record, {whom}: seeing a row multiplies the odds of "
+        "anything about its person by {factor} at most (ε is {epsilon}).",
+        **told,
+    )
 
 
 def _say_times(grown: Fraction | None) -> str:
     if grown is None:
-        return "without limit"
-    return f"by {as_float(grown):.4g}, from 50 % to {say_sure(Fraction(1, 2), grown)}"
+        return say("without limit")
+    return say(
+        "by {factor}, from 50 % to {sure}",
+        factor=f"{as_float(grown):.4g}",
+        sure=say_sure(Fraction(1, 2), grown),
+    )
 
 
 def _list_suspicions(grown: Fraction) -> str:
     """What a suspicion becomes: 1 in 100, 1 in 10, 1 in 2."""
     told = [
-        f"1 in {n} becomes {say_sure(Fraction(1, n), grown)} at most"
+        say(
+            "1 in {n} becomes {sure} at most", n=n, sure=say_sure(Fraction(1, n), grown)
+        )
         for n in (100, 10, 2)
     ]
-    return f"Of what was suspected before, {', '.join(told)}."
+    return say("Of what was suspected before, {beliefs}.", beliefs=", ".join(told))
 
 
 def format_estimate(what: str, e: Estimate) -> str:
     """A share and how sure it is."""
     low, high = e.interval
-    text = (
-        f"{what}: {_format_percent(e.value)} "
-        f"({write_in_full(fraction(e.confidence))} sure from "
-        f"{_format_percent(low)} to {_format_percent(high)}, {_spell(e.n, 'answer')})"
+    text = say_number(
+        "{what}: {share} ({confidence} sure from {low} to {high}, {n} answer)",
+        "{what}: {share} ({confidence} sure from {low} to {high}, {n} answers)",
+        e.n,
+        what=what,
+        share=_format_percent(e.value),
+        confidence=write_in_full(fraction(e.confidence)),
+        low=_format_percent(low),
+        high=_format_percent(high),
     )
-    return f"{text}\n  {e.note}" if e.note else text
+    return f"{text}\n  {translate(e.note)}" if e.note else text
 
 
 def describe_misfit(found: DesignMisfit) -> str:
     """Whether answers look disguised by their design; never that they are."""
-    looked = _spell(found.questions, "question")
-    looked += f" and {_spell(found.pairs, 'pair')} of them" if found.pairs else ""
-    if not found.sign:
-        return (
-            "No sign that these answers were disguised otherwise than the design says "
-            f"({looked} looked at)."
+    looked = say_number("{n} question", "{n} questions", found.questions)
+    if found.pairs:
+        looked = say_number(
+            "{questions} and {n} pair of them",
+            "{questions} and {n} pairs of them",
+            found.pairs,
+            questions=looked,
         )
-    power = ceil(found.logarithm / log(10))
-    return (
-        "! These answers do not look disguised by this design: whatever is true, "
-        f"chance leads to such reports of {' and '.join(found.columns)} less often "
-        f"than once in 10^{-power}. Is it the right design, and are they disguised at "
-        "all? Estimates from them mean nothing then."
+    if not found.sign:
+        return say(
+            "No sign that these answers were disguised otherwise than the "
+            "design says ({looked} looked at).",
+            looked=looked,
+        )
+    columns = join_all(found.columns)
+    power = -ceil(found.logarithm / log(10))
+    return say(
+        "! These answers do not look disguised by this design: whatever is "
+        "true, chance leads to such reports of {columns} less often than "
+        "once in 10^{power}. Is it the right design, and are they disguised "
+        "at all? Estimates from them mean nothing then.",
+        columns=columns,
+        power=power,
     )
 
 
 def say_unasked(column: str) -> str:
     """Where each person is asked some questions, and nobody this one."""
-    return f"{column}: nobody was asked this yet."
+    return say("{column}: nobody was asked this yet.", column=column)
 
 
 def describe_model(told: Mapping[str, Any]) -> str:
@@ -209,75 +304,101 @@ def describe_model(told: Mapping[str, Any]) -> str:
     )
     return "\n".join(
         [
-            f"✓ Written: {told['file']}, a naive Bayes model of {told['class']} from "
-            f"{_spell(len(told['attributes']), 'question')}.",
-            f"  Estimated shares of the class: {shares}.",
-            "  It was learnt from disguised answers alone: it tells no more of one "
-            "person than they do.",
+            say_number(
+                "✓ Written: {file}, a naive Bayes model of {column} from {n} question.",
+                "✓ Written: {file}, a naive Bayes model of {column} from {n} "
+                "questions.",
+                len(told["attributes"]),
+                file=told["file"],
+                column=told["class"],
+            ),
+            "  " + say("Estimated shares of the class: {shares}.", shares=shares),
+            "  "
+            + say(
+                "It was learnt from disguised answers alone: it tells no "
+                "more of one person than they do."
+            ),
         ]
     )
 
 
 def describe_accuracy(found: Estimate, column: str, majority: float) -> str:
     """How often predictions are right for true records."""
-    what = f"Right about {column}, on the true records behind these answers"
-    return (
-        f"{format_estimate(what, found)}\n"
-        f"Always saying the commonest class would be right for "
-        f"{_format_percent(majority)}."
+    what = say(
+        "Right about {column}, on the true records behind these answers", column=column
     )
+    most = say(
+        "Always saying the commonest class would be right for {share}.",
+        share=_format_percent(majority),
+    )
+    return f"{format_estimate(what, found)}\n{most}"
 
 
 def say_recovered(told: Mapping[str, Any]) -> str:
     """Which share of records a collector guesses right, in a sentence or three."""
-    found = (
-        f"From {told['rows']:,} rows a collector guesses "
-        f"{_format_percent(told['records'])} of whole records right "
-        f"(± {_format_percent(told['spread'])}), up to "
-        f"{_format_percent(told['up_to'])}; an estimate by a fitted population."
+    shares = {k: _format_percent(told[k]) for k in ("records", "spread", "up_to")}
+    found = say(
+        "From {rows} rows a collector guesses {records} of whole records "
+        "right (± {spread}), up to {up_to}; an estimate by a fitted "
+        "population.",
+        rows=f"{told['rows']:,}",
+        **shares,
     )
-    beside = (
-        f"Taking everybody for the commonest record is right for "
-        f"{_format_percent(told['commonest'])}, taking reports as the truth for "
-        f"{_format_percent(told['reported'])}."
+    beside = say(
+        "Taking everybody for the commonest record is right for {commonest}, "
+        "taking reports as the truth for {reported}.",
+        commonest=_format_percent(told["commonest"]),
+        reported=_format_percent(told["reported"]),
     )
-    return " ".join([found, beside, *([TOO_FEW] if told["few"] else [])])
+    return " ".join([found, beside, *([translate(TOO_FEW)] if told["few"] else [])])
 
 
-TOO_FEW = (
-    "The rows are too few to tell it more closely: count on the upper figure, and on "
-    "what the design says of the whole record."
+TOO_FEW = mark(
+    "The rows are too few to tell it more closely: count on the upper "
+    "figure, and on what the design says of the whole record."
 )
 
 
 def describe_attack(found: Recovery) -> str:
     """Which share of records a collector guesses right."""
+    shares = {
+        k: _format_percent(getattr(found, k))
+        for k in ("records", "spread", "up_to", "commonest", "reported")
+    }
     lines = [
-        f"A collector who has these {found.rows:,} rows and the design, and nothing "
-        "else, guesses right:",
-        f"  whole records: {_format_percent(found.records)} "
-        f"(± {_format_percent(found.spread)}), up to {_format_percent(found.up_to)}",
-        "    taking everybody for the commonest record: "
-        f"{_format_percent(found.commonest)}; taking reports as the truth: "
-        f"{_format_percent(found.reported)}",
+        say(
+            "A collector who has these {rows} rows and the design, and "
+            "nothing else, guesses right:",
+            rows=f"{found.rows:,}",
+        ),
+        "  " + say("whole records: {records} (± {spread}), up to {up_to}", **shares),
+        "    "
+        + say(
+            "taking everybody for the commonest record: {commonest}; taking "
+            "reports as the truth: {reported}",
+            **shares,
+        ),
     ]
     for columns, share in found.groups.items():
         most = found.answers.get(columns)
-        beside = "" if most is None else f" (commonest: {_format_percent(most)})"
-        lines.append(
-            f"  {', '.join(columns)}: {_format_percent(share)} of people{beside}"
-        )
-    lines.append(f"  fitted: {found.model}. An estimate, not a guarantee.")
-    return "\n".join([*lines, *([f"  {TOO_FEW}"] if found.few else [])])
+        told = {"columns": ", ".join(columns), "share": _format_percent(share)}
+        line = say("{columns}: {share} of people", **told)
+        if most is not None:
+            line = say(
+                "{columns}: {share} of people (commonest: {most})",
+                most=_format_percent(most),
+                **told,
+            )
+        lines.append(f"  {line}")
+    lines.append(
+        "  " + say("fitted: {model}. An estimate, not a guarantee.", model=found.model)
+    )
+    return "\n".join([*lines, *([f"  {translate(TOO_FEW)}"] if found.few else [])])
 
 
 def _format_percent(share: float) -> str:
     """An estimate, which is no exact number."""
     return f"{100 * share:.1f} %"
-
-
-def _spell(number: int, one: str) -> str:
-    return f"{number:,} {one}{'' if number == 1 else 's'}"
 
 
 # A plan -----------------------------------------------------------------------------
@@ -294,46 +415,64 @@ def describe_survey(
     """What a design gives away, what was planned, and how many answers it needs."""
     lines = [describe_disclosure(design)]
     if plan is not None:
-        lines.append(_describe_plan(plan))
+        lines.append(f"\n{_describe_plan(plan)}")
         if design.public:
-            lines.append(ASKED_OF_ALL.format(", ".join(design.public)))
+            lines.append(say(ASKED_OF_ALL, columns=", ".join(design.public)))
     if not needs:
         return "\n".join(lines)
     lines.append(
-        f"\nAnswers needed for an error of ± {write_in_full(fraction(error))} with "
-        f"{write_in_full(fraction(confidence))} confidence, whatever the truth is:"
+        "\n"
+        + say(
+            "Answers needed for an error of ± {error} with {confidence} "
+            "confidence, whatever the truth is:",
+            error=write_in_full(fraction(error)),
+            confidence=write_in_full(fraction(confidence)),
+        )
     )
     for need in needs:
-        lines.append(f"  {need.about}: {need.answers:,} (undisguised: {need.plain:,})")
+        lines.append(
+            "  "
+            + say(
+                "{about}: {answers} (undisguised: {plain})",
+                about=need.about,
+                answers=f"{need.answers:,}",
+                plain=f"{need.plain:,}",
+            )
+        )
     return "\n".join(lines)
 
 
-ASKED_OF_ALL = (
-    "Public and asked of everybody: {}. That is no secret, so it takes no part of ε, "
-    "and answers needed are the same with and without it."
+ASKED_OF_ALL = mark(
+    "Public and asked of everybody: {columns}. That is no secret, so it "
+    "takes no part of ε, and answers needed are the same with and without it."
 )
 
 
 def _describe_plan(better: Plan) -> str:
     if better.design.one_of:
-        number = "one question" if better.asked == 1 else f"{better.asked} questions"
-        return (
-            f"\nAsk each person {number} only, drawn at random: the error is "
-            f"{better.together / better.one_of:.1f} times smaller than if everybody "
-            "answers everything with a part of ε."
+        return say_number(
+            "Ask each person one question only, drawn at random: the error "
+            "is {times} times smaller than if everybody answers everything "
+            "with a part of ε.",
+            "Ask each person {n} questions only, drawn at random: the error "
+            "is {times} times smaller than if everybody answers everything "
+            "with a part of ε.",
+            better.asked,
+            times=f"{better.together / better.one_of:.1f}",
         )
     if better.one_of < better.together:
-        return (
-            "\nAsk everybody everything, and disguise all answers as one: the error is "
-            f"{better.together / better.one_of:.1f} times smaller than if each answer "
-            "has a part of ε."
+        return say(
+            "Ask everybody everything, and disguise all answers as one: the "
+            "error is {times} times smaller than if each answer has a part "
+            "of ε.",
+            times=f"{better.together / better.one_of:.1f}",
         )
     if better.one_of == float("inf"):
-        return "\nAsk everybody everything, each question with its part of ε."
-    return (
-        "\nAsk everybody everything, each question with its part of ε: some questions "
-        f"per person would make the error {better.one_of / better.together:.1f} times "
-        "as large."
+        return say("Ask everybody everything, each question with its part of ε.")
+    return say(
+        "Ask everybody everything, each question with its part of ε: some "
+        "questions per person would make the error {times} times as large.",
+        times=f"{better.one_of / better.together:.1f}",
     )
 
 
@@ -342,24 +481,41 @@ def _describe_reach(finding: Finding, audit: Audit) -> str:
     stated = finding.promise
     assert isinstance(stated, Promise)
     assert isinstance(stated.against, Bayesian)
-    apart = finding.details.get("unrelated")
-    tied = "may know how the answers hang together"
-    ties = ", and somebody who knows how answers that were declared unrelated hang"
-    return (
-        f"“{words.escape_name(stated.name)}” covers {stated.against.words()}, who sees "
-        f"one disguised row of a person{'' if apart else f' and {tied}'}. Not covered: "
-        "several disguised rows of the same person"
-        f"{f'{ties} together' if apart else ''}."
+    told = {"name": words.escape_name(stated.name), "whom": stated.against.words()}
+    if finding.details.get("unrelated"):
+        return say(
+            "“{name}” covers {whom}, who sees one disguised row of a person. "
+            "Not covered: several disguised rows of the same person, and "
+            "somebody who knows how answers that were declared unrelated "
+            "hang together.",
+            **told,
+        )
+    return say(
+        "“{name}” covers {whom}, who sees one disguised row of a person and "
+        "may know how the answers hang together. Not covered: several "
+        "disguised rows of the same person.",
+        **told,
     )
 
 
 def _describe_collector(finding: Finding, audit: Audit) -> str:
     """Whom a promise against a collector covers."""
+    return say(
+        "“{name}” covers a collector who has these rows and the design, as "
+        "far as the attack shipped here goes; it is an estimate. Not "
+        "covered: somebody who knows more of the people, or another attack. "
+        "What the design says of the whole record is the guarantee.",
+        name=words.escape_name(finding.promise.name),
+    )
+
+
+def _repair_design(finding: Finding) -> Sequence[str]:
+    """What would help where a disguised row tells too much."""
     return (
-        f"“{words.escape_name(finding.promise.name)}” covers a collector who has these "
-        "rows and the design, as far as the attack shipped here goes; it is an "
-        "estimate. Not covered: somebody who knows more of the people, or another "
-        "attack. What the design says of the whole record is the guarantee."
+        say(
+            "Change more answers: ask under a design with a smaller epsilon; "
+            "privet plan proposes one."
+        ),
     )
 
 
@@ -368,21 +524,15 @@ SENTENCES = {
         reach=_describe_collector,
         explain=words.explain_plainly,
         beyond=words.describe_groups_beyond,
-        subject="disguised rows as they are",
-        repairs=lambda finding: (
-            "Change more answers: ask under a design with a smaller epsilon; privet "
-            "plan proposes one.",
-        ),
+        subject=mark("disguised rows as they are"),
+        repairs=_repair_design,
     ),
     "responses": Sentences(
         reach=_describe_reach,
         explain=explain,
         beyond=words.describe_groups_beyond,
-        subject="disguised rows as they are",
-        repairs=lambda finding: (
-            "Change more answers: ask under a design with a smaller epsilon; privet "
-            "plan proposes one.",
-        ),
+        subject=mark("disguised rows as they are"),
+        repairs=_repair_design,
     ),
 }
 """What is said of findings about disguised rows."""

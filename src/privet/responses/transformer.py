@@ -26,10 +26,11 @@ from privet.responses.disguise import disguise_codes, disguise_record
 from privet.responses.release import find_code
 from privet.values.exact import Number, fraction
 from privet.values.known_cells import as_cell
+from privet.values.languages import mark, say
 from privet.values.schema import as_names
 
 MARKED = MARK.decode()
-TWICE = (
+TWICE = mark(
     "These rows are disguised already. Disguising them again does not undo anything, "
     "but estimates must take both disguises into account; if they are a second answer "
     "of the same people, both answers together reveal more than either."
@@ -239,8 +240,12 @@ class RandomizedResponse:
         if set(found) <= {0, 1}:
             return Question(column, ["0", "1"])
         warn(
-            f"The values of {column!r} were taken from the data: a rare one tells that "
-            "somebody has it. Declare them with values, or use bins.",
+            say(
+                "The values of {column} were taken from the data: a rare one "
+                "tells that somebody has it. Declare them with values, or "
+                "use bins.",
+                column=repr(column),
+            )
         )
         return Question(column, sorted((v for v in found if v is not None), key=str))
 

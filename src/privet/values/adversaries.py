@@ -56,6 +56,7 @@ from privet.values.known_cells import (
     read_unknown,
     require_whole,
 )
+from privet.values.languages import mark, say, say_number, translate
 from privet.values.schema import as_names
 
 # What adversaries are given ---------------------------------------------------------
@@ -91,7 +92,7 @@ class Adversary:
     """The kinds of release it learns from."""
     about_is: ClassVar[tuple[str, ...]] = ("column",)
     """What it may learn about: a column, a class of a classifier, a query."""
-    subject: ClassVar[str] = "the sensitive column"
+    subject: ClassVar[str] = mark("the sensitive column")
     """What it learns about where a promise does not say."""
     limit_key: ClassVar[str] = "at_most"
     """What a policy calls a ceiling on what it learns."""
@@ -159,13 +160,19 @@ class Linker(Adversary):
     def words(self) -> str:
         """Who this is, as a noun phrase."""
         if self.knows_any is not None:
-            columns = _format_amount(self.knows_any, "column")
-            return f"someone who knows any {columns} of a person"
+            return say_number(
+                "someone who knows any one column of a person",
+                "someone who knows any {n} columns of a person",
+                self.knows_any,
+                n=self.knows_any,
+            )
         if self.knows is None:
-            return "someone who knows every quasi and other column of a person"
+            return say("someone who knows every quasi and other column of a person")
         if not self.knows:
-            return "someone who knows nothing about a person but the table"
-        return f"someone who knows a person's {join_words(self.knows)}"
+            return say("someone who knows nothing about a person but the table")
+        return say(
+            "someone who knows a person's {columns}", columns=join_words(self.knows)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The linker as a policy writes it."""
@@ -300,18 +307,27 @@ class Insider(Adversary):
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        known = (
-            f"someone who can rule out {_format_amount(self.rules_out, 'value')}"
-            f"{_format_sure(self.sure)}, knows the value of "
-            f"{_format_amount(self.knows_others, 'other person')} and knows "
-            f"{_format_amount(self.same_as, 'person')} with the victim's own value"
+        known = say(
+            "someone who can rule out {values}, knows the value of {others} "
+            "and knows {same} with the victim's own value",
+            values=_say_ruled_out(self.rules_out, self.sure),
+            others=_say_others(self.knows_others),
+            same=_say_companions(self.same_as),
         )
         if self.households is not None:
-            known += f", knows who has the same {self.households}, and that they "
-            known += phrase_members(self.members)
+            known = say(
+                "{known}, knows who has the same {column}, and that they {members}",
+                known=known,
+                column=self.households,
+                members=phrase_members(self.members),
+            )
         if self.evidence > 1:
-            known += f", and has evidence that is up to {self.evidence} times likelier "
-            known += "if something is true"
+            known = say(
+                "{known}, and has evidence that is up to {times} times "
+                "likelier if something is true",
+                known=known,
+                times=self.evidence,
+            )
         return known
 
     def to_dict(self) -> dict[str, Any]:
@@ -330,22 +346,45 @@ class Insider(Adversary):
         return {"against": self.kind} | _drop_none(known)
 
 
-def _format_sure(sure: Sequence[Fraction] | None) -> str:
+def _say_ruled_out(out: Any, sure: Sequence[Fraction] | None) -> str:
+    """How many values are ruled out, and how surely."""
+    number = _count(out)
+    values = say_number("one value", "{n} values", number, n=number)
+    values = values if number else say("no values")
     if sure is None:
-        return ""
-    return f" ({join_words([exact.percent(p) for p in sure])} sure)"
+        return values
+    chances = join_words([exact.percent(p) for p in sure])
+    return say("{values} ({chances} sure)", values=values, chances=chances)
+
+
+def _say_others(others: Any) -> str:
+    """Of how many other people the value is known."""
+    number = _count(others)
+    if not number:
+        return say("no other people")
+    return say_number("one other person", "{n} other people", number, n=number)
+
+
+def _say_companions(same: Any) -> str:
+    """How many people with the victim's value are known."""
+    number = _count(same)
+    if not number:
+        return say("no people")
+    return say_number("one person", "{n} people", number, n=number)
 
 
 def phrase_members(members: Members) -> str:
     """What people who belong together do, as far as is known."""
     if members == SHARE:
-        return "share one value"
+        return say("share one value")
     if members == EXCLUDE:
-        return "all have different values"
+        return say("all have different values")
     assert isinstance(members, Mapping)
     if "alike" in members:
-        return f"have one value with {exact.percent(members['alike'])}"
-    return "have values that go together as declared"
+        return say(
+            "have one value with {chance}", chance=exact.percent(members["alike"])
+        )
+    return say("have values that go together as declared")
 
 
 MODELS = ("unrestricted", "restricted", "functional", "bag")
@@ -400,9 +439,15 @@ class Reconstructor(Adversary):
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        over = ", whole tuples" if self.worlds == "full" else ""
-        return (
-            f"someone who lists the tables behind the views ({self.model} model{over})"
+        if self.worlds == "full":
+            return say(
+                "someone who lists the tables behind the views ({model} "
+                "model, whole tuples)",
+                model=self.model,
+            )
+        return say(
+            "someone who lists the tables behind the views ({model} model)",
+            model=self.model,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -494,26 +539,37 @@ class Bayesian(Adversary):
         >>> Bayesian(knows=1, unknown="model").words()[-53:]
         'takes the others for what the published model expects'
         """
-        learner = "someone who learns from the published numbers"
         if self.reading == "any":
-            return f"{learner} about a person"
-        return f"{learner}, {self.describe_knowledge()}"
+            return say("someone who learns from the published numbers about a person")
+        return say(
+            "someone who learns from the published numbers, {knowledge}",
+            knowledge=self.describe_knowledge(),
+        )
 
     def describe_knowledge(self) -> str:
         """What of a person is known, and what the rest is taken for."""
-        if isinstance(self.knows, int):
-            known = f"at most {_format_amount(self.knows, 'attribute')}"
-        else:
-            known = join_words(tuple(self.knows or ()) or ("no attribute",))
-        return (
-            f"knows {known} of a person and takes the others for "
-            f"{_READ_AS[self.reading]}{self._describe_tilt()}"
+        read = translate(_READ_AS[self.reading])
+        if self.tilt != 1:
+            read = say(
+                "{reading}, or for anything at most {times} times as likely",
+                reading=read,
+                times=self.tilt,
+            )
+        return say(
+            "knows {known} of a person and takes the others for {reading}",
+            known=self._say_known(),
+            reading=read,
         )
 
-    def _describe_tilt(self) -> str:
-        if self.tilt == 1:
-            return ""
-        return f", or for anything at most {self.tilt} times as likely"
+    def _say_known(self) -> str:
+        if isinstance(self.knows, int):
+            most = self.knows
+            if most == 0:
+                return say("at most no attributes")
+            return say_number(
+                "at most one attribute", "at most {n} attributes", most, n=most
+            )
+        return join_words(tuple(self.knows or ()) or (say("no attribute"),))
 
     def to_dict(self) -> dict[str, Any]:
         """The Bayesian as a policy writes it."""
@@ -543,13 +599,13 @@ class Collector(Adversary):
     kind: ClassVar[str] = "collector"
     looks_at: ClassVar[tuple[str, ...]] = ("responses",)
     about_is: ClassVar[tuple[str, ...]] = ()
-    subject: ClassVar[str] = "whole records"
+    subject: ClassVar[str] = mark("whole records")
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        return (
-            "someone who has all disguised rows and the design, and guesses every "
-            "record"
+        return say(
+            "someone who has all disguised rows and the design, and guesses "
+            "every record"
         )
 
     def attack(self, responses: Any, *, run: Any = None) -> Any:
@@ -583,7 +639,7 @@ class Inverter(Adversary):
     kind: ClassVar[str] = "inverter"
     looks_at: ClassVar[tuple[str, ...]] = ("classifier",)
     about_is: ClassVar[tuple[str, ...]] = ()
-    subject: ClassVar[str] = "the original counts"
+    subject: ClassVar[str] = mark("the original counts")
     limit_key: ClassVar[str] = "exactly"
     keys: ClassVar[Mapping[str, Key]] = FrozenDict(
         near=Key(
@@ -621,7 +677,7 @@ class Inverter(Adversary):
 
     def words(self) -> str:
         """Who this is, as a noun phrase."""
-        return (
+        return say(
             "someone who knows how the classifier was made, and the size of each class"
         )
 
@@ -638,10 +694,10 @@ class Inverter(Adversary):
 
 
 _READ_AS = {
-    "model": "what the published model expects",
-    "shares": "the declared shares, independent of each other",
-    "marginals": "any mixture with the declared marginals, whatever is known",
-    "table": "the rows of the declared table that fit",
+    "model": mark("what the published model expects"),
+    "shares": mark("the declared shares, independent of each other"),
+    "marginals": mark("any mixture with the declared marginals, whatever is known"),
+    "table": mark("the rows of the declared table that fit"),
 }
 """What each reading takes the unknown for."""
 
@@ -658,13 +714,35 @@ def join_words(words: Sequence[str]) -> str:
     'job, country and age'
     """
     *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    return say("{words} and {last}", words=", ".join(most), last=last) if most else last
 
 
-def _format_amount(amount: Any, noun: str) -> str:
-    number = amount if isinstance(amount, int) else len(amount)
-    many = {"person": "people", "other person": "other people"}.get(noun, noun + "s")
-    return f"one {noun}" if number == 1 else f"{number or 'no'} {many}"
+def join_alternatives(words: Sequence[str]) -> str:
+    """Words of which one is true.
+
+    >>> join_alternatives(["Flu", "HIV", "Cold"])
+    'Flu or HIV or Cold'
+    """
+    told, *others = words
+    for other in others:
+        told = say("{first} or {second}", first=told, second=other)
+    return told
+
+
+def join_all(words: Sequence[str]) -> str:
+    """Words that go together, the same between all of them.
+
+    >>> join_all(["job", "country", "age"])
+    'job and country and age'
+    """
+    told, *others = words
+    for other in others:
+        told = say("{first} and {second}", first=told, second=other)
+    return told
+
+
+def _count(amount: Any) -> int:
+    return amount if isinstance(amount, int) else len(amount)
 
 
 def _as_list(value: Any) -> Any:

@@ -9,6 +9,7 @@ from privet.release.audit import bind_table
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.table import Table
 from privet.values.adversaries import Reconstructor
+from privet.values.languages import mark
 from privet.views.audit import judge_views
 from privet.views.files import (
     FORM,
@@ -34,7 +35,7 @@ def _bind(views: Views, policy: Policy) -> Views:
 
 KIND = ReleaseKind(
     name="views",
-    values={Views: "views"},
+    values={Views: mark("views")},
     judges={(Views, Reconstructor): judge_views},
     shows={ViewsRelease: attrgetter("views"), Proposal: attrgetter("views")},
     bind={Views: _bind},

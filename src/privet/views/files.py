@@ -33,28 +33,22 @@ from privet.release.note import write_table_note
 from privet.release.verify import find_exact_source, find_unbinned
 from privet.release.write import ReleaseParts, refuse_release, write_table
 from privet.table import open_table
+from privet.values.languages import mark, say, translate
 from privet.values.schema import Roles, Schema
 from privet.views.release import Views, ViewsRelease
 
 NOT_PROMISED = (
-    "protection against somebody who holds some tables for likelier than others",
-    "protection against somebody who knows what people have, or have not",
-    "protection against a second release of the same people",
+    mark("protection against somebody who holds some tables for likelier than others"),
+    mark("protection against somebody who knows what people have, or have not"),
+    mark("protection against a second release of the same people"),
 )
 """What no promise about views covers."""
 
-ROWS = (
+ROWS = mark(
     "The table was split into views: each file shows some of its columns, without "
     "duplicates and in a random order. Which rows belong together is not released."
 )
 """What recipients are told of the rows."""
-
-
-ACCEPTED = (
-    "Promises about {about} are kept over the columns they are about; over whole "
-    "tuples of all views they may not be, which was accepted{most}: {why}"
-)
-"""What recipients are told of what was left open."""
 
 
 def _are_views(views: Any) -> bool:
@@ -213,19 +207,34 @@ def _describe_accepted(accepted: Sequence[Accepted]) -> dict[str, Any]:
 
 def write_views_note(content: Mapping[str, Any]) -> str:
     """What was changed, and what is promised."""
-    return write_table_note(content, " ".join([ROWS, *_note_accepted(content)]))
+    return write_table_note(
+        content, " ".join([translate(ROWS), *_note_accepted(content)])
+    )
 
 
 def _note_accepted(content: Mapping[str, Any]) -> list[str]:
     """What was accepted of tables over whole tuples, in the words of the note."""
-    return [
-        ACCEPTED.format(
-            about=entry.get("about") or "the private column",
-            most=f", up to {entry['up_to']:,} people" if "up_to" in entry else "",
-            why=entry["why"],
+    return [_say_accepted(entry) for entry in content.get("accepted", ())]
+
+
+def _say_accepted(entry: Mapping[str, Any]) -> str:
+    about = entry.get("about") or say("the private column")
+    told = {"about": about, "why": entry["why"]}
+    if "up_to" in entry:
+        most = f"{entry['up_to']:,}"
+        return say(
+            "Promises about {about} are kept over the columns they are "
+            "about; over whole tuples of all views they may not be, which "
+            "was accepted, up to {n} people: {why}",
+            n=most,
+            **told,
         )
-        for entry in content.get("accepted", ())
-    ]
+    return say(
+        "Promises about {about} are kept over the columns they are about; "
+        "over whole tuples of all views they may not be, which was accepted: "
+        "{why}",
+        **told,
+    )
 
 
 def _read_accepted(stated: Any) -> list[Accepted]:

@@ -20,6 +20,7 @@ from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.release.kinds import Warn
 from privet.values.contingency import Domain
+from privet.values.languages import mark, say
 from privet.views.counting.chains import Chain, find_chain
 from privet.views.counting.elimination import Budget
 from privet.views.counting.general_join import MOST_JOINED, GeneralJoin, Pair, Row
@@ -50,8 +51,8 @@ MOST_TUPLES = 200_000
 MOST_PAIRS = 20_000
 """Associations that are judged one by one."""
 
-DRAWN = (
-    "Tables behind {n} such views are too many to count, so {draws:,} of them were "
+DRAWN = mark(
+    "Tables behind {n} such views are too many to count, so {draws} of them were "
     "drawn at random, all equally likely{seed}; the share lies between {low} and "
     "{high}, but for a chance of {error}."
 )
@@ -151,7 +152,7 @@ class _ManyViewsJudge:
         return self._make_finding(pairs, shares, notes)
 
     def _explain_uncounted(self) -> str:
-        return NOT_COUNTED.format(n=len(self.seen), model=self.secret.model)
+        return say(NOT_COUNTED, n=len(self.seen), model=self.secret.model)
 
     def _find_refuted(self) -> set[int]:
         """People asked for whom the views refute to have one value only."""
@@ -202,9 +203,14 @@ class _ManyViewsJudge:
             return []
         low, high = format_bounds(worst)
         n = len(self.seen)
-        seed = "" if self.run.seed is None else f" (seed {self.run.seed})"
-        told = {"draws": self.draws, "seed": seed, "error": f"{float(ERROR):.0e}"}
-        return [DRAWN.format(n=n, low=low, high=high, **told)]
+        seed = say(" (seed {seed})", seed=self.run.seed)
+        seed = "" if self.run.seed is None else seed
+        told = {
+            "draws": f"{self.draws:,}",
+            "seed": seed,
+            "error": f"{float(ERROR):.0e}",
+        }
+        return [say(DRAWN, n=n, low=low, high=high, **told)]
 
     def _collect_details(self, shares: Mapping[Pair, Share]) -> dict[str, Any]:
         labels = self._domain(self.secret.person), self._domain(self.secret.secret)
@@ -261,7 +267,8 @@ class _ManyViewsJudge:
         asked += secret.list_equalities()
         for column, value in dict.fromkeys(asked):
             if self._domain(column).code(value) is None:
-                self.warn(f"Value {value!r} never occurs in column {column!r}.")
+                told = {"value": repr(value), "column": repr(column)}
+                self.warn(say("Value {value} never occurs in column {column}.", **told))
 
     def _count_overall(self) -> tuple[int, int]:
         """How many people and values there are."""

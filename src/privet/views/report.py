@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 from privet.findings import Audit, Finding, Reconstruction
 from privet.policy import Promise
 from privet.release.kinds import Sentences
-from privet.report.words import describe_groups_beyond, escape_name, format_cell
-from privet.values.adversaries import join_words
+from privet.report.words import (
+    describe_groups_beyond,
+    escape_name,
+    format_cell,
+    format_fact,
+)
+from privet.values.adversaries import join_alternatives, join_words
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
+from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from privet.views.split import Proposal
@@ -24,7 +30,7 @@ MOST_SAID = 10**9
 MOST_KEYS = 5
 """Keys that are listed as those to look at first."""
 
-NUMBERS = {2: "two", 3: "three", 4: "four"}
+NUMBERS = {2: mark("two"), 3: mark("three"), 4: mark("four")}
 
 
 def explain(finding: Finding) -> str:
@@ -34,22 +40,51 @@ def explain(finding: Finding) -> str:
     ((column, person),) = w.knows.items()
     limit = getattr(finding.promise, "limit", None)
     level = limit.level if isinstance(limit, Ceiling) else None
-    holds = f"{format_cell(person)} has {format_cell(w.value)}"
-    share = rounded(w.shares[w.model] or Fraction(0), level)
-    views = f"these {NUMBERS.get(w.views, str(w.views))} views"
-    if w.views == 1:
-        views = "this view"
     told = {
-        "unrestricted": _explain_unrestricted(w, holds, share, views),
-        "restricted": f"If each {escape_name(column)} has one row, {share} of the "
-        f"tables that would give {views} say that {holds}.",
-        "functional": f"If everybody has one {escape_name(w.column)}, {share} of the "
-        f"tables that would give {views} say that {holds}.",
-        "bag": f"If rows are matched at random and duplicates are kept, it is {share} "
-        f"that {holds}.",
-    }[w.model]
+        "holds": say(
+            "{person} has {value}",
+            person=format_cell(person),
+            value=format_cell(w.value),
+        ),
+        "share": rounded(w.shares[w.model] or Fraction(0), level),
+        "views": _name_views(w.views),
+    }
     others = _explain_other_models(w, column)
-    return " ".join([told, *others, *explain_worlds(finding)])
+    said = _explain_model(w, escape_name(column), told)
+    return " ".join([said, *others, *explain_worlds(finding)])
+
+
+def _explain_model(w: Reconstruction, column: str, told: Mapping[str, str]) -> str:
+    """The association by the model that was asked for."""
+    if w.model == "restricted":
+        return say(
+            "If each {column} has one row, {share} of the tables that would "
+            "give {views} say that {holds}.",
+            column=column,
+            **told,
+        )
+    if w.model == "functional":
+        return say(
+            "If everybody has one {column}, {share} of the tables that would "
+            "give {views} say that {holds}.",
+            column=escape_name(w.column),
+            **told,
+        )
+    if w.model == "bag":
+        return say(
+            "If rows are matched at random and duplicates are kept, it is "
+            "{share} that {holds}.",
+            share=told["share"],
+            holds=told["holds"],
+        )
+    return _explain_unrestricted(w, told)
+
+
+def _name_views(number: int) -> str:
+    if number == 1:
+        return say("this view")
+    many = translate(NUMBERS[number]) if number in NUMBERS else str(number)
+    return say("these {n} views", n=many)
 
 
 def explain_worlds(finding: Finding) -> list[str]:
@@ -57,10 +92,13 @@ def explain_worlds(finding: Finding) -> list[str]:
     worlds = finding.details.get("worlds")
     if not worlds or worlds["projected"]["share"] == worlds["full"]["share"]:
         return []
-    shares = [_format_worlds(worlds[w]) for w in ("projected", "full")]
+    shares = {w: _format_worlds(worlds[w]) for w in ("projected", "full")}
     return [
-        f"Over the columns asked about: {shares[0]}; over whole tuples of all views: "
-        f"{shares[1]}."
+        say(
+            "Over the columns asked about: {projected}; over whole tuples of "
+            "all views: {full}.",
+            **shares,
+        )
     ]
 
 
@@ -71,50 +109,78 @@ def _format_worlds(told: Mapping[str, Any]) -> str:
     ('71 %', 'not counted')
     """
     if "at_least" in told:
-        return f"at least {rounded(Fraction(told['at_least']))}"
-    return "not counted" if told["share"] is None else rounded(Fraction(told["share"]))
+        return say("at least {share}", share=rounded(Fraction(told["at_least"])))
+    if told["share"] is None:
+        return say("not counted")
+    return rounded(Fraction(told["share"]))
 
 
-def _explain_unrestricted(w: Reconstruction, holds: str, share: str, views: str) -> str:
+def _explain_unrestricted(w: Reconstruction, told: Mapping[str, str]) -> str:
     if w.shares[w.model] == 1:
-        return f"Every table that would give {views} says that {holds}: 100 %."
+        return say(
+            "Every table that would give {views} says that {holds}: 100 %.",
+            views=told["views"],
+            holds=told["holds"],
+        )
     if w.whole > MOST_SAID or Fraction(w.part, w.whole) != w.shares[w.model]:
-        return f"Of all tables that would give {views}, {share} say that {holds}."
-    where = f"{_describe_keys(w)} " if any(w.keys) and not w.alone else ""
-    tables = "table" if w.whole == 1 else "tables"
-    first = f"{where}{w.whole:,} {tables} would give {views}"
-    return f"{first}; in {w.part:,} of them {holds}: {share}."
+        return say(
+            "Of all tables that would give {views}, {share} say that {holds}.", **told
+        )
+    said = say_number(
+        "{n} table would give {views}; in {part} of them {holds}: {share}.",
+        "{n} tables would give {views}; in {part} of them {holds}: {share}.",
+        w.whole,
+        part=f"{w.part:,}",
+        **told,
+    )
+    return f"{_describe_keys(w)} {said}" if any(w.keys) and not w.alone else said
 
 
 def _describe_keys(w: Reconstruction) -> str:
     """The keys in which they meet: elsewhere there may be many more tables."""
     keys = [
-        join_words([f"{escape_name(c)} is {format_cell(v)}" for c, v in key.items()])
+        join_words([format_fact(c, format_cell(v)) for c, v in key.items()])
+        if key
+        else ""
         for key in w.keys
     ]
-    return (
-        f"Where {' or '.join(keys[:3])}," if all(keys) and len(keys) <= 3 else "There,"
-    )
+    if not all(keys) or len(keys) > 3:
+        return say("There,")
+    return say("Where {keys},", keys=join_alternatives(keys))
 
 
 def _explain_other_models(w: Reconstruction, column: str) -> list[str]:
     """The other models, beside."""
     said = []
+    name = escape_name(column)
     for model, share in w.shares.items():
         if model == w.model:
             continue
         if model == "restricted" and share is None:
             said.append(
-                f"That each {escape_name(column)} has one row, the views refute."
+                say("That each {column} has one row, the views refute.", column=name)
             )
         elif model == "restricted" and share is not None:
             said.append(
-                f"If each {escape_name(column)} has one row: {_format_chance(share)}."
+                say(
+                    "If each {column} has one row: {chance}.",
+                    column=name,
+                    chance=_format_chance(share),
+                )
             )
         elif model == "bag" and share is not None:
-            said.append(f"If rows are matched at random: {_format_chance(share)}.")
+            said.append(
+                say(
+                    "If rows are matched at random: {chance}.",
+                    chance=_format_chance(share),
+                )
+            )
         elif share is not None:
-            said.append(f"If anybody may have several rows: {rounded(share)}.")
+            said.append(
+                say(
+                    "If anybody may have several rows: {chance}.", chance=rounded(share)
+                )
+            )
     return said
 
 
@@ -125,9 +191,9 @@ def _format_chance(share: Fraction) -> str:
     ('1 in 3', 'certain', '67 %')
     """
     if share == 1:
-        return "certain"
+        return say("certain")
     if share.numerator == 1 and share.denominator <= 1000:
-        return f"1 in {share.denominator:,}"
+        return say("1 in {n}", n=f"{share.denominator:,}")
     return rounded(share)
 
 
@@ -147,16 +213,23 @@ def describe_beyond(finding: Finding) -> str:
     w = finding.witness
     if not isinstance(w, Reconstruction):
         return describe_groups_beyond(finding)
-    groups, above = finding.groups, finding.groups_above
-    many = "" if groups == 1 else "s"
-    what = (
-        f"association{many}" if w.listed else f"group{many} of people who share a key"
+    groups, people = finding.groups, finding.people_above
+    what = say_number(
+        "{n} group of people who share a key",
+        "{n} groups of people who share a key",
+        groups,
     )
-    people = finding.people_above
+    if w.listed:
+        what = say_number("{n} association", "{n} associations", groups)
     if not people:
-        return f"Nobody is beyond the limit (of {groups:,} {what})."
-    who = "One person is" if people == 1 else f"{people:,} people are"
-    return f"{who} beyond the limit, by {above:,} of {groups:,} {what}."
+        return say("Nobody is beyond the limit (of {what}).", what=what)
+    return say_number(
+        "One person is beyond the limit, by {some} of {what}.",
+        "{n} people are beyond the limit, by {some} of {what}.",
+        people,
+        some=f"{finding.groups_above:,}",
+        what=what,
+    )
 
 
 # Keys and proposals -----------------------------------------------------------------
@@ -168,27 +241,46 @@ def list_key_risks(found: Audit) -> list[str]:
     for finding in found.findings:
         if "histogram" not in (details := finding.details):
             continue
-        lines.append(f"\nHow sure one can be, by key ({finding.promise.name}):")
-        lines += [
-            f"  {part['from']:>6} and more: {_spell(part['keys'], 'key')}, "
-            f"{_spell(part['associations'], 'association')}"
-            for part in details["histogram"]
-            if part["keys"]
-        ]
-        lines.append(f"  people in several keys: {details['people_in_several_keys']:,}")
-        lines.append("Keys to look at first:")
+        lines.append(
+            "\n"
+            + say(
+                "How sure one can be, by key ({promise}):", promise=finding.promise.name
+            )
+        )
+        lines += [f"  {_describe_bar(b)}" for b in details["histogram"] if b["keys"]]
+        lines.append(
+            "  "
+            + say(
+                "people in several keys: {n}",
+                n=f"{details['people_in_several_keys']:,}",
+            )
+        )
+        lines.append(say("Keys to look at first:"))
         lines += map(_describe_key, details["worst_keys"][:MOST_KEYS])
     return lines
 
 
+def _describe_bar(part: Mapping[str, Any]) -> str:
+    """How many keys are as risky as that."""
+    return say(
+        "{share} and more: {keys}, {associations}",
+        share=f"{part['from']:>6}",
+        keys=say_number("{n} key", "{n} keys", part["keys"]),
+        associations=say_number(
+            "{n} association", "{n} associations", part["associations"]
+        ),
+    )
+
+
 def _describe_key(key: Mapping[str, Any]) -> str:
     """A key in which much is given away."""
-    named = [f"{c} {'missing' if v is None else v}" for c, v in key["key"].items()]
-    return (
-        f"  {', '.join(named) or 'everybody'}: "
-        f"{_spell(key['people'], 'person', 'people')}, "
-        f"{_spell(key['values'], 'value')}; one row per person: "
-        f"{key['restricted'] or 'refuted'}"
+    named = [f"{c} {say('missing') if v is None else v}" for c, v in key["key"].items()]
+    return "  " + say(
+        "{key}: {people}, {values}; one row per person: {share}",
+        key=", ".join(named) or say("everybody"),
+        people=say_number("{n} person", "{n} people", key["people"]),
+        values=say_number("{n} value", "{n} values", key["values"]),
+        share=key["restricted"] or say("refuted"),
     )
 
 
@@ -211,27 +303,30 @@ def proposals_as_text(told: Sequence[Mapping[str, Any]], *, brief: bool = False)
         kept = percent(Fraction(proposal["kept"]))
         worst = percent(Fraction(proposal["worst"] or 0))
         if not brief:
-            lines.append(f"# {i}. keeps {kept} of the pairs of columns; worst {worst}")
+            what = say(
+                "keeps {kept} of the pairs of columns; worst {worst}",
+                kept=kept,
+                worst=worst,
+            )
+            lines.append(f"# {i}. {what}")
         for columns in proposal["views"]:
             listed = ", ".join(map(_quote, columns))
             lines.append(f"[[view]]\ncolumns = [{listed}]")
         for column, level in proposal["levels"].items():
-            lines.append(f"# {column} at level {level} of its hierarchy")
+            lines.append(
+                "# "
+                + say(
+                    "{column} at level {level} of its hierarchy",
+                    column=column,
+                    level=level,
+                )
+            )
         if proposal["bins"]:
             lines.append("[bins]")
             for column, edges in proposal["bins"].items():
                 lines.append(f"{_quote(column)} = [{', '.join(edges)}]")
         lines.append("")
     return "\n".join(lines)
-
-
-def _spell(number: int, one: str, more: str = "") -> str:
-    """So many things.
-
-    >>> _spell(1, "key"), _spell(2000, "person", "people")
-    ('1 key', '2,000 people')
-    """
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _quote(name: str) -> str:
@@ -243,11 +338,12 @@ def _describe_reach(finding: Finding, audit: Audit) -> str:
     """Whom a promise covers, by its model."""
     stated = finding.promise
     assert isinstance(stated, Promise)
-    return (
-        f"“{escape_name(stated.name)}” covers {stated.against.words()}, knows how "
-        "these views were made, and holds every such table for equally likely. Not "
-        "covered: someone who knows more about the people, or who holds some tables "
-        "for likelier."
+    return say(
+        "“{name}” covers {whom}, knows how these views were made, and holds "
+        "every such table for equally likely. Not covered: someone who knows "
+        "more about the people, or who holds some tables for likelier.",
+        name=escape_name(stated.name),
+        whom=stated.against.words(),
     )
 
 
@@ -256,10 +352,12 @@ SENTENCES = {
         reach=_describe_reach,
         explain=explain,
         beyond=describe_beyond,
-        subject="views as they are",
+        subject=mark("views as they are"),
         repairs=lambda finding: (
-            "Share fewer columns between views, or coarser ones; privet views "
-            "--propose looks for such views.",
+            say(
+                "Share fewer columns between views, or coarser ones; privet "
+                "views --propose looks for such views."
+            ),
         ),
     ),
 }

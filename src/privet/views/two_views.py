@@ -24,6 +24,7 @@ from privet.errors import TooLarge
 from privet.findings import Finding, Reconstruction, Verdict
 from privet.release.kinds import Warn
 from privet.values.beliefs import Ceiling
+from privet.values.languages import say
 from privet.views.counting import bipartite_covers
 from privet.views.counting.share import (
     BITS,
@@ -272,7 +273,8 @@ def _warn_of_strangers(
             f"SELECT count(*) AS n FROM ({relation.rows(side)}) WHERE {test}"
         )
         if not found["n"]:
-            warn(f"Value {value!r} never occurs in column {name!r}.")
+            told = {"value": repr(value), "column": repr(name)}
+            warn(say("Value {value} never occurs in column {column}.", **told))
 
 
 # Attack models ----------------------------------------------------------------------

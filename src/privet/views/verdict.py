@@ -13,44 +13,41 @@ from privet.findings import Basis, Finding, Reconstruction, Verdict
 from privet.policy import Accepted
 from privet.values.beliefs import Belief
 from privet.values.exact import percent
+from privet.values.languages import mark, say, say_number, translate
 from privet.views.counting.share import Share, key_share
 from privet.views.private_associations import PrivateAssociation
 
-ROUNDED = "The share is rounded up; it is known to more than 60 digits."
-FLOOR = (
+ROUNDED = mark("The share is rounded up; it is known to more than 60 digits.")
+FLOOR = mark(
     "In the unrestricted model whoever may have a value has it in at least half of all "
     "tables, whatever is published: no limit of 1/2 or less can be kept while the "
     "views can be joined. Look at the restricted model, or allow more than 1/2."
 )
-BETWEEN = "Tables are too many to count; the share lies between {low} and {high}."
-REFUTED = (
-    "The views themselves refute that {who} one value: the {model} model has no table "
-    "for them, and says nothing. Judge them by the unrestricted model."
-)
-NO_TABLE = (
+BETWEEN = mark("Tables are too many to count; the share lies between {low} and {high}.")
+NO_TABLE = mark(
     "No table gives these views in the {model} model: they refute that everybody has "
     "one value. The model says nothing then; judge them by the unrestricted model."
 )
-DISTINCT = (
+DISTINCT = mark(
     "The views were published without duplicates; the bag model needs to know how "
     "often each row stood in the table."
 )
-NOT_COUNTED = (
+NOT_COUNTED = mark(
     "Tables behind {n} views are not counted in the {model} model here: too many view "
     "tuples hang together."
 )
-FULL_BEYOND = (
+FULL_BEYOND = mark(
     "Over the columns asked about the promise is kept ({projected}); over whole tuples "
     "of all views it is {full}, beyond the limit. That is less an attack than a "
     "consequence of holding all tables for equally likely, so it does not accuse; nor "
     "does it acquit. Publish fewer columns or views, or accept it by name: "
     '[[accepted]] about = {about}, of = "worlds".'
 )
-FULL_OPEN = (
+FULL_OPEN = mark(
     "Over the columns asked about the promise is kept ({projected}); over whole tuples "
     "of all views it is not known: {why}"
 )
-FULL_ACCEPTED = (
+FULL_ACCEPTED = mark(
     "Over whole tuples of all views it is {full}, beyond the limit; that was accepted: "
     "{why}"
 )
@@ -81,13 +78,21 @@ def make_undecided(secret: PrivateAssociation, note: str) -> Finding:
 
 def explain_refuted(secret: PrivateAssociation, people: int) -> str:
     """What to say where people cannot have one value each."""
-    who = "one person has" if people == 1 else f"{people:,} people have"
-    return REFUTED.format(who=who, model=secret.model)
+    return say_number(
+        "The views themselves refute that one person has one value: the "
+        "{model} model has no table for them, and says nothing. Judge them "
+        "by the unrestricted model.",
+        "The views themselves refute that {n} people have one value: the "
+        "{model} model has no table for them, and says nothing. Judge them "
+        "by the unrestricted model.",
+        people,
+        model=secret.model,
+    )
 
 
 def explain_no_table(secret: PrivateAssociation) -> str:
     """What to say where no table at all is left by a model."""
-    return NO_TABLE.format(model=secret.model)
+    return say(NO_TABLE, model=secret.model)
 
 
 # Two kinds of worlds ----------------------------------------------------------------
@@ -126,7 +131,7 @@ def combine_worlds(
         told,
         verdict=verdict,
         basis=basis,
-        note=" ".join(n for n in notes if n),
+        note=" ".join(translate(n) for n in notes if n),
         details=details,
     )
 
@@ -140,15 +145,18 @@ def _doubt_full(
     """What worlds over whole tuples make of a promise that is kept otherwise."""
     within = _say_share(projected)
     if full.verdict is not Verdict.BREACH:
-        why = full.note or _say_share(full)
-        return Verdict.UNDECIDED, FULL_OPEN.format(projected=within, why=why)
+        why = translate(full.note) or _say_share(full)
+        return Verdict.UNDECIDED, say(FULL_OPEN, projected=within, why=why)
     for entry in accepted:
         named = entry.of == "worlds" and entry.about in ("", secret.secret)
         if named and entry.covers(full.people_above):
-            note = FULL_ACCEPTED.format(full=_say_share(full), why=entry.why)
+            note = say(FULL_ACCEPTED, full=_say_share(full), why=entry.why)
             return Verdict.SAFE, note
-    beyond = FULL_BEYOND.format(
-        projected=within, full=_say_share(full), about=json.dumps(secret.secret)
+    beyond = say(
+        FULL_BEYOND,
+        projected=within,
+        full=_say_share(full),
+        about=json.dumps(secret.secret),
     )
     return Verdict.UNDECIDED, beyond
 
@@ -176,8 +184,8 @@ def _describe_worlds(found: Finding) -> dict[str, Any]:
 def _say_share(found: Finding) -> str:
     """A share in words: 71.4 %, or at least that."""
     if found.at_least is not None:
-        return f"at least {percent(found.at_least)}"
-    return "unknown" if found.belief is None else percent(found.belief.posterior)
+        return say("at least {share}", share=percent(found.at_least))
+    return say("unknown") if found.belief is None else percent(found.belief.posterior)
 
 
 def _shorten(share: Fraction) -> str:
@@ -222,7 +230,7 @@ def make_finding(
     said = list(notes)
     if not worst.exact and not worst.sampled:
         low, high = format_bounds(worst)
-        said.append(BETWEEN.format(low=low, high=high) if bounded else ROUNDED)
+        said.append(say(BETWEEN, low=low, high=high) if bounded else ROUNDED)
     level = secret.limit.level
     if secret.model == "unrestricted" and level <= Fraction(1, 2) and worst.high:
         said.append(FLOOR)
@@ -235,7 +243,7 @@ def make_finding(
         groups=counts[0],
         groups_above=counts[1],
         people_above=counts[2],
-        note=" ".join(said),
+        note=" ".join(map(translate, said)),
         at_least=None if worst.exact else worst.low,
         details=details or {},
     )
@@ -258,7 +266,7 @@ def _basis(worst: Share, bounded: bool) -> Basis:
     return Basis.BOUND if bounded and not worst.exact else Basis.EXACT
 
 
-NO_SUPPORT = "No table that gives these views holds such an association: 0 %."
+NO_SUPPORT = mark("No table that gives these views holds such an association: 0 %.")
 
 
 def make_unsupported(secret: PrivateAssociation, note: str = NO_SUPPORT) -> Finding:

@@ -31,11 +31,12 @@ from privet.policy.acceptance import Uncovered
 from privet.release.kinds import Warn
 from privet.values.adversaries import Inverter
 from privet.values.beliefs import Belief
+from privet.values.languages import mark, say
 
 Attacked = Sequence[tuple[Any, Aid]]
 """What is shown, each with what an aided inverter is told of it."""
 
-ELSEWHERE = (
+ELSEWHERE = mark(
     "How much of the original counts can be worked out is judged where those are kept: "
     "while it is published, and by verify with the custody record."
 )
@@ -138,18 +139,34 @@ def describe_measure(found: InversionMeasure, within: Fraction = NEAR) -> str:
     def share(x: Fraction) -> str:
         return f"{float(x) * 100:.3g} %"
 
-    alone = ""
-    if found.alone is not None and found.alone_near is not None:
-        alone = (
-            f" By itself it gets {share(found.alone)} and {share(found.alone_near)}."
+    said = [
+        say(
+            "The best attack there is here, told the exponent and what "
+            "shares were divided by, gets {exact} of {cells} original counts "
+            "exactly ({few} of those below 5) and {near} within one or "
+            "{within}.",
+            exact=share(found.exact),
+            cells=f"{found.cells:,}",
+            few=share(found.few),
+            near=share(found.near),
+            within=share(within),
         )
-    return (
-        "The best attack there is here, told the exponent and what shares were divided "
-        f"by, gets {share(found.exact)} of {found.cells:,} original counts exactly "
-        f"({share(found.few)} of those below 5) and {share(found.near)} within one or "
-        f"{share(within)}.{alone} Without the release, spreading classes evenly, one "
-        f"gets {share(found.baseline)} and {share(found.baseline_near)}."
+    ]
+    if found.alone is not None and found.alone_near is not None:
+        alone, near = share(found.alone), share(found.alone_near)
+        said.append(
+            say("By itself it gets {exact} and {near}.", exact=alone, near=near)
+        )
+    before, near = share(found.baseline), share(found.baseline_near)
+    said.append(
+        say(
+            "Without the release, spreading classes evenly, one gets {exact} "
+            "and {near}.",
+            exact=before,
+            near=near,
+        )
     )
+    return " ".join(said)
 
 
 def judge_shown(
@@ -163,7 +180,7 @@ def judge_counts(
     views: ClassifierViews, promises: Sequence[Promise], run: Run, warn: Warn
 ) -> list[Finding]:
     """Counts that are published as they are tell all of themselves."""
-    note = "Counts that are published as they are need no working out."
+    note = say("Counts that are published as they are need no working out.")
     return [
         Finding(
             p,

@@ -35,12 +35,13 @@ from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Verdict
 from privet.policy import Promise
 from privet.values.adversaries import Bayesian
+from privet.values.languages import mark, say, say_number
 from privet.values.noise.differential_privacy import DifferentialPrivacy
 
 Method = SafetyTransform | ExtendedSafetyTransform
 """How a classifier can be made safe."""
 
-EXPECTED = "Expected, by the noisy counts alone."
+EXPECTED = mark("Expected, by the noisy counts alone.")
 """Of figures under noise."""
 
 EPSILONS = ("1", "0.1")
@@ -129,7 +130,7 @@ def measure_cost(
     tried = MitigationTrial(views, [], zeros=method.zeros)
     measured = measure_release(attacked, views, method)
     same = min(tried.people.agreement(x) for x in shown)
-    return _make_cost("this release", describe_settings(method), same, measured)
+    return _make_cost(mark("this release"), describe_settings(method), same, measured)
 
 
 def expect_cost(
@@ -142,7 +143,7 @@ def expect_cost(
     people = WeightedTuples.of(noisy.scores)
     found = expect_inversion(noisy, plan_noise(noisy, method.noise))
     same = min(people.agreement(x) for x in shown)
-    cost = _make_cost("this release", describe_settings(method), same, found)
+    cost = _make_cost(mark("this release"), describe_settings(method), same, found)
     return replace(cost, alone=cost.recovered, note=EXPECTED)
 
 
@@ -167,8 +168,8 @@ def describe_settings(method: Method) -> str:
         "delta": "delta {}",
         "rho": "rho {}",
         "margin": "margin {}",
-        "bits": "{} bits",
-        "rows": "{:,} rows",
+        "bits": say("{n} bits", n="{}"),
+        "rows": say("{n} rows", n="{:,}"),
     }
     found = {k: getattr(method.noise, k, None) for k in ("epsilon", "delta", "rho")}
     found |= {k: getattr(method, k, None) for k in ("margin", "bits", "rows")}
@@ -185,20 +186,28 @@ def list_mitigations(
     """A method without mitigation, and with each."""
     if isinstance(method, ExtendedSafetyTransform):
         plain: Method = attrs.evolve(method, bits=None, epsilon=None, privacy=None)
-        yield "precise points", "", plain
+        yield mark("precise points"), "", plain
         if not method.paper:
             yield from _list_coarse_points(plain)
         return
     bare = _take_off(method)
-    yield "precise points", "", bare
+    yield mark("precise points"), "", bare
     for e in EPSILONS:
         noise = _suppose_declared(Fraction(e), views)
-        yield "noise first", f"epsilon {e}", attrs.evolve(bare, privacy=noise)
+        yield mark("noise first"), f"epsilon {e}", attrs.evolve(bare, privacy=noise)
     for m in MARGINS:
-        yield "margin jitter", f"margin {m}", attrs.evolve(bare, margin=Fraction(m))
+        yield (
+            mark("margin jitter"),
+            f"margin {m}",
+            attrs.evolve(bare, margin=Fraction(m)),
+        )
     yield from _list_coarse_points(bare)
     for n in ROWS if bare.mode == "tight" else ():
-        yield "small table", f"{n:,} rows", attrs.evolve(bare, rows=n)
+        yield (
+            mark("small table"),
+            say_number("{n} row", "{n} rows", n),
+            attrs.evolve(bare, rows=n),
+        )
 
 
 def _suppose_declared(epsilon: Fraction, views: ClassifierViews) -> DifferentialPrivacy:
@@ -226,7 +235,7 @@ def _take_off(method: SafetyTransform) -> SafetyTransform:
 
 def _list_coarse_points(plain: Method) -> Iterator[tuple[str, str, Method]]:
     for b in BITS:
-        yield "coarse points", f"{b} bits", attrs.evolve(plain, bits=b)
+        yield mark("coarse points"), say("{n} bits", n=b), attrs.evolve(plain, bits=b)
 
 
 class MitigationTrial:

@@ -9,9 +9,10 @@ from typing import Any
 from privet.classifier.noise.dp_noise import plan_noise
 from privet.classifier.release import ClassifierViews
 from privet.release.manifest import is_count
+from privet.values.languages import mark, say, say_number, translate
 from privet.values.noise.differential_privacy import NOISES, DifferentialPrivacy
 
-VALUES_ARE = ("declared", "selected")
+VALUES_ARE = (mark("declared"), mark("selected"))
 """Where the values come from that noise was added to."""
 
 MOST_LETTERS = 100
@@ -52,11 +53,18 @@ def say_privacy(told: Mapping[str, Any]) -> str:
         if k in told
     )
     rows = told["rows_per_person"]
-    several = "one row" if rows == 1 else f"up to {rows:,} rows"
-    weight = told["heaviest"]
-    each = "" if weight == "1" else f" that count up to {weight} each"
-    return (
-        f"Noise was added to the counts: {loss}, for adding or removing a person with "
-        f"{several}{each}. Everything here is made of the noisy counts, and of values "
-        f"that were {told['values']}."
+    several = say_number("one row", "up to {n} rows", rows)
+    if told["heaviest"] != "1":
+        several = say(
+            "{rows} that count up to {weight} each",
+            rows=several,
+            weight=told["heaviest"],
+        )
+    return say(
+        "Noise was added to the counts: {loss}, for adding or removing a "
+        "person with {rows}. Everything here is made of the noisy counts, "
+        "and of values that were {values}.",
+        loss=loss,
+        rows=several,
+        values=translate(told["values"]),
     )

@@ -8,12 +8,15 @@ Mozafari, Zaniolo 2009, section 6.2.1, Figure 3.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import prod
+from string import Formatter
 
 from privet.classifier.scores import Scores
 from privet.errors import InputError, TooLarge, suggest_names
+from privet.values.languages import mark, say, translate
 
 MOST_BITS = 20_000
 """A replacement smaller than two to the minus this is refused."""
@@ -170,13 +173,40 @@ WAYS: dict[str, Callable[[Scores], Table]] = {
 """How zeros may be replaced; the names say what is kept."""
 
 KEEPS = {
-    "full": "the ranking of all classes for every row",
-    "positive+top": (
+    "full": mark("the ranking of all classes for every row"),
+    "positive+top": mark(
         "the prediction for every row, and the order of classes with a score above 0"
     ),
-    "positive": "the order of all classes with a score above 0, for every row",
+    "positive": mark("the order of all classes with a score above 0, for every row"),
 }
 """What each way keeps, in words."""
 
 BEST_OF = "the original's best of"
 """What is kept where some classes only are predicted, in words; their names follow."""
+
+_CLAUSES = (
+    mark("the original's best of {names} for every row"),
+    mark(", as the counts with noise have it"),
+    mark(", after adding {number} to every count"),
+    mark(", but for classes whose published odds are within {factor}"),
+)
+"""What else may be said of what is kept, each once."""
+
+
+def say_kept(keeps: str) -> str:
+    """What a manifest says is kept, in the language that is spoken.
+
+    >>> say_kept(KEEPS["full"] + ", after adding 1 to every count")
+    'the ranking of all classes for every row, after adding 1 to every count'
+    """
+    said = keeps
+    for whole in KEEPS.values():
+        said = said.replace(whole, translate(whole), 1)
+    for clause in _CLAUSES:
+        name = next((n for _, n, _, _ in Formatter().parse(clause) if n), None)
+        start, _, end = clause.partition(f"{{{name}}}")
+        found = re.search(f"{re.escape(start)}(.*?){re.escape(end) or '(?=,|$)'}", said)
+        if found:
+            parts = {name: found[1]} if name else {}
+            said = said.replace(found[0], say(clause, **parts), 1)
+    return said

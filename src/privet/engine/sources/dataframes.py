@@ -19,6 +19,7 @@ from privet.engine import arrow
 from privet.engine.sources.source import Source, differ, refuse_twice
 from privet.engine.sql import quoted
 from privet.errors import EmptyTable, InputError, warn
+from privet.values.languages import say
 
 BATCH = 100_000
 """Rows of a relation that are handed over together."""
@@ -188,9 +189,12 @@ def _value_as_text(value: object) -> str | None:
 
 def _warn_of_several(names: Sequence[str]) -> None:
     warn(
-        "A column should hold values of one type. Read as text, so that 1 and '1' are "
-        f"one value, since there are several: {', '.join(map(repr, names))}. Convert "
-        "them first.",
+        say(
+            "A column should hold values of one type. Read as text, so that "
+            "1 and '1' are one value, since there are several: {columns}. "
+            "Convert them first.",
+            columns=", ".join(map(repr, names)),
+        )
     )
 
 

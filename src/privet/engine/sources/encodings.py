@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from privet.engine.sources.packed_files import DAMAGES, PackedFile
 from privet.errors import InputError, warn
+from privet.values.languages import say
 
 MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -129,9 +130,14 @@ def find_encoding(file: PackedFile) -> str:
         )
     if not found.sure:
         warn(
-            f"The text of {str(file.path)!r} is read as {found.name}, since it is not "
-            f"UTF-8 and this makes words of it. Say --encoding "
-            f"(encoding={found.name!r}) if that is right, or the right one.",
+            say(
+                "The text of {file} is read as {name}, since it is not UTF-8 "
+                "and this makes words of it. Say --encoding "
+                "(encoding={quoted}) if that is right, or the right one.",
+                file=repr(str(file.path)),
+                name=found.name,
+                quoted=repr(found.name),
+            )
         )
     return found.name
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from privet.engine.sources.source import TextOptions
 from privet.engine.sql import literal
 from privet.errors import InputError, warn
+from privet.values.languages import say
 
 TIME = r"( [0-9]{1,2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
 CLOCK = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f")
@@ -264,15 +265,19 @@ def _ask_order(names: Sequence[str]) -> str:
 
 def _tell_unclear(names: Sequence[str]) -> str:
     listed = ", ".join(map(repr, names))
-    return (
-        f"Numbers with commas are left as texts in {listed}: 1,234 may be one thousand "
-        "or one and a bit. Say --decimal , (decimal=',') or --decimal . (decimal='.')."
+    return say(
+        "Numbers with commas are left as texts in {columns}: 1,234 may be "
+        "one thousand or one and a bit. Say --decimal , (decimal=',') or "
+        "--decimal . (decimal='.').",
+        columns=listed,
     )
 
 
 def _tell_pointed(names: Sequence[str]) -> str:
     listed = ", ".join(map(repr, names))
-    return (
-        f"The point is read as that of decimals in {listed}, though other columns have "
-        "decimal commas. Say --decimal , (decimal=',') if it groups thousands."
+    return say(
+        "The point is read as that of decimals in {columns}, though other "
+        "columns have decimal commas. Say --decimal , (decimal=',') if it "
+        "groups thousands.",
+        columns=listed,
     )

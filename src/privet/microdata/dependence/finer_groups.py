@@ -28,8 +28,9 @@ from privet.release.kinds import Judge, Warn
 from privet.table import Table
 from privet.values.adversaries import join_words
 from privet.values.dependencies import Rule
+from privet.values.languages import mark, say
 
-FINER = "Who takes {columns} as known, too, sees finer groups. {rules}."
+FINER = mark("Who takes {columns} as known, too, sees finer groups. {rules}.")
 
 
 def judge_finer(judge: Judge) -> Judge:
@@ -127,7 +128,8 @@ class _FinerGroups:
 def _tell_finer(
     found: Finding, columns: Sequence[str], rules: Sequence[Rule], *, sure: bool
 ) -> Finding:
-    note = FINER.format(
+    note = say(
+        FINER,
         columns=join_words(list(map(repr, columns))),
         rules="; ".join(phrase_rule(r.to_dict()) for r in rules),
     )

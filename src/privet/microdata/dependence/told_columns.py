@@ -23,6 +23,7 @@ from privet.values.adversaries import join_words
 from privet.values.contingency import Domain
 from privet.values.dependencies import Rule, Rules
 from privet.values.exact import fraction, percent
+from privet.values.languages import say
 
 Columns = tuple[str, ...]
 """A set of columns, in the order of the table."""
@@ -61,13 +62,17 @@ def phrase_rule(told: Mapping[str, Any]) -> str:
     ...              "misses": "0", "ratio": "0"})
     'month follows from day (0 of 90 checks fail)'
     """
-    follows = f"{told['column']} follows from {join_words(list(told['by']))}"
+    by = join_words(list(told["by"]))
+    follows = say("{column} follows from {by}", column=told["column"], by=by)
     if "checks" not in told:
         return follows
     misses = float(fraction(told["misses"]))
-    failed = f"{misses:,.0f} of {told['checks']:,} checks fail"
+    checks = {"misses": f"{misses:,.0f}", "checks": f"{told['checks']:,}"}
+    failed = say("{misses} of {checks} checks fail", **checks)
     if misses and told["ratio"] is not None:
-        failed += f", {percent(fraction(told['ratio']))} of what chance would give"
+        share = percent(fraction(told["ratio"]))
+        often = say("{share} of what chance would give", share=share)
+        failed = f"{failed}, {often}"
     return f"{follows} ({failed})"
 
 

@@ -40,6 +40,7 @@ from privet.values.adversaries import Linker
 from privet.values.beliefs import Ceiling
 from privet.values.contingency import Domain
 from privet.values.exact import MAX_COUNT, Number, fraction
+from privet.values.languages import say
 from privet.values.schema import as_names
 
 if TYPE_CHECKING:
@@ -563,8 +564,12 @@ def _leave_out_telling(
         if c not in asked.named and rows >= ENOUGH_ROWS and len(d) * 10 >= rows * 9
     ]
     notes = [
-        f"Column {c!r} was left out: nearly every row has a value of its own there. "
-        "Name it as known to look at it; declare it an identifier otherwise."
+        say(
+            "Column {column} was left out: nearly every row has a value of "
+            "its own there. Name it as known to look at it; declare it an "
+            "identifier otherwise.",
+            column=repr(c),
+        )
         for c in telling
     ]
     known = {
@@ -587,8 +592,13 @@ def _note_oddities(asked: _Choice, domains: Mapping[str, Domain]) -> list[str]:
     if not hidden:
         return []
     return [
-        f"Columns that hide values ({', '.join(map(repr, hidden))}) are taken as they "
-        f"are: {MARKER} is a value like others here. Audit for what shows through."
+        say(
+            "Columns that hide values ({columns}) are taken as they are: "
+            "{marker} is a value like others here. Audit for what shows "
+            "through.",
+            columns=", ".join(map(repr, hidden)),
+            marker=MARKER,
+        )
     ]
 
 

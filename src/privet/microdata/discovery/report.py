@@ -16,13 +16,15 @@ from privet.report.words import (
     escape_name,
     format_cell,
     format_count,
+    format_fact,
     format_facts,
     format_prior,
     format_share,
-    name_unit,
+    format_share_of,
 )
 from privet.values.adversaries import join_words
 from privet.values.exact import percent, write_in_full
+from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +35,14 @@ if TYPE_CHECKING:
         Inference,
     )
 
-HEADS = ("known", "gives away", "people", "at worst", "in everybody", "lift")
+HEADS = (
+    mark("known"),
+    mark("gives away"),
+    mark("people"),
+    mark("at worst"),
+    mark("in everybody"),
+    mark("lift"),
+)
 """What is told of a rule, in a table."""
 
 MOST_VALUES = 8
@@ -49,10 +58,12 @@ FEW = 5
 """A group of fewer people is small: whoever is in it is hardly hidden at all."""
 
 STOPS = {
-    "time": "Stopped at the time limit.",
-    "interrupted": "Stopped by Ctrl-C.",
-    "rules": "Stopped: there are too many rules. Ask about fewer values, for a higher "
-    "confidence or for larger groups.",
+    "time": mark("Stopped at the time limit."),
+    "interrupted": mark("Stopped by Ctrl-C."),
+    "rules": mark(
+        "Stopped: there are too many rules. Ask about fewer values, for a "
+        "higher confidence or for larger groups."
+    ),
 }
 """Why not all sets were looked at."""
 
@@ -76,7 +87,7 @@ def summarise_discovery(found: Discovery) -> dict[str, Any]:
             for n, (looked, of) in found.sets.items()
         ],
         "notes": list_notes(found),
-        "sensitive": SENSITIVE,
+        "sensitive": translate(SENSITIVE),
     }
 
 
@@ -85,26 +96,51 @@ def summarise_discovery(found: Discovery) -> dict[str, Any]:
 
 def write_headline(found: Discovery) -> str:
     """What the table gives away, in a sentence that claims no more than was counted."""
-    sure, known = write_in_full(found.confidence), _describe_known(found)
-    looked = "" if found.complete else ", as far as was looked"
-    size = "" if found.support == 1 else f" in groups of {found.support:,} and more"
+    told = {
+        "sure": write_in_full(found.confidence),
+        "known": _describe_known(found),
+        "where": _say_where(found),
+    }
     if not found.rules and found.everybody:
-        several = len(found.everybody)
-        common = "One value is" if several == 1 else f"{several:,} values are"
-        return (
-            f"{common} more than {sure} sure without any column; who knows {known} "
-            f"learns no other as surely{size}{looked}."
+        return say_number(
+            "One value is more than {sure} sure without any column; who "
+            "knows {known} learns no other as surely{where}.",
+            "{n} values are more than {sure} sure without any column; who "
+            "knows {known} learns no other as surely{where}.",
+            len(found.everybody),
+            **told,
         )
     if not found.rules:
-        return (
-            f"Nobody who knows {known} is more than {sure} sure of a value that was "
-            f"looked for{size}{looked}."
+        return say(
+            "Nobody who knows {known} is more than {sure} sure of a value "
+            "that was looked for{where}.",
+            **told,
         )
-    values = len({(r.about, r.value) for r in found.rules})
-    one = len(found.rules) == 1
-    rules = "One rule gives" if one else f"{len(found.rules):,} rules give"
-    what = "one value" if values == 1 else f"{values:,} values"
-    return f"{rules} away {what}: who knows {known} is more than {sure} sure{size}."
+    values = say_number(
+        "one value", "{n} values", len({(r.about, r.value) for r in found.rules})
+    )
+    told["where"] = _say_size(found)
+    return say_number(
+        "One rule gives away {values}: who knows {known} is more than {sure} "
+        "sure{where}.",
+        "{n} rules give away {values}: who knows {known} is more than {sure} "
+        "sure{where}.",
+        len(found.rules),
+        values=values,
+        **told,
+    )
+
+
+def _say_where(found: Discovery) -> str:
+    looked = "" if found.complete else say(", as far as was looked")
+    return f"{_say_size(found)}{looked}"
+
+
+def _say_size(found: Discovery) -> str:
+    """Of which groups it was looked at."""
+    if found.support == 1:
+        return ""
+    return say(" in groups of {n} and more", n=f"{found.support:,}")
 
 
 def _describe_known(found: Discovery) -> str:
@@ -112,54 +148,84 @@ def _describe_known(found: Discovery) -> str:
     several = max(found.sets, default=0)
     of = max((len(own) for own in found.known.values()), default=0)
     if of == 1:
-        return "the one column"
-    return f"{'one' if several == 1 else f'at most {several}'} of {of} columns"
+        return say("the one column")
+    if several == 1:
+        return say("one of {all} columns", all=of)
+    return say("at most {n} of {all} columns", n=several, all=of)
 
 
 def describe_rule(rule: Inference) -> str:
     """A rule by its worst group, and how many people are beyond the confidence."""
     w = rule.witness
-    return (
-        f"Someone who knows that a person's {format_facts(w.knows)} can be "
-        f"{percent(rule.confidence)} sure ({format_share(w.part, w.whole)} "
-        f"{name_unit(w.counted, w.whole)}) that {escape_name(rule.about)} is "
-        f"{format_cell(rule.value)}. "
-        f"Without that, {format_prior(w)}."
+    return say(
+        "Someone who knows that a person's {facts} can be {sure} sure "
+        "({share}) that {believed}. Without that, {prior}.",
+        facts=format_facts(w.knows),
+        sure=percent(rule.confidence),
+        share=format_share_of(w.part, w.whole, w.counted),
+        believed=format_fact(rule.about, format_cell(rule.value)),
+        prior=format_prior(w),
     )
 
 
 def describe_commonplace(value: Commonplace) -> str:
     """A value that everybody may be believed to have."""
-    return (
-        f"{escape_name(value.about)} is {format_cell(value.value)} for "
-        f"{percent(value.share)} of everybody ({format_share(value.part, value.whole)})"
+    return say(
+        "{fact} for {share} of everybody ({counts})",
+        fact=format_fact(value.about, format_cell(value.value)),
+        share=percent(value.share),
+        counts=format_share(value.part, value.whole),
     )
 
 
 def list_notes(found: Discovery) -> list[str]:
     """What else must be said: what was not looked at, and why."""
-    said = [STOPS[found.ended]] if found.ended in STOPS else []
+    said = [translate(STOPS[found.ended])] if found.ended in STOPS else []
     for size, (looked, of) in found.sets.items():
         if looked < of:
-            sets = "set of one column" if size == 1 else f"sets of {size} columns"
-            said.append(
-                f"Of {of:,} {sets if of > 1 else sets.replace('sets', 'set')}, "
-                f"{of - looked:,} were not looked at; what is listed is final."
-            )
+            said.append(_say_unlooked(size, of, of - looked))
     if any(r.audited > r.confidence for r in found.rules):
         said.append(
-            f"Groups of fewer than {found.support:,} were left out here; an audit "
-            "looks at them, and may find more."
+            say(
+                "Groups of fewer than {n} were left out here; an audit looks "
+                "at them, and may find more.",
+                n=f"{found.support:,}",
+            )
         )
     small = sum(r.witness.whole < FEW for r in found.rules)
     if 2 * small > len(found.rules) and found.support < FEW:
         said.append(
-            f"Most of these rules are about groups of fewer than {FEW}; --support "
-            f"{FEW} (support={FEW}) leaves such groups out."
+            say(
+                "Most of these rules are about groups of fewer than {n}; "
+                "--support {n} (support={n}) leaves such groups out.",
+                n=FEW,
+            )
         )
     if found.counted == "people":
-        said.append("Somebody with several rows is counted in each of their groups.")
-    return [*said, *found.notes]
+        said.append(
+            say("Somebody with several rows is counted in each of their groups.")
+        )
+    return [*said, *map(translate, found.notes)]
+
+
+def _say_unlooked(size: int, of: int, left: int) -> str:
+    """That some sets of so many columns were not looked at."""
+    told = {"left": f"{left:,}", "size": size}
+    if size == 1:
+        return say(
+            "Of {all} set of one column, {left} were not looked at; what is "
+            "listed is final.",
+            all=f"{of:,}",
+            **told,
+        )
+    return say_number(
+        "Of {n} set of {size} columns, {left} were not looked at; what is "
+        "listed is final.",
+        "Of {n} sets of {size} columns, {left} were not looked at; what is "
+        "listed is final.",
+        of,
+        **told,
+    )
 
 
 def format_target(about: str, value: str | None) -> str:
@@ -174,6 +240,10 @@ def format_lift(lift: Fraction) -> str:
     ('3.8', '1,234')
     """
     return f"{float(lift):,.1f}" if lift < 100 else f"{float(lift):,.0f}"
+
+
+def _name_heads() -> list[str]:
+    return [translate(head) for head in HEADS]
 
 
 def _list_cells(rule: Inference) -> tuple[str, ...]:
@@ -191,22 +261,22 @@ def _list_cells(rule: Inference) -> tuple[str, ...]:
 def _describe_everybody(found: Discovery) -> str:
     if not found.everybody:
         return ""
-    said = "; ".join(map(describe_commonplace, found.everybody[:5]))
+    said = list(map(describe_commonplace, found.everybody[:5]))
     more = len(found.everybody) - 5
-    tail = f"; and {more} more" if more > 0 else ""
-    return f"Whatever is hidden: {said}{tail}."
+    said += [say("and {n} more", n=more)] if more > 0 else []
+    return say("Whatever is hidden: {values}.", values="; ".join(said))
 
 
 def _say_rest(found: Discovery, top: int) -> str:
     left = len(found.rules) - top
     if left <= 0:
         return ""
-    return f"And {left:,} more {'rule' if left == 1 else 'rules'}."
+    return say_number("And {n} more rule.", "And {n} more rules.", left)
 
 
 # The picture ------------------------------------------------------------------------
 
-LEGEND = "1: this column alone gives it away; 2, 3: with so many in all; ·: not."
+LEGEND = mark("1: this column alone gives it away; 2, 3: with so many in all; ·: not.")
 """What the picture's numbers mean."""
 
 
@@ -272,22 +342,28 @@ def discovery_as_text(found: Discovery, top: int = 10, by: str = "people") -> st
     rules = found.rank(by, top)
     if found.rules:
         heads, lines = draw_matrix(found)
-        parts.append("\n".join([*_align(heads, lines, 1), LEGEND]))
+        parts.append("\n".join([*_align(heads, lines, 1), translate(LEGEND)]))
     if rules:
-        parts.append("\n".join(_align(HEADS, [_list_cells(r) for r in rules], 2)))
+        parts.append(
+            "\n".join(_align(_name_heads(), [_list_cells(r) for r in rules], 2))
+        )
         rest = _say_rest(found, top)
         parts.append("\n".join(filter(None, [describe_rule(rules[0]), rest])))
     last = [_describe_everybody(found), *list_notes(found), _describe_look(found)]
-    return "\n\n".join([*parts, "\n".join([*filter(None, last), SENSITIVE])])
+    return "\n\n".join([*parts, "\n".join([*filter(None, last), translate(SENSITIVE)])])
 
 
 def _describe_look(found: Discovery) -> str:
     looked = sum(n for n, _ in found.sets.values())
-    sets = "1 set" if looked == 1 else f"{looked:,} sets"
-    size = "" if found.support == 1 else f", groups of {found.support:,} and more"
-    return (
-        f"Looked at {sets} of columns{size}; "
-        f"{format_count(found.people, found.counted)} in all."
+    people = format_count(found.people, found.counted)
+    sets = say_number("{n} set of columns", "{n} sets of columns", looked)
+    if found.support == 1:
+        return say("Looked at {sets}; {people} in all.", sets=sets, people=people)
+    return say(
+        "Looked at {sets}, groups of {n} and more; {people} in all.",
+        sets=sets,
+        n=f"{found.support:,}",
+        people=people,
     )
 
 
@@ -306,9 +382,9 @@ def as_rich(found: Discovery, top: int = 10, by: str = "people") -> RenderableTy
             picture.add_column(Text(head))
         for line in lines:
             picture.add_row(*map(Text, line))
-        parts += [Text(), picture, Text(LEGEND, "dim")]
+        parts += [Text(), picture, Text(translate(LEGEND), "dim")]
     if rules:
-        table = Table(*HEADS)
+        table = Table(*_name_heads())
         for rule in rules:
             table.add_row(*map(Text, _list_cells(rule)))
         parts += [
@@ -318,7 +394,9 @@ def as_rich(found: Discovery, top: int = 10, by: str = "people") -> RenderableTy
             Text(_say_rest(found, top)),
         ]
     last = [_describe_everybody(found), *list_notes(found), _describe_look(found)]
-    return Group(*parts, *(Text(n) for n in last if n), Text(SENSITIVE, "dim"))
+    return Group(
+        *parts, *(Text(n) for n in last if n), Text(translate(SENSITIVE), "dim")
+    )
 
 
 @dataclass(frozen=True)
@@ -345,14 +423,15 @@ def as_html(found: Discovery, picture: str = "", top: int = 10) -> str:
     parts = [f"<p><strong>{escape(write_headline(found))}</strong></p>"]
     if found.rules:
         drawn = picture or (
-            f"{_draw_table(*draw_matrix(found))}<p><small>{escape(LEGEND)}</small></p>"
+            f"{_draw_table(*draw_matrix(found))}<p><small>{escape(translate(LEGEND))}</small></p>"
         )
         parts.append(drawn)
         cells = [list(_list_cells(r)) for r in found.rank(top=top)]
-        parts.append(_draw_table(list(HEADS), cells))
+        parts.append(_draw_table(_name_heads(), cells))
     last = [_say_rest(found, top), _describe_everybody(found), *list_notes(found)]
     parts += [f"<p>{escape(n)}</p>" for n in (*last, _describe_look(found)) if n]
-    return f"<div>{''.join(parts)}<p><small>{escape(SENSITIVE)}</small></p></div>"
+    small = f"<p><small>{escape(translate(SENSITIVE))}</small></p>"
+    return f"<div>{''.join(parts)}{small}</div>"
 
 
 def _draw_table(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -375,7 +454,10 @@ def write_promises(promises: Sequence[Promise]) -> str:
     if not lost:
         return text
     said = [
-        "# A missing value cannot be named in a policy file; in Python it is None:",
+        "# "
+        + say(
+            "A missing value cannot be named in a policy file; in Python it is None:"
+        ),
         *(f"# {name.encode('unicode_escape').decode()}" for name in lost),
     ]
     return "\n".join([*([text] if text else []), *said]) + "\n"

@@ -42,6 +42,7 @@ from privet.policy import Accepted, Measure, Promise
 from privet.table import Table
 from privet.values.contingency import Domain
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.languages import mark
 from privet.values.windows import Windows, Within
 
 MOST_KEPT = 4_000_000
@@ -50,16 +51,16 @@ MOST_KEPT = 4_000_000
 FEW = (1, 2, 3)
 """How many columns somebody knows at the most, where few are known."""
 
-NO_TIME = "The time ran out before what few columns tell was counted."
-TOO_MANY = (
+NO_TIME = mark("The time ran out before what few columns tell was counted.")
+TOO_MANY = mark(
     "What at most two or three columns tell was not counted: there are too many "
     "groups. Give --max-seconds to allow the time."
 )
-BOXES = (
+BOXES = mark(
     "Groups overlap for somebody who knows fewer columns, who is certain of no more "
     "people than somebody who knows all."
 )
-SEVERAL_ROWS = (
+SEVERAL_ROWS = mark(
     "Somebody with several rows is counted in each of their groups, so that the "
     "figures are upper bounds."
 )

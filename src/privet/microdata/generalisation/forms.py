@@ -46,6 +46,7 @@ from privet.microdata.written_columns import (
 from privet.table import ReleasedAs, Table, open_table
 from privet.values.arrays import Ints
 from privet.values.contingency import Domain
+from privet.values.languages import mark
 from privet.values.schema import Roles
 
 GENERALISED, BUCKETS = "generalised", "buckets"
@@ -55,10 +56,14 @@ PEOPLE, VALUES = "people", "values"
 
 NOT_PROMISED_OF_GROUPS = (
     *NOT_PROMISED[:3],
-    "protection against somebody who draws conclusions from where groups were not "
-    "split",
-    "protection against somebody who finds some of a group's values likelier for a "
-    "person than others beforehand",
+    mark(
+        "protection against somebody who draws conclusions from where groups were not "
+        "split"
+    ),
+    mark(
+        "protection against somebody who finds some of a group's values likelier for a "
+        "person than others beforehand"
+    ),
 )
 """The same for releases in groups."""
 

@@ -54,12 +54,13 @@ from privet.values.beliefs import Belief
 from privet.values.contingency import Counts, Domain, packed
 from privet.values.equivalence_classes import EquivalenceClasses, group_counts
 from privet.values.exact import percent
+from privet.values.languages import mark, say
 from privet.values.windows import Within
 
 UNDONE = "households"
 """Why a search ended: splits were undone for households."""
 
-FINER = (
+FINER = mark(
     "Columns that are shown beside the groups tell what these hide, and households are "
     "not judged in finer groups. Declare {columns} as quasi, or drop it."
 )
@@ -212,7 +213,7 @@ def _judge_promise(
     if (missing := find_unjudged(promise, table)) is not None:
         return missing
     if finer := list_finer(counted, promise, run):
-        note = FINER.format(columns=" and ".join(map(repr, finer)))
+        note = say(FINER, columns=" and ".join(map(repr, finer)))
         return Finding(promise, Verdict.UNDECIDED, note=note)
     # Groups that look alike are one, unless they are told apart by number.
     shown = PartitionGroups.of(partition, column, counted.schema.names)

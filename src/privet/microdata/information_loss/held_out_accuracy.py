@@ -22,6 +22,7 @@ from privet.microdata.information_loss.released_cells import (
 from privet.microdata.information_loss.value_sets import ValueSets
 from privet.values.arrays import Floats, Ints
 from privet.values.exact import percent
+from privet.values.languages import say
 
 FOLDS = 5
 BUCKETS = 20
@@ -228,7 +229,11 @@ def _choose(scores: Floats, codes: Ints) -> Ints:
 def explain_unfit(classes: int, rows: int) -> str:
     """Why no classifier is trained; empty: one can be."""
     if rows < FEWEST_ROWS:
-        return f"Accuracy is left out: fewer than {FEWEST_ROWS} rows say nothing."
+        return say(
+            "Accuracy is left out: fewer than {n} rows say nothing.", n=FEWEST_ROWS
+        )
     if classes > MOST_CLASSES:
-        return f"Accuracy is left out: the target has more than {MOST_CLASSES} values."
+        return say(
+            "Accuracy is left out: the target has more than {n} values.", n=MOST_CLASSES
+        )
     return ""

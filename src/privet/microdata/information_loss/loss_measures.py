@@ -49,6 +49,7 @@ from privet.microdata.information_loss.utility_report import (
 from privet.microdata.release import Release
 from privet.values.arrays import Floats, Ints
 from privet.values.contingency import sum_by_key
+from privet.values.languages import mark
 
 MOST_PAIRS = 100
 """So many pairs of columns are compared, those that changed most first."""
@@ -65,10 +66,13 @@ Counts = Mapping[str, CellCounts]
 SHARE = 5
 """Figures take at most a fifth of the time that is left: the rest is for writing."""
 
-NOT_ASKED = "Switched off."
-LOADED = "A release loaded from its files does not know its table any more."
-NO_TIME = "The time limit left no time for them."
-TOO_MUCH = "The table is too large for them."
+ROWS_LEFT_OUT = mark("The entropy of whole rows is left out: there are too many rows.")
+NO_TARGET = mark("Accuracy is left out: no target is declared.")
+WEIGHTED = mark("Accuracy is left out: rows with weights are too many to be drawn.")
+NOT_ASKED = mark("Switched off.")
+LOADED = mark("A release loaded from its files does not know its table any more.")
+NO_TIME = mark("The time limit left no time for them.")
+TOO_MUCH = mark("The table is too large for them.")
 
 
 def measure_in_time(release: Release) -> tuple[UtilityReport | None, str]:
@@ -104,7 +108,7 @@ def measure_cells(cells: ReleasedCells, target: str | None, run: Run) -> Utility
     found, note = _measure_accuracy(cells, counts, target, run)
     notes = [note] if note else []
     if whole.before is None:
-        notes.append("The entropy of whole rows is left out: there are too many rows.")
+        notes.append(ROWS_LEFT_OUT)
     known = [c.ncp for c in columns if c.ncp is not None]
     bits, kept = _measure_whole(whole, rows)
     return UtilityReport(
@@ -390,14 +394,14 @@ def _measure_accuracy(
     """How well the target can be predicted; or why that is not measured."""
     aim = next((c for c in cells.columns if c.name == target), None)
     if target is None or aim is None:
-        return None, "Accuracy is left out: no target is declared."
+        return None, NO_TARGET
     rows, _ = _count_rows(counts)
     unfit = explain_unfit(aim.places, rows)
     if unfit:
         return None, unfit
     sample = cells.sample(run)
     if sample is None:
-        return None, "Accuracy is left out: rows with weights are too many to be drawn."
+        return None, WEIGHTED
     unfit = explain_unfit(aim.places, int(sample.n.sum()))
     if unfit:
         return None, unfit

@@ -8,22 +8,32 @@ from typing import Any
 
 from privet.report.words import escape_name
 from privet.values.exact import percent
+from privet.values.languages import mark, say, say_number, translate
 
-HEAD = "What the release keeps (private; compared with the table itself):"
+HEAD = mark("What the release keeps (private; compared with the table itself):")
 MOST_COLUMNS, MOST_PAIRS = 12, 5
 """Lines of the table; JSON has all."""
 
-TITLES = ("column", "changed", "NCP", "entropy kept", "moved", "in order")
+TITLES = (
+    mark("column"),
+    mark("changed"),
+    "NCP",
+    mark("entropy kept"),
+    mark("moved"),
+    mark("in order"),
+)
 
 
 def describe_utility(told: Mapping[str, Any] | None, note: str) -> list[str]:
     """Figures as `UtilityReport.to_dict` gives them, or why there are none."""
     if told is None:
-        return [f"What the release keeps is not told in numbers. {note}"]
+        why = translate(note)
+        return [say("What the release keeps is not told in numbers. {why}", why=why)]
     if not told["cells_changed"]:
-        return [HEAD, "  Every cell is as it was.", *_describe_accuracy(told)]
+        same = "  " + say("Every cell is as it was.")
+        return [translate(HEAD), same, *_describe_accuracy(told)]
     return [
-        HEAD,
+        translate(HEAD),
         *_tabulate(told),
         f"  {_describe_rows(told)}",
         *_describe_whole(told),
@@ -36,7 +46,10 @@ def _tabulate(told: Mapping[str, Any]) -> list[str]:
     """A line per column that changed."""
     rows = told["rows"]
     altered = {c: a for c, a in told["columns"].items() if _is_altered(a)}
-    lines = [TITLES, *(_list_figures(c, a, rows) for c, a in altered.items())]
+    lines = [
+        tuple(map(translate, TITLES)),
+        *(_list_figures(c, a, rows) for c, a in altered.items()),
+    ]
     shown = lines[: MOST_COLUMNS + 1]
     told_of = [i for i in range(len(TITLES)) if {r[i] for r in shown[1:]} != {"-"}]
     shown = [tuple(line[i] for i in told_of) for line in shown]
@@ -50,8 +63,9 @@ def _tabulate(told: Mapping[str, Any]) -> list[str]:
     ]
     more = len(lines) - len(shown)
     same = len(told["columns"]) - len(altered)
-    rest = [f"{more:,} more changed."] if more else []
-    rest += [f"{_count(same, 'column')} as before."] if same else []
+    rest = [say("{n} more changed.", n=f"{more:,}")] if more else []
+    if same:
+        rest.append(say_number("{n} column as before.", "{n} columns as before.", same))
     return [*(f"  {line.rstrip()}" for line in table), *(f"  {r}" for r in rest)]
 
 
@@ -81,12 +95,20 @@ def _show_share(number: float) -> str:
 
 def _describe_rows(told: Mapping[str, Any]) -> str:
     changed, rows = told["rows_changed"], told["rows"]
+    share = percent(Fraction(changed, rows))
+    counts = {"changed": f"{changed:,}", "rows": f"{rows:,}", "share": share}
     parts = [
-        f"{changed:,} of {rows:,} rows ({percent(Fraction(changed, rows))}) and "
-        f"{_count(told['cells_changed'], 'cell')} changed"
+        say_number(
+            "{changed} of {rows} rows ({share}) and {n} cell changed",
+            "{changed} of {rows} rows ({share}) and {n} cells changed",
+            told["cells_changed"],
+            **counts,
+        )
     ]
     if told["rows_left_out"]:
-        parts.append(f"{_count(told['rows_left_out'], 'row')} left out")
+        parts.append(
+            say_number("{n} row left out", "{n} rows left out", told["rows_left_out"])
+        )
     if told["ncp"] is not None:
         parts.append(f"NCP {told['ncp']:.3f}")
     return ", ".join(parts) + "."
@@ -95,13 +117,27 @@ def _describe_rows(told: Mapping[str, Any]) -> str:
 def _describe_whole(told: Mapping[str, Any]) -> list[str]:
     lines = []
     if told["groups"] is not None:
+        figures = {
+            "average": f"{told['average_group']:,.1f}",
+            "cost": f"{told['discernibility']:,}",
+        }
         lines.append(
-            f"  {_count(told['groups'], 'group')} of {told['average_group']:,.1f} rows "
-            f"on average; discernibility {told['discernibility']:,}."
+            "  "
+            + say_number(
+                "{n} group of {average} rows on average; discernibility {cost}.",
+                "{n} groups of {average} rows on average; discernibility {cost}.",
+                told["groups"],
+                **figures,
+            )
         )
     if told["bits"] is not None:
         lines.append(
-            f"  Whole rows keep {told['bits_kept']:.2f} of {told['bits']:.2f} bits."
+            "  "
+            + say(
+                "Whole rows keep {kept} of {bits} bits.",
+                kept=f"{told['bits_kept']:.2f}",
+                bits=f"{told['bits']:.2f}",
+            )
         )
     return lines
 
@@ -110,9 +146,16 @@ def _describe_pairs(told: Mapping[str, Any]) -> list[str]:
     moved = [p for p in told["pairs"] if p["moved"] > 0]
     lines = [f"    {_describe_pair(p)}" for p in moved[:MOST_PAIRS]]
     if lines:
-        lines.insert(0, "  Pairs that moved most:")
+        lines.insert(0, "  " + say("Pairs that moved most:"))
     if left := len(told["pairs_left_out"]):
-        lines.append(f"  {_count(left, 'pair')} not compared: too many, or too large.")
+        lines.append(
+            "  "
+            + say_number(
+                "{n} pair not compared: too many, or too large.",
+                "{n} pairs not compared: too many, or too large.",
+                left,
+            )
+        )
     return lines
 
 
@@ -120,32 +163,44 @@ def _describe_pair(pair: Mapping[str, Any]) -> str:
     names = ", ".join(map(escape_name, pair["columns"]))
     said = [f"{names}: {pair['moved']:.3f}"]
     if None not in pair["cramers_v"]:
-        said.append(f"Cramér's V {_show_change(pair['cramers_v'])}")
+        said.append(say("Cramér's V {change}", change=_show_change(pair["cramers_v"])))
     if pair["correlation"] is not None:
-        said.append(f"correlation {_show_change(pair['correlation'])}")
+        said.append(
+            say("correlation {change}", change=_show_change(pair["correlation"]))
+        )
     return ", ".join(said)
 
 
 def _show_change(both: Sequence[float | None]) -> str:
-    before, after = ("none" if v is None else f"{v + 0.0:.2f}" for v in both)
+    before, after = (say("none") if v is None else f"{v + 0.0:.2f}" for v in both)
     return f"{before} → {after}"
 
 
 def _describe_accuracy(told: Mapping[str, Any]) -> list[str]:
-    found = told["accuracy"]
+    found, notes = told["accuracy"], [f"  {translate(note)}" for note in told["notes"]]
     if found is None:
-        return [f"  {note}" for note in told["notes"]]
-    share = {k: Fraction(found[k]) for k in ("before", "on_originals", "majority")}
-    after = "-" if found["after"] is None else percent(Fraction(found["after"]))
-    drawn = f" ({found['rows']:,} rows drawn)" if found["drawn"] else ""
-    return [
-        f"  {escape_name(found['target'])} predicted from the rest, held out{drawn}: "
-        f"{percent(share['before'])} right before, {after} after,",
-        f"    {percent(share['on_originals'])} where what was learnt from the release "
-        f"meets original rows; {percent(share['majority'])} without any column.",
-        *(f"  {note}" for note in told["notes"]),
-    ]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+        return notes
+    share = {
+        k: percent(Fraction(found[k])) for k in ("before", "on_originals", "majority")
+    }
+    share["after"] = (
+        "-" if found["after"] is None else percent(Fraction(found["after"]))
+    )
+    name = escape_name(found["target"])
+    if found["drawn"]:
+        name = say(
+            "{column} predicted from the rest, held out ({rows} rows drawn)",
+            column=name,
+            rows=f"{found['rows']:,}",
+        )
+    else:
+        name = say("{column} predicted from the rest, held out", column=name)
+    text = say(
+        "{predicted}: {before} right before, {after} after,\n{on_originals} "
+        "where what was learnt from the release meets original rows; "
+        "{majority} without any column.",
+        predicted=name,
+        **share,
+    )
+    first, *others = text.split("\n")
+    return [f"  {first}", *(f"    {line}" for line in others), *notes]

@@ -35,6 +35,7 @@ from privet.values import logarithms
 from privet.values.beliefs import Ceiling
 from privet.values.exact import exceeds
 from privet.values.frozen_dict import FrozenDict
+from privet.values.languages import mark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,8 +272,10 @@ _RECORDS = (
         score=_score_k_anonymity,
         monotone=True,
         steer=_steer_by_size,
-        sentence="The table is {value}-anonymous: the smallest group of people who "
-        "look alike in every quasi column has {people}{facts}.",
+        sentence=mark(
+            "The table is {value}-anonymous: the smallest group of people who "
+            "look alike in every quasi column has {people}{facts}."
+        ),
     ),
     PrivacyModel(
         key="alpha_k_anonymity",
@@ -285,8 +288,9 @@ _RECORDS = (
         score=_score_alpha_k_anonymity,
         monotone=True,
         steer=_steer_by_alpha,
-        sentence="Among people who look alike, one value is had by up to "
-        "{value}{who}{k}.",
+        sentence=mark(
+            "Among people who look alike, one value is had by up to {value}{who}{k}."
+        ),
     ),
     PrivacyModel(
         key="distinct_l_diversity",
@@ -296,7 +300,9 @@ _RECORDS = (
         score=_score_distinct_l_diversity,
         monotone=True,
         steer=_steer_by_diversity,
-        sentence="People who look alike have at least {value} different {values}{who}.",
+        sentence=mark(
+            "People who look alike have at least {value} different {values}{who}."
+        ),
     ),
     PrivacyModel(
         key="entropy_l_diversity",
@@ -306,8 +312,10 @@ _RECORDS = (
         score=_score_entropy_l_diversity,
         monotone=True,
         steer=_steer_by_score,
-        sentence="The values of people who look alike are as varied as {value} "
-        "equally frequent ones, at the least{who}.",
+        sentence=mark(
+            "The values of people who look alike are as varied as {value} "
+            "equally frequent ones, at the least{who}."
+        ),
     ),
     PrivacyModel(
         key="recursive_l_diversity",
@@ -320,7 +328,7 @@ _RECORDS = (
         score=_score_recursive_l_diversity,
         monotone=True,
         steer=_steer_by_diversity,
-        sentence="The table is recursively ({c}, {value})-diverse{who}.",
+        sentence=mark("The table is recursively ({c}, {value})-diverse{who}."),
     ),
     PrivacyModel(
         key="t_closeness",
@@ -333,8 +341,10 @@ _RECORDS = (
         monotone=True,
         against_everybody=True,
         steer=_steer_by_score,
-        sentence="The values of people who look alike are up to {value} away from "
-        "those of everybody{who}.",
+        sentence=mark(
+            "The values of people who look alike are up to {value} away from "
+            "those of everybody{who}."
+        ),
     ),
     PrivacyModel(
         key="beta_likeness",
@@ -345,8 +355,9 @@ _RECORDS = (
         monotone=True,
         against_everybody=True,
         steer=_steer_by_score,
-        sentence="Among people who look alike, a value's share grows by up to "
-        "{value}{who}.",
+        sentence=mark(
+            "Among people who look alike, a value's share grows by up to {value}{who}."
+        ),
     ),
     PrivacyModel(
         key="enhanced_beta_likeness",
@@ -356,8 +367,10 @@ _RECORDS = (
         monotone=True,
         against_everybody=True,
         steer=_steer_by_score,
-        sentence="Among people who look alike, a value's share grows by up to "
-        "{value}{who}; frequent values may grow less than rare ones.",
+        sentence=mark(
+            "Among people who look alike, a value's share grows by up to "
+            "{value}{who}; frequent values may grow less than rare ones."
+        ),
     ),
     PrivacyModel(
         key="delta_disclosure",
@@ -368,8 +381,10 @@ _RECORDS = (
         # everybody have it, a quarter of q, none of p, and a fifth of both.
         monotone=False,
         against_everybody=True,
-        sentence="Among people who look alike, the logarithm of a value's share "
-        "moves by up to {value}{who}.",
+        sentence=mark(
+            "Among people who look alike, the logarithm of a value's share "
+            "moves by up to {value}{who}."
+        ),
     ),
     PrivacyModel(
         key="prosecutor_risk",
@@ -382,8 +397,10 @@ _RECORDS = (
         score=_score_reidentification_risk,
         monotone=True,
         steer=_steer_by_risk,
-        sentence="Who knows that a person is in the table finds the right row with "
-        "a chance of up to {value}{who}.",
+        sentence=mark(
+            "Who knows that a person is in the table finds the right row with "
+            "a chance of up to {value}{who}."
+        ),
     ),
     PrivacyModel(
         key="journalist_risk",
@@ -397,8 +414,10 @@ _RECORDS = (
         score=_score_reidentification_risk,
         # It does not steer: a search does not count the population.
         monotone=True,
-        sentence="Who takes a row finds the right person of the population with a "
-        "chance of up to {value}{who}.",
+        sentence=mark(
+            "Who takes a row finds the right person of the population with a "
+            "chance of up to {value}{who}."
+        ),
     ),
     PrivacyModel(
         key="marketer_risk",
@@ -411,7 +430,7 @@ _RECORDS = (
         monotone=True,
         overall=lambda batch: batch.matches,
         steer=lambda measure: Steering(most_groups=measure.level),
-        sentence="Who matches every row gets {value} of them right.",
+        sentence=mark("Who matches every row gets {value} of them right."),
     ),
     PrivacyModel(
         key="sample_uniques",
@@ -424,7 +443,7 @@ _RECORDS = (
         monotone=True,
         overall=lambda batch: batch.uniques,
         steer=lambda measure: Steering(most_alone=measure.level),
-        sentence="{value} of the rows look like no other row.",
+        sentence=mark("{value} of the rows look like no other row."),
     ),
 )
 

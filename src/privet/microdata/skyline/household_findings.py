@@ -36,19 +36,20 @@ from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.known_cells import SHARE, Members
+from privet.values.languages import mark, say, translate
 
-BOUND = (
+BOUND = mark(
     "Other people may be known besides: this is an upper bound on how sure somebody "
     "can be who knows who belongs together; of that alone it is {least}."
 )
 
-NOT_THERE = (
+NOT_THERE = mark(
     "Column {column!r}, which says who belongs together, is not in {what}: nobody can "
     "count this promise there. It is judged on the private table."
 )
 
 
-BLURRED = (
+BLURRED = mark(
     "Column {column!r}, which says who belongs together, parts the groups, or is in "
     "bins: nobody can count this promise there. Declare it as an identifier, or drop "
     "it."
@@ -210,7 +211,7 @@ def _weigh_bound(found: Finding, tally: HouseholdTally, limit: Ceiling) -> Findi
     if found.verdict is Verdict.BREACH:
         return found
     if tally.unjudged:
-        note = f"Not everything was judged: {tally.unjudged}"
+        note = say("Not everything was judged: {why}", why=translate(tally.unjudged))
         nothing: dict[str, Any] = {"basis": None, "belief": None, "witness": None}
         return replace(found, verdict=Verdict.UNDECIDED, note=note, **nothing)
     if tally.bound <= least:
@@ -223,7 +224,7 @@ def _weigh_bound(found: Finding, tally: HouseholdTally, limit: Ceiling) -> Findi
         belief=belief,
         at_least=least,
         witness=None,
-        note=BOUND.format(least=least),
+        note=say(BOUND, least=least),
     )
 
 
@@ -236,13 +237,13 @@ def find_unjudged(promise: Promise, table: Table) -> Finding | None:
     if column is None:
         return None
     if column not in table.schema.names:
-        note = NOT_THERE.format(column=column, what=table.words)
+        note = say(NOT_THERE, column=column, what=table.words)
         near = suggest_names(column, table.schema.names)
         if near.startswith("Did"):
             note = f"{note} {near}"
         return Finding(promise, Verdict.UNDECIDED, note=note)
     if column in (*table.roles.quasi, *table.roles.bins, *table.relabels):
-        note = BLURRED.format(column=column)
+        note = say(BLURRED, column=column)
         return Finding(promise, Verdict.UNDECIDED, note=note)
     if column in (table.roles.weight, *_list_asked(promise, table)):
         raise InputError(

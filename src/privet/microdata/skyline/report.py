@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from privet.microdata.skyline.insider_words import describe_knowledge
 from privet.microdata.skyline.skyline_find import Corner, Frontier
-from privet.report.words import SENSITIVE, escape_name, format_cell
-from privet.values.adversaries import Insider
+from privet.report.words import SENSITIVE, escape_name, format_cell, format_fact
+from privet.values.adversaries import Insider, join_words
 from privet.values.exact import percent, write_in_full
+from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-HEADS = ("values ruled out", "other people known", "people with the same value")
+HEADS = (
+    mark("values ruled out"),
+    mark("other people known"),
+    mark("people with the same value"),
+    mark("can be sure"),
+)
 """What l, k and m are, in a table."""
 
 
@@ -41,7 +47,7 @@ def summarise_skyline(found: Frontier) -> dict[str, Any]:
         "people": found.people,
         "knowing_nothing": str(found.least),
         "notes": list_notes(found),
-        "sensitive": SENSITIVE,
+        "sensitive": translate(SENSITIVE),
     }
 
 
@@ -60,28 +66,34 @@ def _describe_point(corner: Corner) -> dict[str, Any]:
 
 def write_headline(found: Frontier) -> str:
     """The frontier in a sentence."""
-    level = write_in_full(found.confidence)
+    level, column = write_in_full(found.confidence), escape_name(found.about)
     if not found.safe:
-        return (
-            f"Nobody need know anything more to be {percent(found.least)} sure of "
-            f"somebody's {escape_name(found.about)}; that is not below {level}."
+        return say(
+            "Nobody need know anything more to be {sure} sure of somebody's "
+            "{column}; that is not below {level}.",
+            sure=percent(found.least),
+            column=column,
+            level=level,
         )
-    several = len(found.corners)
-    ways = "this much" if several == 1 else f"one of these {several} combinations"
-    return (
-        f"Insiders who know at most {ways} stay below {level} sure of anybody's "
-        f"{escape_name(found.about)}."
+    return say_number(
+        "Insiders who know at most this much stay below {level} sure of "
+        "anybody's {column}.",
+        "Insiders who know at most one of these {n} combinations stay below "
+        "{level} sure of anybody's {column}.",
+        len(found.corners),
+        level=level,
+        column=column,
     )
 
 
 def list_models(found: Frontier) -> list[str]:
     """The same counts by the names stewards are asked for."""
-    said = [f"{found.smallest}-anonymous"]
+    said = [say("{k}-anonymous", k=found.smallest)]
     if found.fewest > 1:
-        said.append(f"distinct {found.fewest}-diverse")
+        said.append(say("distinct {l}-diverse", l=found.fewest))
     if found.recursive is not None:
         c, l = found.recursive
-        said.append(f"recursive ({c}, {l})-diverse")
+        said.append(say("recursive ({c}, {l})-diverse", c=c, l=l))
     return said
 
 
@@ -90,42 +102,58 @@ def list_notes(found: Frontier) -> list[str]:
     said = []
     if not all(c.exact for c in found.corners):
         said.append(
-            "People have several values each: where more than two are ruled out, how "
-            "sure somebody can be is an upper bound."
+            say(
+                "People have several values each: where more than two are "
+                "ruled out, how sure somebody can be is an upper bound."
+            )
         )
     for kind in found.at_cap:
         option = {"rules_out": "l", "knows_others": "k", "same_as": "m"}[kind]
         cap = found.caps[_KEYS.index(kind)]
         said.append(
-            f"The search ended at {kind} = {cap}; insiders may know more. Look further "
-            f"with --max-{option} (max_{option})."
+            say(
+                "The search ended at {kind} = {cap}; insiders may know more. "
+                "Look further with --max-{option} (max_{option}).",
+                kind=kind,
+                cap=cap,
+                option=option,
+            )
         )
     return said
 
 
 def _describe_models(found: Frontier) -> str:
-    *most, last = list_models(found)
-    both = f"{', '.join(most)} and {last}" if most else last
-    groups = "one group" if found.groups == 1 else f"{found.groups:,} groups"
-    return f"The release has {groups} of {found.people:,} people and is {both}."
+    return say_number(
+        "The release has one group of {people} people and is {models}.",
+        "The release has {n} groups of {people} people and is {models}.",
+        found.groups,
+        people=f"{found.people:,}",
+        models=join_words(list_models(found)),
+    )
 
 
 def skyline_as_text(found: Frontier) -> str:
     """Plain text, the result first."""
     lines = [f"{'✓' if found.safe else '✗'} {write_headline(found)}", ""]
     if found.corners:
-        width = [len(h) for h in HEADS]
-        lines.append("  ".join(HEADS) + "  can be sure")
+        heads = _name_heads()
+        width = [len(h) for h in heads[:-1]]
+        lines.append("  ".join(heads))
         for corner in found.corners:
             cells = [f"{n:>{w}}" for n, w in zip(corner.point, width, strict=True)]
             lines.append("  ".join([*cells, _format_belief(found, corner)]))
         lines += ["", *(f"{line}\n" for line in _list_attacks(found))]
-    return "\n".join([*lines, _describe_models(found), *list_notes(found), SENSITIVE])
+    last = [*list_notes(found), translate(SENSITIVE)]
+    return "\n".join([*lines, _describe_models(found), *last])
+
+
+def _name_heads() -> list[str]:
+    return [translate(head) for head in HEADS]
 
 
 def _format_belief(found: Frontier, corner: Corner) -> str:
     sure = percent(corner.belief, unlike=found.confidence)
-    return sure if corner.exact else f"at most {sure}"
+    return sure if corner.exact else say("at most {level}", level=sure)
 
 
 def _list_attacks(found: Frontier) -> list[str]:
@@ -135,14 +163,28 @@ def _list_attacks(found: Frontier) -> list[str]:
         return []
     attack, last = cases[-1].attack, cases[-1] is found.corners[-1]
     assert attack is not None
-    known = describe_knowledge(found.about, attack)
-    which = "The last of them at worst" if last else "The last exact one at worst"
-    is_ = "has" if found.lists else "is"
+    column, value = escape_name(found.about), format_cell(attack.value)
+    told = {
+        "knowledge": describe_knowledge(found.about, attack),
+        "sure": _format_belief(found, cases[-1]),
+        "believed": format_fact(found.about, value),
+    }
+    if found.lists:
+        told["believed"] = say("{column} has {value}", column=column, value=value)
+    if last:
+        return [
+            say(
+                "The last of them at worst: someone who knows {knowledge} "
+                "can be {sure} sure that the person's {believed}.",
+                **told,
+            )
+        ]
     return [
-        f"{which}: someone who knows {known} can be "
-        f"{_format_belief(found, cases[-1])} sure that the person's "
-        f"{escape_name(found.about)} {is_} "
-        f"{format_cell(attack.value)}."
+        say(
+            "The last exact one at worst: someone who knows {knowledge} can "
+            "be {sure} sure that the person's {believed}.",
+            **told,
+        )
     ]
 
 
@@ -158,7 +200,7 @@ def as_rich(found: Frontier) -> RenderableType:
         Text(f"{sign} {write_headline(found)}", f"bold {colour}")
     ]
     if found.corners:
-        table = Table(*HEADS, "can be sure")
+        table = Table(*_name_heads())
         for corner in found.corners:
             table.add_row(*map(str, corner.point), _format_belief(found, corner))
         parts += [Text(), table, *map(Text, _list_attacks(found))]
@@ -167,12 +209,12 @@ def as_rich(found: Frontier) -> RenderableType:
         Text(_describe_models(found)),
         *(Text(n) for n in list_notes(found)),
     ]
-    return Group(*parts, Text(SENSITIVE, "dim"))
+    return Group(*parts, Text(translate(SENSITIVE), "dim"))
 
 
 def as_html(found: Frontier, picture: str = "") -> str:
     """For a notebook; one piece, nothing loaded from anywhere."""
-    heads = "".join(f'<th scope="col">{h}</th>' for h in (*HEADS, "can be sure"))
+    heads = "".join(f'<th scope="col">{h}</th>' for h in _name_heads())
     rows = "".join(
         "<tr>"
         + "".join(
@@ -188,5 +230,5 @@ def as_html(found: Frontier, picture: str = "") -> str:
     return (
         f"<div><p><strong>{sign} {escape(write_headline(found))}</strong></p>"
         f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>{picture}{more}"
-        f"<p><small>{escape(SENSITIVE)}</small></p></div>"
+        f"<p><small>{escape(translate(SENSITIVE))}</small></p></div>"
     )

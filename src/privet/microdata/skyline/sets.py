@@ -41,8 +41,9 @@ from privet.values.adversaries import Insider
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
 from privet.values.exact import MAX_COUNT
+from privet.values.languages import mark
 
-BOUND = (
+BOUND = mark(
     "People have several values each and more than two are ruled out: this is an upper "
     "bound on how sure somebody can be."
 )

@@ -47,9 +47,10 @@ from privet.policy import Promise
 from privet.values.arrays import Flags, Ints
 from privet.values.beliefs import Belief, Ceiling
 from privet.values.equivalence_classes import EquivalenceClasses
+from privet.values.languages import mark, say
 from privet.values.windows import Span, Windows
 
-BOUND = (
+BOUND = mark(
     "Companions may be in another group: this is an upper bound on how sure somebody "
     "can be that a number lies in a window; of one group alone it is {least}."
 )
@@ -287,7 +288,7 @@ class WindowInsiderAudit:
             belief=belief,
             at_least=found.belief.posterior,
             witness=None,
-            note=BOUND.format(least=found.belief.posterior),
+            note=say(BOUND, least=found.belief.posterior),
         )
 
     def _build_witness(

@@ -38,6 +38,7 @@ from privet.release.commit.claims import (
 )
 from privet.release.commit.interrupts import Interrupts
 from privet.release.verify import MANIFEST, digest
+from privet.values.languages import mark, say, translate
 
 if TYPE_CHECKING:
     from privet.release.ledger import Ledger, LedgerEntry, PendingEntry
@@ -398,7 +399,7 @@ def _settle_found(claim: Claim, folder: Path) -> None:
     """Settle what a dead writer of a release left, and say so."""
     intent = Intent.from_claim(claim.found)
     left = list(_list_partials(folder))
-    told = NOT_WRITTEN.format(str(folder)) if left else ""
+    told = say(NOT_WRITTEN, folder=repr(str(folder))) if left else ""
     if intent is not None and intent.folder == folder:
         claim.keep = True  # until all is settled
         with _hold_others(intent):
@@ -470,23 +471,28 @@ def _list_partials(folder: Path) -> Iterable[Path]:
 
 # Saying so --------------------------------------------------------------------------
 
-NOT_WRITTEN = (
-    "A release to {0!r} was stopped while it was written; what it left was removed."
+NOT_WRITTEN = mark(
+    "A release to {folder} was stopped while it was written; what it left was removed."
 )
-UNDONE = (
-    "A release to {0!r} was stopped before it appeared; what it left was removed, and "
-    "everything is as it was before."
+UNDONE = mark(
+    "A release to {folder} was stopped before it appeared; what it left was "
+    "removed, and everything is as it was before."
 )
-DONE = "A release to {0!r} was stopped after it appeared; the rest was done now."
-SPENT = " Its noise stays spent: the ledger counts it as released."
+DONE = mark(
+    "A release to {folder} was stopped after it appeared; the rest was done now."
+)
+SPENT = mark("Its noise stays spent: the ledger counts it as released.")
 UNREACHABLE = "the release that was begun must be settled first; cannot reach {0!r}"
 
 
 def _describe(intent: Intent, *, appeared: bool) -> str:
+    folder = repr(str(intent.folder))
     if appeared:
-        return DONE.format(str(intent.folder))
-    spent = SPENT if intent.spent and intent.ledger else ""
-    return UNDONE.format(str(intent.folder)) + spent
+        return say(DONE, folder=folder)
+    undone = say(UNDONE, folder=folder)
+    if not (intent.spent and intent.ledger):
+        return undone
+    return f"{undone} {translate(SPENT)}"
 
 
 def describe_kept(texts: Mapping[str, str]) -> dict[str, str]:

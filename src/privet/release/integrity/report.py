@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from privet.release.integrity.signature import NEEDS, Signature
+from privet.values.languages import mark, say, translate
 
-UNSIGNED = "Unsigned: anybody could have written this."
+UNSIGNED = mark("Unsigned: anybody could have written this.")
 
 
 def describe_signature(found: Signature | None) -> str:
@@ -18,29 +19,50 @@ def describe_signature(found: Signature | None) -> str:
     "Signed by 'Registry', with the key you named: SHA256:abc."
     """
     if found is None:
-        return UNSIGNED
+        return translate(UNSIGNED)
     if not found.checked:
-        return (
-            f"A signature by {found.name!r} is there that was not checked, so that "
-            f"anybody could have written this. {NEEDS}"
+        return say(
+            "A signature by {name} is there that was not checked, so "
+            "that anybody could have written this. {needs}",
+            name=f"{found.name!r}",
+            needs=translate(NEEDS),
         )
     if found.known:
-        return f"Signed by {found.name!r}, with the key you named: {found.fingerprint}."
-    return (
-        f"Signed with the key {found.fingerprint} by somebody who calls themselves "
-        f"{found.name!r}. Whose key that is you must know from elsewhere: name the key "
-        "you have from them with --signed-by."
+        return say(
+            "Signed by {name}, with the key you named: {fingerprint}.",
+            name=f"{found.name!r}",
+            fingerprint=found.fingerprint,
+        )
+    return say(
+        "Signed with the key {fingerprint} by somebody who calls "
+        "themselves {name}. Whose key that is you must know from "
+        "elsewhere: name the key you have from them with "
+        "--signed-by.",
+        fingerprint=found.fingerprint,
+        name=f"{found.name!r}",
     )
 
 
 def describe_key(told: Mapping[str, str]) -> str:
     """Whose a key is; and where, if it was just made."""
-    lines = [f"The key of {told['name']!r}: {told['fingerprint']}."]
+    lines = [
+        say(
+            "The key of {name}: {fingerprint}.",
+            name=f"{told['name']!r}",
+            fingerprint=told["fingerprint"],
+        )
+    ]
     if "private" in told:
         lines += [
-            f"Private: {told['private']}. Whoever has it can sign in this name; it "
-            "never travels.",
-            f"Public: {told['public']}. Give it to recipients, by another way than the "
-            "release.",
+            say(
+                "Private: {private}. Whoever has it can sign in this name; "
+                "it never travels.",
+                private=told["private"],
+            ),
+            say(
+                "Public: {public}. Give it to recipients, by another way "
+                "than the release.",
+                public=told["public"],
+            ),
         ]
     return "\n".join(lines)

@@ -23,6 +23,7 @@ from privet.errors import InputError, MissingExtra
 from privet.release.atomic_folder import as_json, save
 from privet.release.integrity.bounded_json import parse_bounded
 from privet.release.integrity.inventory import NotRegular, read_regular
+from privet.values.languages import mark
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -43,7 +44,7 @@ VERSION_OF_SIGNATURES = 1
 NAME_LINE = "Name: "
 MOST_NAME, MOST_KEY_BYTES, MOST_SIGNATURE_BYTES = 100, 2**14, 2**12
 
-NEEDS = "Signatures need the extra 'sign': pip install 'privet[sign]'."
+NEEDS = mark("Signatures need the extra 'sign': pip install 'privet[sign]'.")
 
 Given = str | PathLike[str]
 """A path."""

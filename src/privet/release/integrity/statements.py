@@ -17,6 +17,7 @@ from privet.release.integrity.inventory import NotRegular, read_regular
 from privet.release.kinds import ReleaseKind
 from privet.release.manifest import DIGEST, digest_content, public_finding
 from privet.release.note import NOTE
+from privet.values.languages import PUBLIC, speak
 from privet.values.visible_text import escape_controls
 
 MOST_NOTE_BYTES = 2**24
@@ -45,13 +46,14 @@ def compare_statements(
     """Parts of a manifest that are not what its files and facts give, and the note."""
     written = any(f["path"].lower().endswith(".csv") for f in content["files"])
     problems = [] if written == ("escaped" in content) else [_say_misstated("escaped")]
-    restated = kind.restate(shown, folder, content)
+    with speak(PUBLIC):  # as they were written
+        restated, note = kind.restate(shown, folder, content), kind.note(content)
     problems += [
         _say_misstated(key)
         for key, value in restated.items()
         if not is_same(content.get(key), value)
     ]
-    problems += _compare_note(escape_controls(kind.note(content)), folder / NOTE)
+    problems += _compare_note(escape_controls(note), folder / NOTE)
     if problems and content["privet"] != __version__:
         problems.append(
             f"It says that version {content['privet']!r} of privet wrote it, whose "

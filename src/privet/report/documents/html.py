@@ -48,7 +48,7 @@ def write_html(document: Document) -> str:
         '<meta name="robots" content="noindex, nofollow">',
         '<meta name="referrer" content="no-referrer">',
         f"<title>{_show(f'{whose}: {document.title}')}</title>",
-        f"<style>{write_style()}</style>",
+        f"<style>{write_style(_write_strip(document))}</style>",
         "</head>",
         f'<body class="{kind}">',
         f'<div class="strip" aria-hidden="true">{_show(_write_strip(document))}</div>',

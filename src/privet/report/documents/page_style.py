@@ -134,6 +134,7 @@ footer { color: var(--soft); font-size: .88rem; border-top: 1px solid var(--line
 
 PRINT = """
 @page { margin: 16mm 12mm 18mm 16mm;
+  @bottom-left { content: WHOSE; font: 700 8pt sans-serif; color: #55606a; }
   @bottom-right { content: counter(page) " / " counter(pages);
     font: 8pt sans-serif; color: #55606a; } }
 @media print {
@@ -163,10 +164,12 @@ PRINT = """
 """On paper: what belongs together stays together, and each page says whose it is."""
 
 
-def write_style() -> str:
-    """The whole style sheet; paper is always white."""
+def write_style(whose: str) -> str:
+    """The whole style sheet; paper is always white. `whose` stands on every page."""
+    letters = "".join(c if c.isalnum() or c == " " else f"\\{ord(c):x} " for c in whose)
+    paper = PRINT.replace("WHOSE", f'"{letters}"')
     night = f"@media screen and (prefers-color-scheme: dark) {{ {_declare(DARK)} }}"
-    return f"{_declare(LIGHT)}\n{night}\n{RULES}{PRINT}"
+    return f"{_declare(LIGHT)}\n{night}\n{RULES}{paper}"
 
 
 def _declare(colours: dict[str, str]) -> str:

@@ -33,6 +33,7 @@ from privet.report.documents.document import (
 from privet.report.language import say, which_language
 from privet.report.render import list_history
 from privet.report.words import (
+    BASES,
     describe_promise,
     escape_name,
     format_figures,
@@ -163,6 +164,8 @@ def _list_figures(finding: Finding, before: Told | None) -> list[tuple[str, str]
     if reached:
         name = say("Worst case after") if was else say("Worst case")
         figures.append((name, reached))
+    if finding.basis is not None:
+        figures.append((say("How it is known"), BASES[finding.basis]))
     return figures
 
 
@@ -204,8 +207,6 @@ def _list_notes(finding: Finding, told: Told) -> list[str]:
         notes.append(say("Promised: {promise}.", promise=promised))
     if told["note"] and told["note"] not in _join_words(told):
         notes.append(told["note"])
-    if finding.basis is not None and (figures := format_figures(finding)):
-        notes.append(figures)
     return notes
 
 

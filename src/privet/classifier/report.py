@@ -521,26 +521,31 @@ def _predict_in_r(names: Sequence[str]) -> str:
 def _predict_in_sql(names: Sequence[str]) -> str:
     listed = ", ".join(map(quote_name, names))
     read = f"read_json_auto({quote_value(CARD)}, maximum_object_size=268435456)"
+    rule = say("Where the card has a rule, add its points to those of the base, too.")
     return "\n".join(
         [
             f"-- {_say_people()}",
+            f"-- {rule}",
             f"WITH card AS (FROM {read}),",
-            "of AS (SELECT classes, unnest(attributes) AS a FROM card),",
-            "at AS (SELECT classes, a.name AS name, unnest(a.values) AS v FROM of),",
-            "points AS (SELECT name, v.value AS value, unnest(classes) AS class,",
-            "           unnest(v.points) AS points FROM at),",
+            "entries AS (SELECT classes, unnest(attributes) AS entry FROM card),",
+            "lists AS (SELECT classes, entry.name AS name, unnest(entry.values) AS of",
+            "          FROM entries),",
+            "points AS (SELECT name, of.value AS value, unnest(classes) AS class,",
+            "           unnest(of.points) AS points FROM lists),",
             "bases AS (UNPIVOT (SELECT unnest(base) FROM card) ON COLUMNS(*)",
             "          INTO NAME class VALUE points),",
             f"people AS (SELECT row_number() OVER () AS person, {listed}",
             f"           FROM read_csv({quote_value(PEOPLE)}, all_varchar = true)),",
             f"cells AS (UNPIVOT people ON {listed} INTO NAME name VALUE value),",
-            "sums AS (SELECT person, class,",
-            "                b.points + coalesce(sum(p.points), 0) AS sum",
-            "         FROM (SELECT DISTINCT person FROM people) CROSS JOIN bases AS b",
-            "         LEFT JOIN cells USING (person)",
-            "         LEFT JOIN points AS p USING (name, value, class)",
-            "         GROUP BY person, class, b.points)",
-            "SELECT person, arg_max(class, sum) AS prediction",
+            "sums AS (SELECT p.person, b.class,",
+            "                b.points + coalesce(sum(o.points), 0) AS total",
+            "         FROM people AS p CROSS JOIN bases AS b",
+            "         LEFT JOIN cells AS c ON c.person = p.person",
+            "         LEFT JOIN points AS o",
+            "           ON o.name = c.name AND o.value = c.value",
+            "           AND o.class = b.class",
+            "         GROUP BY p.person, b.class, b.points)",
+            "SELECT person, arg_max(class, total) AS prediction",
             "FROM sums GROUP BY person ORDER BY person;",
         ]
     )

@@ -143,10 +143,9 @@ def _write_foot(document: Document) -> list[str]:
 
 
 def _write_section(section: Section) -> list[str]:
-    name = f"{section.key}-title"
     return [
-        f'<section id="{_show(section.key)}" aria-labelledby="{_show(name)}">',
-        f'<h2 id="{_show(name)}">{_show(section.title)}</h2>',
+        f'<section id="{_show(section.key)}">',
+        f"<h2>{_show(section.title)}</h2>",
         *(line for part in section.parts for line in _write_part(part)),
         "</section>",
     ]

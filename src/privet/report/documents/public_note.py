@@ -193,4 +193,4 @@ def describe_use(examples: Sequence[Program]) -> Section | None:
         "The same in several languages, with the names of these files and columns. SQL "
         "is that of DuckDB, which reads the files as they are."
     )
-    return Section("use", say("How to use it"), [Paragraph(said), *examples])
+    return Section("use", say("Worked examples"), [Paragraph(said), *examples])

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from privet.errors import InputError, MissingExtra, suggest_names
@@ -39,6 +41,17 @@ HOMES = {
     "ViewsRelease": "privet.views.charts",
 }
 """Where the exhibit of each value is."""
+
+DOCUMENT_HOMES = {
+    "Audit": "privet.release.handover.release_report",
+    "ClassifierRelease": "privet.release.handover.release_report",
+    "Comparison": "privet.comparison.report",
+    "Ledger": "privet.release.handover.release_report",
+    "Release": "privet.release.handover.release_report",
+    "Responses": "privet.release.handover.release_report",
+    "ViewsRelease": "privet.release.handover.release_report",
+}
+"""Where the report of each value is made that has one to hand over."""
 
 Chart = Any
 """An Altair chart; `Any`, since the extra `report` may not be there."""
@@ -116,3 +129,43 @@ class Displayed:
             picture = exhibit.picture(self)
             drawn = "" if picture is None else style.render_inline(picture)
         return exhibit.page(self, drawn)
+
+
+class Reportable(Displayed):
+    """A value that shows itself, and of which a report can be handed over."""
+
+    __slots__ = ()
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - the word users know
+        public: bool = False,
+        replace: bool = False,
+        **known: Any,
+    ) -> Path:
+        """Write its report to one file, whole or not at all; its place comes out.
+
+        Parameters
+        ----------
+        path
+            The file; its ending says the form: ``.html``, ``.json`` or ``.md``.
+        format
+            ``"html"``, ``"json"`` or ``"markdown"``; of a release also ``"croissant"``
+            and ``"dcat"``, which describe it to catalogues.
+        public
+            The note for recipients instead, of a release that was written.
+        replace
+            Whether to write over an existing file.
+        known
+            Of a release `custody`, the folder of its private record, and `policy`, to
+            judge it by other promises than its own; of an audit `of`, the table, and
+            `policy`; of a catalogue's description `state`, what only its publisher
+            knows: license, url, creator, published.
+        """
+        writer = import_module("privet.release.handover.report_file")
+        place: Path = writer.hand_over(
+            self, path, form=format, public=public, replace=replace, **known
+        )
+        return place

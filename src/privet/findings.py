@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from privet.display import Displayed
+from privet.display import Displayed, Reportable
 from privet.errors import Breach, InputError
 from privet.policy import Measure, Promise
 from privet.policy.acceptance import Uncovered
@@ -427,7 +427,7 @@ class Judged(Protocol):
 
 
 @attrs.frozen
-class Audit(Displayed):
+class Audit(Reportable):
     """What was found about every promise; sensitive, for it quotes the table."""
 
     findings: tuple[Finding, ...] = attrs.field(converter=tuple[Finding, ...])

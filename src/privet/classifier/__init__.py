@@ -23,7 +23,7 @@ from privet.classifier.publish import (
     publish_classifier,
 )
 from privet.classifier.release import ClassifierViews
-from privet.classifier.report import SENTENCES
+from privet.classifier.report import SENTENCES, describe_work, write_examples
 from privet.classifier.scorecard import Scorecard
 from privet.classifier.transforms.extended_safety_transform import (
     ExtendedSafetyTransform,
@@ -57,6 +57,8 @@ KIND = ReleaseKind(
     form=FORM,
     restore=restore_release,
     sentences=SENTENCES,
+    sections=describe_work,
+    examples=write_examples,
     joint=JointParts(outline=outline_classifier),
     prove=find_unproved,
     proved=mark("this is its release, and the proof of what it keeps holds"),

@@ -51,7 +51,7 @@ from privet.classifier.transforms.safety_transform import (
     bayesian_promises,
 )
 from privet.classifier.transforms.synthetic import make_synthetic_table
-from privet.display import Displayed
+from privet.display import Reportable
 from privet.engine.protocol import Listener, Run
 from privet.errors import Infeasible, InputError, TooLarge
 from privet.findings import Audit, Basis, Verdict
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassifierRelease(Displayed):
+class ClassifierRelease(Reportable):
     """A classifier that keeps every promise, and how it was made."""
 
     card: Scorecard

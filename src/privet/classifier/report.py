@@ -16,7 +16,7 @@ from privet.classifier.attacks.mitigations import (
     expect_cost,
     measure_cost,
 )
-from privet.classifier.files import FLATTENED, list_shown
+from privet.classifier.files import CARD, FLATTENED, list_shown
 from privet.classifier.publish import ClassifierRelease, read_method
 from privet.classifier.transforms.extended_safety_transform import shared_prior
 from privet.classifier.transforms.r_closeness import accuracy_steps
@@ -30,6 +30,24 @@ from privet.policy import Promise
 from privet.policy.toml import write_sections
 from privet.release.kinds import Sentences
 from privet.report import words
+from privet.report.documents.document import (
+    Facts,
+    Grid,
+    Listing,
+    Part,
+    Picture,
+    Program,
+    Section,
+)
+from privet.report.documents.worked_examples import (
+    PANDAS,
+    SQL,
+    R,
+    quote_name,
+    quote_text,
+    quote_value,
+)
+from privet.report.language import say
 from privet.report.render import HISTORY, list_history
 from privet.report.summary import finding
 from privet.values.adversaries import Bayesian
@@ -470,3 +488,136 @@ SENTENCES = {
     ),
 }
 """What is said of findings about classifiers."""
+
+
+# Documents --------------------------------------------------------------------------
+
+
+def describe_work(
+    release: ClassifierRelease, record: Mapping[str, Any]
+) -> list[Section]:
+    """What was made of the counts, what is kept, and what an inverter recovers."""
+    card, proof = release.card, record.get("certificate") or {}
+    facts = [
+        (say("Predicts"), words.escape_name(card.target)),
+        (say("Classes"), ", ".join(map(words.escape_name, card.labels))),
+        (say("It keeps"), release.keeps),
+    ]
+    if "exponent" in proof:
+        facts.append((say("Exponent (private)"), str(proof["exponent"])))
+    heads = (say("Attribute"), say("Values"))
+    lines = [(words.escape_name(a.name), str(len(a.values))) for a in card.attributes]
+    parts: list[Part] = [
+        Facts(facts),
+        Grid(heads, lines, say("What predictions are made from")),
+        Listing([FLATTENED, *_say_inverter(release)]),
+    ]
+    if release.made is not None:
+        parts.append(_picture_amplification(release))
+    return [Section("work", say("What was done, and what it cost"), parts)]
+
+
+def _say_inverter(release: ClassifierRelease) -> list[str]:
+    found = _invert_release(release)
+    return [] if found is None else inverter_words(found)
+
+
+def _picture_amplification(release: ClassifierRelease) -> Picture:
+    title = say("How much each attribute moves a belief, before and after.")
+    return Picture(title, lambda: release.chart("amplification"))
+
+
+def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
+    """How recipients predict with a scorecard, in any language."""
+    columns = manifest["columns"]
+    names = [c for c, about in columns.items() if about.get("role") == "attribute"]
+    if CARD not in [f["path"] for f in manifest["files"]] or not names:
+        return []
+    target = next(c for c in columns if c not in names)
+    return [
+        Program(PANDAS, _predict_in_pandas(names, target)),
+        Program(R, _predict_in_r(names)),
+        Program(SQL, _predict_in_sql(names)),
+    ]
+
+
+PEOPLE = "people.csv"
+"""Whom recipients predict something of; a file of their own."""
+
+
+def _say_people() -> str:
+    return say("{file}: a table of your own, with these columns.", file=PEOPLE)
+
+
+def _predict_in_pandas(names: Sequence[str], target: str) -> str:
+    listed = ", ".join(map(quote_text, names))
+    return "\n".join(
+        [
+            "import pandas as pd",
+            "import privet as pv",
+            "",
+            f"# {_say_people()}",
+            f"people = pd.read_csv({quote_text(PEOPLE)}, dtype=str)",
+            'model = pv.load(".").classifier()',
+            f"people[{quote_text(target)}] = model.predict(people[[{listed}]])",
+            "print(people)",
+        ]
+    )
+
+
+def _predict_in_r(names: Sequence[str]) -> str:
+    listed = ", ".join(map(quote_text, names))
+    return "\n".join(
+        [
+            f"# {_say_people()}",
+            f"people <- read.csv({quote_text(PEOPLE)}, check.names = FALSE,",
+            '                   colClasses = "character")',
+            f"card <- jsonlite::read_json({quote_text(CARD)})",
+            "classes <- unlist(card$classes)",
+            "start <- as.numeric(unlist(card$base[classes]))",
+            "if (!is.null(card$rule)) "
+            "start <- start + as.numeric(unlist(card$rule[classes]))",
+            "sums <- matrix(start, nrow(people), length(classes), byrow = TRUE)",
+            f"for (attribute in card$attributes[sapply(card$attributes, "
+            f"function(a) a$name %in% c({listed}))])",
+            "  for (value in attribute$values) {",
+            "    those <- which(people[[attribute$name]] == value$value)",
+            "    points <- as.numeric(unlist(value$points))",
+            "    sums[those, ] <- sweep(sums[those, , drop = FALSE], 2, points, `+`)",
+            "  }",
+            "classes[max.col(sums, ties.method = 'first')]",
+        ]
+    )
+
+
+def _predict_in_sql(names: Sequence[str]) -> str:
+    listed = ", ".join(map(quote_name, names))
+    read = f"read_json_auto({quote_value(CARD)}, maximum_object_size=268435456)"
+    rule = say("Where the card has a rule, add its points to those of the base, too.")
+    return "\n".join(
+        [
+            f"-- {_say_people()}",
+            f"-- {rule}",
+            f"WITH card AS (FROM {read}),",
+            "entries AS (SELECT classes, unnest(attributes) AS entry FROM card),",
+            "lists AS (SELECT classes, entry.name AS name, unnest(entry.values) AS of",
+            "          FROM entries),",
+            "points AS (SELECT name, of.value AS value, unnest(classes) AS class,",
+            "           unnest(of.points) AS points FROM lists),",
+            "bases AS (UNPIVOT (SELECT unnest(base) FROM card) ON COLUMNS(*)",
+            "          INTO NAME class VALUE points),",
+            f"people AS (SELECT row_number() OVER () AS person, {listed}",
+            f"           FROM read_csv({quote_value(PEOPLE)}, all_varchar = true)),",
+            f"cells AS (UNPIVOT people ON {listed} INTO NAME name VALUE value),",
+            "sums AS (SELECT p.person, b.class,",
+            "                b.points + coalesce(sum(o.points), 0) AS total",
+            "         FROM people AS p CROSS JOIN bases AS b",
+            "         LEFT JOIN cells AS c ON c.person = p.person",
+            "         LEFT JOIN points AS o",
+            "           ON o.name = c.name AND o.value = c.value",
+            "           AND o.class = b.class",
+            "         GROUP BY p.person, b.class, b.points)",
+            "SELECT person, arg_max(class, total) AS prediction",
+            "FROM sums GROUP BY person ORDER BY person;",
+        ]
+    )

@@ -16,6 +16,7 @@ from privet.cli.keys import keys
 from privet.cli.learn import learn, score
 from privet.cli.ledger import ledger
 from privet.cli.publish import publish, verify
+from privet.cli.report import report
 from privet.cli.responses import collect, disguise, estimate, plan
 from privet.cli.skyline import skyline
 from privet.cli.views import views
@@ -81,6 +82,8 @@ def cli() -> None:
                                             a classifier that predicts the same
     privet views patients.csv -p p.toml     what views of the table give away
     privet verify out                       recount a release from its files
+    privet report out --custody vault -o report.html
+                                            one file to hand over, or print
     privet collect design.toml              a survey whose answers are disguised
     privet estimate answers.duckdb          what they say about everybody
 
@@ -104,6 +107,7 @@ COMMANDS = (
     publish,
     classifier,
     verify,
+    report,
     keys,
     ledger,
     disguise,

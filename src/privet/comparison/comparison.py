@@ -34,7 +34,7 @@ from privet.comparison.peers.peer_trial import (
     require_peers,
     try_peer,
 )
-from privet.display import Displayed
+from privet.display import Reportable
 from privet.engine.protocol import LIMIT, Listener, Run, limit_time
 from privet.errors import (
     InputError,
@@ -61,7 +61,7 @@ MOST_RESERVE = 2.0
 
 
 @dataclass(frozen=True)
-class Comparison(Displayed):
+class Comparison(Reportable):
     """What every method reaches on one table. Private: its figures tell of the table.
 
     No cell is in it: what is hidden is counted, not named.

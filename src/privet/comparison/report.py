@@ -14,6 +14,22 @@ from privet.comparison.method_figures import (
     TABLE,
     MethodResult,
 )
+from privet.report.comparison_charts import draw_comparison
+from privet.report.documents.document import (
+    Document,
+    Grid,
+    Listing,
+    Part,
+    Picture,
+    Section,
+    keep_sections,
+)
+from privet.report.documents.private_report import (
+    describe_method,
+    sign_off,
+    stamp_document,
+)
+from privet.report.language import say
 from privet.report.words import escape_name
 from privet.values.exact import percent
 
@@ -371,3 +387,43 @@ def tradeoff_as_rich(found: Tradeoff) -> RenderableType:
         *map(Text, last),
         Text(PRIVATE, "dim"),
     )
+
+
+# Documents --------------------------------------------------------------------------
+
+
+def report_comparison(found: Comparison) -> Document:
+    """Every method side by side, as a document to hand over."""
+    told = summarise_comparison(found)
+    heads, lines = list_cells(found)
+    parts: list[Part] = [
+        Picture(say("What every method keeps."), lambda: draw_comparison(told))
+    ]
+    if lines:
+        names = [[line[1], line[0], *line[2:]] for line in lines]
+        shown = [heads[1], say("front"), *heads[2:]]
+        parts.append(Grid(shown, names, say("The methods, the best first")))
+        parts.append(Listing(_explain_columns(found)))
+    rest = _list_others(found)
+    others = Section("others", say("What else was tried"), [Listing(rest)])
+    notes = Section("notes", say("What must be said"), [Listing(found.notes)])
+    return Document(
+        kind="comparison",
+        private=True,
+        title=say("Comparison of methods"),
+        headline=told["words"],
+        verdict=told["verdict"],
+        sections=keep_sections(
+            Section("methods", say("The methods side by side"), parts),
+            others if rest else None,
+            notes if found.notes else None,
+            describe_method({}),
+            sign_off(None),
+        ),
+        data=told,
+        **stamp_document(),
+    )
+
+
+DOCUMENTS = {"Comparison": report_comparison}
+"""What there is a report of here."""

@@ -29,6 +29,7 @@ from privet.microdata.several_releases.delivery_counts import (
 from privet.microdata.several_releases.outline import complete_outline, outline_value
 from privet.microdata.skyline.background_knowledge import find_belief_knowing
 from privet.microdata.suppression.publish import TopDownDisclosure
+from privet.microdata.table_sections import describe_work, write_examples
 from privet.release.audit import bind_table
 from privet.release.kinds import JointParts, ReleaseKind
 from privet.release.note import write_table_note
@@ -64,5 +65,7 @@ KIND = ReleaseKind(
         keep=keep_shown,
     ),
     sentences=SENTENCES,
+    sections=describe_work,
+    examples=write_examples,
 )
 """Microdata as a kind of release."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
-from privet.display import Displayed
+from privet.display import Reportable
 from privet.engine.protocol import Run
 from privet.errors import Infeasible
 from privet.findings import Audit, Finding, Verdict
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Release(TableRelease, Displayed):
+class Release(TableRelease, Reportable):
     """A table that keeps every promise, and how it was made."""
 
     _table: Table

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from privet.release.joint.labelled_rows import LabelledRows
     from privet.release.joint.outlines import ReleaseOutline
     from privet.release.write import ReleaseParts
+    from privet.report.documents.document import Program, Section
     from privet.table import Table
 
 HOMES = {
@@ -55,6 +56,14 @@ def _no_steps(finding: Finding) -> Sequence[str]:
 
 def _close_nothing(release: object) -> None:
     """Of a release that is read as a whole nothing stays open."""
+
+
+def _no_sections(release: object, record: Mapping[str, Any]) -> Sequence[Section]:
+    return ()
+
+
+def _no_examples(manifest: Mapping[str, Any]) -> Sequence[Program]:
+    return ()
 
 
 def _keep_shown(shown: object, **told: object) -> object:
@@ -208,6 +217,11 @@ class ReleaseKind:
     that the manifest is the one it was kept for."""
     joint: JointParts | None = None
     """What of judging it with earlier releases is its own; None: it cannot be."""
+    sections: Callable[[Any, Mapping[str, Any]], Sequence[Section]] = _no_sections
+    """What its private report says of what was done and what it cost: release and
+    custody record, which is empty where nobody gave it."""
+    examples: Callable[[Mapping[str, Any]], Sequence[Program]] = _no_examples
+    """How recipients use it, from the public manifest alone."""
     proved: str = mark("this is the release it was kept for")
     """What a custody record that fits proves."""
 

@@ -22,7 +22,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from privet.display import Displayed
+from privet.display import Reportable
 from privet.engine.digests import KEY_LETTERS, Overlap, compare_digests
 from privet.errors import InputError
 from privet.release.atomic_folder import as_json, save, sync
@@ -154,7 +154,7 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True)
-class Ledger(Displayed):
+class Ledger(Reportable):
     """Every release about the same people, as a private folder keeps them.
 
     >>> import tempfile

@@ -276,6 +276,10 @@ REFERENCE = re.compile(r'(<(?:clipPath|linearGradient) id="|="url\(#)([\w-]+)')
 """Where a part of an SVG is named, or referred to."""
 
 
+ROLES = re.compile(r' (?:role="graphics-[\w-]+"|aria-roledescription="[^"]*")')
+"""What parts of an SVG are said to be, which have no name: the whole has one."""
+
+
 def render_inline(chart: Chart) -> str:
     """A chart as SVG within a page: it shrinks with it, and is read out as one."""
     svg = render_svg(chart)
@@ -287,7 +291,7 @@ def render_inline(chart: Chart) -> str:
     assert width is not None
     # Parts that are referred to by name must not be taken for those of another chart.
     mark = hashlib.sha256(svg.encode()).hexdigest()[:8]
-    inside = _name_parts(inside, f"chart-{mark}")
+    inside = ROLES.sub("", _name_parts(inside, f"chart-{mark}"))
     return (
         f'<svg role="img" aria-label="{said}" viewBox="{head[1]}" '
         f'style="width:100%;max-width:{width[1]}px;height:auto;color:inherit">{inside}'

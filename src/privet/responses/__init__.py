@@ -17,7 +17,7 @@ from privet.responses.files import (
 )
 from privet.responses.recovery.attacks import judge_collector
 from privet.responses.release import Responses
-from privet.responses.report import SENTENCES
+from privet.responses.report import SENTENCES, describe_work, write_examples
 from privet.responses.transformer import RandomizedResponse
 from privet.values.adversaries import Bayesian, Collector
 from privet.values.languages import mark
@@ -41,6 +41,8 @@ KIND = ReleaseKind(
     unpromised=True,
     form=FORM,
     sentences=SENTENCES,
+    sections=describe_work,
+    examples=write_examples,
     joint=JointParts(outline=outline_responses),
 )
 """Disguised rows as a kind of release."""

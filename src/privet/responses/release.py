@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privet.display import Displayed
+from privet.display import Reportable
 from privet.engine.protocol import Run
 from privet.engine.randomise.randomise_rows import Cells
 from privet.engine.scratch import ScratchFolder
@@ -26,7 +26,7 @@ MOST_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Responses(ReleasedRows, Displayed):
+class Responses(ReleasedRows, Reportable):
     """What a collector holds: rows in which nobody's answer can be relied on."""
 
     rows: Table

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
+from privet.errors import PrivacyWarning
 from privet.findings import Audit, Finding
 from privet.policy import Promise
 from privet.release.kinds import Sentences
 from privet.report import words
+from privet.report.documents.document import (
+    Grid,
+    Listing,
+    Part,
+    Picture,
+    Program,
+    Section,
+)
+from privet.report.documents.worked_examples import (
+    PANDAS,
+    SQL,
+    R,
+    quote_name,
+    quote_text,
+    quote_value,
+    read_in_pandas,
+    read_in_r,
+    read_in_sql,
+)
+from privet.report.language import say
 from privet.report.render import HISTORY, list_history
 from privet.values.adversaries import Bayesian, join_all
 from privet.values.exact import Number, as_float, fraction, percent, write_in_full
@@ -22,6 +44,7 @@ if TYPE_CHECKING:
     from privet.responses.estimate import Estimate
     from privet.responses.planning import Plan, SampleSize
     from privet.responses.recovery.attacks import Recovery
+    from privet.responses.release import Responses
 
 
 def explain(finding: Finding) -> str:
@@ -536,3 +559,147 @@ SENTENCES = {
     ),
 }
 """What is said of findings about disguised rows."""
+
+
+# Documents --------------------------------------------------------------------------
+
+
+def describe_work(release: Responses, record: Mapping[str, Any]) -> list[Section]:
+    """How answers were disguised, what a row gives away, and what that costs."""
+    design = release.design
+    secret = [c for c in design.columns if c not in design.public]
+    heads = (say("Question"), say("Values"), say("Odds move at most by"))
+    lines = [
+        (
+            words.escape_name(c),
+            str(len(design.question(c))),
+            say("public") if c in design.public else _say_moved(design, c),
+        )
+        for c in design.columns
+    ]
+    said = [line.strip() for line in describe_disclosure(design).splitlines()]
+    parts: list[Part] = [
+        Grid(heads, lines, say("How answers are disguised")),
+        Listing([line for line in said if line]),
+    ]
+    if record.get("draws"):
+        parts.append(Listing([str(record["draws"])]))
+    if secret:
+        title = say("How often each answer stays as it was.")
+        parts.append(Picture(title, lambda: release.chart("disguise")))
+    return [Section("work", say("What was done, and what it cost"), parts)]
+
+
+def _say_moved(design: Design, column: str) -> str:
+    grown = design.growth([column])
+    return say("without limit") if grown is None else f"{as_float(grown):.4g}"
+
+
+MOST_WEIGHTS = 12
+"""Values of a question whose estimate is written out."""
+
+
+def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
+    """How recipients estimate the shares of a question: each report weighs so much."""
+    from privet.responses.design import Design
+
+    with warnings.catch_warnings():  # said when the design was made
+        warnings.simplefilter("ignore", PrivacyWarning)
+        design = Design.from_dict(manifest["design"])
+    path = manifest["files"][0]["path"]
+    for column in design.columns:
+        labels = list(map(str, design.question(column).values))
+        pieces = design.pieces([column])
+        if column in design.public or len(labels) > MOST_WEIGHTS or len(pieces) != 1:
+            continue
+        undo = pieces[0].channel.inverse(pieces[0].size)
+        if pieces[0].columns != (column,):
+            continue
+        weights = [[float(cell) for cell in row] for row in undo]
+        return _write_estimates(path, column, labels, weights)
+    return []
+
+
+def _write_estimates(
+    path: str, column: str, labels: Sequence[str], weights: Sequence[Sequence[float]]
+) -> list[Program]:
+    """The mean of the weights of all reports is the estimate; `weights[x][y]`."""
+    why = say("Each report weighs so much for each true value; the mean is unbiased.")
+    told = (
+        (PANDAS, _estimate_in_pandas),
+        (R, _estimate_in_r),
+        (SQL, _estimate_in_sql),
+    )
+    return [
+        Program(name, "\n".join(write(path, column, labels, weights, why)))
+        for name, write in told
+    ]
+
+
+def _estimate_in_pandas(
+    path: str,
+    column: str,
+    labels: Sequence[str],
+    weights: Sequence[Sequence[float]],
+    why: str,
+) -> list[str]:
+    lines = [
+        f"    {quote_text(true)}: {{"
+        + ", ".join(
+            f"{quote_text(seen)}: {w:.10g}" for seen, w in zip(labels, row, strict=True)
+        )
+        + "},"
+        for true, row in zip(labels, weights, strict=True)
+    ]
+    reports = f"table[{quote_text(column)}].dropna().astype(str)"
+    return [
+        "import pandas as pd",
+        "",
+        f"table = {read_in_pandas(path)}",
+        f"# {why}",
+        "weights = {",
+        *lines,
+        "}",
+        f"reports = {reports}",
+        "for value, weight in weights.items():",
+        "    print(value, reports.map(weight).mean())",
+    ]
+
+
+def _estimate_in_r(
+    path: str,
+    column: str,
+    labels: Sequence[str],
+    weights: Sequence[Sequence[float]],
+    why: str,
+) -> list[str]:
+    named = ", ".join(map(quote_text, labels))
+    cells = ", ".join(f"{w:.10g}" for row in weights for w in row)
+    return [
+        f"table <- {read_in_r(path)}",
+        f"# {why}",
+        f"values <- c({named})",
+        f"weights <- matrix(c({cells}), ncol = length(values), byrow = TRUE)",
+        f"reports <- table[[{quote_text(column)}]]",
+        "seen <- match(as.character(reports[!is.na(reports)]), values)",
+        "setNames(rowMeans(weights[, seen]), values)",
+    ]
+
+
+def _estimate_in_sql(
+    path: str,
+    column: str,
+    labels: Sequence[str],
+    weights: Sequence[Sequence[float]],
+    why: str,
+) -> list[str]:
+    shares = [
+        f"  avg(CASE CAST({quote_name(column)} AS VARCHAR) "
+        + " ".join(
+            f"WHEN {quote_value(seen)} THEN {w:.10g}"
+            for seen, w in zip(labels, row, strict=True)
+        )
+        + f" END) AS {quote_name(true)}"
+        for true, row in zip(labels, weights, strict=True)
+    ]
+    return [f"-- {why}", "SELECT", ",\n".join(shares), f"FROM {read_in_sql(path)};"]

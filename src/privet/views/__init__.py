@@ -23,7 +23,7 @@ from privet.views.files import (
 )
 from privet.views.publish import judge_joined, publish
 from privet.views.release import Views, ViewsRelease, outline_views
-from privet.views.report import SENTENCES
+from privet.views.report import SENTENCES, describe_work, write_examples
 from privet.views.split import Proposal, SplitViews
 
 
@@ -53,6 +53,8 @@ KIND = ReleaseKind(
     close=lambda views: views.table.close(),
     form=FORM,
     sentences=SENTENCES,
+    sections=describe_work,
+    examples=write_examples,
     joint=JointParts(outline=outline_views, join=judge_joined),
 )
 """Views as a kind of release."""

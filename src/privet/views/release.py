@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from privet.display import Displayed
+from privet.display import Displayed, Reportable
 from privet.engine.protocol import JoiningEngine, Run
 from privet.engine.sources.dataframes import is_frame
 from privet.errors import InputError
@@ -257,7 +257,7 @@ class OpenViews:
 
 
 @dataclass(frozen=True, eq=False)
-class ViewsRelease(TableRelease, Displayed):
+class ViewsRelease(TableRelease, Reportable):
     """Views that keep every promise, before and after they are written."""
 
     views: Views

@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Any
 from privet.findings import Audit, Finding, Reconstruction
 from privet.policy import Promise
 from privet.release.kinds import Sentences
+from privet.report.documents.document import Grid, Listing, Part, Program, Section
+from privet.report.documents.released_columns import list_columns
+from privet.report.documents.worked_examples import (
+    PANDAS,
+    SQL,
+    R,
+    quote_name,
+    quote_text,
+    read_in_pandas,
+    read_in_r,
+    read_in_sql,
+)
 from privet.report.words import (
     describe_groups_beyond,
     escape_name,
@@ -22,6 +34,7 @@ from privet.values.exact import percent
 from privet.values.languages import mark, say, say_number, translate
 
 if TYPE_CHECKING:
+    from privet.views.release import ViewsRelease
     from privet.views.split import Proposal
 
 MOST_SAID = 10**9
@@ -362,3 +375,61 @@ SENTENCES = {
     ),
 }
 """What is said of findings about views."""
+
+
+# Documents --------------------------------------------------------------------------
+
+
+def describe_work(release: ViewsRelease, record: Mapping[str, Any]) -> list[Section]:
+    """Which views are released, and where risk is greatest."""
+    rows = {f["path"].rpartition(".")[0]: f for f in release.manifest.get("files", ())}
+    heads = (say("View"), say("Columns"), say("Rows"))
+    lines = [
+        (
+            escape_name(view.name),
+            ", ".join(map(escape_name, view.columns)),
+            f"{rows[view.name]['rows']:,}" if view.name in rows else "—",
+        )
+        for view in release.views.views
+    ]
+    said = say(
+        "Values are as they were. What an analyst loses is which rows of different "
+        "views belong together, and how often a row occurs."
+    )
+    parts: list[Part] = [Grid(heads, lines, say("The views")), Listing([said])]
+    risks = [line.strip() for line in list_key_risks(release.audit) if line.strip()]
+    parts += [Listing(risks)] if risks else []
+    return [Section("work", say("What was done, and what it cost"), parts)]
+
+
+def write_examples(manifest: Mapping[str, Any]) -> list[Program]:
+    """How recipients use one view: which values occur together, not how often."""
+    files = {p: [c.name for c in cs] for p, cs in list_columns(manifest).items()}
+    wide = {p: names for p, names in files.items() if len(names) > 1}
+    if not wide:
+        return []
+    path, (first, second, *_) = next(iter(wide.items()))
+    why = say("Views have no duplicates: count different values, not people.")
+    by, about = quote_text(first), quote_text(second)
+    pandas = [
+        "import pandas as pd",
+        "",
+        f"view = {read_in_pandas(path)}",
+        f"# {why}",
+        f"print(view.groupby({by}, dropna=False)[{about}].nunique())",
+    ]
+    in_r = [
+        f"view <- {read_in_r(path)}",
+        f"# {why}",
+        f"aggregate(view[{about}], by = view[{by}],",
+        "          FUN = function(values) length(unique(values)))",
+    ]
+    sql = [
+        f"-- {why}",
+        f"SELECT {quote_name(first)}, count(DISTINCT {quote_name(second)}) AS values",
+        f"FROM {read_in_sql(path)}",
+        "GROUP BY 1",
+        "ORDER BY 1;",
+    ]
+    told = ((PANDAS, pandas), (R, in_r), (SQL, sql))
+    return [Program(name, "\n".join(lines)) for name, lines in told]

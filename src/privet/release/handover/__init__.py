@@ -1,0 +1,1 @@
+"""What is handed over of a release, an audit or a ledger: reports, notes, records."""

@@ -1,0 +1,180 @@
+"""Reports in a real browser: wide, on a phone, at night and on paper."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import privet as pv
+from browser.chromium import BROWSER, Page
+from privet.release.kinds import close_release
+from report.releases import KINDS, KNOWING, make_release, read_loans
+
+pytestmark = pytest.mark.skipif(
+    "PRIVET_BROWSER" not in os.environ or BROWSER is None,
+    reason="make test-browser runs these in chromium",
+)
+
+WIDTHS = {"wide": 1200, "narrow": 390}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    found = Page(tmp_path_factory.mktemp("browser"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A private report and a public note of every kind, an audit and a ledger."""
+    found: dict[str, Path] = {}
+    for kind in KINDS:
+        folder = make_release(kind, tmp_path_factory.mktemp("made"))
+        release = pv.load(folder / "out")
+        private = folder / "report.html"
+        found[kind] = release.report(private, custody=folder / "vault")
+        found[f"{kind}, public"] = release.report(folder / "note.html", public=True)
+        close_release(release)
+    folder = tmp_path_factory.mktemp("others")
+    with read_loans() as loans:
+        policy = pv.Policy([KNOWING], title="Loans")
+        audit = pv.audit(loans, policy)
+        found["audit"] = audit.report(folder / "a.html", of=loans, policy=policy)
+        compared = pv.compare(loans, policy, methods=["mondrian", "full-domain"])
+        found["comparison"] = compared.report(folder / "c.html")
+    found["ledger"] = pv.Ledger.create(folder / "ledger").report(folder / "l.html")
+    return found
+
+
+NAMES = [*KINDS, *(f"{kind}, public" for kind in KINDS)]
+NAMES += ["audit", "comparison", "ledger"]
+
+
+def show(page: Page, file: Path, width: int, scheme: str = "light") -> None:
+    page.events.clear()
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    page.call("Emulation.setEmulatedMedia", features=features)
+    page.call(
+        "Emulation.setDeviceMetricsOverride",
+        width=width,
+        height=844,
+        deviceScaleFactor=1,
+        mobile=width < 500,
+    )
+    page.open(file.as_uri(), "report")
+
+
+def keep_picture(page: Page, name: str, width: int) -> None:
+    if folder := os.environ.get("PRIVET_PICTURES"):
+        page.screenshot(Path(folder) / f"report-{name}-{width}.png", width)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_asked_for_and_nothing_goes_wrong(
+    page: Page, files: dict[str, Path], name: str
+) -> None:
+    show(page, files[name], WIDTHS["wide"])
+    own = [files[name].as_uri(), "about:blank"]
+    assert [] == [r["url"] for r in page.requests() if r["url"] not in own]
+    assert [] == page.complaints()
+    assert 0 == page.run("document.scripts.length")
+
+
+OVERFLOW = """
+(() => {
+  const inside = e => e.closest('.box, figure') !== null;
+  const wide = [...document.querySelectorAll('body *')].filter(e => !inside(e)
+    && getComputedStyle(e).display !== 'none'
+    && e.getBoundingClientRect().right > innerWidth + 1);
+  return [document.documentElement.scrollWidth - innerWidth,
+          wide.map(e => e.tagName + '.' + e.className)];
+})()
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=list(WIDTHS))
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wider_than_the_page(
+    page: Page, files: dict[str, Path], name: str, width: int
+) -> None:
+    show(page, files[name], width)
+    over, elements = page.run(OVERFLOW)
+    assert over <= 0
+    assert [] == elements
+    keep_picture(page, name.replace(", ", "-").replace(" ", "-"), width)
+
+
+def read_axe() -> str:
+    """The checker of accessibility, as a Python package carries it."""
+    spec = find_spec("axe_core_python")
+    if spec is None or spec.origin is None:
+        pytest.skip("axe-core-python is not installed")
+    return (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+AXE = """
+axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(
+  v => v.id + ': ' + v.nodes.map(n => n.target.join(' ')).slice(0, 3).join(', ')))
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", NAMES)
+def test_axe_finds_nothing(
+    page: Page, files: dict[str, Path], name: str, scheme: str
+) -> None:
+    show(page, files[name], WIDTHS["wide"], scheme)
+    page.run(f"(() => {{ {read_axe()} }})()")
+    assert [] == page.run(AXE)
+
+
+def test_axe_would_find_something(page: Page, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.html"
+    said = '<p style="color:#ccc;background:#fff">hard to read</p>'
+    text = f'<main id="report">{said}</main>'
+    bad.write_text(f"<!DOCTYPE html><html><body>{text}</body></html>", encoding="utf-8")
+    show(page, bad, WIDTHS["wide"])
+    page.run(f"(() => {{ {read_axe()} }})()")
+    found = " ".join(page.run(AXE))
+    assert "color-contrast" in found
+    assert "html-has-lang" in found
+
+
+# Paper ------------------------------------------------------------------------------
+
+
+def print_pages(page: Page, file: Path) -> list[str]:
+    """What stands on each page of paper, without spaces: a strip is read upwards."""
+    pypdf: Any = pytest.importorskip("pypdf")
+    show(page, file, WIDTHS["wide"])
+    told = page.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+    place = file.with_suffix(".pdf")
+    place.write_bytes(base64.b64decode(told["data"]))
+    if folder := os.environ.get("PRIVET_PICTURES"):
+        (Path(folder) / f"report-{file.parent.name}.pdf").write_bytes(
+            place.read_bytes()
+        )
+    found = pypdf.PdfReader(place).pages
+    return ["".join(sheet.extract_text().split()) for sheet in found]
+
+
+@pytest.mark.parametrize("name", ["disclosed", "audit", "classifier", "answers"])
+def test_every_page_of_paper_says_that_it_is_private(
+    page: Page, files: dict[str, Path], name: str
+) -> None:
+    sheets = print_pages(page, files[name])
+    assert len(sheets) > 1
+    assert all("PRIVATE" in sheet for sheet in sheets)
+
+
+def test_no_page_of_a_public_note_says_so(page: Page, files: dict[str, Path]) -> None:
+    sheets = print_pages(page, files["disclosed, public"])
+    assert all("Publicnote" in sheet for sheet in sheets)
+    assert not any("PRIVATE" in sheet for sheet in sheets)

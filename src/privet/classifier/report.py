@@ -47,7 +47,6 @@ from privet.report.documents.worked_examples import (
     quote_text,
     quote_value,
 )
-from privet.report.language import say
 from privet.report.render import HISTORY, list_history
 from privet.report.summary import finding
 from privet.values.adversaries import Bayesian

@@ -29,9 +29,9 @@ from privet.report.documents.private_report import (
     sign_off,
     stamp_document,
 )
-from privet.report.language import say
 from privet.report.words import escape_name
 from privet.values.exact import percent
+from privet.values.languages import say
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

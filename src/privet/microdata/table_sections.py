@@ -37,9 +37,9 @@ from privet.report.documents.worked_examples import (
     read_in_sql,
     write_table_examples,
 )
-from privet.report.language import say, say_number
 from privet.report.words import escape_name, format_cell
 from privet.values.exact import percent
+from privet.values.languages import say, say_number
 
 Record = Mapping[str, Any]
 

@@ -32,7 +32,6 @@ from privet.report.documents.worked_examples import (
     read_in_r,
     read_in_sql,
 )
-from privet.report.language import say
 from privet.report.render import HISTORY, list_history
 from privet.values.adversaries import Bayesian, join_all
 from privet.values.exact import Number, as_float, fraction, percent, write_in_full

@@ -49,10 +49,10 @@ from privet.report.documents.private_report import (
     start_document,
 )
 from privet.report.documents.public_note import describe_public
-from privet.report.language import say, say_number
 from privet.report.ledger_words import LOSSES, list_spent
 from privet.report.words import escape_name
 from privet.table import Table
+from privet.values.languages import say, say_number
 
 Place = str | PathLike[str]
 

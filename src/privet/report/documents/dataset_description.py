@@ -20,7 +20,7 @@ from privet.report.documents.released_columns import (
     say_role,
     say_shown,
 )
-from privet.report.language import which_language
+from privet.values.languages import which_language
 from privet.values.visible_text import escape_json
 
 STATED = ("license", "url", "creator", "published")

@@ -23,8 +23,8 @@ from privet.report.documents.document import (
     say_verdict,
 )
 from privet.report.documents.page_style import SORTS, write_style
-from privet.report.language import say
 from privet.report.words import SYMBOLS
+from privet.values.languages import say
 from privet.values.visible_text import escape_controls
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

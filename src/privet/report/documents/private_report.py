@@ -30,7 +30,6 @@ from privet.report.documents.document import (
     SignatureLines,
     keep_sections,
 )
-from privet.report.language import say, which_language
 from privet.report.render import list_history
 from privet.report.words import (
     BASES,
@@ -44,6 +43,7 @@ from privet.report.words import (
 )
 from privet.values.beliefs import Ceiling
 from privet.values.exact import percent
+from privet.values.languages import say, which_language
 
 Told = Mapping[str, Any]
 """A summary, or a part of a custody record."""

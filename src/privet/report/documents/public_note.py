@@ -25,8 +25,8 @@ from privet.report.documents.released_columns import (
     say_shown,
     say_type,
 )
-from privet.report.language import mark, say
 from privet.report.words import escape_name
+from privet.values.languages import mark, say
 
 KINDS = {
     "groups": mark("A table about people"),

@@ -26,8 +26,8 @@ from privet.report.documents.document import (
     SignatureLines,
     say_verdict,
 )
-from privet.report.language import say
 from privet.report.words import SYMBOLS
+from privet.values.languages import say
 from privet.values.visible_text import escape_controls, escape_json
 
 SCHEMA = Path(__file__).parent / "report.schema.json"

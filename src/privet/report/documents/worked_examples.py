@@ -14,8 +14,8 @@ from typing import Any
 
 from privet.report.documents.document import Program
 from privet.report.documents.released_columns import WrittenColumn, list_columns
-from privet.report.language import say
 from privet.report.words import escape_name
+from privet.values.languages import say
 
 PANDAS, R, SQL = "pandas", "R", "SQL"
 """What examples are written in."""

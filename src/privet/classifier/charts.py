@@ -241,7 +241,7 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
     ]
     points = _number_steps(steps, last)
     alt = require_altair()
-    far = {"type": "log"} if last > FAR else {"zero": False}
+    far: dict[str, Any] = {"type": "log"} if last > FAR else {"zero": False}
     x = alt.X(
         "r:Q",
         scale=alt.Scale(domain=[1, last], nice=False, **far),
@@ -279,7 +279,8 @@ CLOSE = 0.06
 
 def _number_steps(steps: Sequence[Mapping[str, Any]], last: float) -> list[Row]:
     """Each step with how many classes it predicts, where there is room to say it."""
-    far, rows, told = last > FAR, [], (-1.0, -1.0)
+    rows: list[Row] = []
+    far, told = last > FAR, (-1.0, -1.0)
     for s in steps:
         x = log(s["r"]) / log(last) if far else (s["r"] - 1) / (last - 1)
         room = max(abs(x - told[0]), abs(s["alike"] - told[1])) >= CLOSE

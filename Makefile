@@ -65,7 +65,7 @@ test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call 
 test-forgeries: $(READY)  ## releases that were spoiled, and manifests with each of their fields changed
 	$(BIN)/pytest -q -n 2 -m forgeries tests/release
 
-test-browser: $(READY)    ## the survey page in Debian's chromium; its pictures are in build/pictures
+test-browser: $(READY)    ## the survey page and a notebook in Debian's chromium; its pictures are in build/pictures
 	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }
 	mkdir -p build/pictures
 	PRIVET_BROWSER=1 PRIVET_PICTURES=build/pictures $(BIN)/pytest -q tests/browser
@@ -119,7 +119,7 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/tradeoff.py
 
 SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff scale
-SMALL := handicapping classifier many_classes classifier_epsilon skyline responses responses_epsilon responses_recovery headers drafts longitudinal
+SMALL := handicapping classifier many_classes classifier_epsilon skyline published_views responses responses_epsilon responses_recovery headers drafts longitudinal
 
 bench-smoke: $(READY)     ## every benchmark, small: does it still run?
 	@for name in $(SMOKE); do \
@@ -131,17 +131,22 @@ studies-smoke: $(READY)   ## every study, small: does it still run?
 		echo "$$name"; PRIVET_SMOKE=1 $(BIN)/python studies/$$name.py || exit 1; \
 	done
 
-# `make studies SETS=5 SEEDS=5`: fewer random choices and draws, in a few minutes.
+# `make studies SETS=5 REPEATS=20 SEEDS=5`: fewer random choices and draws, in a few
+# minutes; this is the size of what is kept in studies/results. A figure that moved beyond
+# its tolerance is told, written, and an error. `RENEW=1` keeps the results of any size.
 SETS ?= 30
+REPEATS ?= 100
 SEEDS ?= 20
+export PRIVET_RENEW := $(RENEW)
 
-studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is
+studies: $(READY)         ## the papers' experiments, where PRIVET_DATA is; renews studies/results
 	$(BIN)/python studies/handicapping.py --sets $(SETS)
 	$(BIN)/python studies/classifier.py
 	$(BIN)/python studies/many_classes.py
 	$(BIN)/python studies/classifier_epsilon.py
 	$(BIN)/python studies/skyline.py
-	$(BIN)/python studies/responses.py
+	$(BIN)/python studies/published_views.py
+	$(BIN)/python studies/responses.py --repeats $(REPEATS)
 	$(BIN)/python studies/responses_epsilon.py --seeds $(SEEDS)
 	$(BIN)/python studies/responses_recovery.py
 	$(BIN)/python studies/headers.py

@@ -18,6 +18,7 @@ from making.json_page import json_page
 from making.policy_page import policy_page
 from making.python_page import python_page
 from making.release_page import release_page
+from making.screens import write_screens
 
 from privet.policy.file_keys import schema
 
@@ -38,13 +39,15 @@ def pages() -> dict[str, str]:
 
 
 def main() -> int:
-    """Write every page that is not current."""
+    """Write every page and every kept picture that is not current."""
     REFERENCE.mkdir(exist_ok=True)
     for name, text in pages().items():
         path = REFERENCE / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
             print(f"written: docs/reference/{name}")
+    for name in write_screens():
+        print(f"written: docs/assets/{name}")
     return 0
 
 

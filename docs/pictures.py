@@ -1,19 +1,40 @@
-"""What mkdocs calls while it builds the site: the gallery's pictures are drawn here."""
+"""What mkdocs calls while it builds the site: its pictures are drawn here."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 
-def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """The gallery with its pictures; every other page as it is."""
-    if page.file.src_uri != "gallery.md":
-        return markdown
+@contextmanager
+def beside() -> Iterator[None]:
+    """The tools of the documentation are found beside this file."""
     sys.path.insert(0, str(Path(__file__).parent))
     try:
-        from making.gallery import gallery_page
+        yield
     finally:
         sys.path.pop(0)
-    return gallery_page(markdown)
+
+
+def on_pre_build(**_: Any) -> None:
+    """Pictures that are kept as files must be what the code makes today."""
+    with beside():
+        from making.screens import list_stale
+    if stale := list_stale():
+        raise ValueError(
+            f"Pictures must be what the code makes; {', '.join(stale)} in docs/assets "
+            "must be made anew: make docs-pages."
+        )
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """A page with the figures it asks for; the gallery with its pictures."""
+    with beside():
+        from making.figures import with_figures
+        from making.gallery import gallery_page
+    if page.file.src_uri == "gallery.md":
+        return gallery_page(markdown)
+    return with_figures(markdown)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import result_files
 import uci
 
 import privet as pv
@@ -179,7 +180,8 @@ def main(words: Sequence[str] = ()) -> int:
         writer.writerows(asdict(line) for line in found)
     print(report.text(found, more))
     report.draw(found, more, OUT)
-    return 0
+    result = report.as_result(found, more)
+    return 0 if result_files.keep("classifier", result) else 1
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import classifier_others as others
 import pandas as pd
+import result_files
 import uci
 
 import classifier as study
@@ -133,6 +134,30 @@ def _stairs(name: str, steps: Sequence[others.Step]) -> list[str]:
         f"{len(steps)} classes)"
         for s in steps
     ]
+
+
+def as_result(found: Sequence[study.Line], more: More) -> result_files.Result:
+    """What the figures show, as it is kept."""
+    closeness = [
+        {"case": c.case, "mode": mode, "alpha": alpha, "r": r}
+        for c in more.curves
+        for mode, reached in (("tight", c.tight), ("paper", c.paper))
+        for alpha, r in zip(others.ALPHAS, reached, strict=True)
+    ]
+    stairs = [
+        {"of": name, "r": s.r, "classes": len(s.classes), "accuracy": s.accuracy}
+        for name, steps in more.stairs.items()
+        for s in steps
+    ]
+    figures = {
+        "releases": [asdict(line) for line in found],
+        "closeness": closeness,
+        "anonymous": [asdict(a) for a in more.anonymous],
+        "noise": [asdict(x) for x in more.noisy],
+        "stairs": stairs,
+    }
+    tolerance = dict.fromkeys(figures, 0.005)
+    return result_files.Result.of("python studies/classifier.py", figures, tolerance)
 
 
 def draw(found: Sequence[study.Line], more: More, folder: Path) -> None:

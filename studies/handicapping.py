@@ -26,6 +26,7 @@ from time import monotonic
 
 import handicapping_report as report
 import numpy as np
+import result_files
 import uci
 from cells import MARKER, cells_of, shown
 from uci import DataSet
@@ -254,6 +255,31 @@ def is_settled(cells: ClassCells, hidden: np.ndarray) -> bool:
     return len(np.unique(cells.classes[hidden > 0])) != 1
 
 
+# Table 3 ----------------------------------------------------------------------------
+
+LIMITS = ("0.1", "0.3", "0.5", "0.7", "0.9")
+"""The thresholds of the paper's Table 3."""
+
+
+def inferences(data: DataSet, folder: Path) -> list[dict[str, object]]:
+    """How many groups of the original table give a rare value away, by threshold."""
+    rows = uci.read_weighted(data, folder)
+    cells = cells_of(rows, data.used, data.target, uci.WEIGHT)
+    quasi = [c for c in data.used if c not in data.top]
+    found = []
+    with pv.read(rows, quasi=quasi, sensitive=data.top, weight=uci.WEIGHT) as table:
+        for limit in LIMITS:
+            stated = [
+                pv.Promise(p.against, p.limit, {column: value})
+                for p in promises(cells, data.top, quasi, limit)
+                for column, values in p.about.items()
+                for value in values
+            ]
+            above = sum(f.groups_above for f in pv.audit(table, stated).findings)
+            found.append({"data": data.name, "limit": limit, "here": above})
+    return found
+
+
 # Running ----------------------------------------------------------------------------
 
 
@@ -333,8 +359,16 @@ def main() -> int:
     write_csv(rows, options.out / "handicapping.csv")
     print(report.text(rows, leaves))
     print(report.draw(rows, options.out / "handicapping"))
+    command = f"python studies/handicapping.py --sets {options.sets}"
+    figures = {
+        "errors": [asdict(mean) for mean in report.means(rows)],
+        "inferences": [r for d in uci.ALL.values() for r in inferences(d, folder)],
+    }
+    tolerance = {"errors": 0.005, "inferences": 0.0}
+    result = result_files.Result.of(command, figures, tolerance)
+    same = result_files.keep("handicapping", result)
     print(f"{monotonic() - start:.0f} seconds.")
-    return 0
+    return 0 if same else 1
 
 
 if __name__ == "__main__":

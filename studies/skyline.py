@@ -11,8 +11,10 @@ with the same value. Chen, Ramakrishnan, LeFevre 2007, talk.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from time import process_time
 
+import result_files
 import uci
 
 import privet as pv
@@ -71,6 +73,22 @@ def _sure(shape: tuple[int, ...], who: pv.Insider) -> float:
     return float(pv.belief(pv.Groups.from_histograms([values]), who).posterior)
 
 
+def case_study(
+    sizes: list[int], points: list[tuple[int, int, int]]
+) -> result_files.Result:
+    """The points of both skylines, and what the groups are like."""
+    corners = [
+        {"of": name, "l": l, "k": k, "m": m}
+        for name, several in (("here", points), ("slides", sorted(SLIDES)))
+        for l, k, m in several
+    ]
+    often = Counter(sizes)
+    groups = [{"size": size, "groups": often[size]} for size in sorted(often)]
+    command = "python studies/skyline.py"
+    figures = {"corners": corners, "groups": groups}
+    return result_files.Result.of(command, figures, dict.fromkeys(figures, 0.0))
+
+
 def main() -> int:
     """Make the groups and compare their skyline with the slides'."""
     folder = uci.find_checked()
@@ -97,7 +115,7 @@ def main() -> int:
     beyond = [p for p in points if not below(p, SLIDES)]
     print(f"Beyond the slides' points: {beyond or 'none'}")
     print(f"{process_time() - start:.1f} CPU seconds.")
-    return 0
+    return 0 if result_files.keep("skyline", case_study(sizes, points)) else 1
 
 
 if __name__ == "__main__":

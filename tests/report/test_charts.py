@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 import privet as pv
+from privet.classifier.charts import draw_closeness
 from privet.display import HOMES
 from privet.engine.sql_engine import SqlEngine
 from privet.microdata.charts.group_charts import bin_sizes, label_sizes
@@ -514,3 +515,65 @@ def test_a_notebook_needs_no_widgets() -> None:
         [sys.executable, "-c", NOTEBOOK], capture_output=True, text=True, check=False
     )
     assert "1" == done.stdout.strip(), done.stderr
+
+
+# What is written in a chart can be read -----------------------------------------------
+
+
+def read_subtitle(chart: Any) -> str:
+    return " ".join(as_spec(chart)["title"].get("subtitle", []))
+
+
+def test_several_limits_are_told_as_several() -> None:
+    table = make_people(60, 3)
+    one = table.chart("beliefs", limit="1/2")
+    assert "The upright line is a limit" in read_subtitle(one)
+    promises = [
+        pv.Promise(pv.Linker(), pv.Ceiling(limit), "ill") for limit in ("1/2", "2/3")
+    ]
+    several = pv.audit(table, promises).chart("beliefs")
+    assert "The upright lines are limits" in read_subtitle(several)
+
+
+def test_a_limit_for_several_values_is_explained() -> None:
+    linker, half = pv.Linker(), pv.Ceiling("1/2")
+    promises = [
+        pv.Promise(linker, half, {"ill": value}, name=value) for value in ("flu", "HIV")
+    ]
+    drawn = pv.audit(make_people(60, 3), promises).chart("exposure")
+    told = {row["what"] for row in find_rows(drawn)}
+    assert {"ill: more than 50 % sure", "ill: more than 50 % sure (2)"} <= told
+    assert "A limit that is numbered" in read_subtitle(drawn)
+    alone = pv.audit(make_people(60, 3), promises[:1]).chart("exposure")
+    assert "numbered" not in read_subtitle(alone)
+
+
+def test_counts_stand_beside_the_bars_and_not_upon_the_limit() -> None:
+    groups = pv.Groups.from_histograms([{"a": 4, "b": 6}, {"a": 5, "b": 4}])
+    spec = as_spec(groups.chart("nearest", limit="0.4"))
+    (words,) = [part for part in spec["layer"] if part["mark"]["type"] == "text"]
+    assert spec["width"] == words["encoding"]["x"]["value"]
+
+
+def test_the_confidence_asked_for_is_told() -> None:
+    table = make_people(60, 3)
+    drawn = pv.discover(table, columns=2, confidence="0.7").chart("rules")
+    assert "the confidence asked for, 70 %" in read_subtitle(drawn)
+
+
+def make_steps(*places: tuple[float, float]) -> list[dict[str, Any]]:
+    return [
+        {"r": r, "alike": share, "right": share, "classes": ["c"] * i}
+        for i, (r, share) in enumerate(places, 1)
+    ]
+
+
+@pytest.mark.parametrize(("last", "scale"), [(5.0, None), (200.0, "log")])
+def test_steps_are_numbered_where_there_is_room(last: float, scale: str | None) -> None:
+    steps = make_steps((1.0, 0.2), (1.01, 0.21), (2.0, 0.6), (last, 1.0))
+    drawn = draw_closeness(steps)
+    rows = [row for row in find_rows(drawn) if "said" in row]
+    numbers = [rows[i]["said"] for i in range(4)]
+    assert ["1", "", "3", "4"] == numbers
+    x = as_spec(drawn)["layer"][0]["encoding"]["x"]
+    assert scale == x["scale"].get("type")

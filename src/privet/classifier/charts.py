@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import log
 from typing import Any
 
 import numpy as np
@@ -238,14 +239,12 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
             (s["r"], steps[i + 1]["r"] if i + 1 < len(steps) else last)
         )
     ]
-    points = [
-        {"r": s["r"], "share": s["alike"], "said": _count_classes(len(s["classes"]))}
-        for s in steps
-    ]
+    points = _number_steps(steps, last)
     alt = require_altair()
+    far: dict[str, Any] = {"type": "log"} if last > FAR else {"zero": False}
     x = alt.X(
         "r:Q",
-        scale=alt.Scale(domain=[1, last], zero=False, nice=False),
+        scale=alt.Scale(domain=[1, last], nice=False, **far),
         title="beliefs within this factor of the prior",
     )
     y = alt.Y("share:Q", axis=percent_axis("share of people predicted"))
@@ -267,12 +266,28 @@ def draw_closeness(steps: Sequence[Mapping[str, Any]]) -> Chart | None:
             marks.mark_text(align="left", dx=5, dy=-8).encode(x=x, y=y, text="said:N"),
         ),
         "What can be predicted, how close to the prior",
-        "With each more class that is predicted, beliefs must move further.",
+        "Beside each step, how many classes are predicted: with each more of them",
+        "beliefs must move further.",
     )
 
 
-def _count_classes(number: int) -> str:
-    return "1 class" if number == 1 else f"{number} classes"
+FAR = 20
+"""Factors beyond this one are drawn by their logarithms."""
+CLOSE = 0.06
+"""Numbers within this part of both axes of each other would overlap."""
+
+
+def _number_steps(steps: Sequence[Mapping[str, Any]], last: float) -> list[Row]:
+    """Each step with how many classes it predicts, where there is room to say it."""
+    rows: list[Row] = []
+    far, told = last > FAR, (-1.0, -1.0)
+    for s in steps:
+        x = log(s["r"]) / log(last) if far else (s["r"] - 1) / (last - 1)
+        room = max(abs(x - told[0]), abs(s["alike"] - told[1])) >= CLOSE
+        told = (x, s["alike"]) if room else told
+        said = str(len(s["classes"])) if room else ""
+        rows.append({"r": s["r"], "share": s["alike"], "said": said})
+    return rows
 
 
 def _draw_views_closeness(views: ClassifierViews, *, prior: Any) -> Chart | None:

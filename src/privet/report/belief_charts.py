@@ -304,13 +304,19 @@ def draw_beliefs(
         alt.layer(*layers),
         f"Of how many people somebody is how sure of {shorten(column)}",
         f"{said[:1].upper()}{said[1:]}.",
-        "The upright line is a limit of the policy." if limits else "",
+        _explain_limits(limits),
     )
 
 
 def _pick_colours(names: Sequence[str]) -> list[str]:
     fixed = {BEFORE: GREY, AFTER: BLUE}
     return [fixed.get(n) or SERIES[i % len(SERIES)] for i, n in enumerate(names)]
+
+
+def _explain_limits(limits: Sequence[Fraction]) -> str:
+    if len(set(limits)) > 1:
+        return "The upright lines are limits of the policy."
+    return "The upright line is a limit of the policy." if limits else ""
 
 
 def _draw_limits(limits: Sequence[Fraction]) -> list[Chart]:

@@ -86,6 +86,9 @@ def draw_exposure(exposure: Mapping[str, Any]) -> Chart | None:
         ),
         "What is told, promised or not",
         f"Of {people:,} people, for somebody who knows {_join_known(exposure)}.",
+        "A limit that is numbered is set for several values: in the policy's order."
+        if names != [r["what"] for r in first]
+        else "",
         more,
     )
 

@@ -45,6 +45,8 @@ MOST_NODES = 80
 
 MOST_KEYS = 12
 """Keys of a list."""
+LONGEST_NAME = 70
+"""Letters of a promise's name below a title."""
 
 
 # Columns ----------------------------------------------------------------------------
@@ -210,7 +212,8 @@ def draw_keys(findings: Sequence[Mapping[str, Any]]) -> Chart | None:
     return finish(
         alt.hconcat(*panels, spacing=28),
         "How sure one can be, by key of the join",
-        f"{shorten(told['promise'])}; {several:,} people are in several keys.",
+        f"{shorten(told['promise'], LONGEST_NAME)}; {several:,} people are in several "
+        "keys.",
     )
 
 

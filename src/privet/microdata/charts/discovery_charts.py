@@ -127,5 +127,6 @@ def draw_rules(found: Discovery, top: int = 15, by: str = "people") -> Chart | N
         "What gives most away",
         f"From the share in everybody (grey) to how sure somebody becomes; beside it, "
         f"of how many {found.counted}.",
+        f"The upright line is the confidence asked for, {percent(level)}.",
         f"and {left:,} more rules" if left else "",
     )

@@ -173,14 +173,18 @@ def draw_surest(
     y = alt.Y("group:N", **list_in_order(labels), axis=alt.Axis(labelLimit=330))
     x = alt.X("share:Q", axis=percent_axis(f"how sure of {shorten(about)}"))
     x = x.scale(domain=[0, 1])
-    marks = start(rows, width=WIDTH - 120, height=alt.Step(STEP))
+    wide = WIDTH - 120
+    marks = start(rows, width=wide, height=alt.Step(STEP))
     sides = {"within": BLUE, "beyond": ORANGE}
     key = alt.Color("side:N", **colour(sides)) if limit is not None else alt.value(BLUE)
     layers = [
         marks.mark_bar(height={"band": 0.7}).encode(
             x=x, y=y, color=key, tooltip=["group:N", "exact:N"]
         ),
-        marks.mark_text(align="left", dx=4).encode(x=x, y=y, text="said:N"),
+        # Beside the bars, where the limit does not strike it through.
+        marks.mark_text(align="left", dx=8).encode(
+            x=alt.value(wide), y=y, text="said:N"
+        ),
     ]
     if limit is not None:
         line = start([{"level": float(limit)}]).mark_rule(

@@ -75,7 +75,7 @@ def draw_skyline(
         f"sure of {shorten(frontier.about)}",
         "Filled: safe. Numbers: the most that may be known; beyond them somebody is "
         "too sure.",
-        f"Corners: {more}." if more else "",
+        f"{more[:1].upper()}{more[1:]} corners, without a number." if more else "",
         f"Not drawn: {_list_numbers(left)} values ruled out." if left else "",
     )
 

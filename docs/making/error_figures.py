@@ -1,0 +1,146 @@
+"""Figures of how often trees and classifiers err: papers on disclosure and surveys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from making.figure_style import Row, mark_line, tell_lines, tell_points
+from making.markdown import table
+from privet.report.chart_style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    finish,
+    percent_axis,
+    require_altair,
+    start,
+)
+
+# Handicapping: Figure 3 and Table 3 ---------------------------------------------------
+
+ERRORS = {
+    "BE, original table": ("base", GREY, "triangle"),
+    "SE, release": ("suppression", BLUE, "circle"),
+    "RE, columns removed": ("removal", ORANGE, "diamond"),
+}
+TABLES = ("CRX", "Adult", "German")
+STATED = {
+    "CRX": (40, 27, 15, 8, 6),
+    "Adult": (1333, 786, 365, 324, 318),
+    "German": (496, 337, 174, 162, 161),
+}
+"""The paper's Table 3."""
+
+
+def draw_errors(found: dict[str, Sequence[Row]]) -> Any:
+    """Error of a tree by number of sensitive columns, a row of panels per table."""
+    alt = require_altair()
+    panels = [
+        alt.hconcat(
+            *(_errors_of(found["errors"], data, family) for family in ("Top", "Ran"))
+        )
+        for data in TABLES
+    ]
+    return finish(
+        alt.vconcat(*panels),
+        "What hiding costs a decision tree, and what removing columns would cost",
+        "TopN: the N most telling columns are sensitive. RanN: random ones, the mean.",
+        "Averaged over thresholds that have a release at all.",
+    )
+
+
+def _errors_of(errors: Sequence[Row], data: str, family: str) -> Any:
+    alt = require_altair()
+    own = [
+        row
+        for row in errors
+        if (row["data"], row["family"], row["mode"]) == (data, family, "paper")
+        if row["feasible"]
+    ]
+    rows = [
+        {"N": row["size"], "of": name, "error": row[field]}
+        for row in own
+        for name, (field, _, _) in ERRORS.items()
+    ]
+    return mark_line(
+        start(rows, width=250, height=140, title=f"{data}, {family}N"), 55
+    ).encode(
+        x=alt.X("N:O").axis(title="N, sensitive columns", labelAngle=0),
+        y=alt.Y("error:Q", scale=alt.Scale(domain=[0, 0.5])).axis(
+            percent_axis("error on the testing part")
+        ),
+        **tell_points("of:N", {n: (h, s) for n, (_, h, s) in ERRORS.items()}),
+    )
+
+
+def tell_inferences(found: dict[str, Sequence[Row]]) -> str:
+    """Table 3: how many inferences are above each threshold, and what the paper has."""
+    rows = found["inferences"]
+    limits = list(dict.fromkeys(row["limit"] for row in rows))
+    head = ("table", *(f"above {float(limit):.0%}" for limit in limits))
+    lines: list[tuple[str, ...]] = []
+    for data in TABLES:
+        here = {r["limit"]: r["here"] for r in rows if r["data"] == data}
+        lines += [
+            (f"{data}, here", *(f"{here[limit]:,}" for limit in limits)),
+            (f"{data}, the paper", *(f"{n:,}" for n in STATED[data])),
+        ]
+    return table(head, lines)
+
+
+# Disguised answers: the curves over θ -------------------------------------------------
+
+SCHEMES = {
+    "whole records flipped": ("joint", ORANGE, [6, 3]),
+    "answers one by one": ("independent", BLUE, [1, 0]),
+}
+
+
+def draw_accuracy(found: dict[str, Sequence[Row]]) -> Any:
+    """Figures 1 (a) and 2 (a): how often the classifier is right."""
+    return finish(
+        _curves(found["curves"], "mean", "mean accuracy"),
+        "How often naive Bayes is right that learnt from disguised records",
+        "Dotted: always saying the more frequent class. Exact at 0 and at 1.",
+    )
+
+
+def draw_variance(found: dict[str, Sequence[Row]]) -> Any:
+    """Figures 1 (b) and 2 (b): how much that varies between disguises."""
+    return finish(
+        _curves(found["curves"], "variance", "variance of the accuracy"),
+        "How much the accuracy varies from one disguise to the next",
+    )
+
+
+def _curves(rows: Sequence[Row], field: str, title: str) -> Any:
+    alt = require_altair()
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    panels = [_curve(rows, name, field, title) for name in names]
+    return alt.vconcat(
+        *(alt.hconcat(*panels[i : i + 2]) for i in range(0, len(panels), 2))
+    )
+
+
+def _curve(rows: Sequence[Row], data: str, field: str, title: str) -> Any:
+    alt = require_altair()
+    words = {scheme: name for name, (scheme, _, _) in SCHEMES.items()}
+    own = [
+        {"theta": r["theta"], "of": words[r["scheme"]], "y": r[field]}
+        for r in rows
+        if r["data"] == data
+    ]
+    axis = (
+        percent_axis(title) if field == "mean" else alt.Axis(title=title, tickCount=4)
+    )
+    marks = mark_line(start(own, width=250, height=150, title=data)).encode(
+        x=alt.X("theta:Q").axis(title="θ, probability of truth"),
+        y=alt.Y("y:Q", scale=alt.Scale(zero=field != "mean")).axis(axis),
+        **tell_lines("of:N", {n: (h, d) for n, (_, h, d) in SCHEMES.items()}),
+    )
+    if field != "mean":
+        return marks
+    majority = next(r["majority"] for r in rows if r["data"] == data)
+    line = start([{"y": majority}]).mark_rule(strokeDash=[1, 4])
+    return marks + line.encode(y="y:Q")

@@ -151,8 +151,8 @@ def test_a_label_stands_for_one_thing(node: str, beside: str, words: str) -> Non
     values = [*"aaaab", *"eeccd", *"dffgg"]
     ill = [*"xyxyx", *"yyxxy", *"yxxyy"]
     source = pv.read(pa.table({"q": values, "s": ill}), quasi="q", sensitive="s")
-    levels = {**dict.fromkeys("abe", ["A"]), **dict.fromkeys("cd", [node])}
-    levels |= dict.fromkeys("fg", [beside])
+    above = {"abe": "A", "cd": node, "fg": beside}
+    levels = {value: [name] for below, name in above.items() for value in below}
     method = pv.TopDownDisclosure(hierarchies={"q": levels})
     promise = pv.Promise(pv.Linker(), pv.Ceiling("2/3"), "s")
     with pytest.raises(pv.InputError, match=words):

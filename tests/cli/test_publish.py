@@ -361,7 +361,37 @@ def test_options_that_do_not_go_together_are_refused(
         assert f"does not go with --method {method}" in result.output
     released(privet)
     again = ["publish", "loans.csv", "-p", "policy.toml", "--dry-run"]
-    result = privet(*again, "--recipe", "vault/recipe.json", "--improve", "no")
-    assert 2 == result.exit_code
-    assert "--improve does not go with --recipe" in result.output
+    for name, value in (("improve", "no"), ("marker", "##"), ("keep", "job")):
+        result = privet(*again, "--recipe", "vault/recipe.json", f"--{name}", value)
+        assert 2 == result.exit_code
+        assert f"--{name} does not go with --recipe" in result.output
     assert not (folder / "second").exists()
+
+
+@pytest.mark.usefixtures("policy")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--method", "full-domain", "--leave-out"], "must go with --suppress"),
+        (["--method", "subtrees", "--price", "0.5"], "must go with --suppress"),
+        (["--paper", "--improve", "thorough"], "--improve must be no with --paper"),
+        (["--paper", "--split", "valid"], "--split must be infogain with --paper"),
+        (["--hierarchy", "bankruptcy=auto"], "'bankruptcy' is shown as it is"),
+        (["--ordered", "bankruptcy"], "'bankruptcy' is shown as it is"),
+        (["--keep", "job", "--ordered", "job"], "'job' is shown as it is"),
+        (
+            ["--method", "mondrian", "--form", "buckets", "--hidden", "null"],
+            "left out for buckets",
+        ),
+        (
+            ["--method", "mondrian", "--form", "buckets", "--ranges", "columns"],
+            "left out for buckets",
+        ),
+    ],
+)
+def test_nothing_is_asked_for_in_vain(
+    privet: Privet, options: list[str], words: str
+) -> None:
+    result = privet("publish", "loans.csv", "-p", "policy.toml", "--dry-run", *options)
+    assert 2 == result.exit_code
+    assert words in " ".join(result.output.split())

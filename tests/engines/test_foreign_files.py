@@ -26,6 +26,7 @@ import xlsxwriter
 
 import privet as pv
 from engines.tables import cells
+from privet.engine.sources import sheet_formulas
 
 pytestmark = pytest.mark.engines
 
@@ -286,6 +287,44 @@ def test_merged_cells_are_refused(tmp_path: Path) -> None:
     assert "Cook" not in str(told.value)
 
 
+def test_formulas_without_a_result_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As openpyxl leaves them: the cell would seem to be missing."""
+    place = tmp_path / "people.xlsx"
+    book = openpyxl.Workbook()
+    book.active.title = "Notes & more"
+    people = book.create_sheet("People")
+    rows = [["job", "pay"], ["Cook", 10], ["Judge", "=B2*2"], ["Clerk", "=B3+1"]]
+    for row in rows:
+        people.append(row)
+    book.save(place)
+    with pytest.raises(pv.InputError, match="without a result: 2") as told:
+        len(pv.read(place, table="People"))
+    assert "B2" not in str(told.value)
+    for piece in (1, 7, 100):  # wherever the file is cut
+        monkeypatch.setattr(sheet_formulas, "PIECE", piece)
+        assert 2 == sheet_formulas.count_open_formulas(str(place), "People")
+    book.active.append(["a"])
+    book.active.append([1])
+    book.save(place)
+    with pv.read(place, table="Notes & more", header=True) as table:
+        assert 1 == len(table)
+
+
+def test_formulas_with_a_result_are_read(tmp_path: Path) -> None:
+    place = tmp_path / "people.xlsx"
+    book = xlsxwriter.Workbook(str(place))
+    sheet = book.add_worksheet()
+    for i, row in enumerate([["job", "pay"], ["Cook", 10]]):
+        sheet.write_row(i, 0, row)
+    sheet.write_formula(2, 0, "=A2", None, "Cook")
+    sheet.write_formula(2, 1, "=B2*2", None, 20)
+    book.close()
+    with pv.read(place) as table:
+        assert ["10", "20"] == list(table.domains(["pay"])["pay"].labels)
+
+
 # Statistics packages ----------------------------------------------------------------
 
 
@@ -356,6 +395,17 @@ def test_more_rows_than_are_read_together(tmp_path: Path) -> None:
 
 
 # SQLite -----------------------------------------------------------------------------
+
+
+def test_bytes_beside_texts_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.sqlite"
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE people (job, ill)")
+        rows = [("Cook", "flu"), ("Judge", b"HIV")]
+        database.executemany("INSERT INTO people VALUES (?, ?)", rows)
+    with pytest.raises(pv.InputError, match="'ill' must hold bytes, or none") as told:
+        len(pv.read(path, table="people"))
+    assert "flu" not in str(told.value)
 
 
 def test_tables_of_sqlite(tmp_path: Path) -> None:

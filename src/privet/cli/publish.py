@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -136,8 +136,8 @@ _disclosing = combine_options(
 )
 """How values are disclosed."""
 
-SEARCHING = ("paper", "split", "improve", "hierarchies")
-"""Options of a search, which a recipe does without."""
+SEARCHING = ("paper", "split", "improve", "hierarchies", "keep", "marker")
+"""Options of a search, which a recipe does without, or has itself."""
 
 TAKES = {
     "disclose": (
@@ -368,8 +368,27 @@ def _gather_settings(
         if recipe is not None and key in SEARCHING:
             name = SPELLED.get(key, key)
             raise click.UsageError(f"--{name} does not go with --recipe.")
+    _refuse_idle(given)
     given.pop("recipe", None)
     return given
+
+
+def _refuse_idle(given: Mapping[str, Any]) -> None:
+    """Nothing that is asked for may be without effect."""
+    for key in ("leave_out", "price"):
+        if key in given and "suppress" not in given:
+            name = key.replace("_", "-")
+            raise click.UsageError(
+                f"--{name} must go with --suppress: nobody is suppressed without it."
+            )
+    if "paper" not in given:
+        return
+    for key, own in (("split", "infogain"), ("improve", "no")):
+        if given.get(key, own) != own:
+            raise click.UsageError(
+                f"--{key} must be {own} with --paper, whose algorithm has no other; "
+                f"got {given[key]}."
+            )
 
 
 def _parse_weights(weigh: tuple[str, ...]) -> dict[str, str]:

@@ -311,6 +311,11 @@ class Recipe:
                 f"marker must not be a value of the table; {self.marker!r} is one of "
                 f"column {domain.name!r}. Choose another marker."
             )
+        if isinstance(how, Hide) and self.marker in how.called.values():
+            raise InputError(
+                f"marker must not be a label of the table; {self.marker!r} is a node "
+                f"of the hierarchy of column {domain.name!r}. Choose another marker."
+            )
         return how.show(domain, self.marker)
 
     def to_dict(self) -> dict[str, Any]:

@@ -67,6 +67,25 @@ def test_starred_people_stay_and_are_one_group() -> None:
     assert 8 == len(left.to_arrow())
 
 
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_whom_the_search_chose_is_suppressed_however_lines_are_mixed(
+    leave_out: bool,
+) -> None:
+    # Lines that jump between branches: values stand otherwise than they are numbered.
+    towns = {"a": ["n"], "b": ["s"], "c": ["n"], "d": ["s"]}
+    rows = {
+        "town": ["b", "b", "b", "b", "a", "a", "c", "d"],
+        "ill": ["flu", "hiv", "none", "flu", "flu", "hiv", "hiv", "flu"],
+    }
+    table = pv.read(pa.table(rows), quasi=["town"], sensitive="ill")
+    method = pv.FullDomain(
+        hierarchies={"town": towns}, suppress="0.25", leave_out=leave_out
+    )
+    shown = pv.publish(table, ask("1/2"), method=method).to_arrow()["town"].to_pylist()
+    starred = {} if leave_out else {"*": 2}
+    assert {"a": 2, "b": 4, **starred} == Counter(shown)
+
+
 def test_weights_and_price_move_the_choice() -> None:
     """Who needs ages has them, and jobs are `*`; and the other way round."""
     rows = {

@@ -142,6 +142,23 @@ def test_a_label_must_not_read_like_a_value() -> None:
         pv.publish(source, [promise], method=method)
 
 
+@pytest.mark.parametrize(
+    ("node", "beside", "words"),
+    [("other A", "F", "Labels .* must differ"), ("C", "⊥", "must not be a label")],
+)
+def test_a_label_stands_for_one_thing(node: str, beside: str, words: str) -> None:
+    """Of A only a may be shown: its rest reads "other A", and hidden values "⊥"."""
+    values = [*"aaaab", *"eeccd", *"dffgg"]
+    ill = [*"xyxyx", *"yyxxy", *"yxxyy"]
+    source = pv.read(pa.table({"q": values, "s": ill}), quasi="q", sensitive="s")
+    above = {"abe": "A", "cd": node, "fg": beside}
+    levels = {value: [name] for below, name in above.items() for value in below}
+    method = pv.TopDownDisclosure(hierarchies={"q": levels})
+    promise = pv.Promise(pv.Linker(), pv.Ceiling("2/3"), "s")
+    with pytest.raises(pv.InputError, match=words):
+        pv.publish(source, [promise], method=method)
+
+
 def test_a_later_delivery_of_nodes(tmp_path: Path) -> None:
     """What was shown by nodes is hidden when more must be hidden, and stays safe."""
     dice = random.Random(8)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from privet.engine.sources.header_line import MOST_RECORDS, decide_header, fill_names
 from privet.engine.sources.reader_process import Records
+from privet.engine.sources.sheet_formulas import count_open_formulas
 from privet.engine.sources.source import TextOptions, refuse_twice
 from privet.errors import EmptyTable, InputError, suggest_names
 
@@ -100,6 +101,7 @@ def _read_sheet(sheet: Any, request: Mapping[str, Any], called: str) -> Records:
     names = fill_names(first[0], text, called, header=header)
     refuse_twice(names, called)
     _refuse_merged(sheet, called)
+    _refuse_open_formulas(request["path"], sheet.name, called)
     skip = 1 if header else 0
     kinds = _find_kinds(islice(_list_rows(sheet), skip, None), len(names))
     fields = [pa.field(f"c{i}", TYPES[kind]) for i, kind in enumerate(kinds)]
@@ -120,6 +122,15 @@ def _refuse_merged(sheet: Any, called: str) -> None:
         raise InputError(
             f"A sheet of {called} must have a cell for each row; number of cells that "
             f"are merged with others below them: {merged}. Unmerge and fill them."
+        )
+
+
+def _refuse_open_formulas(path: str, sheet: str, called: str) -> None:
+    """Formulas without a result: their cells would seem to have no value."""
+    if several := count_open_formulas(path, sheet):
+        raise InputError(
+            f"Formulas of {called} must have been worked out; number of those without "
+            f"a result: {several}. Open the file in a spreadsheet program and save it."
         )
 
 

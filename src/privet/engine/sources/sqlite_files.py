@@ -120,8 +120,21 @@ def _find_kinds(database: _Database, table: str, names: Sequence[str]) -> list[s
             for kind in KINDS
         )
         row = list(database.ask(f"SELECT {tests} FROM {table}")[0].values())
-        found += [_name_kind(row[i : i + 4]) for i in range(0, len(row), 4)]
+        several = [row[i : i + 4] for i in range(0, len(row), 4)]
+        for name, types in zip(few, several, strict=True):
+            _refuse_bytes_among_others(name, types)
+        found += [_name_kind(types) for types in several]
     return found
+
+
+def _refuse_bytes_among_others(name: str, found: Sequence[int]) -> None:
+    """Bytes are shown as digits; texts beside them would be, too, unseen."""
+    *others, blob = found
+    if blob and any(others):
+        raise InputError(
+            f"Column {name!r} must hold bytes, or none; it holds some beside other "
+            "values. Cast them to text in a view, and read that."
+        )
 
 
 def _name_kind(found: Sequence[int]) -> str:

@@ -336,12 +336,12 @@ class FullDomainProblem:
         result = nodes.run(stop.after_node)
         if result.node is None or result.pool is None or result.pool.out is None:
             raise _refuse(result, self.method)
-        found = FoundCut(
-            SubtreeCut.of_node(result.node, self.columns),
-            result.cost,
-            result.pool.out,
-            result,
-        )
+        cut = SubtreeCut.of_node(result.node, self.columns)
+        # The lowest node's groups stand as they were counted: by position, not label.
+        groups = nodes.find_groups(result.node)
+        out = np.zeros(len(groups), dtype=bool)
+        out[groups.number_groups(cut.number_labels(self.columns))] = result.pool.out
+        found = FoundCut(cut, result.cost, out, result)
         if self.method.subtrees:
             below = SubtreeSearch(base, lattice, pools, asked)
             for node in result.best[:STARTS]:

@@ -191,6 +191,12 @@ class Mondrian:
             raise InputError(
                 "hide must be left out for buckets: they show known values as they are."
             )
+        written = (self.hidden, self.ranges)
+        if self.form == BUCKETS and written != (MARKED, LABELS):
+            raise InputError(
+                "hidden and ranges must be left out for buckets: they show known "
+                "values as they are."
+            )
 
     def for_policy(self, files: Mapping[str, Path]) -> Self:
         """With a policy's hierarchies for the columns that have none here."""

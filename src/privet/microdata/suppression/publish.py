@@ -164,6 +164,11 @@ class TopDownDisclosure:
                 f"utility must be one of {UTILITIES} or a function; "
                 f"got {self.utility!r}."
             )
+        if self.paper and self.improve == "thorough":
+            raise InputError(
+                "improve must be left out with paper, whose algorithm exchanges "
+                "nothing; got 'thorough'."
+            )
         if self.paper:  # a converter sees one field only
             object.__setattr__(self, "maximal", False)
             object.__setattr__(self, "split", "infogain")
@@ -225,6 +230,7 @@ class TopDownDisclosure:
         require_columns(self.keep, table.schema, "keep")
         require_columns(self.ordered or (), table.schema, "ordered")
         require_columns(list(self.hierarchies), table.schema, "hierarchies")
+        self._refuse_fixed(table)
         setting = prepare_disclosure(
             table,
             promises,
@@ -247,6 +253,20 @@ class TopDownDisclosure:
             return setting, DisclosureState(setting.attributes, single, **how)
         swept = [cube for cube in setting.cubes if isinstance(cube, SweptCube)]
         return setting, SweepState(setting.attributes, swept, **how)
+
+    def _refuse_fixed(self, table: Table) -> None:
+        """What says how columns are blurred must be of columns that may be."""
+        fixed = list_fixed(table, self.keep)
+        for what, columns in (
+            ("hierarchies", self.hierarchies),
+            ("ordered", self.ordered or ()),
+        ):
+            for column in columns:
+                if column in fixed:
+                    raise InputError(
+                        f"{what} must be of columns whose values may be hidden; "
+                        f"{column!r} is shown as it is."
+                    )
 
     def _choose_utility(self, table: Table, everybody: int) -> Utility:
         chosen = self.utility

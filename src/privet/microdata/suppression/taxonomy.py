@@ -58,12 +58,20 @@ class Taxonomy:
         that are not shown themselves.
         """
         called: dict[str | None, str] = {}
+        taken: set[str] = set()
         for level, (own, names) in enumerate(zip(self.nodes, self.names, strict=True)):
             here = hidden & (climbed == level)
             for node in np.unique(own[here]).tolist():
                 values = np.flatnonzero(here & (own == node))
                 rest = int((own == node).sum()) > len(values)
                 name = OTHER.format(names[node]) if rest else names[node]
+                if name in taken:
+                    raise InputError(
+                        f"Labels of column {domain.name!r} must differ; {name!r} is "
+                        "the rest of a node, and another node. Rename that one in the "
+                        "hierarchy."
+                    )
+                taken.add(name)
                 for code in values.tolist():
                     called[domain[code]] = name
         _refuse_same(domain, called)

@@ -65,7 +65,7 @@ test-crash: $(READY)      ## kills, Ctrl-C and errors at every file-system call 
 test-forgeries: $(READY)  ## releases that were spoiled, and manifests with each of their fields changed
 	$(BIN)/pytest -q -n 2 -m forgeries tests/release
 
-test-browser: $(READY)    ## the survey page and a notebook in Debian's chromium; its pictures are in build/pictures
+test-browser: $(READY)    ## the survey page, reports and a notebook in Debian's chromium; its pictures are in build/pictures
 	@command -v chromium >/dev/null || { echo "chromium must be installed: apt-get install chromium"; exit 1; }
 	mkdir -p build/pictures
 	PRIVET_BROWSER=1 PRIVET_PICTURES=build/pictures $(BIN)/pytest -q tests/browser
@@ -117,8 +117,9 @@ bench: $(READY)           ## speed and memory beside the floor
 	$(BIN)/python benchmarks/discovery.py
 	$(BIN)/python benchmarks/tiny_release.py
 	$(BIN)/python benchmarks/tradeoff.py
+	$(BIN)/python benchmarks/report.py
 
-SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff scale
+SMOKE := audit exposure start reading disclosure views skyline measures anonymize full_domain responses classifier discovery tiny_release tradeoff report scale
 SMALL := handicapping classifier many_classes classifier_epsilon skyline published_views responses responses_epsilon responses_recovery headers drafts longitudinal
 
 bench-smoke: $(READY)     ## every benchmark, small: does it still run?

@@ -21,6 +21,7 @@ from making.release_page import release_page
 from making.screens import write_screens
 
 from privet.policy.file_keys import schema
+from privet.report.documents.record import load_schema
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -32,6 +33,7 @@ def pages() -> dict[str, str]:
         "command-line.md": command_page(),
         "policy.md": policy_page(),
         "policy.schema.json": json.dumps(schema(), indent=2) + "\n",
+        "report.schema.json": json.dumps(load_schema(), indent=2) + "\n",
         "exit-codes.md": exit_page(),
         "json.md": json_page(),
         "release.md": release_page(),

@@ -56,6 +56,10 @@ def exit_page() -> str:
         "tried. `3`: `--max-seconds` or Ctrl-C ended it before everything was tried, "
         "and what is ready is shown; or a sensitive column is covered by no promise. "
         "`4`: no method keeps every promise.",
+        "## Of `privet report`",
+        "The report is written whatever was found. `0`: every promise is kept, or "
+        "nothing was judged, as of a ledger. `1`: one is broken. `3`: one could not be "
+        "decided, or a sensitive column is covered by none.",
         "## Of `privet verify`",
         "`0`: the release is what its manifest says, and recounts to it. `1`: it is "
         "not, breaks a promise, holds a file too many, or is not signed by a key that "

@@ -594,6 +594,13 @@ PLAN_FIELDS = {
     "design": "The design, with the keys of a design file.",
 }
 
+REPORT_FIELDS = {
+    "file": "Where the report is.",
+    "format": "`html`, `json`, `markdown`, `croissant` or `dcat`.",
+    "private": "Whether it tells of the private table.",
+    "verdict": "Of what was judged; an empty text where nothing was.",
+}
+
 COMMANDS = {
     "init": INIT_FIELDS,
     "audit --as inverter": INVERTER_FIELDS,
@@ -606,6 +613,7 @@ COMMANDS = {
     "publish": PUBLISH_FIELDS,
     "classifier": CLASSIFIER_FIELDS,
     "verify": VERIFY_FIELDS,
+    "report": REPORT_FIELDS,
     "keys": KEYS_FIELDS,
     "ledger": LEDGER_FIELDS,
     "disguise": DISGUISE_FIELDS,

@@ -204,6 +204,7 @@ RUNS: dict[str, list[list[str]]] = {
         ["ledger", "add", BANK, "--ledger", "ledger"],
         ["ledger", "noisy"],
     ],
+    "report": [["report", BANK, "-p", "linker.toml", "-o", "report.md"]],
     "audit --as inverter": [["audit", "out", "--as", "inverter", "--custody", "vault"]],
     "disguise": [
         ["disguise", "answers.csv", "-d", "design.toml", "-p", "answers.toml", *DRAWN]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -64,6 +65,11 @@ def _split_names(_ctx: object, _param: object, line: str | None) -> Any:
     help="With --sweep: a private file of results; a sweep that was stopped goes on "
     "where it was.",
 )
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False),
+    help="Write the comparison to a new private file, too: .html, .json or .md.",
+)
 @reads_table
 def compare(
     asked: TableArguments,
@@ -74,6 +80,7 @@ def compare(
     peers: list[str] | None,
     peer_python: str | None,
     arx_jar: str | None,
+    report: str | None,
     **how: Any,
 ) -> Answer:
     """Try every method on TABLE, and show side by side what each keeps of it.
@@ -84,6 +91,7 @@ def compare(
       privet compare patients.csv -p policy.toml --by accuracy --max-seconds 60
       privet compare patients.csv -p policy.toml --methods mondrian,full-domain \\
           --suppress 0.05
+      privet compare patients.csv -p policy.toml --report comparison.html
       privet compare patients.csv -p policy.toml --with anonypy,anjana
       privet compare patients.csv -p policy.toml --sweep "k_anonymity=2:10:2"
       privet compare patients.csv -p policy.toml \\
@@ -93,8 +101,8 @@ def compare(
     in everything. A method that cannot keep the policy is listed with the reason.
     Values that are hidden are counted, never named. Other programs get codes in place
     of values, in a private folder that is removed, and are judged as we are. Ctrl-C
-    and --max-seconds stop with what is ready. Nothing is written but the file of
-    --resume.
+    and --max-seconds stop with what is ready. Nothing is written but the files of
+    --resume and --report.
 
     \b
     Exit codes: 0 the first release is safe (with --sweep: all was tried), 2 wrong use,
@@ -109,6 +117,8 @@ def compare(
         raise click.UsageError("--with does not go with --sweep.")
     if not peers and (peer_python or arx_jar):
         raise click.UsageError("--peer-python and --arx-jar go with --with.")
+    if report is not None:
+        _refuse_report(Path(report), sweep)
     stated = Policy.load(policy)
     how |= {"suppress": suppress or 0}
     with asked.open_table(stated) as (table, listener):
@@ -116,16 +126,28 @@ def compare(
         how["watcher"] = None if listener is None else listener.watch
         if sweep is None:
             how |= {"peers": peers or (), "peer_python": peer_python}
-            return _compare(table, stated, arx_jar=arx_jar, **how)
+            return _compare(table, stated, report, arx_jar=arx_jar, **how)
         return _sweep(table, stated, sweep, resume=resume, **how)
 
 
-def _compare(table: Any, policy: Any, **how: Any) -> Answer:
+def _refuse_report(path: Path, sweep: str | None) -> None:
+    """What cannot be written is said before anything is tried."""
+    from privet.release.handover.report_file import choose_form, refuse_existing
+
+    if sweep is not None:
+        raise click.UsageError("--report does not go with --sweep.")
+    choose_form(path, None)
+    refuse_existing(path, replace=False)
+
+
+def _compare(table: Any, policy: Any, report: str | None, **how: Any) -> Answer:
     from privet.comparison.comparison import compare as try_all
     from privet.comparison.report import find_verdict
 
     found = try_all(table, policy, **how)
     best = found.best
+    if report is not None:
+        found.report(report)
     return Answer(
         found.to_dict(),
         found,

@@ -353,7 +353,7 @@ class AllAssociations:
         shown = relation.select_key_columns("r")
         keys = relation.ask(
             f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
-            f"{often} AS rows FROM ({first}) f JOIN {self._right} r ON f.h = r.h "
+            f"{often} AS rows FROM {self._right} r JOIN ({first}) f ON f.h = r.h "
             "GROUP BY ALL ORDER BY ALL"
         )
         named = list(zip(relation.keys, relation.sides.key, strict=True))
@@ -399,10 +399,11 @@ class AllAssociations:
             "people in several keys",
         )
         # l: the logarithm of the least chance to miss a value, were it in all c keys.
+        self._seen: list[str] = []  # tables of those who came already
         self._people = relation.make(
             "several",
             lambda only: (
-                "SELECT i, sum(d) AS d, count(*) AS c, bool_or(b) AS b, false AS seen, "
+                "SELECT i, sum(d) AS d, count(*) AS c, bool_or(b) AS b, "
                 f"sum(d) - count(*) * {LOG2!r} AS l FROM {self._met} {only} GROUP BY i"
             ),
             "i",
@@ -438,21 +439,17 @@ class AllAssociations:
             f"(l < {_format_number(best.log + CLOSE)} AND "
             f"(c <> {int(best.keys)} OR d < {_format_number(best.part * (1 + TIE))})))"
         )
-        left = self._relation.fetch_one(
-            f"SELECT count(*) AS n FROM {self._people} WHERE NOT seen AND {surer}"
-        )
-        return self._fetch_next_pairs(surer, most) if left["n"] else None
-
-    def _fetch_next_pairs(self, surer: str, most: int) -> list[AssociationPairs]:
         relation = self._relation
-        relation.session.ask(
-            f"CREATE OR REPLACE TEMP TABLE pv_first AS SELECT i FROM {self._people} "
-            f"WHERE NOT seen AND {surer} ORDER BY l, d LIMIT {int(most)}"
+        unseen = " ".join(f"ANTI JOIN {t} ON {t}.i = q.i" for t in self._seen)
+        first = (
+            f"SELECT q.i FROM {self._people} q {unseen} WHERE {surer} "
+            f"ORDER BY l, d LIMIT {int(most)}"
         )
-        relation.session.ask(
-            f"UPDATE {self._people} SET seen = true WHERE i IN (SELECT i FROM pv_first)"
-        )
-        return self._fetch_pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
+        some = relation.make("some", lambda _: first, "", "people in several keys")
+        self._seen.append(some)
+        if not relation.fetch_one(f"SELECT count(*) AS n FROM {some}")["n"]:
+            return None
+        return self._fetch_pairs(self._select_pairs(f"i IN (SELECT i FROM {some})"))
 
     def _select_pairs(self, who: str) -> str:
         return (

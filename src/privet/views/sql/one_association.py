@@ -86,15 +86,23 @@ class OneAssociation:
     chosen: str
     """A statement that selects the two: i, p."""
 
-    @property
-    def _near(self) -> str:
-        """The person's keys, and the values in them."""
-        nodes = self.nodes
-        return (
-            f"WITH pv_l AS MATERIALIZED (SELECT l.h, l.i, l.own, f.p FROM {nodes.left} "
-            f"l JOIN ({self.chosen}) f ON l.i = f.i), pv_r AS MATERIALIZED (SELECT "
-            f"r.h, r.p, r.holders FROM {nodes.right} r SEMI JOIN pv_l l ON r.h = l.h) "
+    @cached_property
+    def _left(self) -> str:
+        """A table of the person's keys."""
+        select = (
+            f"SELECT l.h, l.i, l.own, f.p FROM {self.nodes.left} l "
+            f"JOIN ({self.chosen}) f ON l.i = f.i"
         )
+        return self.relation.make("own_keys", lambda _: select, "", "reading keys")
+
+    @cached_property
+    def _right(self) -> str:
+        """A table of the values in them."""
+        select = (
+            f"SELECT r.h, r.p, r.holders FROM {self.nodes.right} r "
+            f"SEMI JOIN {self._left} l ON r.h = l.h"
+        )
+        return self.relation.make("own_values", lambda _: select, "", "reading keys")
 
     def fetch_example(self) -> Example:
         """The association as it is shown, with its keys and the person's cover."""
@@ -106,17 +114,17 @@ class OneAssociation:
         ]
         names = ", ".join(f"k.{x}" for x in [*relation.keys, "h"])
         keys = (
-            f"SELECT DISTINCT {names} FROM {self.nodes.keys} k SEMI JOIN pv_l l "
-            "ON k.h = l.h"
+            f"SELECT DISTINCT {names} FROM {self.nodes.keys} k "
+            f"SEMI JOIN {self._left} l ON k.h = l.h"
         )
         found = relation.ask(
-            f"{self._near} SELECT {', '.join([*cells, *shown])} FROM pv_l l "
-            "JOIN pv_r r ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p "
+            f"SELECT {', '.join([*cells, *shown])} FROM {self._left} l "
+            f"JOIN {self._right} r ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p "
             f"JOIN ({keys}) k ON k.h = l.h ORDER BY ALL LIMIT {MOST_SHOWN}"
         ).to_pylist()
         cover = relation.ask(
-            f"{self._near} SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p "
-            "FROM pv_r r ORDER BY 1"
+            f"SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p "
+            f"FROM {self._right} r ORDER BY 1"
         )["p"].to_pylist()
         return Example(
             relation.label(sides.person, found[0]["i"]),
@@ -137,14 +145,14 @@ class OneAssociation:
         """The person's keys: their sizes, and whether the value is in them."""
         # A value that all keys have could be the only one of somebody.
         common = (
-            "SELECT p FROM pv_r GROUP BY p HAVING count(*) = (SELECT count(*) "
-            "FROM pv_l)"
+            f"SELECT p FROM {self._right} GROUP BY p HAVING count(*) = (SELECT "
+            f"count(*) FROM {self._left})"
         )
         found: list[dict[str, Any]] = self.relation.ask(
-            f"{self._near} SELECT z.m, z.n, 1 AS s, 1 AS t, z.rows, r.holders, l.own, "
-            f"r.h IS NOT NULL AS met, (SELECT count(*) FROM ({common})) AS common "
-            f"FROM pv_l l JOIN {self.nodes.sizes} z ON l.h = z.h LEFT JOIN pv_r r "
-            "ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p"
+            "SELECT z.m, z.n, 1 AS s, 1 AS t, z.rows, r.holders, l.own, r.h IS NOT "
+            f"NULL AS met, (SELECT count(*) FROM ({common})) AS common FROM "
+            f"{self.nodes.sizes} z JOIN {self._left} l ON l.h = z.h LEFT JOIN "
+            f"{self._right} r ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p"
         ).to_pylist()
         return found
 

@@ -99,15 +99,19 @@ class PeopleAlike:
         return replace(nodes, which=which)
 
     def select_like(self, lines: str) -> str:
-        """Everybody who is like those of some lines: one, i."""
-        # Who stands for one person only is that person; the rows are not read then.
-        others = f"SELECT * FROM {self.alike} WHERE who > 1 AND i IN ({lines})"
-        near = f"SEMI JOIN ({others}) o ON k.h = o.h"
+        """Everybody who is like those of some lines, of whom who is told: one, i."""
+        alone = f"SELECT DISTINCT i AS one, i FROM {lines} WHERE who = 1"
+        crowd = f"SELECT count(*) AS n FROM {lines} WHERE who > 1"
+        if not self.relation.fetch_one(crowd)["n"]:  # the rows need not be read
+            return alone
+        others = (
+            f"SELECT a.* FROM {self.alike} a SEMI JOIN {lines} e ON a.i = e.i "
+            "WHERE a.who > 1"
+        )
+        single = self._all.select_single(f"SEMI JOIN ({others}) o ON k.h = o.h")
         return (
-            f"SELECT a.i AS one, l.i FROM ({self._all.select_single(near)}) l "
-            f"JOIN ({others}) a ON l.h = a.h AND l.own = a.own UNION ALL "
-            f"SELECT i, i FROM {self.alike} WHERE who = 1 AND i IN ({lines}) "
-            f"UNION ALL SELECT i, i FROM {self.several} WHERE i IN ({lines})"
+            f"{alone} UNION ALL SELECT a.i, l.i FROM ({single}) l "
+            f"JOIN ({others}) a ON l.h = a.h AND l.own = a.own"
         )
 
     def count_overall(self) -> tuple[int, int]:
@@ -141,8 +145,9 @@ class PeopleAlike:
 
     def _select_met(self, model: str, only: str) -> str:
         edges = (
-            f"SELECT l.i, r.p, l.keys, {self.number_key(model)} AS z FROM (SELECT * "
-            f"FROM {self.moved} {only}) l JOIN {self.nodes.right} r ON l.h = r.h"
+            f"SELECT l.i, r.p, l.keys, {self.number_key(model)} AS z FROM "
+            f"{self.nodes.right} r JOIN (SELECT * FROM {self.moved} {only}) l "
+            "ON l.h = r.h"
         )
         last = "CASE WHEN count(*) = 2 THEN max(z) END AS two"
         return (
@@ -251,7 +256,13 @@ class AlikeAssociations(ListedAssociations):
         )
         people = self._people
         if self._restricted:
-            return f"{single} UNION ALL {self._select_restricted()}"
+            moved = people.relation.make(
+                "restricted", lambda _: self._select_restricted(), "", DOING
+            )
+            return (
+                f"{single} UNION ALL SELECT NULL, i, p, NULL, one, NULL, NULL, n, "
+                f"fits, 1, times FROM {moved}"
+            )
         return (
             f"{single} UNION ALL SELECT NULL, i, p, NULL, one, two, more, NULL, true, "
             f"1, 1 FROM {people.make_met(self._model)} WHERE {people.nodes.which}"
@@ -265,9 +276,9 @@ class AlikeAssociations(ListedAssociations):
             f"{people.make_met(self._model)} WHERE {people.nodes.which} GROUP BY ALL"
         )
         return (
-            "SELECT NULL, q.i, q.p, NULL, CASE WHEN f.fitting > 0 THEN "
-            "CAST(f.possible AS INTEGER) END, NULL, NULL, f.fitting, q.fits, 1, "
-            f"q.times FROM ({values}) q JOIN {people.fitting} f ON q.i = f.i"
+            "SELECT q.*, f.fitting AS n, CASE WHEN f.fitting > 0 THEN "
+            "CAST(f.possible AS INTEGER) END AS one "
+            f"FROM ({values}) q JOIN {people.fitting} f ON q.i = f.i"
         )
 
     def _select_values(self, lines: str) -> str:
@@ -276,16 +287,16 @@ class AlikeAssociations(ListedAssociations):
         right = f"SELECT * FROM {people.nodes.right} WHERE {people.nodes.which}"
         alike = "AND e.holders = r.holders" if self._model == "bag" else ""
         single = (
-            f"SELECT e.z, e.rank, e.i, r.p FROM {lines} e JOIN ({right}) r "
+            f"SELECT e.z, e.rank, e.i, r.p FROM ({right}) r JOIN {lines} e "
             f"ON e.h = r.h {alike}"
         )
         moved = f"SELECT z, rank, i, p FROM {lines} WHERE h IS NULL"
         if self._restricted:
             met = people.make_met(self._model)
             moved = (
-                f"SELECT e.z, e.rank, e.i, q.p FROM {lines} e JOIN (SELECT * FROM "
-                f"{met} WHERE {people.nodes.which}) q ON e.i = q.i "
-                "AND e.fits = (q.met = q.keys) WHERE e.h IS NULL"
+                f"SELECT e.z, e.rank, e.i, q.p FROM (SELECT * FROM {met} WHERE "
+                f"{people.nodes.which}) q JOIN (SELECT * FROM {lines} WHERE h IS NULL) "
+                "e ON e.i = q.i AND e.fits = (q.met = q.keys)"
             )
         return f"{single} UNION ALL {moved}"
 
@@ -369,7 +380,7 @@ class AlikeAssociations(ListedAssociations):
         )
         first = (
             f"SELECT c.rank, c.i AS one, x.i FROM (SELECT DISTINCT rank, i FROM {lines}"
-            f") c JOIN ({self._people.select_like(f'SELECT i FROM {lines}')}) x "
+            f") c JOIN ({self._people.select_like(lines)}) x "
             f"ON c.i = x.one ORDER BY c.rank, x.i LIMIT {int(most)}"
         )
         return relation.make(

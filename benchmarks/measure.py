@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import TypeVar
 
 SMOKE = os.environ.get("PRIVET_SMOKE") == "1"
@@ -100,11 +101,22 @@ def best(runs: list[Cost]) -> Cost:
 
 def in_turns(script: str, floor: str, ours: str, path: str) -> tuple[Cost, Cost]:
     """The best of each in turn, since the machine may be busy now and then."""
-    found: dict[str, list[Cost]] = {floor: [], ours: []}
-    for _ in range(TIMES):
-        for name, so_far in found.items():
-            so_far.append(apart(script, name, path))
-    return best(found[floor]), best(found[ours])
+    pairs = side_by_side(script, floor, ours, path, TIMES)
+    return best([f for f, _ in pairs]), best([o for _, o in pairs])
+
+
+def side_by_side(
+    script: str, floor: str, ours: str, path: str, times: int
+) -> list[tuple[Cost, Cost]]:
+    """Both, one right after the other, so that what slows one down slows the other."""
+    return [
+        (apart(script, floor, path), apart(script, ours, path)) for _ in range(times)
+    ]
+
+
+def median_ratio(pairs: list[tuple[Cost, Cost]]) -> float:
+    """How many times the CPU time of the floor: of half of the pairs, not more."""
+    return median(ours.cpu / floor.cpu for floor, ours in pairs)
 
 
 def start(

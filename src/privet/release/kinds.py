@@ -8,6 +8,7 @@ they are first asked for, so that none of them knows another.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -244,7 +245,9 @@ def list_kinds() -> Iterator[ReleaseKind]:
 
 def find_judging_kind(release: object) -> tuple[ReleaseKind, Any] | None:
     """The kind that can judge a value, and what of the value it judges."""
-    for kind in list_kinds():
+    # Who has a value of a kind has imported it: the others need not be.
+    known = sorted(HOMES, key=lambda name: HOMES[name] not in sys.modules)
+    for kind in map(import_kind, known):
         if kind.type_of(release) is not None:
             return kind, release
         for maker, shown in kind.shows.items():

@@ -46,14 +46,9 @@ from privet.views.sql.all_associations import (
     KeySizes,
 )
 from privet.views.sql.join import JoinedViews
+from privet.views.sql.one_association import AssociationKind, Example, Meeting
 from privet.views.sql.people_alike import PeopleAlike
-from privet.views.sql.some_associations import (
-    AssociationKind,
-    Example,
-    ListedAssociations,
-    Meeting,
-    SomeAssociations,
-)
+from privet.views.sql.some_associations import ListedAssociations, SomeAssociations
 from privet.views.sql.view_tuples import ViewPair
 from privet.views.verdict import (
     DISTINCT,
@@ -163,13 +158,16 @@ def _judge_some(
         return make_undecided(secret, notes[0])
     worst, kind = _find_surest(known)
     above = [k for s, k in known if s.is_beyond(secret.limit)]
-    overall = relation.keep("overall", relation.count_overall)
+    overall = relation.keep("overall", asked.count_overall)
     before = prior_share(secret, *overall)
-    witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
+    one = answers.find_one(kind)
+    witness = make_witness(secret, worst, kind, one.fetch_example(), before)
     if not full:
         witness = attrs.evolve(witness, alone=_is_alone(relation, witness))
     surest = _list_surest(answers, known)
-    if secret.condition is None:
+    if isinstance(asked, PeopleAlike):
+        witness = with_others(witness, one.find_kind, relation)
+    elif secret.condition is None:
         witness = add_other_models(relation, witness, full)
     doubt = lost and not worst.is_beyond(secret.limit)
     return make_finding(
@@ -194,22 +192,16 @@ def _ask_for(
     relation: JoinedViews, secret: PrivateAssociation, full: bool
 ) -> SomeAssociations | PeopleAlike:
     """Those asked for; where that is everybody, people who are alike as one."""
-
-    def look() -> SomeAssociations:
-        return SomeAssociations(
-            relation,
-            secret.people,
-            secret.values,
-            every_key=secret.model in ("restricted", "functional"),
-            full=full,
-            condition=secret.condition,
-        )
-
-    if secret.people is not None or secret.condition is not None or full:
-        return look()
-    if secret.values is not None:
-        return PeopleAlike(relation, look().nodes)
-    return relation.keep("alike", lambda: PeopleAlike(relation, look().nodes))
+    if secret.people is None and secret.condition is None and not full:
+        return PeopleAlike(relation, secret.values)
+    return SomeAssociations(
+        relation,
+        secret.people,
+        secret.values,
+        every_key=secret.model in ("restricted", "functional"),
+        full=full,
+        condition=secret.condition,
+    )
 
 
 def _find_surest(
@@ -426,7 +418,7 @@ def add_other_models(
     asked = SomeAssociations(
         relation, person, [witness.value], every_key=True, full=full
     )
-    return with_others(witness, asked, marked=bool(relation.sides.marker))
+    return with_others(witness, asked.find_kind, relation)
 
 
 def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
@@ -439,15 +431,18 @@ def _is_alone(relation: JoinedViews, witness: Reconstruction) -> bool:
 
 
 def with_others(
-    witness: Reconstruction, asked: SomeAssociations, *, marked: bool
+    witness: Reconstruction,
+    find_kind: Callable[[str], AssociationKind | None],
+    relation: JoinedViews,
 ) -> Reconstruction:
     """A witness with the shares of other attack models, where they are known."""
+    marked = bool(relation.sides.marker)
     wanted = ["unrestricted", "restricted", *([] if marked else ["bag"])]
     shares = dict(witness.shares)
     for model in wanted:
-        kinds = asked.list_for_model(model).fetch_kinds() if model not in shares else ()
+        kind = find_kind(model) if model not in shares else None
         with suppress(TooLarge):
-            for kind in kinds:
+            if kind is not None:
                 found = answer(model, kind)
                 shares[model] = None if found is None else found.high
     return attrs.evolve(witness, shares={m: shares[m] for m in MODELS if m in shares})
@@ -603,18 +598,18 @@ class EveryAssociation:
         self, worst: Share, pair: AssociationPairs | None, at: int, before: Share
     ) -> Reconstruction:
         """The association that attains it, with what other models say about it."""
-        secret = self._secret
+        relation = self._relation
         if pair is None:
             person, value = self._all.look_at_sizes(*_as_pair(self._all.sizes[at]))
+            asked = SomeAssociations(relation, [person], [value], every_key=True)
+            answers = asked.list_for_model("unrestricted")
+            one = answers.find_one(answers.fetch_kinds()[0])
         else:
-            person, value = pair.person, pair.secret
-            self._all.look_at_person(person)
-        asked = SomeAssociations(self._relation, [person], [value], every_key=True)
-        marked = bool(self._relation.sides.marker)
-        answers = asked.list_for_model("unrestricted")
-        (kind,) = answers.fetch_kinds()
-        witness = make_witness(secret, worst, kind, answers.fetch_example(kind), before)
-        return attrs.evolve(with_others(witness, asked, marked=marked), listed=False)
+            one = self._all.find_association(pair.person, pair.secret)
+        kind, example = one.find_kind("unrestricted"), one.fetch_example()
+        witness = make_witness(self._secret, worst, kind, example, before)
+        told = with_others(witness, one.find_kind, relation)
+        return attrs.evolve(told, listed=False)
 
     def _collect_details(self, several: int) -> dict[str, object]:
         shares = [_approximate_share(e) for e in self._excess]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from privet.engine import arrow
 from privet.errors import InputError
 from privet.views.sql.join import JoinedViews
+from privet.views.sql.one_association import NodeTables, OneAssociation
 
 LOG2 = log(2)
 
@@ -74,7 +75,11 @@ class Bound:
         return self.part - self.keys * LOG2
 
 
-SHORT_HASH = "CAST(hash(i) >> 32 AS UINTEGER)"
+def _hash_short(cell: str) -> str:
+    return f"CAST(hash({cell}) >> 32 AS UINTEGER)"
+
+
+SHORT_HASH = _hash_short("i")
 """What people with several rows are found by: of ten million 0.2 % share one."""
 
 MANY, SORTED_BYTES = 100_000, 12
@@ -88,9 +93,10 @@ class AllAssociations:
 
     def __init__(self, relation: JoinedViews) -> None:
         self._relation = relation
+        self._amount = "sum(w)" if relation.has_weights else "count(*)"
         self._right = relation.make_keyed(self._make_right)
         doing = "people in several keys"
-        self._often = self._make_often()
+        self.often = self._make_often()
         self._where = relation.make("where", self._select_where, "i", doing)
         self._ids = relation.make("ids", self._select_ids, "i", doing)
         self._left = relation.make("left", self._select_left, "i", doing)
@@ -111,8 +117,8 @@ class AllAssociations:
         relation = self._relation
         names = ", ".join([*relation.keys, "p"])
         side, counts = (1, "") if relation.sides.marker else (2, _ROWS)
-        if counts and relation.has_weights:
-            counts += ", CAST(sum(w) AS BIGINT) AS w"
+        if counts:
+            counts += f", CAST({self._amount} AS BIGINT) AS holders"
 
         def select(only: str) -> str:
             rows = f"SELECT * FROM ({relation.rows(side)}) {only}"
@@ -157,11 +163,13 @@ class AllAssociations:
     def _select_where(self, only: str) -> str:
         """The keys of those people; hashed after the others are left out."""
         relation = self._relation
-        names = ", ".join([*relation.keys, "i"])
+        names = ", ".join([*relation.keys, "i", "w"])
+        cells = ", ".join([*relation.keys, "i"])
         return (
-            f"SELECT {relation.hashed(relation.keys)} AS h, i, count(*) AS rows FROM "
-            f"(SELECT {names} FROM ({relation.rows(0)}) {only}) r "
-            f"SEMI JOIN {self._often} u ON {SHORT_HASH} = u.g GROUP BY ALL"
+            f"SELECT {relation.hashed(relation.keys)} AS h, i, count(*) AS rows, "
+            f"CAST({self._amount} AS BIGINT) AS own FROM (SELECT {names} FROM "
+            f"({relation.rows(0)}) {only}) r "
+            f"SEMI JOIN {self.often} u ON {SHORT_HASH} = u.g GROUP BY {cells}"
         )
 
     def _select_ids(self, only: str) -> str:
@@ -204,13 +212,54 @@ class AllAssociations:
             "SELECT h, CAST(sum(m) AS BIGINT) AS m, CAST(sum(named) AS BIGINT) AS "
             f"named, CAST(sum(single) AS BIGINT) AS single FROM ({people}) GROUP BY h"
         )
+        total = self._unless_files("CAST(sum(holders) AS BIGINT)")
         right = (
-            f"SELECT h, count(*) AS n, count(p) AS given FROM {self._right} GROUP BY h"
+            f"SELECT h, count(*) AS n, count(p) AS given, {total} AS rows "
+            f"FROM {self._right} GROUP BY h"
         )
         return (
-            "SELECT coalesce(a.h, b.h) AS h, a.m, a.named, a.single, b.n, b.given "
-            f"FROM ({left}) a FULL JOIN ({right}) b ON a.h = b.h"
+            "SELECT coalesce(a.h, b.h) AS h, a.m, a.named, a.single, b.n, b.given, "
+            f"b.rows FROM ({left}) a FULL JOIN ({right}) b ON a.h = b.h"
         )
+
+    def _unless_files(self, cell: str) -> str:
+        """A number of rows, which views that come as files do not tell."""
+        return "NULL" if self._relation.sides.marker else cell
+
+    # What others read ---------------------------------------------------------------
+
+    @property
+    def nodes(self) -> NodeTables:
+        """What all keys show; of the people, those who are in several."""
+        holders = self._unless_files("holders")
+        return NodeTables(
+            self._left,
+            f"(SELECT h, p, {holders} AS holders FROM {self._right})",
+            f"(SELECT h, m, n, rows FROM {self._keys})",
+            self._right,
+        )
+
+    def select_single(self, among: str = "") -> str:
+        """People in one key, with their rows: h, own, i; `among` joins the keys k.h."""
+        relation = self._relation
+        return (
+            f"SELECT k.h, CAST(k.w AS BIGINT) AS own, k.i FROM ({relation.rows(0)}) k "
+            f"{among} ANTI JOIN {self.often} u ON {_hash_short('k.i')} = u.g "
+            "WHERE k.i IS NOT NULL UNION ALL SELECT k.h, k.own, k.i FROM (SELECT "
+            f"min(h) AS h, CAST(sum(own) AS BIGINT) AS own, i FROM {self._where} "
+            f"WHERE i IS NOT NULL GROUP BY i HAVING count(*) = 1) k {among}"
+        )
+
+    def find_association(self, person: str | None, value: str | None) -> OneAssociation:
+        """Somebody who is in several keys, and a value of one of them."""
+        relation, sides = self._relation, self._relation.sides
+        whose = relation.build_condition(sides.person, [person], "i")
+        which = relation.build_condition(sides.secret, [value], "p")
+        chosen = (
+            f"SELECT (SELECT i FROM {self._left} WHERE {whose} LIMIT 1) AS i, "
+            f"(SELECT p FROM {self._right} WHERE {which} LIMIT 1) AS p"
+        )
+        return OneAssociation(relation, self.nodes, chosen)
 
     # Keys ---------------------------------------------------------------------------
 
@@ -300,12 +349,11 @@ class AllAssociations:
         )
         often = "NULL AS most, 0"
         if not relation.sides.marker:
-            n = "r.w" if relation.has_weights else "r.rows"
-            often = f"max({n}) AS most, sum({n})"
+            often = "max(r.holders) AS most, sum(r.holders)"
         shown = relation.select_key_columns("r")
         keys = relation.ask(
             f"SELECT {', '.join(['z, f.m AS people, f.n AS secrets', *shown])}, "
-            f"{often} AS rows FROM ({first}) f JOIN {self._right} r ON f.h = r.h "
+            f"{often} AS rows FROM {self._right} r JOIN ({first}) f ON f.h = r.h "
             "GROUP BY ALL ORDER BY ALL"
         )
         named = list(zip(relation.keys, relation.sides.key, strict=True))
@@ -351,10 +399,11 @@ class AllAssociations:
             "people in several keys",
         )
         # l: the logarithm of the least chance to miss a value, were it in all c keys.
+        self._seen: list[str] = []  # tables of those who came already
         self._people = relation.make(
             "several",
             lambda only: (
-                "SELECT i, sum(d) AS d, count(*) AS c, bool_or(b) AS b, false AS seen, "
+                "SELECT i, sum(d) AS d, count(*) AS c, bool_or(b) AS b, "
                 f"sum(d) - count(*) * {LOG2!r} AS l FROM {self._met} {only} GROUP BY i"
             ),
             "i",
@@ -390,21 +439,17 @@ class AllAssociations:
             f"(l < {_format_number(best.log + CLOSE)} AND "
             f"(c <> {int(best.keys)} OR d < {_format_number(best.part * (1 + TIE))})))"
         )
-        left = self._relation.fetch_one(
-            f"SELECT count(*) AS n FROM {self._people} WHERE NOT seen AND {surer}"
-        )
-        return self._fetch_next_pairs(surer, most) if left["n"] else None
-
-    def _fetch_next_pairs(self, surer: str, most: int) -> list[AssociationPairs]:
         relation = self._relation
-        relation.session.ask(
-            f"CREATE OR REPLACE TEMP TABLE pv_first AS SELECT i FROM {self._people} "
-            f"WHERE NOT seen AND {surer} ORDER BY l, d LIMIT {int(most)}"
+        unseen = " ".join(f"ANTI JOIN {t} ON {t}.i = q.i" for t in self._seen)
+        first = (
+            f"SELECT q.i FROM {self._people} q {unseen} WHERE {surer} "
+            f"ORDER BY l, d LIMIT {int(most)}"
         )
-        relation.session.ask(
-            f"UPDATE {self._people} SET seen = true WHERE i IN (SELECT i FROM pv_first)"
-        )
-        return self._fetch_pairs(self._select_pairs("i IN (SELECT i FROM pv_first)"))
+        some = relation.make("some", lambda _: first, "", "people in several keys")
+        self._seen.append(some)
+        if not relation.fetch_one(f"SELECT count(*) AS n FROM {some}")["n"]:
+            return None
+        return self._fetch_pairs(self._select_pairs(f"i IN (SELECT i FROM {some})"))
 
     def _select_pairs(self, who: str) -> str:
         return (

@@ -9,50 +9,20 @@ Wang, Lakshmanan 2006, sections 3.1 and 4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from privet.views.sql.join import JoinedViews
+from privet.views.sql.one_association import (
+    FIELDS,
+    AssociationKind,
+    Meeting,
+    NodeTables,
+    OneAssociation,
+)
 from privet.views.sql.secret_query import Condition
-
-MOST_SHOWN = 20
-"""Keys and values that a witness lists."""
-
-Meeting = tuple[Any, ...]
-"""The sizes of one key, in the order of `FIELDS`; last, where there is a condition,
-the pairs of tuples that satisfy it."""
-
-
-@dataclass(frozen=True)
-class AssociationKind:
-    """Associations that meet in keys of the same sizes."""
-
-    number: int
-    """Tells kinds apart."""
-    meetings: tuple[Meeting, ...] | None
-    """The keys; None where a person's other keys rule the value out."""
-    candidates: tuple[tuple[tuple[Meeting, ...], int], ...] = ()
-    """Restricted: how many values a person could have, by the sizes of the keys."""
-    pairs: int = 0
-    """How many associations."""
-
-
-@dataclass(frozen=True)
-class Example:
-    """One association, as the table shows it."""
-
-    person: str | None
-    """Whom it is about."""
-    secret: str | None
-    """The value."""
-    keys: tuple[dict[str, str | None], ...]
-    """The keys in which they meet: with both, the join tuples that support it."""
-    cover: int = 0
-    """How many values the join gives the person in all."""
-    shown: tuple[str | None, ...] = field(default=())
-    """Some of them."""
 
 
 @dataclass(frozen=True)
@@ -69,22 +39,6 @@ class ListedAssociation:
     """Whether a row of the table has both; None where that is not known."""
 
 
-@dataclass(frozen=True)
-class NodeTables:
-    """Tables of what two views show: people and values of each key."""
-
-    left: str
-    """People of each key, with their rows: h, i, s, own."""
-    right: str
-    """Values of each key, with their rows: h, p, t, holders."""
-    sizes: str
-    """Both numbers, and the rows: h, m, n, rows."""
-    keys: str
-    """What each key h shows."""
-    which: str = "p IS NOT NULL"
-    """The values that are asked for."""
-
-
 class ListedAssociations:
     """Associations listed by kind."""
 
@@ -93,8 +47,7 @@ class ListedAssociations:
     ) -> None:
         self._relation = relation
         self._pairs, self._kinds = pairs, kinds
-        self._left, self._right = nodes.left, nodes.right
-        self._keys = nodes.keys
+        self._nodes = nodes
 
     def fetch_kinds(self) -> list[AssociationKind]:
         """Every kind of association there is."""
@@ -124,44 +77,10 @@ class ListedAssociations:
         )
         return int(found["n"])
 
-    def fetch_example(self, kind: AssociationKind) -> Example:
-        """An association of a kind, with its keys and the person's cover."""
-        relation, sides = self._relation, self._relation.sides
-        shown = relation.select_key_columns("k")
-        cells = [
-            f"{relation.text(sides.person, 'l.i')} AS i",
-            f"{relation.text(sides.secret, 'l.p')} AS p",
-        ]
-        # The large tables are read past the few keys of one person, not sorted in.
-        near = (
-            "WITH pv_l AS MATERIALIZED (SELECT l.h, l.i, f.p FROM "
-            f"{self._left} l JOIN (SELECT i, p FROM {self._kinds} WHERE z = "
-            f"{int(kind.number)}) f ON l.i = f.i), pv_r AS MATERIALIZED (SELECT r.h, "
-            f"r.p FROM {self._right} r SEMI JOIN pv_l l ON r.h = l.h) "
-        )
-        found = relation.ask(
-            f"{near} SELECT {', '.join([*cells, *shown])} FROM pv_l l "
-            "JOIN pv_r r ON r.h = l.h AND r.p IS NOT DISTINCT FROM l.p "
-            f"JOIN (SELECT k.* FROM {self._keys} k SEMI JOIN pv_l l ON k.h = l.h) k "
-            f"ON k.h = l.h ORDER BY ALL LIMIT {MOST_SHOWN}"
-        ).to_pylist()
-        cover = relation.ask(
-            f"{near} SELECT DISTINCT {relation.text(sides.secret, 'r.p')} AS p "
-            "FROM pv_r r ORDER BY 1"
-        )["p"].to_pylist()
-        return Example(
-            relation.label(sides.person, found[0]["i"]),
-            relation.label(sides.secret, found[0]["p"]),
-            tuple(
-                {
-                    name: relation.label(name, row[x])
-                    for x, name in zip(relation.keys, sides.key, strict=True)
-                }
-                for row in found
-            ),
-            len(cover),
-            tuple(relation.label(sides.secret, p) for p in cover[:MOST_SHOWN]),
-        )
+    def find_one(self, kind: AssociationKind) -> OneAssociation:
+        """An association of a kind: the first."""
+        chosen = f"SELECT i, p FROM {self._kinds} WHERE z = {int(kind.number)}"
+        return OneAssociation(self._relation, self._nodes, chosen)
 
     def fetch_first(
         self, order: Mapping[int, int], most: int
@@ -233,15 +152,6 @@ def _to_masks(pairs: list[dict[str, int]]) -> tuple[int, ...]:
     for pair in pairs:
         masks[pair["b"]] = masks.get(pair["b"], 0) | 1 << (pair["a"] - 1)
     return tuple(masks[b] for b in sorted(masks))
-
-
-FIELDS = {
-    "unrestricted": ("m", "n", "s", "t"),
-    "restricted": ("m", "n", "s", "t"),
-    "functional": ("m", "n"),
-    "bag": ("rows", "holders", "own"),
-}
-"""What each model needs to know of a key."""
 
 
 class SomeAssociations:
@@ -336,6 +246,15 @@ class SomeAssociations:
         )
         kinds = make(f"kinds_{model}", lambda _: select, "", "listing associations")
         return ListedAssociations(self._relation, pairs, kinds, self.nodes)
+
+    def find_kind(self, model: str) -> AssociationKind | None:
+        """What a model needs to know of the first association, if there is one."""
+        kinds = self.list_for_model(model).fetch_kinds()
+        return kinds[0] if kinds else None
+
+    def count_overall(self) -> tuple[int, int]:
+        """How many people and values there are in all, missing ones included."""
+        return self._relation.count_overall()
 
     @property
     def nodes(self) -> NodeTables:

@@ -136,8 +136,7 @@ class Partition:
         of = np.empty(len(self), dtype=np.int32)
         known: dict[Key, int] = {}
         width: list[float] = []
-        for groups, cells, starts in self.blocks():
-            keys, at = _find_keys(attribute, cells[:, d], starts)
+        for groups, keys, at in self._group_keys(d):
             for key in keys:
                 if key not in known:
                     text, wide = _label_key(attribute, key)
@@ -174,22 +173,35 @@ class Partition:
         """The different sets of values a column shows, and which each group has."""
         attribute, labels = self.attributes[d], self.labels[d]
         known: dict[Runs, int] = {((0, len(attribute) - 1),): 0}
+        number: dict[Key, int] = {}
         of = np.empty(len(self), dtype=np.int64)
         for groups, keys, at in self._group_keys(d):
-            numbers = [
-                known.setdefault(_list_runs(attribute, key), len(known)) for key in keys
-            ]
-            of[groups] = np.array(numbers, dtype=np.int64)[at]
+            for key in keys:
+                if key not in number:  # blocks of groups have most keys in common
+                    runs = _list_runs(attribute, key)
+                    number[key] = known.setdefault(runs, len(known))
+            of[groups] = np.array([number[k] for k in keys], dtype=np.int64)[at]
         anything = np.array([text == ANY for text in labels.texts])
         of[anything[labels.of]] = 0  # the first set has all values
         return list(known), of
 
-    def _group_keys(self, d: int) -> Iterator[tuple[slice, list[Key], Ints]]:
+    def _group_keys(self, d: int) -> Sequence[KeyBlock]:
         """The keys of some groups at a time, and which of them each has."""
+        if d not in self._kept_keys:
+            self._kept_keys[d] = list(self._find_group_keys(d))
+        return self._kept_keys[d]
+
+    @cached_property
+    def _kept_keys(self) -> dict[int, list[KeyBlock]]:
+        """What groups show is asked for labels first, and for figures then."""
+        return {}
+
+    def _find_group_keys(self, d: int) -> Iterator[KeyBlock]:
         attribute = self.attributes[d]
         if not self.blocks_of:
             for groups, cells, starts in self.blocks():
-                yield groups, *_find_keys(attribute, cells[:, d], starts)
+                keys, at = _find_keys(attribute, cells[:, d], starts)
+                yield groups, keys, at.astype(np.int32)
             return
         block = self.blocks_of[d]
         own = block[self.cells[self.leaves[:, 0], d]]
@@ -198,7 +210,7 @@ class Partition:
         keys = [
             _find_keys(attribute, np.flatnonzero(block == b), first)[0][0] for b in used
         ]
-        yield slice(0, len(self)), keys, of.ravel()
+        yield slice(0, len(self)), keys, of.ravel().astype(np.int32)
 
     @cached_property
     def loss(self) -> Floats:
@@ -244,6 +256,9 @@ def _blank_missing(labels: GroupLabels) -> GroupLabels:
 
 Key = int | bytes
 """What tells what a group shows: its ends, or the set of its positions."""
+
+KeyBlock = tuple[slice, list[Key], NDArray[np.int32]]
+"""Some groups, their different keys, and which of these each has."""
 
 Runs = tuple[tuple[int, int], ...]
 """A set of positions: the first and last of each stretch of neighbours."""

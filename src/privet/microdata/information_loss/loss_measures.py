@@ -326,7 +326,7 @@ def spread_pair(
     after = _spread_pair(a, b, counts)
     if after is None:
         return None
-    key = counts.places[0] * b.places + counts.places[1]
+    key = _pack_pair(counts.places, b.places)
     before = _sum_by(key, counts.n, a.places * b.places).reshape(a.places, b.places)
     return before / before.sum(), after
 
@@ -336,7 +336,7 @@ def _spread_pair(
 ) -> Floats | None:
     """The distribution of both columns after; None: it would take too long."""
     if counts.apart:
-        key = counts.apart[0] * b.places + counts.apart[1]
+        key = _pack_pair(counts.apart, b.places)
         joint = _sum_by(key, counts.released, a.places * b.places)
         return _normalise(joint.reshape(a.places, b.places))
     if a.sets.count * b.places > b.sets.count * a.places:
@@ -350,9 +350,11 @@ def _spread_first(
     a: MeasuredColumn, b: MeasuredColumn, counts: CellCounts
 ) -> Floats | None:
     """Texts of the one by values of the other first; then values of both."""
-    there = counts.released > 0
-    first, second = (label[there] for label in counts.labels)
-    pair, n = _sum_texts(first, second, counts.released[there], b.sets.count)
+    first, second, released = *counts.labels, counts.released
+    if not released.all():
+        there = released > 0
+        first, second, released = first[there], second[there], released[there]
+    pair, n = _sum_texts(first, second, released, b.sets.count)
     first, second = pair // b.sets.count, pair % b.sets.count
     runs = np.diff(b.sets.first_run)[second]
     size = a.sets.count * (b.places + 1)
@@ -371,13 +373,20 @@ def _spread_first(
 
 def _sum_texts(first: Ints, second: Ints, n: Ints, size: int) -> tuple[Ints, Ints]:
     """Rows by both texts: those that occur."""
-    key = first * size + second
+    key = _pack_pair((first, second), size)
     most = int(key.max(initial=-1)) + 1
     if most > MOST_CELLS:
         return sum_by_key(key, n)
     sums = np.bincount(key, weights=n, minlength=most)
     there = np.flatnonzero(sums)
     return there, sums[there].astype(np.int64)
+
+
+def _pack_pair(pair: Sequence[Ints], size: int) -> Ints:
+    """Two numbers as one; they may come in narrow integers."""
+    key = np.multiply(pair[0], size, dtype=np.int64)
+    key += pair[1]
+    return np.asarray(key)
 
 
 def _normalise(joint: Floats) -> Floats:

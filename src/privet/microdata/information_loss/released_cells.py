@@ -22,7 +22,7 @@ from privet.microdata.information_loss.value_sets import ValueSets
 from privet.microdata.release import Release
 from privet.table import Table
 from privet.values.arrays import Flags, Floats, Ints
-from privet.values.contingency import Domain, sum_equal_rows
+from privet.values.contingency import Domain, find_distinct, sum_equal_rows
 from privet.values.equivalence_classes import EquivalenceClasses
 
 ORDERED = ("integer", "number", "date", "datetime")
@@ -35,7 +35,10 @@ SAMPLE = 10_000
 """About so many rows a classifier is trained and tested on."""
 
 MOST_KEPT = 500_000
-"""Columns of tables with more distinct rows are read anew for each figure."""
+"""Columns of tables with more distinct rows are read anew for each figure, …"""
+
+NARROW = 2
+"""… unless their integers take so few bytes."""
 
 Pair = tuple[str, str]
 
@@ -511,24 +514,34 @@ class GroupedCells:
         )
 
     def _places(self, column: str) -> Ints:
-        """The place of each row's value."""
-        return self._keep(("place", column), lambda: self._cells[:, self._at[column]])
+        """The place of each row's value, in integers as narrow as those of the cells.
+
+        Side by side in memory, unless the cells are in a file for want of it.
+        """
+        own: Ints = self._cells[:, self._at[column]]
+        if isinstance(self._cells, np.memmap):
+            return own
+        return self._keep(("place", column), lambda: np.ascontiguousarray(own))
 
     def _labels(self, column: str) -> Ints:
         """The released text of each row; of those left out the first."""
         of_group = self._of_group.get(column)
         if of_group is None:
             return self._places(column)
-        return self._keep(
-            ("text", column), lambda: of_group[np.maximum(self._group, 0)]
-        )
+        return self._keep(("text", column), lambda: self._show_groups(of_group))
+
+    def _show_groups(self, of_group: Ints) -> Ints:
+        """What each group shows, at each of its rows."""
+        few = of_group.max(initial=0) < 2**15
+        narrow: Ints = of_group.astype(np.int16 if few else np.int32)
+        return narrow[np.maximum(self._group, 0)]
 
     def _keep(self, key: tuple[str, str], find: Callable[[], Any]) -> Ints:
         """A column side by side in memory; kept where the table is not large."""
         if key in self._kept:
             return self._kept[key]
-        found: Ints = find().astype(np.int64)
-        if len(found) <= MOST_KEPT:
+        found: Ints = find()
+        if len(found) <= MOST_KEPT or found.itemsize <= NARROW:
             self._kept[key] = found
         return found
 
@@ -556,6 +569,44 @@ class GroupedCells:
 
     def count_whole(self, run: Run) -> WholeRows:
         """Groups and whole rows, as the file shows them."""
+        known = [c for c in self.columns if c.known]
+        if self._parted or any(c.name not in self._of_group for c in known):
+            return self._count_rows_apart(run)
+        codes = [self._of_group[c.name] for c in known]
+        first, look = find_distinct(
+            codes, [c.sets.count for c in known], len(self._people)
+        )
+        # Other columns show every value as it is.
+        blank = np.ones(len(first), dtype=bool)
+        changed = np.zeros(len(first), dtype=bool)
+        for column, code in zip(known, codes, strict=True):
+            blank &= column.sets.blank[code[first]]
+            changed |= find_changed(column)[code[first]]
+        people = np.bincount(look, weights=self._people).astype(np.int64)
+        run.check()
+        after = self._count_rows_alike(look)
+        return WholeRows(
+            people,
+            people[blank],
+            int(people[changed].sum()),
+            self._count_distinct_rows(),
+            after,
+        )
+
+    def _count_rows_alike(self, look: Ints) -> Ints:
+        """Released rows by what their group looks like, and the values beside it."""
+        there = self._group >= 0
+        beside = [self._places(c.name)[there] for c in self.columns if not c.known]
+        return _sum_alike([look[self._group[there]], *beside], self._n[there])
+
+    def _count_distinct_rows(self) -> Ints:
+        """Rows of the table that are alike; those of the cells are distinct."""
+        if len(self.columns) == self._cells.shape[1] - 1:
+            return self._n
+        return _sum_alike([self._places(c.name) for c in self.columns], self._n)
+
+    def _count_rows_apart(self, run: Run) -> WholeRows:
+        """The same for buckets, which show people's known values as they are."""
         there = self._group >= 0
         n = self._n[there]
         labels = {c.name: self._labels(c.name)[there] for c in self.columns}
@@ -590,8 +641,14 @@ class GroupedCells:
         kept = draw_rows(codes, self._n)
         there = kept > 0
         return RowSample(
-            {c.name: self._places(c.name)[there] for c in self.columns},
-            {c.name: self._labels(c.name)[there] for c in self.columns},
+            {
+                c.name: self._places(c.name)[there].astype(np.int64)
+                for c in self.columns
+            },
+            {
+                c.name: self._labels(c.name)[there].astype(np.int64)
+                for c in self.columns
+            },
             kept[there],
             self._group[there] >= 0,
             bool(kept.sum() < self._n.sum()),
@@ -600,7 +657,7 @@ class GroupedCells:
 
 def _find_groups(rows: int, leaves: Ints) -> Ints:
     """The group of each distinct row; -1: it is left out."""
-    found = np.full(rows, -1, dtype=np.int64)
+    found: Ints = np.full(rows, -1).astype(np.int32)
     spans = (leaves[:, 1] - leaves[:, 0]).astype(np.int64)
     owner = np.repeat(np.arange(len(leaves)), spans)
     offset = np.arange(len(owner)) - np.repeat(np.cumsum(spans) - spans, spans)

@@ -125,10 +125,11 @@ NUMPY = SplitKernels("numpy", survey, tally, sweep, part, finish_levels)
 NO_MINIMA = pack_minima([], [], 0)
 """Nobody has companions."""
 
-WORTH = 300_000
-"""Tables with fewer cells are split before numba has compiled anything."""
+WORTH = 10_000_000
+"""Tables with fewer cells are split by numpy before numba has compiled its loops; these
+take half the time of numpy, and once half a minute to be compiled."""
 
-WORTH_IN_ORDER = 20_000
+WORTH_IN_ORDER = 100_000
 """The same where splits must be tried one after the other."""
 
 

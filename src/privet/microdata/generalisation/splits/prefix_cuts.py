@@ -113,7 +113,7 @@ def find_cuts(
 ) -> tuple[ColumnCuts, Floats]:
     """Every cut of a column, and how wide the column is in each group."""
     begin = places.begin
-    new, width = _find_starts(places, begin, d, shape)
+    new, width = measure_places(places, begin, d, shape)
     # The last position before each new child of the same group.
     ends = np.flatnonzero(new[1:] & (places.group[1:] == places.group[:-1]))
     sums = np.cumsum(places.n, axis=0)
@@ -129,7 +129,7 @@ def find_cuts(
     return ColumnCuts(group, places.place[ends], people, score), width
 
 
-def _find_starts(
+def measure_places(
     places: OccurringPlaces, begin: Ints, d: int, shape: DomainArrays
 ) -> tuple[Flags, Floats]:
     """Where a child of the lowest common node begins; how wide the column is."""
@@ -182,6 +182,52 @@ def times_log(n: Ints, logs: Floats) -> Floats:
     while (large := (n >> shift) >= len(logs)).any():
         shift += large
     return np.asarray(n * (shift + logs[n >> shift]))
+
+
+class EvenCuts(NamedTuple):
+    """The most even cut of each group by a column of its own."""
+
+    cut: Ints
+    """The last position on the left."""
+    left: Ints
+    """How many people go left; with none, or all, there is nothing to cut."""
+
+
+def find_even_cuts(keys: Ints, n: Floats, base: Ints, people: Ints) -> EvenCuts:
+    """The most even cut of each group, of equals the first, between any positions.
+
+    A key is the position of a row, and before it where those of its group begin: `base`
+    says that of each group, and last the end of all.
+    """
+    places, before = _sum_places(keys, n, int(base[-1]))
+    # Sums rise over all groups, so that one search finds the middle of each.
+    sums = np.cumsum(before)
+    if places is None:
+        first = np.concatenate([[0.0], sums])[base[:-1]]
+    else:
+        first = np.concatenate([[0.0], sums])[np.searchsorted(places, base[:-1])]
+    high = np.searchsorted(sums, first + (people + 1) // 2)
+    upper = sums[high] - first
+    lower = sums[np.maximum(high - 1, 0)] - first
+    lower[high == 0] = 0
+    # Of 2, 1, 1 and 4 people the middle is behind the third position: 4 and 4. Of 3, 1
+    # and 4 nobody's place may come before it: the first with as many is meant.
+    use = (lower > 0) & (lower >= people - upper)
+    at = np.where(use, np.searchsorted(sums, first + lower), high)
+    place = at if places is None else places[at]
+    left = np.where(use, lower, upper)
+    return EvenCuts(place - base[:-1], left.astype(np.int64))
+
+
+def _sum_places(keys: Ints, n: Floats, whole: int) -> tuple[Ints | None, Floats]:
+    """People at each position, or at those that occur, where there are many."""
+    different, at, size = None, keys, whole
+    if whole > max(4 * len(keys), AT_ONCE // 16):
+        different, at = np.unique(keys, return_inverse=True)
+        size = len(different)
+    return different, np.asarray(
+        np.bincount(at, weights=n, minlength=size), dtype=np.float64
+    )
 
 
 # What a cut leaves ------------------------------------------------------------------

@@ -13,13 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from privet.microdata.generalisation.domain_order import TREE
+from privet.microdata.generalisation.splits.column_widths import ColumnWidths
 from privet.microdata.generalisation.splits.prefix_cuts import (
     AT_ONCE,
     ColumnCuts,
     CutRows,
+    EvenCuts,
     FindFailing,
     find_allowed,
     find_cuts,
+    find_even_cuts,
     list_places,
 )
 from privet.microdata.generalisation.splits.split_task import (
@@ -34,7 +38,7 @@ from privet.microdata.generalisation.splits.split_task import (
     SplitTask,
 )
 from privet.microdata.generalisation.splits.tallies import (
-    count_parts,
+    count_codes,
     find_beyond,
     keep_surest,
 )
@@ -70,17 +74,32 @@ class _Groups(NamedTuple):
     """Start, stop and people of each."""
     row: Ints
     """Their rows, group by group."""
-    group: Ints
-    """The group of each row."""
-    n: Ints
-    """The people of each row."""
+
+    @property
+    def sizes(self) -> Ints:
+        """How many rows each has."""
+        return np.asarray(self.span[:, 1] - self.span[:, 0])
+
+    @property
+    def begin(self) -> Ints:
+        """Where each begins among the rows."""
+        sizes = self.sizes
+        return np.asarray(np.cumsum(sizes) - sizes)
+
+    @property
+    def group(self) -> Ints:
+        """The group of each row."""
+        return np.repeat(np.arange(len(self.span)), self.sizes)
+
+    def spread(self, values: Ints) -> Ints:
+        """What each group has, at each of its rows."""
+        return np.repeat(values, self.sizes)
 
     def select(self, wanted: Flags) -> _Groups:
-        """Some of the groups, numbered anew."""
-        kept = wanted[self.group]
-        number = np.cumsum(wanted) - 1
-        rows = self.row[kept], number[self.group[kept]], self.n[kept]
-        return _Groups(self.span[wanted], *rows)
+        """Some of the groups."""
+        if wanted.all():
+            return self
+        return _Groups(self.span[wanted], self.row[np.repeat(wanted, self.sizes)])
 
 
 class _Best(NamedTuple):
@@ -91,6 +110,12 @@ class _Best(NamedTuple):
     width: Floats
     gain: Floats
 
+    @classmethod
+    def of(cls, columns: int, groups: int) -> _Best:
+        """Nothing to split yet."""
+        none = np.full((columns, groups), -1, dtype=np.int64)
+        return cls(none, np.zeros_like(none), *np.zeros((2, columns, groups)))
+
     def rank_columns(self) -> Ints:
         """The columns of each group, the best first; a line per rank."""
         return np.lexsort((-self.width, -self.gain, self.cut < 0), axis=0)
@@ -100,96 +125,132 @@ class _Levels:
     """The groups of a table, and the splits that were made."""
 
     def __init__(self, rows: Cells, task: SplitTask, fails: FindFailing | None) -> None:
-        self._rows = rows
         self._columns = np.ascontiguousarray(rows.T)
+        self._n = self._columns[-1].astype(np.float64)
         self._task = task
         self._fails = fails or partial(find_beyond, rules=task.rules)
         self.order = np.arange(len(rows))
+        self._widths: ColumnWidths | None = None
+        if task.aim.target < 0 and self._n.all():  # values that nobody has do not occur
+            self._widths = ColumnWidths(self._columns, task.shape)
 
     def split(self) -> Ints:
         """Split until no split is allowed; the lines of the tree."""
-        people = int(self._columns[-1].sum(dtype=np.int64))
-        level = np.array([[0, len(self._rows), people]])
+        rows = len(self.order)
+        groups = _Groups(np.array([[0, rows, int(self._n.sum())]]), np.arange(rows))
         levels, used = [], 0
-        while len(level):
-            lines = np.zeros((len(level), LINE), dtype=np.int64)
-            lines[:, [START, STOP, PEOPLE]], lines[:, COLUMN] = level, -1
+        while len(groups.span):
+            lines = np.zeros((len(groups.span), LINE), dtype=np.int64)
+            lines[:, [START, STOP, PEOPLE]], lines[:, COLUMN] = groups.span, -1
             levels.append(lines)
             used += len(lines)
-            level = self._split_level(lines, used)
+            groups = self._split_level(groups, lines, used)
         return _number_lines(np.concatenate(levels))
 
-    def _split_level(self, lines: Ints, used: int) -> Ints:
+    def _split_level(self, groups: _Groups, lines: Ints, used: int) -> _Groups:
         """Split the groups of a level, where they may; the groups of the next."""
-        span = lines[:, [START, STOP, PEOPLE]]
-        open_ = span[:, 2] >= 2 * max(self._task.rules.least, 1)
-        open_ &= span[:, 1] - span[:, 0] > 1
+        open_ = groups.span[:, 2] >= 2 * max(self._task.rules.least, 1)
+        open_ &= groups.sizes > 1
         if not open_.any():
-            return np.zeros((0, 3), dtype=np.int64)
-        groups = self._gather(span[open_])
-        column, cut, left = self._choose(groups)
+            return self._close(groups, open_)
+        column, cut, left = np.full((3, len(open_)), -1, dtype=np.int64)
+        column[open_], cut[open_], left[open_] = self._choose(groups.select(open_))
         made = column >= 0
-        at = np.flatnonzero(open_)[made]
+        at = np.flatnonzero(made)
         lines[at, COLUMN], lines[at, CUT] = column[made], cut[made]
         lines[at, LEFT] = used + 2 * np.arange(len(at))
-        return self._part(groups.select(made), column[made], cut[made], left[made])
+        groups = self._close(groups, made)
+        return self._part(groups, column[made], cut[made], left[made])
 
-    def _gather(self, span: Ints) -> _Groups:
-        """The rows of some groups."""
-        sizes = span[:, 1] - span[:, 0]
-        group = np.repeat(np.arange(len(span)), sizes)
-        behind = span[:, 0] - (np.cumsum(sizes) - sizes)
-        row = self.order[np.arange(len(group)) + behind[group]]
-        return _Groups(span, row, group, self._columns[-1][row].astype(np.int64))
+    def _close(self, groups: _Groups, split: Flags) -> _Groups:
+        """Put down the rows of groups that stay whole; the others."""
+        whole = groups.select(~split)
+        if len(whole.span):
+            self.order[_list_lines(whole)] = whole.row
+        return groups.select(split)
 
-    def _part(self, groups: _Groups, column: Ints, cut: Ints, left: Ints) -> Ints:
+    def _part(self, groups: _Groups, column: Ints, cut: Ints, left: Ints) -> _Groups:
         """Bring the rows left of each split before the others."""
         right = self._find_right(groups, column, cut)
-        first = groups.span[:, 0]
-        sizes = groups.span[:, 1] - first
-        begin = np.cumsum(sizes) - sizes
-        gone = np.cumsum(~right)  # left ones so far, this one included
-        before = gone[begin] - ~right[begin]
-        middle = first + gone[begin + sizes - 1] - before
-        rank = gone - before[groups.group]
-        # Of L R L R the ranks are 1 1 2 2: places 0, 2, 1, 3.
-        own = np.arange(len(right)) - begin[groups.group]
-        to = np.where(
-            right,
-            middle[groups.group] + own - rank,
-            first[groups.group] + rank - 1,
-        )
-        self.order[to] = groups.row
-        people = groups.span[:, 2]
-        parts = [first, middle, left, middle, groups.span[:, 1], people - left]
-        return np.column_stack(parts).reshape(-1, 3)
+        sizes, begin = groups.sizes, groups.begin
+        lefts, rights = np.flatnonzero(~right), np.flatnonzero(right)
+        found = np.searchsorted(lefts, np.append(begin, len(right)))
+        of_left = np.diff(found)
+        of_right = sizes - of_left
+        row = np.empty_like(groups.row)
+        # Of L R L R, R L: the third row is behind one right row less than stands there.
+        behind = np.repeat(np.cumsum(of_right) - of_right, of_left)
+        row[np.arange(len(lefts)) + behind] = groups.row[lefts]
+        behind = np.repeat(np.cumsum(of_left), of_right)
+        row[np.arange(len(rights)) + behind] = groups.row[rights]
+        first, last, people = groups.span.T
+        middle = first + of_left
+        parts = [first, middle, left, middle, last, people - left]
+        return _Groups(np.column_stack(parts).reshape(-1, 3), row)
 
     def _find_right(self, groups: _Groups, column: Ints, cut: Ints) -> Flags:
         """Which rows are right of the split of their group."""
-        position = self._columns[column[groups.group], groups.row]
-        return np.asarray(position > cut[groups.group])
+        return np.asarray(self._read(groups, column) > groups.spread(cut))
+
+    def _read(self, groups: _Groups, column: Ints) -> Ints:
+        """The position of each row in the column of its group."""
+        at = groups.spread(column * self._columns.shape[1])
+        at += groups.row
+        return self._columns.ravel()[at]
 
     # Which split ----------------------------------------------------------------------
 
     def _choose(self, groups: _Groups) -> tuple[Ints, Ints, Ints]:
         """The first split of each group that is allowed: column, cut, people left."""
-        best = self._survey(groups)
-        rank = best.rank_columns()
         chosen = np.full((3, len(groups.span)), -1, dtype=np.int64)
-        for columns in rank:
-            self._try_best(groups, best, columns, chosen)
+        if self._widths is None:
+            best = self._survey(groups)
+            rank = best.rank_columns()
+            for columns in rank:
+                self._try_best(groups, best, columns, chosen)
+        else:
+            widths = self._widths.measure(groups.row, groups.begin)
+            best, rank = _Best.of(*widths.width.shape), widths.rank_columns()
+            for columns in rank:
+                self._find_even(groups, columns, widths.several, best, chosen)
+                self._try_best(groups, best, columns, chosen)
         if len(self._task.rules.about) or self._task.aim.target >= 0:
             for columns in rank:
                 self._try_every(groups, best, columns, chosen)
         return chosen[0], chosen[1], chosen[2]
 
+    def _find_even(
+        self,
+        groups: _Groups,
+        columns: Ints,
+        several: Flags,
+        best: _Best,
+        chosen: Ints,
+    ) -> None:
+        """The most even split of a column in each group that has none yet."""
+        here = (chosen[0] < 0) & several[columns, np.arange(len(columns))]
+        trees = self._task.shape.kind[columns] == TREE
+        for d in np.unique(columns[here & trees]):
+            own = here & (columns == d)
+            cuts = self._list_cuts(groups.select(own), d)[0].find_best()
+            best.cut[d, own], best.left[d, own] = cuts.cut, cuts.left
+        own = here & ~trees
+        if own.any():
+            some = groups.select(own)
+            cut, left = self._find_middles(some, columns[own])
+            best.cut[columns[own], own], best.left[columns[own], own] = cut, left
+
+    def _find_middles(self, groups: _Groups, column: Ints) -> EvenCuts:
+        """The most even split of each group by a column that may be cut anywhere."""
+        base = np.append(0, np.cumsum(self._task.shape.size[column]))
+        keys = groups.spread(base[:-1])
+        keys += self._read(groups, column)
+        return find_even_cuts(keys, self._n[groups.row], base, groups.span[:, 2])
+
     def _survey(self, groups: _Groups) -> _Best:
         """The best split of every column."""
         shape, aim, _ = self._task
-        many = len(shape.kind), len(groups.span)
-        best = _Best(
-            np.full(many, -1), np.zeros(many, dtype=np.int64), *np.zeros((2, *many))
-        )
+        best = _Best.of(len(shape.kind), len(groups.span))
         for d in range(len(shape.kind)):
             cuts, width = self._list_cuts(groups, d)
             top = cuts.find_best()
@@ -207,7 +268,7 @@ class _Levels:
         if aim.target >= 0:
             keys += self._columns[aim.target][groups.row]
         many = len(groups.span)
-        places = list_places(keys, size, groups.n, many, aim.classes)
+        places = list_places(keys, size, self._n[groups.row], many, aim.classes)
         return find_cuts(places, d, shape, aim)
 
     def _try_best(
@@ -232,18 +293,24 @@ class _Levels:
         fine = np.ones(len(cut), dtype=bool)
         if not len(rules.about):
             return fine
-        part = 2 * groups.group + self._find_right(groups, column, cut)
+        part = groups.spread(2 * np.arange(len(cut)))
+        part += self._find_right(groups, column, cut)
         totals = np.column_stack([left, groups.span[:, 2] - left]).ravel()
         step = max(AT_ONCE // max(2 * int(rules.offset[-1]), 1), 1)
+        edges = np.append(groups.begin, len(part))
         for first in range(0, len(cut), step):
             last = min(first + step, len(cut))
-            low, high = np.searchsorted(groups.group, [first, last])
-            rows, n = groups.row[low:high], groups.n[low:high]
+            low, high = edges[first], edges[last]
             own = part[low:high] - 2 * first
-            hist = count_parts(self._rows[rows], n, own, 2 * (last - first), rules)
+            hist = self._count(groups.row[low:high], own, 2 * (last - first))
             failing = self._fails(hist, totals[2 * first : 2 * last])
             fine[first:last] = ~failing.reshape(-1, 2).any(axis=1)
         return fine
+
+    def _count(self, row: Ints, part: Ints, parts: int) -> Ints:
+        """The protected values of each part of some rows."""
+        n, rules = self._n[row], self._task.rules
+        return count_codes(lambda c: self._columns[c][row], n, part, parts, rules)
 
     def _try_every(
         self, groups: _Groups, best: _Best, columns: Ints, chosen: Ints
@@ -271,9 +338,8 @@ class _Levels:
         """Rows with their position in a column, and a protected value."""
         code = self._columns[self._task.rules.about[j]]
         position = self._columns[d][groups.row].astype(np.int64)
-        return CutRows(
-            groups.group, position, code[groups.row].astype(np.int64), groups.n
-        )
+        n = self._n[groups.row].astype(np.int64)
+        return CutRows(groups.group, position, code[groups.row].astype(np.int64), n)
 
     def note_worst(self, leaves: Ints, worst: Ints) -> None:
         """Let `worst` rise to the surest beliefs in some groups."""
@@ -284,9 +350,17 @@ class _Levels:
         step = max(AT_ONCE // max(int(rules.offset[-1]), 1), 1)
         for first in range(0, len(leaves), step):
             some = leaves[first : first + step]
-            groups = self._gather(some[:, [START, STOP, PEOPLE]])
-            own = self._rows[groups.row], groups.n, groups.group, len(some)
-            keep_surest(worst, count_parts(*own, rules), some[:, PEOPLE], rules)
+            row = self.order[some[0, START] : some[-1, STOP]]  # side by side
+            part = np.repeat(np.arange(len(some)), some[:, STOP] - some[:, START])
+            hist = self._count(row, part, len(some))
+            keep_surest(worst, hist, some[:, PEOPLE], rules)
+
+
+def _list_lines(groups: _Groups) -> Ints:
+    """Where the rows of groups lie in the end."""
+    shift = groups.spread(groups.span[:, 0] - groups.begin)
+    shift += np.arange(len(shift))
+    return shift
 
 
 def _number_lines(lines: Ints) -> Ints:

@@ -7,6 +7,7 @@ is all that a linker's promise asks, so that it stands in the place of a histogr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,10 +42,17 @@ def count_parts(
     rows: Cells, n: Ints, part: Ints, parts: int, rules: GroupRules
 ) -> Ints:
     """The protected values of each part of some rows: a line per part."""
+    return count_codes(lambda c: rows[:, c], n, part, parts, rules)
+
+
+def count_codes(
+    fetch: Callable[[int], Cells], n: Ints, part: Ints, parts: int, rules: GroupRules
+) -> Ints:
+    """The same of rows whose codes are fetched column by column."""
     values = int(rules.offset[-1])
     hist = np.zeros(parts * values, dtype=np.int64)
     for j, c in enumerate(rules.about.tolist()):
-        code = rows[:, c].astype(np.int64)
+        code = fetch(c).astype(np.int64)
         if j < len(rules.window) and rules.window[j] >= 0:
             place = rules.place[rules.window[j] + code]
             most = find_fullest(part, parts, place, rules.stop[rules.window[j] :], n)

@@ -35,7 +35,9 @@ from privet.values.arrays import Floats, Ints
 ROWS = 20_000
 """Cubes of so many rows together are small."""
 MOVES = 200
-"""How many values are shown one at a time; the others are swept."""
+"""How many values are shown one at a time at most; the others are swept …"""
+WORK = 1_000_000
+"""… and so many rows of cubes are looked at for them."""
 PER_VALUE = 30
 """Rows per value below which a column has many values."""
 
@@ -48,11 +50,13 @@ def try_orders(
     watcher: Watcher | None = None,
 ) -> Refinement[Any]:
     """Take the order that is worth most; the state is then what that one reached."""
-    if sum(cube.rows for cube in state.start) > ROWS:
+    rows = sum(cube.rows for cube in state.start)
+    if rows > ROWS:
         return found
+    order = SweepOrder(above_chance=False, single=min(MOVES, WORK // max(rows, 1)))
     best = _measure(state)
     for utility in _list_utilities(state.utility, weighted):
-        other = state.begin_anew(SweepOrder(False, MOVES), utility)
+        other = state.begin_anew(order, utility)
         refined: Refinement[Any] = refine(other, watcher=watcher)
         if refined.ended != "finished":
             return replace(found, ended="improved")

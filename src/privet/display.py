@@ -60,6 +60,11 @@ NO_PANDAS = (
     "A frame needs pandas: pip install pandas. `to_dict` has the same without it."
 )
 
+NO_PANDAS_BUT_ARROW = (
+    "A frame needs pandas: pip install pandas. `to_arrow` and `to_dict` have the same "
+    "without it."
+)
+
 
 @dataclass(frozen=True)
 class Exhibit:
@@ -169,3 +174,27 @@ class Reportable(Displayed):
             self, path, form=format, public=public, replace=replace, **known
         )
         return place
+
+
+class Tabulated(Displayed):
+    """A value whose frame is made of columns, for pandas and for pyarrow alike."""
+
+    __slots__ = ()
+
+    def list_columns(self) -> dict[str, list[Any]]:
+        """The columns of its frame by name."""
+        raise NotImplementedError
+
+    def to_frame(self) -> Any:
+        """A pandas table; `to_arrow` gives the same to others."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtra(NO_PANDAS_BUT_ARROW) from None
+        return pd.DataFrame(self.list_columns())
+
+    def to_arrow(self) -> Any:
+        """The same as a table of pyarrow, which polars and DuckDB read."""
+        import pyarrow as pa
+
+        return pa.table(self.list_columns())

@@ -6,8 +6,17 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from privet.report.chart_style import as_spec, render_inline
-from privet.report.comparison_charts import EXHIBITS, draw_comparison, draw_tradeoff
+from privet.report.chart_style import WIDTH, as_spec, render_inline
+from privet.report.comparison_charts import (
+    EXHIBITS,
+    HEIGHT,
+    LETTER,
+    LINE,
+    draw_comparison,
+    draw_tradeoff,
+    find_heights,
+    place_labels,
+)
 
 EVIL = "<script>x</script>"
 
@@ -75,3 +84,34 @@ def test_both_are_drawn_and_escape_names() -> None:
         assert "<svg" in html
         assert "<script" not in html
         assert exhibit.lines(value)
+
+
+CLOSE = [
+    *(("disclosure", 0.5, 0.31), ("disclosure-distortion", 0.5, 0.3)),
+    *(("mondrian", 0.48, 0.12), ("same-cuts", 0.49, 0.14), ("buckets", 0.49, 0.13)),
+    *(("full-domain", 0.47, 0.15), ("subtrees", 0.46, 0.14), ("arx", 0.47, 0.155)),
+    *(("split-views", 0.99, 0.0), ("as-it-is", 1.0, 0.0), ("pycanon", 1.0, 0.01)),
+]
+
+
+def test_labels_of_methods_that_lie_close_do_not_overlap() -> None:
+    rows = [{"method": m, "worst": w, "cost": c} for m, w, c in CLOSE]
+    low, high = find_heights(rows)
+    boxes = []
+    for label in place_labels(rows):
+        x = label["worst"] * WIDTH + label["dx"]
+        y = (high - label["cost"]) / (high - low) * HEIGHT + label["dy"]
+        wide = LETTER * len(label["method"])
+        left = x - wide if label["align"] == "right" else x
+        assert left >= 0
+        assert left + wide <= WIDTH
+        boxes.append((left, y, left + wide))
+    assert len(CLOSE) == len(boxes)
+    for i, (left, y, right) in enumerate(boxes):
+        for other, at, end in boxes[:i]:
+            assert right <= other or end <= left or abs(y - at) >= LINE - 1
+
+
+def test_methods_at_one_place_share_a_label() -> None:
+    rows = [{"method": m, "worst": 0.5, "cost": 0.25} for m in ("one", "two")]
+    assert ["one, two"] == [label["method"] for label in place_labels(rows)]

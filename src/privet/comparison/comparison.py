@@ -34,11 +34,10 @@ from privet.comparison.peers.peer_trial import (
     require_peers,
     try_peer,
 )
-from privet.display import Reportable
+from privet.display import Reportable, Tabulated
 from privet.engine.protocol import LIMIT, Listener, Run, limit_time
 from privet.errors import (
     InputError,
-    MissingExtra,
     NoAudit,
     PrivacyWarning,
     Stopped,
@@ -61,7 +60,7 @@ MOST_RESERVE = 2.0
 
 
 @dataclass(frozen=True)
-class Comparison(Reportable):
+class Comparison(Tabulated, Reportable):
     """What every method reaches on one table. Private: its figures tell of the table.
 
     No cell is in it: what is hidden is counted, not named.
@@ -114,21 +113,8 @@ class Comparison(Reportable):
 
         return report.summarise_comparison(self)
 
-    def to_frame(self) -> Any:
-        """A pandas table, a line per method; `to_arrow` gives the same to others."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(NO_PANDAS) from None
-        return pd.DataFrame(self._list_columns())
-
-    def to_arrow(self) -> Any:
-        """The same as a table of pyarrow, which polars and DuckDB read."""
-        import pyarrow as pa
-
-        return pa.table(self._list_columns())
-
-    def _list_columns(self) -> dict[str, list[Any]]:
+    def list_columns(self) -> dict[str, list[Any]]:
+        """The columns of its frame, a line per method."""
         named = ("name", "publishes", "verdict", "reason", "ended", "cpu_seconds", "by")
         front = set(self.pareto)
         found = {n: [getattr(r, n) for r in self.results] for n in named}
@@ -154,12 +140,6 @@ class Comparison(Reportable):
         from privet.comparison import report
 
         return report.comparison_as_rich(self)
-
-
-NO_PANDAS = (
-    "A frame needs pandas: pip install pandas. `to_arrow` and `to_dict` have the same "
-    "without it."
-)
 
 
 def is_ranked(result: MethodResult) -> bool:

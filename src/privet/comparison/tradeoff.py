@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from privet.comparison.candidate_methods import Asked, Candidate, choose_candidates
 from privet.comparison.comparison import (
     INTERRUPTED,
-    NO_PANDAS,
     TIME,
     find_end,
     gather_notes,
@@ -38,10 +37,11 @@ from privet.comparison.method_figures import (
 )
 from privet.comparison.method_trial import Trial, hear_interrupts, try_method
 from privet.comparison.result_file import ResultFile, digest_counts
-from privet.display import Displayed
+from privet.display import Tabulated
 from privet.engine.protocol import Listener, Progress, Run, limit_time
-from privet.errors import InputError, MissingExtra, Stopped, warn
+from privet.errors import InputError, PrivetError, Stopped, warn
 from privet.findings import Verdict
+from privet.microdata.linkage import settle_rules
 from privet.policy import Policy
 from privet.policy.policy import Stated
 from privet.release.audit import audit
@@ -101,7 +101,7 @@ class TradeoffPoint:
 
 
 @dataclass(frozen=True)
-class Tradeoff(Displayed):
+class Tradeoff(Tabulated):
     """What each limit costs, by method. Private: its figures tell of the table.
 
     `Tradeoff.of` makes one.
@@ -181,7 +181,7 @@ class Tradeoff(Displayed):
         trial = open_trial(table, promises, progress, watcher)
         grid = LimitGrid.build(trial.policy, swept, over)
         with limit_time(max_seconds), gather_notes() as notes:
-            sweep = _Sweep(trial, grid, chosen, by)
+            sweep = _Sweep(_settle(trial), grid, chosen, by)
             said = sweep.open_file(resume)
             sweep.walk()
         for note in notes:
@@ -215,21 +215,8 @@ class Tradeoff(Displayed):
 
         return report.summarise_tradeoff(self)
 
-    def to_frame(self) -> Any:
-        """A pandas table, a line per point; `to_arrow` gives the same to others."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtra(NO_PANDAS) from None
-        return pd.DataFrame(self._list_columns())
-
-    def to_arrow(self) -> Any:
-        """The same as a table of pyarrow, which polars and DuckDB read."""
-        import pyarrow as pa
-
-        return pa.table(self._list_columns())
-
-    def _list_columns(self) -> dict[str, list[Any]]:
+    def list_columns(self) -> dict[str, list[Any]]:
+        """The columns of its frame, a line per point."""
         return {
             "limit": [float(p.limit) for p in self.points],
             "method": [p.method for p in self.points],
@@ -255,6 +242,16 @@ class Tradeoff(Displayed):
         from privet.comparison import report
 
         return report.tradeoff_as_rich(self)
+
+
+def _settle(trial: Trial) -> Trial:
+    """The table with what its columns tell, found once: no limit changes that."""
+    policy, run = trial.policy, Run(trial.progress)
+    try:
+        found = settle_rules(trial.table, [*policy.promises, *policy.measures], run)
+    except PrivetError:  # each method says so itself
+        return trial
+    return replace(trial, table=found)
 
 
 def _require_tables(chosen: Sequence[Candidate]) -> None:

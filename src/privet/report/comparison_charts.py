@@ -63,8 +63,9 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
     x = x.scale(domain=[0, 1])
     better = "less is better" if figure in LOSSES else "as measured"
     y = alt.Y("cost:Q", title=f"{figure.replace('_', ' ')} ({better})")
+    y = y.scale(domain=list(find_heights(rows)), nice=False)
     shapes = alt.Scale(domain=[FRONT, OTHERS], range=["diamond", "circle"])
-    marks = start(rows, width=WIDTH, height=260)
+    marks = start(rows, width=WIDTH, height=HEIGHT)
     return finish(
         alt.layer(
             marks.mark_point(size=90).encode(
@@ -75,10 +76,15 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
                 tooltip=["method:N", "worst:Q", "cost:Q"],
             ),
             *(
-                start(r for r in place_labels(rows) if r["side"] == side)
-                .mark_text(align="left", dx=8, dy=(-7, 9)[side])
+                start([label]).mark_rule(color=GREY).encode(x=x, y=y, x2="to", y2="up")
+                for label in place_labels(rows)
+                if abs(label["dy"]) > FAR
+            ),
+            *(
+                start([label])
+                .mark_text(align=label["align"], dx=label["dx"], dy=label["dy"])
                 .encode(x=x, y=y, text="method:N")
-                for side in (0, 1)
+                for label in place_labels(rows)
             ),
         ),
         "Methods side by side",
@@ -87,25 +93,80 @@ def draw_comparison(told: Mapping[str, Any], by: str | None = None) -> Chart | N
     )
 
 
-def place_labels(rows: Sequence[Row]) -> list[Row]:
-    """One label for methods that stand at about the same place; above or below them.
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom, in pixels."""
 
-    From above downwards they take turns, but none lies on the axis.
+HEIGHT = 260
+LETTER, LINE, MARK = 6.2, 13.0, 6.0
+"""Pixels of a letter of a label, of its line, and of half a mark."""
+
+PLACES: tuple[tuple[str, float, float], ...] = tuple(
+    (align, side * 9, dy)
+    for dy in (-8, 8, 0, -21, 21, -34, 34, -47, 47)
+    for align, side in (("left", 1), ("right", -1))
+)
+"""Where a label may stand beside its mark, the best place first."""
+FAR = 10
+"""Labels further above or below than this have a line to their mark."""
+
+
+def find_heights(rows: Sequence[Row]) -> tuple[float, float]:
+    """The lowest and the highest cost that the chart has room for."""
+    costs = [r["cost"] for r in rows]
+    low, high = min(0.0, *costs), max(0.0, *costs)
+    return low, high + ((high - low) or 1.0) * 0.08
+
+
+def place_labels(rows: Sequence[Row]) -> list[Row]:
+    """Each label where it lies on no mark and on no other label, if there is room.
+
+    Methods at the same place share a label.
     """
-    most = max(abs(r["cost"]) for r in rows) or 1.0
+    low, high = find_heights(rows)
     found: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
-        at = round(row["worst"] * 30), round(row["cost"] / most * 25)
-        found.setdefault(at, []).append(row)
-    ordered = sorted(found.items(), key=lambda one: (-one[0][1], one[0][0]))
-    return [
-        {
-            **same[0],
-            "method": ", ".join(r["method"] for r in same),
-            "side": i % 2 if high > 1 else 0,
-        }
-        for i, ((_, high), same) in enumerate(ordered)
-    ]
+        down = (high - row["cost"]) / (high - low) * HEIGHT
+        found.setdefault((round(row["worst"] * WIDTH), round(down)), []).append(row)
+    taken = [(x - MARK, y - MARK, x + MARK, y + MARK) for x, y in found]
+    placed = []
+    for (x, y), same in sorted(found.items(), key=lambda one: (one[0][1], one[0][0])):
+        text = ", ".join(r["method"] for r in same)
+        place = min(PLACES, key=lambda p: _measure_overlap(x, y, text, p, taken))
+        taken.append(_find_box(x, y, text, place))
+        align, dx, dy = place
+        placed.append(
+            {
+                **same[0],
+                **{"method": text, "align": align, "dx": dx, "dy": dy},
+                "to": same[0]["worst"] + dx / WIDTH,
+                "up": same[0]["cost"] - dy * (high - low) / HEIGHT,
+            }
+        )
+    return placed
+
+
+def _find_box(x: float, y: float, text: str, place: tuple[str, float, float]) -> Box:
+    align, dx, dy = place
+    wide = LETTER * len(text)
+    left = x + dx - (wide if align == "right" else 0)
+    return left, y + dy - LINE / 2, left + wide, y + dy + LINE / 2
+
+
+def _measure_overlap(
+    x: float,
+    y: float,
+    text: str,
+    place: tuple[str, float, float],
+    taken: Sequence[Box],
+) -> float:
+    """Square pixels a label shares with others, and those outside the chart."""
+    left, top, right, bottom = _find_box(x, y, text, place)
+    shared = sum(
+        max(min(right, r) - max(left, le), 0) * max(min(bottom, b) - max(top, t), 0)
+        for le, t, r, b in taken
+    )
+    beyond = max(-left, 0) + max(right - WIDTH, 0)
+    return shared + LINE * beyond + WIDTH * (max(-top, 0) + max(bottom - HEIGHT, 0))
 
 
 def draw_tradeoff(told: Mapping[str, Any]) -> Chart | None:

@@ -28,6 +28,7 @@ from privet.microdata.suppression.publish import (
     ORDERED,
     TopDownDisclosure,
     build_recipe,
+    find_least_size,
 )
 from privet.microdata.suppression.top_down_disclosure import (
     Disclosure,
@@ -187,6 +188,7 @@ class _Disclosed:
             and tuple(c for c in method.ordered if c in view.names),
         )
         self._labels = _map_labels(view)
+        self._least = find_least_size(view.policy.measures)
         self._blocks = _find_blocks(view, method, rows, self._labels)
         self._hidden = [
             (j, c.hidden) for j, c in enumerate(view.columns) if c.hidden is not None
@@ -195,7 +197,9 @@ class _Disclosed:
     def screen(self, counts: Ints) -> Flags:
         """Tables in which every hidden value that is there would break a promise."""
         fine = np.ones(len(counts), dtype=bool)
-        for block in self._blocks if self._method.maximal else ():
+        # A value may be hidden for the size of its group alone.
+        told = self._method.maximal and self._least == 1
+        for block in self._blocks if told else ():
             fine &= block.find_blocked(counts)
         return fine
 
@@ -207,7 +211,9 @@ class _Disclosed:
         table = self._view.build_table(cells)
         linkers = [q.promise for q in self._view.questions]
         try:
-            setting, state = self._method.prepare(table, linkers, run=Run())
+            setting, state = self._method.prepare(
+                table, linkers, run=Run(), least=self._least
+            )
         except Infeasible:
             return False
         if isinstance(state, DisclosureState):

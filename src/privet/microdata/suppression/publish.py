@@ -21,6 +21,7 @@ from privet.errors import Infeasible, InputError, NoAudit
 from privet.findings import Audit, Finding, Verdict
 from privet.microdata.full_domain.automatic_hierarchies import build_hierarchy
 from privet.microdata.linkage import query_templates, settle_rules
+from privet.microdata.privacy_models.models import find_steering
 from privet.microdata.recipe import Cut, Hide, Recipe, shows_labels
 from privet.microdata.release import (
     Release,
@@ -31,6 +32,7 @@ from privet.microdata.release import (
 from privet.microdata.several_releases.outline import judge_release
 from privet.microdata.skyline.named_individuals import is_named
 from privet.microdata.suppression.count_cube import Cube
+from privet.microdata.suppression.disclosure_orders import try_orders
 from privet.microdata.suppression.exchange import ExchangeStep, improve
 from privet.microdata.suppression.hidden_together import hide_together
 from privet.microdata.suppression.later_delivery import (
@@ -57,7 +59,7 @@ from privet.microdata.suppression.top_down_disclosure import (
 from privet.microdata.suppression.written_cells import spread_suppressed
 from privet.microdata.unchanged_table import keeps_all, publish_unchanged
 from privet.microdata.written_columns import LABELS, MARKED, MARKER, NULL, refuse_taken
-from privet.policy import Policy, Promise
+from privet.policy import Measure, Policy, Promise
 from privet.release.history import History
 from privet.release.refine import Refinement, Watcher, refine
 from privet.report.joint_reasons import INSIDER
@@ -121,10 +123,11 @@ class TopDownDisclosure:
         Whether gains are weighted by the share of rows they concern, so that those of
         columns that hide few rows yet count less. None: they are, unless `paper`.
     improve
-        What is done in the end to show more: "short" tries a few exchanges, in which a
-        shown value is hidden to show others; "thorough" tries them until none helps or
-        max_seconds are over; "no" tries none. Nothing that is told becomes less, and
-        no more cells are hidden. Only where `maximal`, and utility is no function.
+        What is done in the end to show more: "short" discloses a small table again,
+        one value at a time, takes what tells most, and tries a few exchanges, in which
+        a shown value is hidden to show others; "thorough" tries them until none helps
+        or max_seconds are over; "no" tries nothing. An exchange tells no less and hides
+        no more cells. Only where `maximal`, and utility is no function.
     marker
         How a hidden value is shown.
     hierarchies
@@ -201,9 +204,13 @@ class TopDownDisclosure:
         *,
         run: Run,
         watcher: Watcher | None = None,
+        least: int = 1,
     ) -> tuple[Recipe, Refinement[Step]]:
-        """What may be shown, and how that was found."""
-        setting, state = self.prepare(table, promises, run=run)
+        """What may be shown, and how that was found.
+
+        `least`: how many people must look alike, where a measure asks for that.
+        """
+        setting, state = self.prepare(table, promises, run=run, least=least)
         refined: Refinement[Step] = self.search(state, watcher)
         if refined.ended == "finished" and state.may_show_more():
             refined = replace(refined, ended="chosen")
@@ -219,12 +226,20 @@ class TopDownDisclosure:
         refined: Refinement[Any] = refine(state, watcher=watcher)
         if refined.ended != "finished" or not (self.maximal and self.improve != "no"):
             return refined
+        refined = try_orders(state, refined, weighted=self.weighted, watcher=watcher)
+        if refined.ended != "finished":
+            return refined
         thorough = self.improve == "thorough"
         steps, ended = improve(state, thorough=thorough, watcher=watcher)
         return replace(refined, steps=(*refined.steps, *steps), ended=ended)
 
     def prepare(
-        self, table: Table, promises: Sequence[Promise], *, run: Run
+        self,
+        table: Table,
+        promises: Sequence[Promise],
+        *,
+        run: Run,
+        least: int = 1,
     ) -> tuple[DisclosureProblem, DisclosureState | SweepState]:
         """The counts that are needed, and the state that shows nothing yet."""
         require_columns(self.keep, table.schema, "keep")
@@ -239,6 +254,7 @@ class TopDownDisclosure:
             run=run,
             by_promise=not self.paper,
             taxonomy=self._build_taxonomy(table) if self.hierarchies else None,
+            least=least,
         )
         if self.hidden == NULL:
             _keep_missing_hidden(setting)
@@ -329,6 +345,21 @@ def choose_method(policy: Policy, table: Table, **options: Any) -> TopDownDisclo
     if utility == "information" and not target:
         utility = None
     return TopDownDisclosure(**{"utility": utility, **options})
+
+
+def find_least_size(measures: Iterable[Measure]) -> int:
+    """How many people must look alike by the measures that say so.
+
+    Hiding more only makes groups larger: what is too small once is so for ever.
+    """
+    steering = [find_steering(m) for m in measures if m.population is None]
+    return max([1, *(s.least_size for s in steering if s is not None)])
+
+
+def _find_least_left(before: Audit) -> int:
+    """The same of the measures that the table does not keep as it is."""
+    left = [f.promise for f in before.findings if f.verdict is not Verdict.SAFE]
+    return find_least_size(m for m in left if isinstance(m, Measure))
 
 
 def build_recipe(attributes: Sequence[SuppressedAttribute], marker: str) -> Recipe:
@@ -509,7 +540,9 @@ def publish_suppressed(
     if unchanged:
         return publish_unchanged(table, policy, before, run)
     if recipe is None:
-        found, refined = chosen.disclose(table, linkers, run=run, watcher=watcher)
+        found, refined = chosen.disclose(
+            table, linkers, run=run, watcher=watcher, least=_find_least_left(before)
+        )
     else:
         found, refined = recipe, Refinement((), "recipe")
     fixed = list_fixed(table, chosen.keep)

@@ -181,7 +181,7 @@ class Tabulated(Displayed):
 
     __slots__ = ()
 
-    def list_columns(self) -> dict[str, list[Any]]:
+    def _list_columns(self) -> dict[str, list[Any]]:
         """The columns of its frame by name."""
         raise NotImplementedError
 
@@ -191,10 +191,10 @@ class Tabulated(Displayed):
             import pandas as pd
         except ImportError:
             raise MissingExtra(NO_PANDAS_BUT_ARROW) from None
-        return pd.DataFrame(self.list_columns())
+        return pd.DataFrame(self._list_columns())
 
     def to_arrow(self) -> Any:
         """The same as a table of pyarrow, which polars and DuckDB read."""
         import pyarrow as pa
 
-        return pa.table(self.list_columns())
+        return pa.table(self._list_columns())

@@ -113,7 +113,7 @@ class Comparison(Tabulated, Reportable):
 
         return report.summarise_comparison(self)
 
-    def list_columns(self) -> dict[str, list[Any]]:
+    def _list_columns(self) -> dict[str, list[Any]]:
         """The columns of its frame, a line per method."""
         named = ("name", "publishes", "verdict", "reason", "ended", "cpu_seconds", "by")
         front = set(self.pareto)

@@ -215,7 +215,7 @@ class Tradeoff(Tabulated):
 
         return report.summarise_tradeoff(self)
 
-    def list_columns(self) -> dict[str, list[Any]]:
+    def _list_columns(self) -> dict[str, list[Any]]:
         """The columns of its frame, a line per point."""
         return {
             "limit": [float(p.limit) for p in self.points],

@@ -144,9 +144,25 @@ def as_po(catalogue: Catalog) -> bytes:
 
 def as_mo(po: bytes, language: str) -> bytes:
     """The compiled twin of a catalogue."""
-    file = BytesIO()
-    write_mo(file, read_po(BytesIO(po), locale=language))
+    known, file = read_po(BytesIO(po), locale=language), BytesIO()
+    compiled = _Compiled(locale=language, fuzzy=False)
+    for message in known:
+        if message.id:
+            compiled.add(message.id, message.string)
+    write_mo(file, compiled)
     return file.getvalue()
+
+
+class _Compiled(Catalog):
+    """A catalogue whose header says what gettext needs: no dates, no tools."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        """How it is written, and how this language counts."""
+        return [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Plural-Forms", self.plural_forms),
+        ]
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ NOBODYS = tuple(
 )
 """Lines of a header that tell nothing here, or change without a reason."""
 
-DOORS = ("privet.values.languages", "privet.report.language")
+DOORS = ("privet.values.languages",)
 """Where those functions are imported from."""
 
 
@@ -109,16 +109,22 @@ def read_catalogue(language: str) -> Catalog:
 
 
 def update(language: str, template: Catalog) -> Catalog:
-    """The sentences of the sources, with what was translated of them before."""
+    """The sentences of the sources, with what was translated of them before.
+
+    Translations of sentences that are not there are kept as comments (`#~`), in case
+    they come back, or come with another branch.
+    """
     known, fresh = read_catalogue(language), Catalog(locale=language, fuzzy=False)
-    fresh.copyright_holder, fresh.project = "", "privet"
-    fresh.version, fresh.creation_date = "1", known.creation_date
+    fresh.copyright_holder, fresh.project, fresh.version = "", "privet", "1"
+    before = {m.id: m for m in (*known, *known.obsolete.values()) if m.id and m.string}
     for message in template:
-        if not message.id:
-            continue
-        before = known.get(message.id)
-        said = before.string if before and before.id == message.id else None
-        fresh.add(message.id, said, locations=message.locations)
+        if message.id:
+            found = before.pop(message.id, None)
+            said = None if found is None else found.string
+            fresh.add(message.id, said, locations=message.locations)
+    for message in before.values():
+        message.locations = []
+        fresh.obsolete[message.id] = message
     return fresh
 
 
@@ -132,7 +138,6 @@ def as_po(catalogue: Catalog) -> bytes:
         omit_header=False,
         sort_output=True,
         include_lineno=False,
-        ignore_obsolete=True,
     )
     kept = [
         line

@@ -64,7 +64,8 @@ COMMANDS = {
     "views, broken": "views clinic.csv -p bad-views.toml",
     "classifier": "classifier t.csv -p p.toml --dry-run --mitigations",
     "plan": "plan design.toml --epsilon 2",
-    "disguise": "disguise answers.csv -d design.toml -p answers.toml -o out --custody kept",
+    "disguise": "disguise answers.csv -d design.toml -p answers.toml "
+    "-o out --custody kept",
     "ledger": "ledger new ledger",
 }
 

@@ -206,10 +206,10 @@ def _list_headlines(told: Mapping[str, Any]) -> list[str]:
         return [lead, *(f"  {line}" for line in told["uncovered"])]
     sign = "✗" if verdict is Verdict.BREACH else "?"
     why = translate(words.TOGETHER[verdict])
-    told = say(
+    said = say(
         "{verdict}: {findings}.", verdict=words.name_verdict(verdict), findings=why
     )
-    return [f"{sign} {told}"]
+    return [f"{sign} {said}"]
 
 
 def _say_dropped(rows: int, target: str) -> list[str]:

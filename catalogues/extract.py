@@ -109,16 +109,22 @@ def read_catalogue(language: str) -> Catalog:
 
 
 def update(language: str, template: Catalog) -> Catalog:
-    """The sentences of the sources, with what was translated of them before."""
+    """The sentences of the sources, with what was translated of them before.
+
+    Translations of sentences that are not there are kept as comments (`#~`), in case
+    they come back, or come with another branch.
+    """
     known, fresh = read_catalogue(language), Catalog(locale=language, fuzzy=False)
-    fresh.copyright_holder, fresh.project = "", "privet"
-    fresh.version, fresh.creation_date = "1", known.creation_date
+    fresh.copyright_holder, fresh.project, fresh.version = "", "privet", "1"
+    before = {m.id: m for m in (*known, *known.obsolete.values()) if m.id and m.string}
     for message in template:
-        if not message.id:
-            continue
-        before = known.get(message.id)
-        said = before.string if before and before.id == message.id else None
-        fresh.add(message.id, said, locations=message.locations)
+        if message.id:
+            found = before.pop(message.id, None)
+            said = None if found is None else found.string
+            fresh.add(message.id, said, locations=message.locations)
+    for message in before.values():
+        message.locations = []
+        fresh.obsolete[message.id] = message
     return fresh
 
 
@@ -132,7 +138,6 @@ def as_po(catalogue: Catalog) -> bytes:
         omit_header=False,
         sort_output=True,
         include_lineno=False,
-        ignore_obsolete=True,
     )
     kept = [
         line
@@ -144,9 +149,25 @@ def as_po(catalogue: Catalog) -> bytes:
 
 def as_mo(po: bytes, language: str) -> bytes:
     """The compiled twin of a catalogue."""
-    file = BytesIO()
-    write_mo(file, read_po(BytesIO(po), locale=language))
+    known, file = read_po(BytesIO(po), locale=language), BytesIO()
+    compiled = _Compiled(locale=language, fuzzy=False)
+    for message in known:
+        if message.id:
+            compiled.add(message.id, message.string)
+    write_mo(file, compiled)
     return file.getvalue()
+
+
+class _Compiled(Catalog):
+    """A catalogue whose header says what gettext needs: no dates, no tools."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        """How it is written, and how this language counts."""
+        return [
+            ("Content-Type", "text/plain; charset=utf-8"),
+            ("Plural-Forms", self.plural_forms),
+        ]
 
 
 def main() -> None:

@@ -223,7 +223,10 @@ def _list_headlines(told: Mapping[str, Any]) -> list[str]:
         return [lead, *(f"  {line}" for line in told["uncovered"])]
     sign = "✗" if verdict is Verdict.BREACH else "?"
     why = translate(words.TOGETHER[verdict])
-    return [f"{sign} {words.name_verdict(verdict)}: {why}."]
+    said = say(
+        "{verdict}: {findings}.", verdict=words.name_verdict(verdict), findings=why
+    )
+    return [f"{sign} {said}"]
 
 
 def _say_dropped(rows: int, target: str) -> list[str]:

@@ -245,7 +245,7 @@ def _list_more(told: Mapping[str, Any]) -> list[str]:
         lines += ["", translate(EXPOSURE), *exposed]
     if told["advice"]:
         steps = (f"  {s}" for s in words.numbered(told["advice"]))
-        lines += ["", say("What to do:"), *steps]
+        lines += ["", say("{heading}:", heading=say("What to do")), *steps]
     if told["history"]:
         earlier = (f"  {line}" for line in list_history(told["history"]))
         lines += ["", translate(HISTORY), *earlier]
@@ -750,7 +750,7 @@ def _is_against_insider(finding: Finding) -> bool:
 
 
 def _name_promise(finding: Finding) -> str:
-    return f"“{escape_name(finding.promise.name)}”"
+    return say("“{name}”", name=escape_name(finding.promise.name))
 
 
 def _reach_of_insider(finding: Finding, audit: Audit) -> str:

@@ -220,11 +220,6 @@ def say_part_beyond(part: str, belief: Fraction) -> str:
     )
 
 
-def _as_fact(part: str) -> str:
-    told = PARTS[part]
-    return told if told.startswith(("in ", "how ")) else f"that {told}"
-
-
 def say_not_plain(column: str) -> str:
     """That the column asked about is not shown as it is."""
     return say(

@@ -76,7 +76,7 @@ def as_text(summary: Summary, *, whole: bool = False) -> str:
     for head, key in LISTS:
         if summary[key]:
             steps = (f"  {s}" for s in numbered(summary[key]))
-            lines += ["", f"{translate(head)}:", *steps]
+            lines += ["", say("{heading}:", heading=translate(head)), *steps]
     if whole:
         lines += ["", *summary["reach"], summary["sensitive"]]
     return "\n".join(lines)

@@ -100,7 +100,8 @@ def write_headline(audit: Audit) -> str:
         said = [translate(TOGETHER[audit.verdict])]
     else:
         said = list(_list_counts(audit, found))
-    return f"{name_verdict(audit.verdict)}: {'; '.join(said)}."
+    verdict = name_verdict(audit.verdict)
+    return say("{verdict}: {findings}.", verdict=verdict, findings="; ".join(said))
 
 
 def _list_counts(audit: Audit, found: Mapping[Verdict, int]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from privet.engine.randomise.discrete_noise import (
     draw_laplace,
     flip_exp,
 )
-from privet.values.binomial import bound_by_clopper_pearson
+from privet.values.noise.binomial import bound_by_clopper_pearson
 
 DRAWS = 40_000
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privet.responses.intervals import MOST_EXACT, sure_interval
-from privet.values.binomial import bound_by_chernoff, bound_by_clopper_pearson
+from privet.values.noise.binomial import bound_by_chernoff, bound_by_clopper_pearson
 
 HITS = st.integers(1, 120).flatmap(
     lambda n: st.tuples(st.integers(0, n), st.just(n))

@@ -22,7 +22,7 @@ from privet.errors import InputError
 from privet.responses.channels import Flip, KAry, Keep, Replace
 from privet.responses.design import Design, MarginalChannel
 from privet.responses.release import Responses
-from privet.values.binomial import tail_logarithm
+from privet.values.noise.binomial import tail_logarithm
 
 Floats = NDArray[np.float64]
 

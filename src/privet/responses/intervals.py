@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import log, nextafter, sqrt
 
 from privet.errors import InputError
-from privet.values.binomial import bound_by_chernoff, bound_by_clopper_pearson
 from privet.values.exact import Number, fraction, quote_value
+from privet.values.noise.binomial import bound_by_chernoff, bound_by_clopper_pearson
 
 MOST_EXACT = 20_000
 """Up to so many answers the exact interval of a binomial share is worked out."""

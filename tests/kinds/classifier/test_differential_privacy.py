@@ -23,7 +23,7 @@ from privet.classifier.noise.dp_noise import add_noise
 from privet.classifier.noise.noisy_inversion import expect_inversion
 from privet.engine.randomise.discrete_noise import draw_laplace
 from privet.policy import Policy
-from privet.values.binomial import bound_by_clopper_pearson
+from privet.values.noise.binomial import bound_by_clopper_pearson
 
 PROMISE = pv.Promise(pv.Bayesian(), pv.Shift(0.51, 0.9), "pay")
 JOBS, TOWNS, PAYS = ("cook", "nurse", "pilot"), ("A", "B"), ("high", "low")

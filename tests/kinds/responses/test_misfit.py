@@ -15,7 +15,7 @@ import privet as pv
 from privet.cli import cli
 from privet.responses.design_misfit import find_misfit
 from privet.responses.estimate import SolvedCounts
-from privet.values.binomial import tail_logarithm
+from privet.values.noise.binomial import tail_logarithm
 
 
 def design(truth: str, size: int = 2, number: int = 1) -> pv.Design:

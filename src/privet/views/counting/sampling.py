@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privet.values.binomial import bound_by_chernoff
+from privet.values.noise.binomial import bound_by_chernoff
 
 SWEEPS = (8, 16, 32, 64, 128)
 """How far into the past one looks, until every answer is known."""
